@@ -1,0 +1,52 @@
+"""The command line: a thin face of the public API. A command is a file here, imported when it is typed."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from mmdyn.errors import MmdynError, did_you_mean
+
+
+class Commands(click.Group):
+    """The group of commands: `fake-server` is cli/fake_server.py, which defines `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command's name."""
+        files = Path(__file__).parent.glob("*.py")
+        return sorted(file.stem.replace("_", "-") for file in files if not file.stem.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's file."""
+        known = self.list_commands(ctx)
+        if cmd_name not in known:
+            raise click.UsageError(f"there is no command {cmd_name!r}{did_you_mean(cmd_name, known)}", ctx)
+        command = import_module(f"mmdyn.cli.{cmd_name.replace('-', '_')}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="mmdyn")
+def commands() -> None:
+    """New questions out of old ones, and how much of a model's score survives them."""
+
+
+def main() -> None:
+    """Run a command; a user's mistake ends in one sentence and the exit status of the error's kind."""
+    try:
+        commands.main(standalone_mode=False, prog_name="mmdyn")
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except MmdynError as error:
+        print(f"mmdyn: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    except (KeyboardInterrupt, click.Abort):
+        print("mmdyn: interrupted; what was done is saved, the same command goes on from here", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,105 @@
+"""Pictures as files: checked once on the way in, named by the SHA-256 of their bytes, handed on unchanged."""
+
+from __future__ import annotations
+
+import io
+import os
+import uuid
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from mmdyn.keys import sha256
+from mmdyn.sample import ImageRef
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_PIXELS = 50_000_000
+MAX_BYTES = 64 * 1024 * 1024
+
+SUFFIXES = {"PNG": "png", "JPEG": "jpg", "GIF": "gif", "WEBP": "webp", "BMP": "bmp", "TIFF": "tiff"}
+MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in SUFFIXES.values()}
+
+
+class ImageInfo(Struct, frozen=True):
+    """What a picture's bytes are, whatever its name says. `suffix` is one of SUFFIXES' values; sizes are in pixels."""
+
+    suffix: str
+    width: int
+    height: int
+
+
+def open_image(data: bytes) -> Image:
+    """Open a picture's bytes without decoding the pixels.
+
+    Raises ValueError where the bytes are no picture of a known format, or one of more than MAX_PIXELS pixels.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"the picture has {len(data):,} bytes, at most {MAX_BYTES:,} are taken: scale it down")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            image = Image.open(io.BytesIO(data), formats=tuple(SUFFIXES))
+    except Image.DecompressionBombError:
+        raise ValueError(f"the picture has more than {MAX_PIXELS:,} pixels: scale it down") from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
+        raise ValueError(f"not a picture that can be read ({', '.join(SUFFIXES)} are): replace the file") from None
+    if image.width * image.height > MAX_PIXELS:
+        size = f"{image.width}x{image.height}"
+        raise ValueError(f"the picture has {size} pixels, at most {MAX_PIXELS:,} are taken: scale it down")
+    return image
+
+
+def inspect(data: bytes) -> ImageInfo:
+    """What the bytes are. Decodes them, so that a truncated or broken picture is found here. Raises ValueError."""
+    image = open_image(data)
+    info = ImageInfo(SUFFIXES[image.format or ""], image.width, image.height)
+    try:
+        if image.format == "JPEG":
+            image.draft("L", (max(1, image.width // 8), max(1, image.height // 8)))
+        image.load()
+    except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
+        raise ValueError(f"the picture is broken or cut off ({error}): replace the file") from None
+    return info
+
+
+class ImageFolder:
+    """The pictures of a set folder: `images/ab/abcd….png` under `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, data: bytes) -> ImageRef:
+        """Keep a picture's bytes as they are, once, and return its path in the set. Raises ValueError for a bad picture."""
+        return self.put_checked(data, inspect(data).suffix)
+
+    def put_checked(self, data: bytes, suffix: str) -> ImageRef:
+        """The same for bytes that were just encoded here and need no check."""
+        name = sha256(data)
+        ref = f"images/{name[:2]}/{name}.{suffix}"
+        path = self.folder / ref
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{name}.{uuid.uuid4().hex}.part")
+            part.write_bytes(data)
+            part.replace(path)
+        return ref
+
+    def path(self, ref: ImageRef) -> Path:
+        """Where a picture lies on the disk."""
+        return self.folder / ref
+
+    def read(self, ref: ImageRef) -> bytes:
+        """A picture's bytes. Raises ValueError where the file is missing or a link leads out of the folder."""
+        path = self.path(ref)
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
+            raise ValueError(f"image {ref} leaves the set's folder: copy the file into it")
+        try:
+            return path.read_bytes()
+        except OSError:
+            raise ValueError(f"image {ref} is missing: put the file back or drop the sample") from None

@@ -1,0 +1,74 @@
+"""The tree of errors, and the exit status that each one ends in.
+
+MmdynError
+├── UserError            2   bad usage or input: one sentence that says how to mend it
+│   ├── InputError       2   a file: its name, the line and the mend
+│   ├── PluginError      2   an unknown or ambiguous plug-in name, or two plug-ins of one name
+│   ├── MissingExtra     2   an optional package is not installed: the pip command that brings it
+│   └── ModelError       2   a model that cannot be asked at all (wrong key, URL, name or request)
+├── Busy                75   somebody else holds the folder
+└── Stopped              3   stopped on purpose with work left
+
+Exit status 1 (done, but some samples failed) and 130 (interrupted, saved) are outcomes rather than errors: a command
+returns them after it has printed what it did.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class MmdynError(Exception):
+    """The root: everything that mmdyn raises on purpose."""
+
+    exit_status = 2
+
+
+class UserError(MmdynError):
+    """Bad usage or input; the message is one sentence that says how to mend it."""
+
+
+class InputError(UserError):
+    """A bad place in a file.
+
+    `where` is the file's name as the user typed it, `line` the 1-based line (None where the format has no lines).
+    """
+
+    def __init__(self, where: str | Path, line: int | None, problem: str) -> None:
+        self.where, self.line, self.problem = str(where), line, problem
+        super().__init__(f"{where}:{line}: {problem}" if line is not None else f"{where}: {problem}")
+
+
+class PluginError(UserError):
+    """A plug-in's name that is unknown, ambiguous or taken twice."""
+
+
+class MissingExtra(UserError):
+    """An optional package that is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is needed for this and is not installed: pip install 'mmdyn[{extra}]'")
+
+
+class ModelError(UserError):
+    """A model that cannot be asked at all; asking again would fail the same way."""
+
+
+class Busy(MmdynError):
+    """Another process holds the folder."""
+
+    exit_status = 75
+
+
+class Stopped(MmdynError):
+    """Stopped on purpose (a limit was reached) with work left; the same command goes on."""
+
+    exit_status = 3
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """' (did you mean x?)' for the nearest known name, or the empty string."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {near[0]!r}?)" if near else ""

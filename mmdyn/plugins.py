@@ -1,0 +1,91 @@
+"""A name -> its file, or another package's entry point.
+
+A kind of plug-in has folders of ours, in which a name is a file (`image.invert` is perturb/image/invert.py), and an
+entry-point group in which other packages bring more. Plug-ins are listed without importing them and loaded when asked for.
+Files that begin with an underscore are no plug-ins.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from mmdyn.errors import PluginError, did_you_mean
+
+Kind = Literal["operators", "models", "formats", "scorers", "benchmarks"]
+
+FOLDERS: dict[Kind, dict[str, str]] = {
+    "operators": {"image.": "perturb.image", "text.": "perturb.text"},
+    "models": {"": "mmdyn.models.backends"},
+    "formats": {"": "mmdyn.data.formats"},
+    "scorers": {"": "mmdyn.scoring.policies"},
+    "benchmarks": {"": "mmdyn.benchmarks"},
+}
+
+
+@cache
+def names(kind: Kind) -> dict[str, str]:
+    """Every plug-in of a kind, by name, with what it is loaded from (`package.module` or `package:attribute`).
+
+    Raises PluginError where two plug-ins claim one name.
+    """
+    found: dict[str, str] = {}
+    for prefix, package in FOLDERS[kind].items():
+        found |= {prefix + stem: f"{package}.{stem}" for stem in _stems(package)}
+    for point in _entry_points(kind):
+        if point.name in found:
+            raise PluginError(
+                f"two {kind} are named {point.name!r} ({found[point.name]} and {point.value}): uninstall one of them"
+            )
+        found[point.name] = point.value
+    return dict(sorted(found.items()))
+
+
+def resolve(kind: Kind, name: str) -> str:
+    """The full name for a full or short one (`pad` for `image.pad`); hyphens stand for underscores.
+
+    Raises PluginError for an unknown name, with a suggestion, and for a short name that fits several.
+    """
+    known, name = names(kind), name.replace("-", "_")
+    if name in known:
+        return name
+    fits = [full for full in known if full.rpartition(".")[2] == name]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise PluginError(f"{name!r} could be {' or '.join(fits)}: write the full name")
+    hint = did_you_mean(name, [*known, *(full.rpartition(".")[2] for full in known)])
+    raise PluginError(f"there is no {kind[:-1]} {name!r}{hint}; `mmdyn list {kind}` names them all")
+
+
+def load(kind: Kind, name: str) -> type[Any]:
+    """The class of a plug-in, by its full or short name: the one public class of its file. Raises PluginError."""
+    target = names(kind)[resolve(kind, name)]
+    module_name, _, attribute = target.partition(":")
+    module = import_module(module_name)
+    if attribute:
+        return cast("type[Any]", getattr(module, attribute))
+    public = [
+        value
+        for key, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__ and not key.startswith("_")
+    ]
+    if len(public) != 1:
+        raise PluginError(f"{module_name} must define one public class, it defines {len(public)}")
+    return public[0]
+
+
+def _stems(package: str) -> list[str]:
+    spec = find_spec(package)
+    folders = spec.submodule_search_locations if spec and spec.submodule_search_locations else []
+    return sorted(
+        path.stem for folder in folders for path in Path(folder).glob("*.py") if not path.stem.startswith("_")
+    )
+
+
+def _entry_points(kind: Kind) -> list[EntryPoint]:
+    return sorted(entry_points(group=f"mmdyn.{kind}"), key=lambda point: point.name)

@@ -1,0 +1,98 @@
+"""What a run is made of and a report reads: Condition, Record, Contrast."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.keys import Json
+from mmdyn.sample import TaskType
+
+Status = Literal["ok", "unparsed", "refused", "failed"]
+"""`unparsed`: answered, no answer found, scores 0; `refused`: declined, scores 0; `failed`: never answered, excluded."""
+
+
+class Condition(Struct, frozen=True, forbid_unknown_fields=True):
+    """A named set of factors under which samples are asked."""
+
+    variant: Literal["standard", "dynamic"] = "standard"
+    chain: str = ""
+    context: str = "none"
+    style: str = "direct"
+
+    @property
+    def mode(self) -> str:
+        """The short name of variant and context: standard, dynamic, kprag or dynamic+kprag."""
+        if self.context == "none":
+            return self.variant
+        return self.context if self.variant == "standard" else f"dynamic+{self.context}"
+
+
+class Usage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Tokens as the server counted them; zero where it did not say."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What came back for one request. `error` is set where no answer was had (then `text` is empty)."""
+
+    text: str = ""
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    attempts: int = 1
+    seconds: float = 0.0
+    error: str = ""
+
+
+class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a reply was read: `value` in [0, 1] (None where the status is `failed`), `extracted` as it was found, by which `rule`."""
+
+    status: Status
+    value: float | None
+    extracted: Json = None
+    rule: str = ""
+    parts: tuple[float, ...] = ()
+    weight: float = 1.0
+
+
+class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One answer of one model to one sample under one condition, with what a report needs to know of the sample."""
+
+    key: str
+    request: str
+    model: str
+    set: str
+    sample: str
+    parent: str
+    task_type: TaskType
+    language: str
+    condition: Condition
+    reply: Reply
+    group: str | None = None
+    fields: dict[str, str | int | float] = {}
+    points: float = 1.0
+    draw: int = 0
+    epoch: int = 0
+    score: Score | None = None
+
+
+class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
+    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1, 1]."""
+
+    model: str
+    set: str
+    factor: str
+    a: str
+    b: str
+    held: dict[str, str]
+    n: int
+    left_out: int
+    delta: float | None
+    ci95: tuple[float, float] | None
+    p: float | None
+    p_adjusted: float | None
+    method: str
+    by: dict[str, dict[str, dict[str, Json]]] = {}

@@ -1,0 +1,227 @@
+"""Sample: one question with everything that belongs to it. It is the one type that flows through the house."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.errors import did_you_mean
+from mmdyn.keys import Json, canonical, digest
+
+TaskType = Literal["single_choice", "multi_select", "fill_in_the_blank", "true_false", "open_ended"]
+TASK_TYPES: tuple[TaskType, ...] = get_args(TaskType)
+CHOICE_TYPES = ("single_choice", "multi_select")
+
+Language = Literal["en", "zh"]
+
+Answer: TypeAlias = bool | str | tuple[str | tuple[str, ...], ...]
+"""Labels for the choice types; a bool for true_false; for blanks one tuple of accepted strings a blank; a string for open_ended."""
+
+ImageRef: TypeAlias = str
+"""A picture's path relative to the set's folder, with forward slashes: images/ab/abcd….png (named by the SHA-256 of its bytes)."""
+
+IMAGE_MARK = re.compile(r"<image (\d+)>")
+"""Where the N-th picture (from 1) stands in a question or an option; without a mark the pictures come first."""
+
+
+class Option(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One choice. Its text may be empty only where the option is a picture (`image`) or stands in one (`options_in_image`)."""
+
+    label: str
+    text: str = ""
+    image: ImageRef | None = None
+
+
+class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How an answer is compared: `ordered` False lets blanks come in any order; `tolerance` is relative; `unit` may be left out by a reply."""
+
+    ordered: bool = True
+    tolerance: float | None = None
+    unit: str | None = None
+
+
+class Step(Struct, frozen=True, forbid_unknown_fields=True):
+    """One operator of a chain with the parameters that it drew (JSON, so that it can be replayed)."""
+
+    operator: str
+    params: dict[str, Json]
+
+
+class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What became of a variant. `kept` and `unjudged` are in the set, the four others in dropped.jsonl."""
+
+    status: Literal["kept", "unjudged", "unchanged", "not_applicable", "rejected", "failed"]
+    by: str = ""
+    reason: str = ""
+    confidence: float | None = None
+
+
+class Variant(Struct, frozen=True, forbid_unknown_fields=True):
+    """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample."""
+
+    parent: str
+    chain: str
+    draw: int
+    seed: int
+    steps: tuple[Step, ...]
+    verdict: Verdict
+    attempt: int = 0
+
+
+class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One question. Immutable; a stage returns a new one (`msgspec.structs.replace`).
+
+    Raises ValueError, with a sentence that says what is wrong, where the parts do not fit each other.
+    """
+
+    id: str
+    question: str
+    task_type: TaskType
+    answer: Answer
+    language: Language = "en"
+    options: tuple[Option, ...] = ()
+    options_in_image: bool = False
+    images: tuple[ImageRef, ...] = ()
+    group: str | None = None
+    fields: dict[str, str | int | float] = {}
+    knowledge_points: tuple[str, ...] = ()
+    explanation: str = ""
+    points: float = 1.0
+    hints: dict[str, str] = {}
+    checklist: tuple[str, ...] = ()
+    match: Match = Match()
+    meta: dict[str, Json] = {}
+    variant: Variant | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id.strip():
+            raise ValueError("id is empty: give every sample an id of its own")
+        if not (self.points > 0 and self.points != float("inf")):
+            raise ValueError(f"points is {self.points}: it must be a positive number")
+        _check_options(self)
+        _check_answer(self)
+        _check_images(self)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The options' labels in order."""
+        return tuple(option.label for option in self.options)
+
+    @property
+    def parent(self) -> str:
+        """The standard sample's id: the variant's parent, or this sample itself."""
+        return self.variant.parent if self.variant else self.id
+
+    @property
+    def all_images(self) -> tuple[ImageRef, ...]:
+        """Every picture once, in order: the question's, then the options'."""
+        refs = [*self.images, *(option.image for option in self.options if option.image)]
+        return tuple(dict.fromkeys(refs))
+
+    @property
+    def digest(self) -> str:
+        """Hexadecimal digest of the whole sample; pictures count by their names, which are their bytes' SHA-256."""
+        return digest(self)
+
+
+def _check_options(sample: Sample) -> None:
+    labels = sample.labels
+    if sample.task_type in CHOICE_TYPES:
+        if len(labels) < 2:
+            raise ValueError(f"a {sample.task_type} needs at least two options, {len(labels)} given")
+    elif labels:
+        raise ValueError(f"a {sample.task_type} takes no options, {len(labels)} given: drop them or change task_type")
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"option labels are given twice: {', '.join(labels)}")
+    for option in sample.options:
+        if not option.label.strip():
+            raise ValueError("an option has no label: use A, B, C, …")
+        if not (option.text.strip() or option.image or sample.options_in_image):
+            raise ValueError(f"option {option.label} is empty: give it a text or an image, or set options_in_image")
+
+
+def _check_answer(sample: Sample) -> None:
+    answer, kind = sample.answer, sample.task_type
+    if kind == "true_false":
+        fits, wanted = isinstance(answer, bool), "true or false"
+    elif kind == "open_ended":
+        fits, wanted = isinstance(answer, str) and bool(answer.strip()), "a string that is not empty"
+    elif kind == "fill_in_the_blank":
+        fits = isinstance(answer, tuple) and bool(answer) and all(_is_blank(blank) for blank in answer)
+        wanted = 'a list with one list of accepted strings for each blank, such as [["4", "four"]]'
+    else:
+        fits = isinstance(answer, tuple) and bool(answer) and all(isinstance(label, str) for label in answer)
+        wanted = 'a list of option labels, such as ["A"]'
+    if not fits:
+        raise ValueError(f"the answer of a {kind} must be {wanted}; {canonical(answer).decode()[:80]} given")
+    if kind in CHOICE_TYPES:
+        _check_labels(sample)
+
+
+def _is_blank(blank: object) -> bool:
+    return isinstance(blank, tuple) and bool(blank) and all(isinstance(text, str) and text.strip() for text in blank)
+
+
+def _check_labels(sample: Sample) -> None:
+    assert isinstance(sample.answer, tuple)
+    for label in sample.answer:
+        if label not in sample.labels:
+            raise ValueError(f"the answer {label!r} is no option: the options are {', '.join(sample.labels)}")
+    if sample.task_type == "single_choice" and len(sample.answer) != 1:
+        raise ValueError(f"a single_choice has one answer, {len(sample.answer)} given: use multi_select for several")
+    if len(set(sample.answer)) < len(sample.answer):
+        raise ValueError("the answer names an option twice")
+
+
+def _check_images(sample: Sample) -> None:
+    for ref in sample.all_images:
+        parts = ref.split("/")
+        if ref.startswith("/") or "\\" in ref or ":" in ref or ".." in parts:
+            raise ValueError(f"image path {ref[:80]!r} leaves the folder: name images relative to the set")
+    for number in map(int, IMAGE_MARK.findall(sample.question)):
+        if not 1 <= number <= len(sample.images):
+            raise ValueError(f"the question marks <image {number}> but {len(sample.images)} images are given")
+
+
+S = TypeVar("S", bound=Struct)
+
+
+def from_json(data: bytes | str, kind: type[S]) -> S:
+    """Read one frozen record; unknown keys are refused with a suggestion.
+
+    Raises ValueError with a sentence for the user.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(explain(error, kind)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"not valid JSON ({error})") from None
+
+
+def from_dict(data: Mapping[str, object], kind: type[S]) -> S:
+    """The same for plain Python objects (lists stand for tuples)."""
+    try:
+        return msgspec.convert(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(explain(error, kind)) from None
+
+
+def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
+    """A validation error as one sentence, with the nearest known name where a key is unknown."""
+    text = str(error)
+    unknown = re.match(r"Object contains unknown field `(.*?)`(?: - at `\$(.*)`)?", text)
+    if not unknown:
+        return text
+    known = _field_names(kind)
+    place = f" in {unknown[2].lstrip('.')}" if unknown[2] else ""
+    return f'unknown key {unknown[1]!r}{place}{did_you_mean(unknown[1], known)}; free keys belong inside "meta"'
+
+
+def _field_names(kind: type[Struct]) -> list[str]:
+    nested = (Option, Match, Step, Verdict, Variant) if kind is Sample else ()
+    return [name for struct in (kind, *nested) for name in struct.__struct_fields__]
