@@ -1,0 +1,1 @@
+"""Knowledge beside the question."""

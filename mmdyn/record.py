@@ -59,10 +59,14 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One answer of one model to one sample under one condition, with what a report needs to know of the sample."""
+    """One answer of one model to one sample under one condition, with what a report needs to know of the sample.
+
+    `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it.
+    """
 
     key: str
     request: str
+    digest: str
     model: str
     set: str
     sample: str

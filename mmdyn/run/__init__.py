@@ -1,0 +1,1 @@
+"""Plan the conditions, ask, score and record."""

@@ -1,0 +1,1 @@
+"""Many keyed jobs, resumable: the store, the run folder, progress."""

@@ -15,7 +15,7 @@ from mmdyn.sample import from_json
 from mmdyn.work.store import Reader
 
 RUN = "run.json"
-RECORD, FAILURE = "record", "failure"
+RECORD, FAILURE, SAMPLE = "record", "failure", "sample"
 
 
 class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +46,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     epochs: int
     limit: int | None
     prompts: str
+    ops: str
     versions: dict[str, str]
     scorer: str = "mdk12"
     planned: int | None = None

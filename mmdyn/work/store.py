@@ -126,9 +126,9 @@ class Reader:
     def items(self, kind: str) -> Iterator[tuple[str, bytes]]:
         """Every (key, value) of a kind, each key once, in key order within a file."""
         for number, db in enumerate(self._dbs):
-            for key, value in db.execute("SELECT key, value FROM records WHERE kind = ? ORDER BY key", (kind,)):
+            for key, value in _pages(db, kind):
                 if _find(self._dbs[:number], kind, key) is None:
-                    yield key, bytes(value)
+                    yield key, value
 
     def __enter__(self) -> Reader:
         return self
@@ -138,6 +138,17 @@ class Reader:
     ) -> None:
         for db in self._dbs:
             db.close()
+
+
+def _pages(db: sqlite3.Connection, kind: str) -> Iterator[tuple[str, bytes]]:
+    """Page by page, so that a reader never keeps a writer waiting for longer than a page takes."""
+    last = ""
+    while page := db.execute(
+        "SELECT key, value FROM records WHERE kind = ? AND key > ? ORDER BY key LIMIT 500", (kind, last)
+    ).fetchall():
+        for key, value in page:
+            yield key, bytes(value)
+        last = page[-1][0]
 
 
 def _find(dbs: Iterable[sqlite3.Connection], kind: str, key: str) -> bytes | None:

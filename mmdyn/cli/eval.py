@@ -1,0 +1,70 @@
+"""mmdyn eval: ask models the standard, the dynamic and the knowledge-beside variants, score and record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mmdyn.cli._shared import finish, split
+
+
+@click.command("eval")
+@click.argument("sets", metavar="SET...", nargs=-1, required=True)
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    metavar="MODEL",
+    multiple=True,
+    required=True,
+    help="backend:name, such as openai:gpt-4o or baseline:lexical; give it several times for several models.",
+)
+@click.option(
+    "-o", "--out", metavar="RUN", required=True, help="The run's folder; the same command again goes on in it."
+)
+@click.option(
+    "--mode",
+    "modes",
+    callback=split,
+    help="standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]",
+)
+@click.option("--style", "styles", callback=split, default="direct", show_default=True, help="direct, cot, or both.")
+@click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
+@click.option(
+    "--prompt",
+    metavar="FILE",
+    help="A template of your own with {question}, {options}, {instruction} and, for kprag, {knowledge}.",
+)
+@click.option(
+    "--ops",
+    default="",
+    help="Make variants of the sets on the way, such as pad,color,pad+color; they are kept in RUN/sets.",
+)
+@click.option(
+    "--draws", default=1, show_default=True, type=click.IntRange(min=1), help="With --ops: variants per chain."
+)
+@click.option("--seed", default=0, show_default=True, help="With --ops: the seed of the variants.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="With --ops: processes.")
+@click.option(
+    "--epochs", default=1, show_default=True, type=click.IntRange(min=1), help="Ask everything so many times."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Only the first N questions of each set, with their variants."
+)
+@click.option(
+    "--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Requests in flight at most."
+)
+@click.option(
+    "--no-cache", "use_cache", flag_value=False, default=True, help="Ask again what another run has asked before."
+)
+def command(**arguments: Any) -> None:
+    """Ask models the questions of one or more sets and report how the conditions compare.
+
+    \b
+    SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
+    Exit status: 0 done; 1 done, but some samples were never answered.
+    """
+    from mmdyn.run.evaluate import evaluate
+
+    finish(evaluate(arguments.pop("sets"), arguments.pop("models"), arguments.pop("out"), **arguments))

@@ -1,0 +1,90 @@
+"""A run's YAML file: the arguments of `evaluate`, by name, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+from mmdyn.data.convert import convert
+from mmdyn.errors import InputError, UserError
+from mmdyn.run.evaluate import evaluate
+from mmdyn.sample import from_dict
+from mmdyn.work.run_folder import RunFolder
+
+
+class Source(Struct, frozen=True, forbid_unknown_fields=True):
+    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie."""
+
+    benchmark: str
+    path: str
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `evaluate`; paths are relative to the folder in which the command is typed."""
+
+    sets: tuple[str | Source, ...]
+    models: tuple[str, ...]
+    out: str
+    modes: tuple[str, ...] = ()
+    styles: tuple[str, ...] = ("direct",)
+    policy: str = "mdk12"
+    prompt: str | None = None
+    ops: str = ""
+    draws: int = 1
+    seed: int = 0
+    workers: int = 1
+    epochs: int = 1
+    limit: int | None = None
+    concurrency: int = 32
+    use_cache: bool = True
+
+
+def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
+    """Read a YAML file, with `key=value` overrides on top (values are YAML too).
+
+    Raises InputError for a file that cannot be read, UserError for an override that is none.
+    """
+    values = _mapping(file)
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not equals:
+            raise UserError(f"{override!r} is not key=value, such as limit=20 or models=[baseline:lexical]")
+        try:
+            values[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
+    try:
+        return from_dict(values, Config)
+    except ValueError as error:
+        raise InputError(file, None, str(error)) from None
+
+
+def run_config(config: Config, *, quiet: bool = False) -> RunFolder:
+    """Carry out a config. Raises what `evaluate` raises."""
+    arguments: dict[str, Any] = {name: getattr(config, name) for name in config.__struct_fields__}
+    arguments["sets"] = [_place(given, Path(config.out)) for given in config.sets]
+    return evaluate(**arguments, quiet=quiet)
+
+
+def _place(given: str | Source, out: Path) -> str | Path:
+    if isinstance(given, str):
+        return given
+    folder = out / "sets" / given.benchmark
+    return convert(Path(given.path), folder, benchmark=given.benchmark).folder
+
+
+def _mapping(file: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(file, None, f"cannot be read ({error}): give a YAML file") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(file, mark.line + 1 if mark else None, "is not YAML: mend the line") from None
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
+        raise InputError(file, None, f"must be a mapping with the keys {', '.join(Config.__struct_fields__)}")
+    return dict(values)

@@ -1,0 +1,109 @@
+"""What to ask: every sample of every set under every condition that it belongs to, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.record import Condition
+from mmdyn.sample import Sample
+
+MODES: dict[str, Condition] = {
+    "standard": Condition(),
+    "dynamic": Condition(variant="dynamic"),
+    "kprag": Condition(context="kprag"),
+    "dynamic+kprag": Condition(variant="dynamic", context="kprag"),
+}
+STYLES = ("direct", "cot")
+
+
+class Ask(Struct, frozen=True):
+    """One question to put: a sample of the `place`-th set, under a condition, in an epoch (from 0)."""
+
+    place: int
+    sample: Sample
+    condition: Condition
+    epoch: int
+
+
+class Skip(Struct, frozen=True):
+    """A sample that a mode cannot ask, such as one without knowledge points in kprag."""
+
+    mode: str
+
+
+def parse_conditions(modes: Sequence[str], styles: Sequence[str]) -> tuple[Condition, ...]:
+    """Every mode in every style. Raises UserError for an unknown name."""
+    for given, known, what in ((modes, MODES, "mode"), (styles, STYLES, "style")):
+        for name in given:
+            if name not in known:
+                raise UserError(f"there is no {what} {name!r}{did_you_mean(name, known)}: {', '.join(known)} are")
+    pairs = dict.fromkeys((mode, style) for mode in modes for style in styles)
+    return tuple(msgspec.structs.replace(MODES[mode], style=style) for mode, style in pairs)
+
+
+def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> None:
+    """Raise UserError where a set is given twice, a dynamic set lies beside another version of its parent, or a variant has no set."""
+    digests = dict[str, SampleSet]()
+    for opened in sets:
+        twice = digests.setdefault(opened.manifest.digest, opened)
+        if twice is not opened:
+            raise UserError(f"{opened.folder} and {twice.folder} are the same set: give it once")
+    standard = {opened.name: opened.manifest.digest for opened in sets if not opened.manifest.parent}
+    wanted = {condition.variant for condition in conditions}
+    for opened in sets:
+        origin = opened.manifest.parent
+        if origin and standard.get(origin.name, origin.digest) != origin.digest:
+            raise UserError(f"{opened.folder} was made of another version of {origin.name}: perturb that set again")
+        if origin and origin.name not in standard and "standard" in wanted:
+            raise UserError(
+                f"{opened.folder} was made of {origin.name}, which is not given: name it too, or ask --mode dynamic"
+            )
+    if "dynamic" in wanted and not any(opened.manifest.parent for opened in sets):
+        raise UserError("a dynamic mode needs variants: name a set that `mmdyn perturb` made, or give --ops")
+    if len({opened.name for opened in sets if not opened.manifest.parent}) < sum(not s.manifest.parent for s in sets):
+        raise UserError("two different sets have the same name: convert one of them again with --name")
+
+
+def plan(
+    sets: Sequence[SampleSet], conditions: Sequence[Condition], epochs: int, limit: int | None
+) -> Iterator[Ask | Skip]:
+    """Stream the asks set by set, sample by sample. `limit` keeps the first parents of each standard set, with their variants."""
+    kept = _first_parents(sets, limit) if limit is not None else {}
+    for place, opened in enumerate(sets):
+        for sample in opened:
+            if limit is None or sample.parent in kept[opened.root]:
+                yield from _asks(place, sample, conditions, epochs)
+
+
+def _asks(place: int, sample: Sample, conditions: Sequence[Condition], epochs: int) -> Iterator[Ask | Skip]:
+    variant = "dynamic" if sample.variant else "standard"
+    for condition in conditions:
+        if condition.variant != variant:
+            continue
+        if condition.context == "kprag" and not sample.knowledge_points:
+            yield Skip(condition.mode)
+            continue
+        chain = sample.variant.chain if sample.variant else ""
+        for epoch in range(epochs):
+            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch)
+
+
+def _first_parents(sets: Sequence[SampleSet], limit: int) -> dict[str, set[str]]:
+    kept = dict[str, set[str]]()
+    for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
+        if opened.root not in kept:
+            kept[opened.root] = set(islice(_distinct_parents(opened), limit))
+    return kept
+
+
+def _distinct_parents(opened: SampleSet) -> Iterator[str]:
+    last = None
+    for sample in opened:
+        if sample.parent != last:
+            yield (last := sample.parent)

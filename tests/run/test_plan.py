@@ -1,0 +1,99 @@
+"""Which samples are asked under which conditions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from making import blank, choice, write_set
+from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
+from mmdyn.errors import UserError
+from mmdyn.run.plan import Ask, Skip, check_sets, parse_conditions, plan
+from mmdyn.sample import Sample, Variant, Verdict
+
+
+def variant(sample: Sample, chain: str, draw: int = 0) -> Sample:
+    """A variant as an operator would make it, with the words changed."""
+    trail = Variant(sample.id, chain, draw, 1, (), Verdict("unjudged"))
+    return msgspec.structs.replace(
+        sample, id=f"{sample.id}~{chain}~{draw}", question=f"{sample.question} ({draw})", variant=trail
+    )
+
+
+def pair(folder: Path) -> tuple[SampleSet, SampleSet]:
+    """A set of three samples, and a dynamic set of two of them with two draws each."""
+    samples = [choice("a", knowledge_points=("sides",)), blank("b"), choice("c", knowledge_points=("sides",))]
+    parent = write_set(folder / "set", samples)
+    origin = Origin(parent.name, parent.manifest.digest)
+    with SetWriter(folder / "dynamic", "small-dynamic", parent=origin) as writer:
+        for sample in (samples[0], samples[2]):
+            for draw in (0, 1):
+                writer.add(variant(sample, "pad", draw))
+    return parent, SampleSet(folder / "dynamic")
+
+
+def asked(sets: tuple[SampleSet, ...], *modes: str, epochs: int = 1, limit: int | None = None) -> list[tuple[str, str]]:
+    asks = plan(sets, parse_conditions(modes, ["direct"]), epochs, limit)
+    return [(ask.sample.id, ask.condition.mode) for ask in asks if isinstance(ask, Ask)]
+
+
+def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:
+    sets = pair(tmp_path)
+    assert asked(sets, "standard") == [("a", "standard"), ("b", "standard"), ("c", "standard")]
+    assert asked(sets, "dynamic") == [(f"{parent}~pad~{draw}", "dynamic") for parent in "ac" for draw in (0, 1)]
+
+
+def test_a_sample_without_knowledge_points_is_skipped_and_counted(tmp_path: Path) -> None:
+    asks = list(plan(pair(tmp_path), parse_conditions(["kprag"], ["direct"]), 1, None))
+    assert [ask.sample.id for ask in asks if isinstance(ask, Ask)] == ["a", "c"]
+    assert [ask.mode for ask in asks if isinstance(ask, Skip)] == ["kprag"]
+
+
+def test_the_limit_counts_parents_and_keeps_their_variants(tmp_path: Path) -> None:
+    sets = pair(tmp_path)
+    assert [sample for sample, _ in asked(sets, "standard", "dynamic", limit=2)] == ["a", "b", "a~pad~0", "a~pad~1"]
+    assert [sample for sample, _ in asked(sets[1:], "dynamic", limit=1)] == ["a~pad~0", "a~pad~1"]
+
+
+def test_epochs_and_styles_multiply(tmp_path: Path) -> None:
+    conditions = parse_conditions(["standard"], ["direct", "cot"])
+    asks = [ask for ask in plan(pair(tmp_path), conditions, 2, None) if isinstance(ask, Ask)]
+    assert [(ask.condition.style, ask.epoch) for ask in asks[:4]] == [
+        ("direct", 0),
+        ("direct", 1),
+        ("cot", 0),
+        ("cot", 1),
+    ]
+    assert len(asks) == 12
+
+
+def test_the_chain_is_part_of_the_condition(tmp_path: Path) -> None:
+    asks = plan(pair(tmp_path), parse_conditions(["dynamic"], ["direct"]), 1, None)
+    assert {ask.condition.chain for ask in asks if isinstance(ask, Ask)} == {"pad"}
+
+
+@pytest.mark.parametrize(
+    ("modes", "styles", "hint"), [(["dynamik"], ["direct"], "'dynamic'"), (["standard"], ["cott"], "'cot'")]
+)
+def test_a_misspelt_mode_or_style_is_suggested(modes: list[str], styles: list[str], hint: str) -> None:
+    with pytest.raises(UserError, match=f"did you mean {hint}"):
+        parse_conditions(modes, styles)
+
+
+def test_sets_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    parent, dynamic = pair(tmp_path)
+    both = parse_conditions(["standard", "dynamic"], ["direct"])
+    check_sets([parent, dynamic], both)
+    with pytest.raises(UserError, match="name it too, or ask --mode dynamic"):
+        check_sets([dynamic], both)
+    with pytest.raises(UserError, match="needs variants"):
+        check_sets([parent], both)
+    with pytest.raises(UserError, match="are the same set: give it once"):
+        check_sets([parent, SampleSet(parent.folder)], parse_conditions(["standard"], ["direct"]))
+    other = write_set(tmp_path / "other", [choice("z")])
+    with pytest.raises(UserError, match="another version of small"):
+        check_sets([other, dynamic], both)
+    with pytest.raises(UserError, match="the same name"):
+        check_sets([parent, other], parse_conditions(["standard"], ["direct"]))

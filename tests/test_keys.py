@@ -1,0 +1,41 @@
+"""Digests and streams are the same everywhere, whatever the process, order or hash seed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from mmdyn.keys import canonical, digest, stream
+
+SCRIPT = "from mmdyn.keys import digest, stream; print(digest({'b': 1, 'a': [2, None]}), stream(1, 'q', 'pad', 0).integers(1 << 60))"
+
+
+def test_canonical_json_sorts_keys() -> None:
+    assert canonical({"b": 1, "a": "é"}) == '{"a":"é","b":1}'.encode()
+
+
+def test_values_are_pinned() -> None:
+    assert digest({"b": 1, "a": [2, None]}) == "63615168ab045647658544c0cc11d0c2"
+    assert int(stream(1, "q", "pad", 0).integers(1 << 60)) == 376362449365939148
+
+
+def test_another_process_with_another_hash_seed_draws_the_same() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert outputs == {f"{digest({'a': [2, None], 'b': 1})} {int(stream(1, 'q', 'pad', 0).integers(1 << 60))}\n"}
+
+
+def test_every_part_of_the_identity_counts() -> None:
+    draws = {
+        int(stream(*key).integers(1 << 60)) for key in [(1, "q", 0), (2, "q", 0), (1, "p", 0), (1, "q", 1), (1, "q0")]
+    }
+    assert len(draws) == 5
