@@ -16,6 +16,7 @@ returns them after it has printed what it did.
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -38,7 +39,8 @@ class InputError(UserError):
 
     def __init__(self, where: str | Path, line: int | None, problem: str) -> None:
         self.where, self.line, self.problem = str(where), line, problem
-        super().__init__(f"{where}:{line}: {problem}" if line is not None else f"{where}: {problem}")
+        place = f"{where}:{line}" if line is not None else str(where)
+        super().__init__(printable(f"{place}: {problem}"))
 
 
 class PluginError(UserError):
@@ -72,3 +74,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """' (did you mean x?)' for the nearest known name, or the empty string."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def printable(text: str) -> str:
+    """Text out of data that is safe on a terminal: control and format characters as escapes (\\x1b), tabs and new lines kept."""
+    kept = "\n\t\u200c\u200d"  # the joiners are part of words and emoji
+    return "".join(
+        char if char in kept or unicodedata.category(char)[0] != "C" else char.encode("unicode_escape").decode()
+        for char in text
+    )

@@ -84,7 +84,11 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1, 1]."""
+    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1, 1].
+
+    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under both,
+    `failed` the failed records of a and b. `note` says why a number is None.
+    """
 
     model: str
     set: str
@@ -100,3 +104,5 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     p_adjusted: float | None
     method: str
     by: dict[str, dict[str, dict[str, Json]]] = {}
+    failed: int = 0
+    note: str = ""

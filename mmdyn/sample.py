@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from mmdyn.errors import did_you_mean
 from mmdyn.keys import Json, canonical, digest
@@ -43,6 +44,10 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     tolerance: float | None = None
     unit: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.tolerance is not None:
+            force_setattr(self, "tolerance", float(self.tolerance))
+
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
     """One operator of a chain with the parameters that it drew (JSON, so that it can be replayed)."""
@@ -59,6 +64,10 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     reason: str = ""
     confidence: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.confidence is not None:
+            force_setattr(self, "confidence", float(self.confidence))
+
 
 class Variant(Struct, frozen=True, forbid_unknown_fields=True):
     """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample."""
@@ -70,6 +79,11 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True):
     steps: tuple[Step, ...]
     verdict: Verdict
     attempt: int = 0
+
+
+# Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a default
+# becomes the default itself, because msgspec leaves defaults out by identity.
+_POINTS, _MATCH = 1.0, Match()
 
 
 class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -90,18 +104,21 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     fields: dict[str, str | int | float] = {}
     knowledge_points: tuple[str, ...] = ()
     explanation: str = ""
-    points: float = 1.0
+    points: float = _POINTS
     hints: dict[str, str] = {}
     checklist: tuple[str, ...] = ()
-    match: Match = Match()
+    match: Match = _MATCH
     meta: dict[str, Json] = {}
     variant: Variant | None = None
 
     def __post_init__(self) -> None:
+        force_setattr(self, "points", _POINTS if self.points == _POINTS else float(self.points))
+        if self.match == _MATCH:
+            force_setattr(self, "match", _MATCH)
         if not self.id.strip():
             raise ValueError("id is empty: give every sample an id of its own")
         if not (self.points > 0 and self.points != float("inf")):
-            raise ValueError(f"points is {self.points}: it must be a positive number")
+            raise ValueError(f"points is {self.points:g}: it must be a positive number")
         _check_options(self)
         _check_answer(self)
         _check_images(self)
@@ -213,13 +230,35 @@ def from_dict(data: Mapping[str, object], kind: type[S]) -> S:
 
 def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
     """A validation error as one sentence, with the nearest known name where a key is unknown."""
-    text = str(error)
-    unknown = re.match(r"Object contains unknown field `(.*?)`(?: - at `\$(.*)`)?", text)
-    if not unknown:
-        return text
-    known = _field_names(kind)
-    place = f" in {unknown[2].lstrip('.')}" if unknown[2] else ""
-    return f'unknown key {unknown[1]!r}{place}{did_you_mean(unknown[1], known)}; free keys belong inside "meta"'
+    text, _, path = str(error).partition(" - at `$")
+    at = path.rstrip("`").lstrip(".")
+    if found := re.fullmatch(r"Object contains unknown field `(.*)`", text, re.DOTALL):
+        place = f" in {at}" if at else ""
+        return f'unknown key {found[1]!r}{place}{did_you_mean(found[1], _field_names(kind))}; free keys belong inside "meta"'
+    if text.startswith("Object missing required field"):
+        return f"{text}{f' in {at}' if at else ''}: add it"
+    if found := re.fullmatch(r"Invalid enum value '?(.*?)'?", text, re.DOTALL):
+        allowed = _ALLOWED.get(at, ())
+        mend = (
+            f"{did_you_mean(found[1], allowed)}: use one of {', '.join(allowed)}" if allowed else ": use an allowed one"
+        )
+        return f"{at} {found[1][:80]!r} is unknown{mend}"
+    if found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", text):
+        wanted = " or ".join(_WORDS.get(word, word) for word in found[1].split(" | "))
+        return f"{at or 'the whole'} must be {wanted}, {_WORDS.get(found[2], found[2])} given"
+    return text + (f" (at {at})" if at else "")
+
+
+_ALLOWED: dict[str, tuple[str, ...]] = {"task_type": TASK_TYPES, "language": get_args(Language)}
+_WORDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
 
 
 def _field_names(kind: type[Struct]) -> list[str]:

@@ -1,0 +1,1 @@
+"""One file a benchmark: how its data become samples."""

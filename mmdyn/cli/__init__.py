@@ -38,9 +38,7 @@ def commands() -> None:
 def main() -> None:
     """Run a command; a user's mistake ends in one sentence and the exit status of the error's kind."""
     try:
-        commands.main(standalone_mode=False, prog_name="mmdyn")
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
+        sys.exit(commands.main(standalone_mode=False, prog_name="mmdyn"))  # what ctx.exit(status) was told is returned
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

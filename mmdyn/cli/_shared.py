@@ -24,11 +24,18 @@ def finish(run: RunFolder) -> None:
 
     summary = report(run)
     print_summary(summary)
-    click.echo(f"records and settings: {run.folder}    again: mmdyn report {run.folder}", err=True)
+    click.echo(f"records and settings: {run.folder}; again: mmdyn report {run.folder}", err=True)
     leave_by(summary)
 
 
 def leave_by(summary: Summary) -> None:
-    """Exit status 1 where some samples were never answered."""
-    if any(condition.failed for condition in summary.conditions):
+    """List on standard error what was never answered, and leave with exit status 1 where there is any."""
+    from mmdyn.reporting.table import clean
+
+    for failure in summary.failures:
+        where = f"{failure.sample} of {failure.set}, {failure.model}, {failure.mode}"
+        click.echo(clean(f"failed: {where}: {failure.reason}").plain, err=True)
+    if (more := summary.failed - len(summary.failures)) > 0:
+        click.echo(f"failed: {more} more", err=True)
+    if summary.failed:
         click.get_current_context().exit(1)

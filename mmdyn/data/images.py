@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import os
 import uuid
@@ -43,12 +44,14 @@ def open_image(data: bytes) -> Image:
         raise ValueError(f"the picture has {len(data):,} bytes, at most {MAX_BYTES:,} are taken: scale it down")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            warnings.simplefilter("ignore")  # a large picture, EXIF that cannot be read
             image = Image.open(io.BytesIO(data), formats=tuple(SUFFIXES))
     except Image.DecompressionBombError:
         raise ValueError(f"the picture has more than {MAX_PIXELS:,} pixels: scale it down") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
         raise ValueError(f"not a picture that can be read ({', '.join(SUFFIXES)} are): replace the file") from None
+    if image.format == "MPO":  # a phone's JPEG with a second picture behind the first
+        image.format = "JPEG"
     if image.width * image.height > MAX_PIXELS:
         size = f"{image.width}x{image.height}"
         raise ValueError(f"the picture has {size} pixels, at most {MAX_PIXELS:,} are taken: scale it down")
@@ -68,6 +71,41 @@ def inspect(data: bytes) -> ImageInfo:
     return info
 
 
+def from_base64(text: str) -> bytes:
+    """The bytes of base64 text, a data: URL's too. Raises ValueError."""
+    encoded = text.strip()
+    if encoded.startswith("data:"):
+        encoded = encoded.partition(",")[2]
+    if len(encoded) > MAX_BYTES * 1.5:
+        raise ValueError(f"the picture has more than {MAX_BYTES:,} bytes: scale it down")
+    try:
+        return base64.b64decode("".join(encoded.split()), validate=True)
+    except ValueError:
+        raise ValueError("the picture's base64 is broken or cut off: encode the file again") from None
+
+
+def read_inside(folder: Path, name: str) -> bytes:
+    """The bytes of a picture that is named relative to `folder`.
+
+    Raises ValueError where the name leads out of the folder (.., an absolute path, a link), or the file is missing or too large.
+    """
+    if "://" in name:
+        raise ValueError(f"image {name[:80]!r} is a URL: download the picture and give its path")
+    if "\0" in name or "\\" in name or name.startswith("/") or Path(name).is_absolute() or ".." in name.split("/"):
+        raise ValueError(f"image path {name[:80]!r} leaves the folder: name pictures relative to {folder}, with /")
+    path = folder / name
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise ValueError(f"image path {name[:80]!r} leaves the folder by a link: copy the picture into {folder}")
+    try:
+        if not path.is_file():
+            raise ValueError(f"image {name[:80]!r} is missing: put the file into {folder}")
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError(f"image {name[:80]!r} has more than {MAX_BYTES:,} bytes: scale it down")
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"image {name[:80]!r} cannot be read ({error.strerror}): mend the file") from None
+
+
 class ImageFolder:
     """The pictures of a set folder: `images/ab/abcd….png` under `folder`."""
 
@@ -76,12 +114,23 @@ class ImageFolder:
 
     def put(self, data: bytes) -> ImageRef:
         """Keep a picture's bytes as they are, once, and return its path in the set. Raises ValueError for a bad picture."""
-        return self.put_checked(data, inspect(data).suffix)
+        suffix = SUFFIXES[open_image(data).format or ""]
+        if not self.path(_ref(sha256(data), suffix)).exists():
+            inspect(data)
+        return self.put_checked(data, suffix)
+
+    def bring(self, source: ImageFolder, ref: ImageRef) -> ImageRef:
+        """Copy a picture of another folder; one whose name is not its bytes' SHA-256 is checked and renamed. Raises ValueError."""
+        data = source.read(ref)
+        suffix = ref.rpartition(".")[2]
+        if suffix in MEDIA_TYPES and _ref(sha256(data), suffix) == ref:
+            return self.put_checked(data, suffix)
+        return self.put(data)
 
     def put_checked(self, data: bytes, suffix: str) -> ImageRef:
         """The same for bytes that were just encoded here and need no check."""
         name = sha256(data)
-        ref = f"images/{name[:2]}/{name}.{suffix}"
+        ref = _ref(name, suffix)
         path = self.folder / ref
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,11 +144,9 @@ class ImageFolder:
         return self.folder / ref
 
     def read(self, ref: ImageRef) -> bytes:
-        """A picture's bytes. Raises ValueError where the file is missing or a link leads out of the folder."""
-        path = self.path(ref)
-        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
-            raise ValueError(f"image {ref} leaves the set's folder: copy the file into it")
-        try:
-            return path.read_bytes()
-        except OSError:
-            raise ValueError(f"image {ref} is missing: put the file back or drop the sample") from None
+        """A picture's bytes. Raises ValueError as `read_inside` does."""
+        return read_inside(self.folder, ref)
+
+
+def _ref(name: str, suffix: str) -> ImageRef:
+    return f"images/{name[:2]}/{name}.{suffix}"

@@ -1,9 +1,9 @@
-"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl. Streamed both ways, never held."""
+"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl. Streamed both ways."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -11,14 +11,16 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
+from mmdyn.data._text import numbered
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data.rows import KnowledgePoint, Row, check_content
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.sample import S, Sample, Step, from_json
 
 SCHEMA = 1
-SAMPLES, DROPPED, KNOWLEDGE, MANIFEST = "samples.jsonl", "dropped.jsonl", "knowledge.jsonl", "set.json"
+SAMPLES, DROPPED, KNOWLEDGE, REJECTED = "samples.jsonl", "dropped.jsonl", "knowledge.jsonl", "rejected.jsonl"
+MANIFEST = "set.json"
 
 
 class Origin(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +86,14 @@ class SampleSet:
             raise InputError(
                 folder, None, f"no {SAMPLES} in it, so it is no finished set: run the command that makes it"
             )
-        self.manifest = self._read_manifest()
+        self._manifest = read_manifest(self.folder)
+
+    @property
+    def manifest(self) -> Manifest:
+        """What set.json says; of a set that was written by hand, what it would say (the samples are counted first)."""
+        if self._manifest is None:
+            self._manifest = _count(self.folder)
+        return self._manifest
 
     @property
     def name(self) -> str:
@@ -107,47 +116,83 @@ class SampleSet:
 
     def rows(self) -> Iterator[Row]:
         """Every line with its number, bad ones too."""
-        file = self.folder / SAMPLES
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    yield Row(str(file), number, from_json(line, Sample))
-                except ValueError as error:
-                    yield Row(str(file), number, problem=str(error))
+        return read_samples(self.folder)
 
     def dropped(self) -> Iterator[Dropped]:
         """The variants that were not kept."""
-        return _read_lines(self.folder / DROPPED, Dropped)
+        return read_lines(self.folder / DROPPED, Dropped)
 
     def knowledge(self) -> Iterator[KnowledgePoint]:
         """The knowledge points that the set brings texts for."""
-        return _read_lines(self.folder / KNOWLEDGE, KnowledgePoint)
-
-    def _read_manifest(self) -> Manifest:
-        file = self.folder / MANIFEST
-        if file.is_file():
-            try:
-                return from_json(file.read_bytes(), Manifest)
-            except ValueError as error:
-                raise InputError(file, None, str(error)) from None
-        digest, count = SetDigest(), 0
-        for sample in self:
-            digest.add(canonical(sample))
-            count += 1
-        return Manifest(self.folder.resolve().name, {"samples": count}, digest.hex())
+        return read_lines(self.folder / KNOWLEDGE, KnowledgePoint)
 
 
-def _read_lines(file: Path, kind: type[S]) -> Iterator[S]:
+def read_samples(folder: Path) -> Iterator[Row]:
+    """Every line of a set's samples.jsonl with its number, bad ones too."""
+    file = folder / SAMPLES
+    for number, line in numbered(file):
+        if not line.strip():
+            continue
+        try:
+            sample = from_json(line, Sample)
+            check_content(sample)
+        except ValueError as error:
+            yield Row(str(file), number, problem=str(error))
+        else:
+            yield Row(str(file), number, sample)
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """A set's set.json, None where there is none. Raises InputError."""
+    file = folder / MANIFEST
+    if not file.is_file():
+        return None
+    try:
+        manifest = from_json(file.read_bytes(), Manifest)
+    except ValueError as error:
+        raise InputError(file, None, str(error)) from None
+    if manifest.schema != SCHEMA:
+        raise InputError(file, None, f"the schema is {manifest.schema}, {SCHEMA} is read: upgrade mmdyn")
+    return manifest
+
+
+def read_lines(file: Path, kind: type[S]) -> Iterator[S]:
+    """The records of a JSONL file; none where there is no file. Raises InputError."""
     if not file.is_file():
         return
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield from_json(line, kind)
-            except ValueError as error:
-                raise InputError(file, number, str(error)) from None
+    for number, line in numbered(file):
+        if not line.strip():
+            continue
+        try:
+            yield from_json(line, kind)
+        except ValueError as error:
+            raise InputError(file, number, str(error)) from None
+
+
+def unique(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows, a sample whose id was there before as a problem."""
+    ids = set[int]()
+    for row in rows:
+        if row.sample and hash(row.sample.id) in ids:
+            yield Row(row.file, row.line, problem=_twice(row.sample.id))
+            continue
+        if row.sample:
+            ids.add(hash(row.sample.id))
+        yield row
+
+
+def _twice(id: str) -> str:
+    return f"the id {id!r} is given twice: every sample needs an id of its own"
+
+
+def _count(folder: Path) -> Manifest:
+    digest, count = SetDigest(), 0
+    for row in unique(read_samples(folder)):
+        if row.sample is None:
+            raise InputError(row.file, row.line, row.problem)
+        digest.add(canonical(row.sample))
+        count += 1
+    return Manifest(folder.resolve().name, {"samples": count}, digest.hex())
 
 
 class SetWriter:
@@ -159,7 +204,7 @@ class SetWriter:
     def __init__(
         self, folder: Path, name: str, *, parent: Origin | None = None, made: dict[str, Json] | None = None
     ) -> None:
-        if (folder / MANIFEST).exists() or (folder / SAMPLES).exists():
+        if (folder / MANIFEST).exists() or ((folder / SAMPLES).exists() and not _interrupted(folder)):
             raise UserError(f"{folder} already holds a set: choose another folder, or remove this one")
         self.folder, self.images = folder, ImageFolder(folder)
         self.manifest: Manifest | None = None
@@ -172,9 +217,9 @@ class SetWriter:
         """Add a sample. Raises ValueError for an id that the set already has."""
         key = hash(sample.id)
         if key in self._ids:
-            raise ValueError(f"the id {sample.id!r} is given twice: every sample needs an id of its own")
-        self._ids.add(key)
+            raise ValueError(_twice(sample.id))
         line = canonical(sample)
+        self._ids.add(key)
         self._digest.add(line)
         self._counts["samples"] += 1
         if sample.variant:
@@ -190,6 +235,11 @@ class SetWriter:
         """Add a knowledge point's text."""
         self._write(KNOWLEDGE, canonical(point))
 
+    def reject(self, row: Row) -> None:
+        """Add a row of the source that is no sample, with its problem."""
+        self.count("rejected")
+        self._write(REJECTED, canonical({"file": row.file, "line": row.line, "problem": row.problem}))
+
     def count(self, outcome: str) -> None:
         """Count one more of an outcome in the manifest."""
         self._counts[outcome] = self._counts.get(outcome, 0) + 1
@@ -197,8 +247,11 @@ class SetWriter:
     def __enter__(self) -> SetWriter:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            for file in (SAMPLES, DROPPED, KNOWLEDGE):
+            interrupted = _interrupted(self.folder)
+            for file in (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST):
                 (self.folder / f"{file}.part").unlink(missing_ok=True)
+                if interrupted:
+                    (self.folder / file).unlink(missing_ok=True)
             self._open(SAMPLES)
         except OSError as error:
             raise UserError(f"cannot write {self.folder} ({error.strerror}): choose another folder") from None
@@ -216,10 +269,10 @@ class SetWriter:
         self.manifest = Manifest(
             self._name, dict(sorted(self._counts.items())), self._digest.hex(), parent=self._parent, made=self._made
         )
-        for file in sorted(self._files, reverse=True):
-            (self.folder / f"{file}.part").replace(self.folder / file)
         part = self.folder / f"{MANIFEST}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")
+        for file in sorted(self._files):
+            (self.folder / f"{file}.part").replace(self.folder / file)
         part.replace(self.folder / MANIFEST)
 
     def _open(self, file: str) -> BinaryIO:
@@ -229,3 +282,8 @@ class SetWriter:
 
     def _write(self, file: str, line: bytes) -> None:
         self._open(file).write(line + b"\n")
+
+
+def _interrupted(folder: Path) -> bool:
+    """Whether a writer was stopped between the last sample and the manifest."""
+    return (folder / f"{MANIFEST}.part").exists()

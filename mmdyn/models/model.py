@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import re
+from collections.abc import Mapping
+from typing import Protocol, TypeVar, cast
 
+import msgspec
 from msgspec import Struct
 
-from mmdyn.errors import UserError
+from mmdyn import plugins
+from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json
 from mmdyn.models.message import Message
 from mmdyn.record import Reply
 
 
 class Spec(Struct, frozen=True):
-    """A MODEL as typed: `text` is the whole, `backend` names a plug-in, `options` are its string settings."""
+    """A MODEL as typed: `text` is the whole, `backend` names a plug-in, `options` are its string settings.
+
+    A comma parts options only where `option=` follows, so that a value may hold commas. Values may be secrets (a header):
+    neither `repr` nor an error shows them.
+    """
 
     text: str
     backend: str
@@ -23,25 +31,44 @@ class Spec(Struct, frozen=True):
     @staticmethod
     def parse(text: str) -> Spec:
         """Read `backend:name,option=value,…`. Raises UserError."""
-        backend, colon, rest = text.partition(":")
-        name, *pairs = rest.split(",")
-        if not (backend and colon and name):
-            raise UserError(f"the model {text!r} is not backend:name, such as openai:gpt-4o or baseline:lexical")
+        head, *pairs = re.split(r",(?=\s*[\w.-]+\s*=)", text)
+        backend, _, name = head.partition(":")
+        if not (backend.strip() and name.strip()):
+            raise UserError(f"the model {head!r} is not backend:name, such as openai:NAME or baseline:lexical")
+        if "," in name:
+            raise UserError(f"{name.partition(',')[2]!r} in the model {head!r} is not option=value")
         options = dict[str, str]()
-        for pair in pairs:
-            key, equals, value = pair.partition("=")
-            if not (key.strip() and equals):
-                raise UserError(f"the option {pair!r} of the model {text!r} is not option=value")
+        for key, _, value in (pair.partition("=") for pair in pairs):
+            if key.strip() in options:
+                raise UserError(f"the model {head!r} is given the option {key.strip()!r} twice: keep one of them")
             options[key.strip()] = value.strip()
-        return Spec(text, backend, name, options)
+        return Spec(text, backend.strip(), name.strip(), options)
+
+    def __repr__(self) -> str:
+        return f"Spec({self.backend}:{self.name}, options: {', '.join(self.options) or 'none'})"
+
+
+class Limits(Struct, frozen=True):
+    """What a model's own options say about asking it; None leaves it to who asks."""
+
+    concurrency: int | None = None
+    max_tries: int | None = None
 
 
 class TransientError(Exception):
-    """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None."""
+    """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
 
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+    `slow_down` says that the server had too many requests at a time (429).
+    """
+
+    def __init__(self, reason: str, retry_after: float | None = None, *, slow_down: bool = False) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.slow_down = slow_down
+
+
+class RejectedError(Exception):
+    """This one request cannot be answered (it is too long, say), and asking it again would not help; others may be."""
 
 
 class Model(Protocol):
@@ -56,8 +83,40 @@ class Model(Protocol):
     cached: bool
     """Whether its replies are worth keeping in the response cache (True where a reply costs time or money)."""
 
+    limits: Limits
+    """How many requests it takes at a time and how often one is tried, where its options say so."""
+
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One try. Raises TransientError for what may pass and ModelError for what cannot be mended by asking again."""
+        """One try. Raises TransientError for what may pass, RejectedError for what this request cannot get, and ModelError
+        for what no request can get."""
 
     async def close(self) -> None:
         """Let go of connections and memory."""
+
+
+def open_model(text: str) -> Model:
+    """The model that a MODEL names, ready to be asked. Raises UserError: no such backend, option or value."""
+    spec = Spec.parse(text)
+    return cast("Model", plugins.load("models", spec.backend)(spec))
+
+
+S = TypeVar("S", bound=Struct)
+
+
+def read_options(spec: Spec, kind: type[S], given: Mapping[str, str] | None = None) -> S:
+    """A model's options as the typed fields of `kind`; the value `none` stands for None.
+
+    `given` replaces the Spec's own options. Raises UserError for an unknown option or a value of the wrong type.
+    """
+    options = spec.options if given is None else given
+    known = kind.__struct_fields__
+    for key in options:
+        if key not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise UserError(f"{spec.backend} has no option {key!r}{did_you_mean(key, known)}; {takes}")
+    values = {key: None if value.lower() == "none" else value for key, value in options.items()}
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        wrong, _, where = str(error).partition(" - at `$.")
+        raise UserError(f"the option {where.rstrip('`')} of {spec.backend}:{spec.name}: {wrong.lower()}") from None

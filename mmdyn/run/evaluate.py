@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-import msgspec
-
 from mmdyn.data.load import load
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
@@ -18,7 +16,7 @@ from mmdyn.models.cache import open_cache
 from mmdyn.models.model import Model, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
-from mmdyn.run.plan import Ask, Skip, check_sets, parse_conditions, plan
+from mmdyn.run.plan import Ask, Skip, check_sets, count, parse_conditions, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
 from mmdyn.scoring.scorer import Scorer
@@ -29,6 +27,10 @@ from perturb.pipeline import perturb
 
 FREE = ("planned", "skipped", "scorer", "limit", "versions")
 """What of run.json may differ when a run goes on."""
+
+
+WAITING = 4
+"""Asks under way for each one in flight: those that wait to be asked again leave their place to others."""
 
 
 def evaluate(
@@ -65,6 +67,7 @@ def evaluate(
         conditions = parse_conditions(modes or _modes_of(opened), styles)
         check_sets(opened, conditions)
         custom = _read_prompt(Path(prompt), conditions) if prompt else None
+        planned, skipped = count(plan(opened, conditions, epochs, limit))
         config = RunConfig(
             sets=tuple(SetEntry(s.name, s.root, _relative(s.folder, out), s.manifest.digest) for s in opened),
             models=tuple(ModelEntry(model.label, model.identity) for model in asked),
@@ -75,15 +78,16 @@ def evaluate(
             ops=ops,
             versions={"mmdyn": version("mmdyn"), "python": platform.python_version()},
             scorer=scorer.name,
+            planned=planned * len(asked),
+            skipped=skipped,
         )
         _begin(out, config)
         renderers = [Renderer(s.images, _texts(s), custom) for s in opened]
-        with ProgressBar("asking", quiet=quiet) as progress:
+        with ProgressBar("asking", config.planned, quiet=quiet) as progress:
             runner = Runner(opened, renderers, store, scorer, progress)
             for model in asked:
                 asks = plan(opened, conditions, epochs, limit)
                 asyncio.run(_ask(runner, model, asks, concurrency, use_cache))
-        write_config(out, msgspec.structs.replace(config, planned=runner.tally.planned, skipped=runner.tally.skipped))
     return RunFolder(out)
 
 
@@ -91,7 +95,7 @@ async def _ask(runner: Runner, model: Model, asks: Iterator[Ask | Skip], concurr
     cache = open_cache() if use_cache and model.cached else None
     asker = Asker(model, concurrency=concurrency, cache=cache)
     try:
-        await runner.run(asker, asks, in_flight=2 * concurrency)
+        await runner.run(asker, asks, in_flight=WAITING * asker.concurrency)
     finally:
         await asker.close()
         if cache:
@@ -115,8 +119,10 @@ def _open_set(given: SampleSet | str | Path, out: Path) -> SampleSet:
 def _open_models(texts: Sequence[str]) -> list[Model]:
     models = [open_model(text) for text in texts]
     labels = [model.label for model in models]
-    if not models or len(set(labels)) < len(labels):
-        raise UserError(f"name each model once ({', '.join(labels) or 'none'} given)")
+    if not models:
+        raise UserError("no model is named: give one, such as baseline:lexical")
+    if len(set(labels)) < len(labels):
+        raise UserError(f"two models are called {', '.join(labels)}: tell them apart with label=")
     return models
 
 

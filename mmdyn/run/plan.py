@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -79,6 +79,17 @@ def plan(
         for sample in opened:
             if limit is None or sample.parent in kept[opened.root]:
                 yield from _asks(place, sample, conditions, epochs)
+
+
+def count(asks: Iterable[Ask | Skip]) -> tuple[int, dict[str, int]]:
+    """How many asks there are, and how many samples each mode skips."""
+    planned, skipped = 0, dict[str, int]()
+    for ask in asks:
+        if isinstance(ask, Ask):
+            planned += 1
+        else:
+            skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
+    return planned, skipped
 
 
 def _asks(place: int, sample: Sample, conditions: Sequence[Condition], epochs: int) -> Iterator[Ask | Skip]:

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import msgspec
-from msgspec import Struct
 
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError
@@ -22,14 +21,6 @@ from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE, score_kind
 from mmdyn.work.store import COMMIT_SECONDS, Store
-
-
-class Tally(Struct):
-    """What became of the asks of a run: `planned` of them in all, `failed` never answered, `skipped` by mode could not be asked."""
-
-    planned: int = 0
-    failed: int = 0
-    skipped: dict[str, int] = {}
 
 
 class Runner:
@@ -48,46 +39,44 @@ class Runner:
     ) -> None:
         self._sets, self._renderers, self._store = sets, renderers, store
         self._scorer, self._progress = scorer, progress
-        self.tally = Tally()
+        self._failed = 0
 
     async def run(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
         """Put every ask to one model, at most `in_flight` at a time. Raises ModelError where the model cannot be asked at all."""
-        pending = set[asyncio.Task[None]]()
-        async with _saving(self._store):
-            try:
+        slots = asyncio.Semaphore(in_flight)
+        try:
+            async with _saving(self._store), asyncio.TaskGroup() as tasks:
                 for ask in asks:
-                    if isinstance(ask, Skip):
-                        self.tally.skipped[ask.mode] = self.tally.skipped.get(ask.mode, 0) + 1
-                        continue
-                    self.tally.planned += 1
-                    messages = self._messages(ask)
-                    request = asker.request_key(messages, ask.epoch)
-                    key = self._key(ask, asker.model.label, request)
-                    if (known := self._store.get(RECORD, key)) is not None:
-                        self._score(key, ask, msgspec.json.decode(known, type=Record).reply)
-                        self._progress.advance()
-                        continue
-                    while len(pending) >= in_flight:
-                        pending = await _settle(pending)
-                    pending.add(asyncio.create_task(self._ask(asker, ask, messages, request, key)))
-                while pending:
-                    pending = await _settle(pending)
-            finally:
-                for task in pending:
-                    task.cancel()
+                    if isinstance(ask, Ask) and (request := self._unanswered(asker, ask)) is not None:
+                        await slots.acquire()
+                        tasks.create_task(self._ask(asker, ask, *request)).add_done_callback(lambda _: slots.release())
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    def _unanswered(self, asker: Asker, ask: Ask) -> tuple[tuple[Message, ...], str, str] | None:
+        """The messages, the request's key and the record's; None where the record is there, which is then scored if need be."""
+        messages = self._messages(ask)
+        request = asker.request_key(messages, ask.epoch)
+        key = self._key(ask, asker.model.label, request)
+        known = self._store.get(RECORD, key)
+        if known is None:
+            return messages, request, key
+        self._score(key, ask, msgspec.json.decode(known, type=Record).reply)
+        self._progress.advance()
+        return None
 
     async def _ask(self, asker: Asker, ask: Ask, messages: tuple[Message, ...], request: str, key: str) -> None:
         reply = await asker.ask(messages, ask.epoch)
         record = self._record(ask, asker.model.label, request, key, reply)
         if reply.error:
-            self.tally.failed += 1
+            self._failed += 1
             failed = msgspec.structs.replace(record, score=self._scorer.score(ask.sample, reply))
             self._store.put(FAILURE, f"{key}:{time.time_ns()}", canonical(failed))
         else:
             self._store.put(RECORD, key, canonical(record))
             self._score(key, ask, reply)
         self._store.put(SAMPLE, record.digest, canonical(ask.sample))
-        self._progress.advance(failed=self.tally.failed)
+        self._progress.advance(failed=self._failed)
 
     def _messages(self, ask: Ask) -> tuple[Message, ...]:
         try:
@@ -124,13 +113,6 @@ class Runner:
             draw=sample.variant.draw if sample.variant else 0,
             epoch=ask.epoch,
         )
-
-
-async def _settle(pending: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-    done, rest = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-    for task in done:
-        task.result()
-    return rest
 
 
 @asynccontextmanager

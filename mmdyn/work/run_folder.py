@@ -35,7 +35,7 @@ class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """run.json. `scorer` names the scores in force; `planned` is the number of records asked for, None until all were seen.
+    """run.json. `scorer` names the scores in force; `planned` is the number of records asked for.
 
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.
     """

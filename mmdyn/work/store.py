@@ -21,6 +21,7 @@ from mmdyn.errors import Busy, InputError, UserError
 
 COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 2000
+LOCK_SECONDS = 60
 
 
 class Store:
@@ -42,10 +43,10 @@ class Store:
         self._unsaved: dict[tuple[str, str], bytes] = {}
         self._guard = threading.RLock()
         self._due = 0.0
+        file = folder / f"{name}.sqlite"
         try:
-            self._db = _open(folder / f"{name}.sqlite", write=True)
-            others = sorted(set(folder.glob("*.sqlite")) - {folder / f"{name}.sqlite"})
-            self._others = [_open(file) for file in others]
+            self._others = _open_all(other for other in sorted(folder.glob("*.sqlite")) if other != file)
+            self._db = _create(file)
         except BaseException:
             self._lock.release()
             raise
@@ -53,9 +54,8 @@ class Store:
     def get(self, kind: str, key: str) -> bytes | None:
         """The value of a key, or None."""
         with self._guard:
-            if (kind, key) in self._unsaved:
-                return self._unsaved[kind, key]
-            return _find((self._db, *self._others), kind, key)
+            found = _find((self._db, *self._others), kind, key)
+            return found if found is not None else self._unsaved.get((kind, key))
 
     def put(self, kind: str, key: str, value: bytes) -> None:
         """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a second."""
@@ -117,7 +117,7 @@ class Reader:
     """Reads all files of a folder, while somebody may be writing. A context manager."""
 
     def __init__(self, folder: Path) -> None:
-        self._dbs = [_open(file) for file in sorted(folder.glob("*.sqlite"))]
+        self._dbs = _open_all(sorted(folder.glob("*.sqlite")))
 
     def get(self, kind: str, key: str) -> bytes | None:
         """The value of a key, or None."""
@@ -143,37 +143,66 @@ class Reader:
 def _pages(db: sqlite3.Connection, kind: str) -> Iterator[tuple[str, bytes]]:
     """Page by page, so that a reader never keeps a writer waiting for longer than a page takes."""
     last = ""
-    while page := db.execute(
-        "SELECT key, value FROM records WHERE kind = ? AND key > ? ORDER BY key LIMIT 500", (kind, last)
-    ).fetchall():
-        for key, value in page:
-            yield key, bytes(value)
-        last = page[-1][0]
+    page = "SELECT key, value FROM records WHERE kind = ? AND key > ? ORDER BY key LIMIT 500"
+    while rows := _query(db, page, kind, last):
+        yield from rows
+        last = rows[-1][0]
 
 
 def _find(dbs: Iterable[sqlite3.Connection], kind: str, key: str) -> bytes | None:
     for db in dbs:
-        row = db.execute("SELECT value FROM records WHERE kind = ? AND key = ?", (kind, key)).fetchone()
-        if row:
-            return bytes(row[0])
+        for found in _query(db, "SELECT key, value FROM records WHERE kind = ? AND key = ?", kind, key):
+            return found[1]
     return None
 
 
-def _open(file: Path, *, write: bool = False) -> sqlite3.Connection:
+def _query(db: sqlite3.Connection, sql: str, *values: str) -> list[tuple[str, bytes]]:
     try:
-        if write:
-            db = sqlite3.connect(file, check_same_thread=False, timeout=60)
-            db.execute(
-                "CREATE TABLE IF NOT EXISTS records (kind TEXT, key TEXT, value BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID"
-            )
-        else:
-            db = sqlite3.connect(f"file:{file.resolve()}?mode=ro", uri=True, check_same_thread=False, timeout=60)
-            db.execute("SELECT 1 FROM records LIMIT 1")
-    except sqlite3.OperationalError as error:
-        raise UserError(f"cannot open {file} ({error}): check that its folder can be read and written") from None
+        return db.execute(sql, values).fetchall()
     except sqlite3.DatabaseError as error:
-        raise InputError(file, None, f"is no store, or a damaged one ({error}): move it away and run again") from None
+        raise _explain(error, db.execute("PRAGMA database_list").fetchone()[2]) from None
+
+
+def _create(file: Path) -> sqlite3.Connection:
+    try:
+        db = sqlite3.connect(file, check_same_thread=False, timeout=LOCK_SECONDS)
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS records (kind TEXT, key TEXT, value BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID"
+        )
+    except sqlite3.DatabaseError as error:
+        raise _explain(error, file) from None
     return db
+
+
+def _open_all(files: Iterable[Path]) -> list[sqlite3.Connection]:
+    """The files that have records; one whose writer was killed before it could begin has none."""
+    dbs: list[sqlite3.Connection] = []
+    try:
+        for file in files:
+            dbs.append(_open(file))
+            if not _query(dbs[-1], "SELECT name, name FROM sqlite_master WHERE name = 'records'"):
+                dbs.pop().close()
+    except BaseException:
+        for db in dbs:
+            db.close()
+        raise
+    return dbs
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    """For reading; writable where it can be, because what a killed writer left half done is undone by whoever opens it."""
+    mode = "rw" if os.access(file, os.W_OK) and os.access(file.parent, os.W_OK) else "ro"
+    uri = f"{file.resolve().as_uri()}?mode={mode}"
+    try:
+        return sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=LOCK_SECONDS)
+    except sqlite3.DatabaseError as error:
+        raise _explain(error, file) from None
+
+
+def _explain(error: sqlite3.DatabaseError, file: str | Path) -> UserError:
+    if isinstance(error, sqlite3.OperationalError):
+        return UserError(f"cannot open {file} ({error}): check that its folder can be read and written")
+    return InputError(file, None, f"is no store, or a damaged one ({error}): move it away and run again")
 
 
 def _read_holder(file: Path) -> str:

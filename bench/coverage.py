@@ -1,0 +1,220 @@
+"""How often the report's 95 % intervals hold, and how often its tests cry wolf. Prints the tables of docs/statistics.md.
+
+    python bench/coverage.py [--replications 4000]
+
+Every replication goes through the functions that the report uses. Cells of independent 0/1 scores are not simulated but
+summed over all outcomes. Takes some minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import betaincinv, stdtrit
+from scipy.stats import binom, multinomial
+
+from mmdyn.keys import stream
+from mmdyn.reporting.statistics import Floats, Labels, mcnemar, mean_delta, mean_score, paired_test, tango, wilson
+
+SIZES = (20, 100, 500)
+SHARES = (0.05, 0.5, 0.95)
+AGREEMENT = 0.5
+"""How often the second condition repeats the luck of the first, in a pair as in a cluster."""
+
+
+def labels_of(n: int, cluster: int | str) -> Labels:
+    """Cluster labels of n samples: clusters of one size, or `mixed`: sizes 1, 2, 5, 1, 3, 8 in turn."""
+    sizes = [1, 2, 5, 1, 3, 8] if cluster == "mixed" else [int(cluster)]
+    repeated = np.repeat(np.arange(n), np.resize(sizes, n))
+    return repeated[:n]
+
+
+def scores(n: int, share: float, labels: Labels, icc: float, draws: int, key: str, count: int) -> Iterator[Floats]:
+    """`count` sets of n scores of mean `share`: beta-binomial in clusters, each the mean of `draws` 0/1 draws."""
+    random = stream("scores", key)
+    for _ in range(count):
+        chances = _chances(random.random(labels.max() + 1), share, icc)[labels]
+        yield random.binomial(draws, chances) / draws
+
+
+def pairs(
+    n: int, shares: tuple[float, float], labels: Labels, icc: float, draws: int, key: str, count: int
+) -> Iterator[Floats]:
+    """`count` sets of n differences between two conditions of these shares, clustered alike and alike within pairs."""
+    random, groups = stream("pairs", key), labels.max() + 1
+    for _ in range(count):
+        first = random.random(groups)
+        second = np.where(random.random(groups) < AGREEMENT, first, random.random(groups))
+        chance_a, chance_b = (
+            _chances(luck, share, icc)[labels] for luck, share in zip((first, second), shares, strict=True)
+        )
+        luck = random.random((draws, n))
+        other = np.where(random.random((draws, n)) < AGREEMENT, luck, random.random((draws, n)))
+        yield ((other < chance_b).mean(0) - (luck < chance_a).mean(0)).astype(np.float64)
+
+
+def score_coverage(
+    share: float, labels: Labels, icc: float, count: int, draws: int = 1, weights: Floats | None = None
+) -> float:
+    """In how many per cent of `count` replications the interval of a score holds its true share."""
+    n, weights = len(labels), np.ones(len(labels)) if weights is None else weights
+    key = f"{n} {share} {icc} {draws} {labels.max()}"
+    found = [mean_score(values, weights, labels) for values in scores(n, share, labels, icc, draws, key, count)]
+    return 100 * float(np.mean([one.low <= share <= one.high for one in found]))
+
+
+def delta_coverage(
+    shares: tuple[float, float], labels: Labels, icc: float, count: int, draws: int = 1
+) -> tuple[float, float]:
+    """The same for a difference, and the per cent of replications in which the test says p <= 0.05."""
+    n, weights, true = len(labels), np.ones(len(labels)), shares[1] - shares[0]
+    holds, rejects = [], []
+    for differences in pairs(n, shares, labels, icc, draws, f"{n} {shares} {icc} {draws} {labels.max()}", count):
+        found = mean_delta(differences, weights, labels)
+        holds.append(found.low - 1e-9 <= true <= found.high + 1e-9)
+        rejects.append(paired_test(differences, weights, labels)[0] <= 0.05)
+    return 100 * float(np.mean(holds)), 100 * float(np.mean(rejects))
+
+
+def exact_score_coverage(n: int, share: float) -> float:
+    """The coverage of Wilson's interval for n independent 0/1 scores, in per cent, summed over all outcomes."""
+    right = np.arange(n + 1)
+    holds = np.array([low <= share <= high for low, high in (wilson(k / n, n) for k in right)])
+    return 100 * float(binom.pmf(right, n, share)[holds].sum())
+
+
+def smoothed_score_coverage(n: int, share: float) -> float:
+    """The mean of that over true shares from half to one and a half times the nearer distance to 0 or 1."""
+    room = min(share, 1 - share) / 2
+    return float(np.mean([exact_score_coverage(n, at) for at in np.linspace(share - room, share + room, 101)]))
+
+
+def exact_delta_coverage(n: int, shares: tuple[float, float]) -> tuple[float, float]:
+    """The same for Tango's interval of n independent 0/1 pairs, and the exact McNemar test's rejections in per cent."""
+    both = AGREEMENT * min(shares) + (1 - AGREEMENT) * shares[0] * shares[1]
+    gain, loss = shares[1] - both, shares[0] - both
+    holds = rejects = 0.0
+    for gained in range(n + 1):
+        lost = np.arange(n + 1 - gained)
+        chances = multinomial.pmf(
+            np.stack((np.full_like(lost, gained), lost, n - gained - lost), -1), n, [gain, loss, 1 - gain - loss]
+        )
+        for count, chance in zip(lost.tolist(), chances.tolist(), strict=True):
+            if chance < 1e-9:
+                continue
+            low, high = tango(gained / n, count / n, n)
+            holds += chance * (low - 1e-9 <= gain - loss <= high + 1e-9)
+            rejects += chance * (mcnemar(gained, count) <= 0.05)
+    return 100 * holds, 100 * rejects
+
+
+def rivals(share: float, labels: Labels, icc: float, count: int) -> tuple[float, float, float]:
+    """What three usual intervals cover in the same replications: Wilson over samples, t over clusters, percentile bootstrap."""
+    n, groups = len(labels), int(labels.max()) + 1
+    sizes, key = np.bincount(labels), f"{n} {share} {icc} 1 {labels.max()}"
+    random, quantile = stream("bootstrap"), stdtrit(groups - 1, 0.975)
+    holds = []
+    for values in scores(n, share, labels, icc, 1, key, count):
+        mean, sums = values.mean(), np.bincount(labels, values)
+        error = np.sqrt(groups / (groups - 1) * ((sums - sizes * mean) ** 2).sum()) / n
+        chosen = random.integers(0, groups, (1000, groups))
+        low, high = np.quantile(sums[chosen].sum(1) / sizes[chosen].sum(1), (0.025, 0.975))
+        plain = wilson(float(mean), n)
+        holds.append((plain[0] <= share <= plain[1], abs(mean - share) <= quantile * error, low <= share <= high))
+    plain_holds, t_holds, bootstrap_holds = 100 * np.mean(holds, axis=0)
+    return float(plain_holds), float(t_holds), float(bootstrap_holds)
+
+
+def _chances(luck: Floats, share: float, icc: float) -> Floats:
+    """Clusters' chances of a right answer: beta with this mean and intraclass correlation, at these quantiles."""
+    if icc == 0:
+        return np.full(len(luck), share)
+    spread = (1 - icc) / icc
+    return np.asarray(betaincinv(share * spread, (1 - share) * spread, luck))
+
+
+def print_table(title: str, head: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+    """Print a Markdown table; numbers are per cent with one digit."""
+    print(f"\n{title}\n")
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(f'{cell:.1f}' if isinstance(cell, float) else str(cell) for cell in row)} |", flush=True)
+
+
+def print_scores(count: int) -> None:
+    """Scores: independent and in clusters of four."""
+    rows = list[tuple[object, ...]]()
+    for n in SIZES:
+        rows.append((n, "independent, exact", *(exact_score_coverage(n, share) for share in SHARES)))
+        rows.append((n, "independent, mean over nearby p", *(smoothed_score_coverage(n, share) for share in SHARES)))
+        for icc in (0.3, 0.5):
+            cells = (score_coverage(share, labels_of(n, 4), icc, count) for share in SHARES)
+            rows.append((n, f"clusters of 4, ICC {icc}", *cells))
+    print_table("Coverage of scores", ("n", "samples", *(f"p {share}" for share in SHARES)), rows)
+
+
+def print_deltas(count: int) -> None:
+    """Differences, and the tests' errors of the first kind where there is none."""
+    changes = (*((share, share) for share in SHARES), (0.05, 0.15), (0.5, 0.4), (0.95, 0.85))
+    rows, errors = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    for n in SIZES:
+        cells = {"independent, exact": [exact_delta_coverage(n, shares) for shares in changes]}
+        for icc in (0.3, 0.5):
+            name = f"clusters of 4, ICC {icc}"
+            cells[name] = [delta_coverage(shares, labels_of(n, 4), icc, count) for shares in changes]
+        for name, found in cells.items():
+            rows.append((n, name, *(holds for holds, _ in found)))
+            errors.append((n, name, *(rejects for _, rejects in found[: len(SHARES)])))
+    print_table("Coverage of differences", ("n", "pairs", *(f"{a} to {b}" for a, b in changes)), rows)
+    print_table("Errors of the first kind at 5 %", ("n", "pairs", *(f"p {share}" for share in SHARES)), errors)
+
+
+def print_others(count: int) -> None:
+    """Cells that the two prior weights were not chosen on, and harder ones."""
+    points = np.resize(np.array([1.0, 2.0, 2.0, 4.0, 6.0, 12.0]), max(SIZES))
+    cases: dict[str, tuple[int | str, float, int]] = {
+        "clusters of 3, ICC 0.2": (3, 0.2, 1),
+        "clusters of 6, ICC 0.4": (6, 0.4, 1),
+        "clusters of 10, ICC 0.3": (10, 0.3, 1),
+        "clusters of 1 to 8, ICC 0.4": ("mixed", 0.4, 1),
+        "graded: mean of 2 draws": (1, 0.5, 2),
+        "graded: mean of 5 draws": (1, 0.5, 5),
+        "graded, clusters of 4, ICC 0.3": (4, 0.3, 3),
+    }
+    rows = list[tuple[object, ...]]()
+    for n in SIZES:
+        for name, (cluster, icc, draws) in cases.items():
+            labels = labels_of(n, cluster)
+            found = [score_coverage(share, labels, icc, count, draws) for share in (0.05, 0.5)]
+            found += [delta_coverage(shares, labels, icc, count, draws)[0] for shares in ((0.5, 0.5), (0.5, 0.4))]
+            rows.append((n, name, *found))
+        weighted = [score_coverage(share, labels_of(n, 1), 0.0, count, weights=points[:n]) for share in (0.05, 0.5)]
+        rows.append((n, "independent, weights 1 to 12", *weighted, "", ""))
+    head = ("n", "samples", "score, p 0.05", "score, p 0.5", "difference, 0.5 to 0.5", "difference, 0.5 to 0.4")
+    print_table("Coverage of other data", head, rows)
+
+
+def print_rivals(count: int) -> None:
+    """Usual intervals on the clustered cells."""
+    rows = list[tuple[object, ...]]()
+    for n in SIZES:
+        for share in (0.05, 0.5):
+            labels = labels_of(n, 4)
+            rows.append((n, str(share), score_coverage(share, labels, 0.4, count), *rivals(share, labels, 0.4, count)))
+    head = ("n", "p", "the report's", "Wilson, clusters ignored", "t over clusters", "cluster bootstrap, percentile")
+    print_table("Coverage of scores in clusters of 4, ICC 0.4, by method", head, rows)
+
+
+def main() -> None:
+    """Print all tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replications", type=int, default=4000, help="replications of each simulated cell")
+    count = parser.parse_args().replications
+    for part in (print_scores, print_deltas, print_others, print_rivals):
+        part(count)
+
+
+if __name__ == "__main__":
+    main()

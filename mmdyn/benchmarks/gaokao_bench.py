@@ -1,0 +1,134 @@
+"""GAOKAO-Bench: Chinese college-entrance questions of all subjects, text only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions, sample_id
+from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.sample import Sample
+from mmdyn.text.options import Question, read_letters, split_options, split_questions, strip_number
+
+
+class _Question(Struct):
+    id: str
+    keyword: str
+    year: str
+    category: str
+    question: str
+    answer: list[str] | str
+    score: float
+    analysis: str = ""
+
+
+class GaokaoBench:
+    """GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474; github.com/OpenLMLab/GAOKAO-Bench; Apache-2.0).
+
+    Reads `questions.jsonl`. One answer of letters is a single_choice or multi_select, under the subjective keywords too.
+    Several answers are several questions on one passage: each becomes a sample with the passage before it and the row's
+    id as its `group` (cloze tests and sentences to fill in are asked blank by blank); `score` is the points of each.
+    Fill-in-the-Blank, Cloze_Passage and Dictation are fill_in_the_blank, one entry a blank: blanks are told apart by
+    numbers, lines or `;`, and a Dictation whose parts do not match its blanks is refused. All else is open_ended.
+
+    A single question's leading number and points go (`1. (6 分)`). Rows that need a picture or begin in the middle of a
+    table are refused. The language is that of the passage; corrections of errors are told in Chinese.
+    """
+
+    name = "gaokao_bench"
+    contrasts = ("variant", "style")
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the questions; the set has no pictures."""
+        for file in find_files(source, self.name, "questions.jsonl"):
+            yield from read_questions(file, self.name, _Question, _samples)
+
+    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
+        """None: the set names no knowledge points."""
+        return iter(())
+
+
+def _samples(row: _Question) -> list[Sample]:
+    if "![](" in row.question:
+        raise ValueError("the question holds a link to a picture, which the set does not bring: leave the row out")
+    if row.question.count(r"\begin{tabular}") != row.question.count(r"\end{tabular}"):
+        raise ValueError("the question begins or ends in the middle of a table: complete it")
+    if isinstance(row.answer, str):
+        return [_written(row, row.answer.replace("【答案】", "").strip())]
+    if len(row.answer) == 1:
+        return [_choice(row, split_options(row.question), row.answer[0])]
+    if not row.answer:
+        raise ValueError("the row has no answer: add it")
+    return _passage(row)
+
+
+def _choice(row: _Question, asked: Question, answer: str, number: int = 0) -> Sample:
+    letters = read_letters(answer)
+    if not asked.options:
+        raise ValueError(f"the answer is {answer.strip()[:20]!r}, but the question has no options: add A. …, B. …")
+    if not all(option.text for option in asked.options):
+        raise ValueError("the options are empty: fill them")
+    return msgspec.structs.replace(
+        _open(row, answer, number),
+        question=asked.stem if number else strip_number(asked.stem),
+        task_type=choice_type(asked.options, letters),
+        answer=letters,
+        options=asked.options,
+    )
+
+
+def _open(row: _Question, answer: str, number: int = 0) -> Sample:
+    """The row as an open question: what every sample of it shares."""
+    section = row.keyword.partition("_")[2]
+    fields = paper_fields(section, row.year, row.category)
+    foreign = fields["discipline"] == "english" and not section.endswith("Error_Correction")
+    return Sample(
+        id=sample_id("gaokao_bench", row.id, *([str(number)] if number else [])),
+        question=strip_number(row.question),
+        task_type="open_ended",
+        answer=answer,
+        language="en" if foreign else "zh",
+        group=f"gaokao-bench-{row.id}" if number else None,
+        fields=fields | {"section": section, "modality": "text"},
+        explanation=row.analysis.strip(),
+        points=row.score,
+    )
+
+
+def _passage(row: _Question) -> list[Sample]:
+    """One sample for each question on a passage."""
+    asked: list[Question] = []
+    if row.keyword.endswith("English_Cloze_Test"):
+        passage, options = split_options(row.question)
+        blanks = blank_numbers(passage, len(row.answer))
+        asked = [Question(f"{passage}\n\nWhich option fits blank {blank}?", options) for blank in blanks]
+    else:
+        passage, questions = split_questions(row.question, len(row.answer))
+        for stem, options in questions:
+            blank = re.fullmatch(r"(\d+)\s*[.．、]?", stem)
+            stem = f"\nWhich option fits blank {blank[1]}?" if blank else stem
+            asked.append(Question(f"{passage}\n{stem}", options))
+    pairs = zip(asked, row.answer, strict=True)
+    return [_choice(row, question, answer, number) for number, (question, answer) in enumerate(pairs, 1)]
+
+
+def _written(row: _Question, answer: str) -> Sample:
+    if not answer:
+        raise ValueError("the row has no answer: add it")
+    if re.fullmatch(r"[$\sA-H]+", answer):
+        return _choice(row, split_options(row.question), answer)
+    if row.keyword.endswith("Fill-in-the-Blank"):
+        blanks = math_blanks(answer)
+    elif row.keyword.endswith("Cloze_Passage"):
+        blanks = cloze_blanks(answer, row.question)
+    elif row.keyword.endswith("Dictation"):
+        blanks = verse_blanks(answer, row.question)
+    else:
+        return _open(row, answer)
+    return msgspec.structs.replace(_open(row, answer), task_type="fill_in_the_blank", answer=blanks)

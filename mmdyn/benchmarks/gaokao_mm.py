@@ -1,0 +1,107 @@
+"""GAOKAO-MM: Chinese college-entrance questions with pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+
+from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
+from mmdyn.benchmarks._gaokao import paper_fields
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.keys import digest
+from mmdyn.sample import Option, Sample
+from mmdyn.text.options import asked_range, options_are_letters, read_letters, split_options, strip_number
+
+_TABLE_ROW = re.compile(r"\\hline\s*\$?(?:\\mathrm\{~?)?([A-E])\}?\$?\s*(?:[.．]\s*)?&")
+
+
+class _Question(Struct):
+    id: str
+    subject: str
+    year: str
+    category: str
+    question: str
+    answer: list[str]
+    score: float
+    picture: list[str]
+    analysis: str = ""
+
+
+class GaokaoMm:
+    """GAOKAO-MM (Zong and Qiu 2024, arXiv:2402.15745; github.com/OpenMOSS/GAOKAO-MM; Apache-2.0).
+
+    Reads `questions.jsonl` beside `images/`. Options are taken off the stem's end; the leading question number and points
+    mark (`1. (6 分)`) go, unless the text is for questions a to b and the number tells which one is asked. Several letters
+    in the answer make a multi_select; `score` is the points. No picture is marked in the text, so they come first.
+
+    Where the words hold no options they are printed in the pictures, each with its letter, and the pictures do not come in
+    the letters' order (D, A, B, C is found): so all of them stay the question's, and A to D have `options_in_image`. Where
+    the stem holds a table with a row A to D, each option says its letter. Questions on one passage share a `group`.
+    """
+
+    name = "gaokao_mm"
+    contrasts = ("variant", "style")
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the questions."""
+        for file in find_files(source, self.name, "questions.jsonl"):
+            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent, images))
+
+    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
+        """None: the set names no knowledge points."""
+        return iter(())
+
+
+def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
+    if not row.picture:
+        raise ValueError("names no picture: add it to the list `picture`")
+    fields = paper_fields(row.subject, row.year, row.category)
+    answer = read_letters("".join(row.answer))
+    stem, options, in_image = _options(row.question, answer)
+    return Sample(
+        id=sample_id("gaokao_mm", row.id),
+        question=strip_number(stem),
+        task_type=choice_type(options, answer),
+        answer=answer,
+        language="zh",
+        options=options,
+        options_in_image=in_image,
+        images=tuple(put_picture(folder, name, images) for name in row.picture),
+        group=_group(stem, fields),
+        fields=fields | {"modality": "multimodal"},
+        explanation=row.analysis.strip(),
+        points=row.score,
+    )
+
+
+def _options(text: str, answer: tuple[str, ...]) -> tuple[str, tuple[Option, ...], bool]:
+    """Stem, options, and whether the options stand in the pictures."""
+    stem, options = split_options(text)
+    if options and not options_are_letters(options):
+        return stem, options, False
+    rows = _TABLE_ROW.findall(stem)
+    if rows:
+        if "".join(rows) not in ("ABCD", "ABCDE") or len(rows) < len(options):
+            raise ValueError(f"the table's rows are {', '.join(rows)}: options must run A, B, C, …")
+        return stem, tuple(Option(label, label) for label in rows), False
+    labels = [option.label for option in options] or ["A", "B", "C", "D", *(["E"] if "E" in answer else [])]
+    return stem, tuple(Option(label) for label in labels), True
+
+
+def _group(stem: str, fields: dict[str, str | int | float]) -> str | None:
+    """One passage, one group: Chinese papers have one such text; elsewhere the text names its questions or itself."""
+    paper = f"gaokao-mm-{fields['discipline']}-{fields['year']}-{fields['category']}"
+    asked = asked_range(stem)
+    if fields["discipline"] == "chinese":
+        return paper
+    if asked:
+        return f"{paper}-{asked[0]}-{asked[1]}"
+    if re.search(r"完成(?:下面|下列)?各?小?题", stem):
+        begin = re.sub(r"\s", "", stem)[:12]
+        return f"{paper}-{digest(begin, 4)}"
+    return None

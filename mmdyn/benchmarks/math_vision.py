@@ -1,0 +1,89 @@
+"""MATH-Vision: competition mathematics with pictures, in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+
+from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.sample import Option, Sample
+from mmdyn.text.options import options_are_letters, read_letters
+
+_DIFFICULTY = {1: "easy", 2: "easy", 3: "medium", 4: "hard", 5: "hard"}
+_MARK = re.compile(r"<image(\d+)>")
+
+
+class _Question(Struct):
+    id: str
+    question: str
+    options: list[str]
+    answer: str
+    level: int
+    subject: str
+    image: str
+    solution: str | None = None
+
+
+class MathVision:
+    """MATH-Vision (Wang et al. 2024, arXiv:2402.14804; github.com/mathllm/MATH-V; MIT).
+
+    Reads `questions.jsonl` beside `images/`. A row has one picture. Where one mark `<image1>` is in the row it becomes the
+    picture's place, `<image 1>`. Where there are several, the picture holds all the parts, each captioned `<image1>:`,
+    `<image2>:`, and so on: the picture comes first, and the marks stay in the words as the parts' names.
+
+    Without options it is one blank. Options that say nothing but their letters, or are marks, stand in the picture
+    (`options_in_image`). `level` 1–2 is easy, 3 medium, 4–5 hard.
+    """
+
+    name = "math_vision"
+    contrasts = ("variant", "style")
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the questions."""
+        for file in find_files(source, self.name, "questions.jsonl"):
+            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent, images))
+
+    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
+        """None: the set names subjects, but no knowledge points."""
+        return iter(())
+
+
+def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
+    if row.level not in _DIFFICULTY:
+        raise ValueError(f"the level {row.level} is not one of 1 to 5: correct it")
+    options = tuple(Option(label, text.strip()) for label, text in zip("ABCDEFGH", row.options, strict=False))
+    if len(options) < len(row.options):
+        raise ValueError(f"{len(row.options)} options: at most 8 are taken")
+    in_image = options_are_letters(options) or any(_MARK.fullmatch(option.text) for option in options)
+    if options_are_letters(options):
+        options = tuple(Option(option.label) for option in options)
+    answer = read_letters(row.answer) if options else ((row.answer.strip(),),)
+    return Sample(
+        id=sample_id("math_vision", row.id),
+        question=_place(row.question.strip(), row.options),
+        task_type=choice_type(options, read_letters(row.answer)) if options else "fill_in_the_blank",
+        answer=answer,
+        options=options,
+        options_in_image=in_image,
+        images=(put_picture(folder, row.image, images),),
+        fields={
+            "discipline": "math",
+            "subject": row.subject,
+            "level": row.level,
+            "difficulty": _DIFFICULTY[row.level],
+            "modality": "multimodal",
+        },
+        explanation=(row.solution or "").strip(),
+    )
+
+
+def _place(question: str, options: list[str]) -> str:
+    """The question with a single mark in our writing; several marks are names of the picture's parts and stay."""
+    marks = _MARK.findall(" ".join([question, *options]))
+    return question.replace("<image1>", "<image 1>") if marks == ["1"] else question

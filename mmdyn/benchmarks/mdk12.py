@@ -1,0 +1,141 @@
+"""MDK12-Bench: K-12 examinations of six disciplines, in VLMEvalKit's TSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.benchmarks._benchmark import sample_id
+from mmdyn.data.formats._cells import read_list
+from mmdyn.data.formats._tsv_rows import TsvRow, read_rows
+from mmdyn.data.formats._tsv_sample import make_sample
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.errors import InputError
+from mmdyn.keys import canonical
+from mmdyn.sample import Sample, TaskType
+
+_GRADES = {"G": "primary", "M": "middle", "H": "high"}
+_DISCIPLINES = {
+    "MA": "math",
+    "PH": "physics",
+    "CH": "chemistry",
+    "GE": "geography",
+    "BI": "biology",
+    "IT": "information_science",
+}
+_TASK_TYPES: dict[str, TaskType] = {
+    "single_answer_choice": "single_choice",
+    "multiple_answer_choice": "multi_select",
+    "fill_in_the_blank": "fill_in_the_blank",
+    "true_false": "true_false",
+    "calculation": "open_ended",
+}
+_MODALITIES = {"multi": "multimodal", "single": "text"}
+_NAME = re.compile(
+    rf"([GMH])S({'|'.join(_DISCIPLINES)})_({'|'.join(_TASK_TYPES)})_(multi|single)_modal\.tsv", re.IGNORECASE
+)
+
+
+class _Part(Struct, frozen=True):
+    """What a file's name says of all its rows."""
+
+    name: str
+    grade: str
+    discipline: str
+    task_type: TaskType
+    modality: str
+
+
+class Mdk12:
+    """MDK12-Bench (Zhou et al. 2025, arXiv:2504.05782 and 2508.06851; github.com/LanceZPF/MDK12, which names no licence).
+
+    Reads one TSV or a folder of them, named like `HSPH_multiple_answer_choice_multi_modal.tsv`: grade (GS primary, MS
+    middle, HS high school), discipline (MA, PH, CH, GE, BI, IT), task type (`calculation` is open_ended,
+    `multiple_answer_choice` multi_select) and modality follow from the name. Files of other names in a folder are passed over.
+
+    Columns: index, question, answer; and where they are there category, knowledge, analysis, year, grade_level,
+    difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand between semicolons, and must be as many
+    as the question shows (`____`), where it shows any.
+    """
+
+    name = "mdk12"
+    contrasts = ("variant", "context", "style")
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the rows of every file, in the order of their names."""
+        for file, part in _parts(source):
+            needed = ("index", "question", "answer")
+            yield from read_rows(file, images, build=partial(_sample, part), needed=needed)
+
+    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
+        """None: the files name knowledge points, and bring no texts of them."""
+        return iter(())
+
+
+def _parts(source: Path) -> list[tuple[Path, _Part]]:
+    if not source.exists():
+        raise InputError(source, None, "no such file or folder: check the path")
+    files = [source] if source.is_file() else sorted([*source.glob("*.tsv"), *source.glob("dev/*.tsv")])
+    parts = [(file, part) for file in files if (part := _part(file))]
+    if not parts:
+        what = "is not named" if source.is_file() else "holds no file named"
+        example = "HSPH_multiple_answer_choice_multi_modal.tsv"
+        raise InputError(source, None, f"{what} like {example}, from which grade, discipline and task type follow")
+    return parts
+
+
+def _part(file: Path) -> _Part | None:
+    name = _NAME.fullmatch(file.name)
+    if not name:
+        return None
+    grade, discipline, kind, modality = name.groups()
+    return _Part(
+        name=file.stem,
+        grade=_GRADES[grade.upper()],
+        discipline=_DISCIPLINES[discipline.upper()],
+        task_type=_TASK_TYPES[kind.lower()],
+        modality=_MODALITIES[modality.lower()],
+    )
+
+
+def _sample(part: _Part, row: TsvRow) -> Sample:
+    if part.modality == "multimodal" and not row.images:
+        raise ValueError(
+            "a row of a multi_modal file without a picture: fill `image`, or move it to a single_modal file"
+        )
+    cells = {name: text.strip() if name != "image" else text for name, text in row.cells.items()}
+    cells["knowledge"] = canonical(_knowledge(cells.get("knowledge", ""))).decode()
+    if part.task_type == "fill_in_the_blank":
+        cells["answer"] = canonical(_blanks(cells["answer"], cells["question"])).decode()
+    fields: dict[str, str | int | float] = {
+        "discipline": part.discipline,
+        "grade": part.grade,
+        "modality": part.modality,
+    }
+    if cells.get("grade_level"):
+        fields["grade_level"] = cells["grade_level"]
+    if cells.get("difficulty_level"):
+        fields["difficulty"] = cells["difficulty_level"].lower()
+    id = sample_id("mdk12", part.name, cells["index"])
+    return make_sample(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
+
+
+def _knowledge(text: str) -> list[str]:
+    points = read_list(text) if text.startswith("[") else re.split(r"[;；\n]", text)
+    return list(dict.fromkeys(point.strip() for point in points if point.strip()))
+
+
+def _blanks(text: str, question: str) -> list[str]:
+    blanks = list(read_list(text)) if text.startswith("[") else [part.strip() for part in re.split(r"[;；]", text)]
+    shown = len(re.findall(r"_{2,}", question))
+    if shown and shown != len(blanks):
+        raise ValueError(
+            f"the question shows {shown} blanks and the answer {len(blanks)}: put a semicolon between blanks"
+        )
+    return blanks

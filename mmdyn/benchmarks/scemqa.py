@@ -1,0 +1,135 @@
+"""SceMQA: college-entrance-level science questions with pictures, in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.sample import Answer, Option, Sample, TaskType
+from mmdyn.text.options import options_are_letters, split_options
+
+_SHORT = 40
+"""A free answer of more characters is open_ended rather than a blank."""
+
+_DISCIPLINES = {"Biology": "biology", "Chemistry": "chemistry", "Math": "math", "Physics": "physics"}
+_LETTER = re.compile(r"\s*\(?([A-H])\)?(?![A-Za-z])[\s:：.,)-]*")
+_ANSWER = re.compile(r"\s*\\answer\{")
+_MISREAD = re.compile(r"[\xc2-\xf4][\x80-\xbf]+")
+
+
+class _Question(Struct):
+    id: str
+    type: str
+    subject: str
+    question: str = field(name="Question")
+    answer: str = field(name="Answer (final answer highlighted)")
+    image: str
+    category: str = ""
+
+
+class Scemqa:
+    """SceMQA (Liang et al. 2024, arXiv:2402.05138; github.com/SceMQA/SceMQA; Apache-2.0).
+
+    Reads `questions.jsonl` beside `images/`. Multiple_Choice: options are taken off the stem's end, and the answer is the
+    letter that the answer text begins with. Free_Response: the `\\answer{…}` that begins it is one blank (several of
+    them are accepted alternatives), or open_ended where it is long. The rest of the answer text is the explanation.
+    Letters that were read in a wrong encoding (`50 Î©`) are mended. Questions with the same picture share a `group`.
+    """
+
+    name = "scemqa"
+    contrasts = ("variant", "style")
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the questions."""
+        for file in find_files(source, self.name, "questions.jsonl"):
+            folder = file.parent / "images"
+            yield from read_questions(file, self.name, _Question, partial(_sample, folder, images))
+
+    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
+        """None: the files hold no knowledge points."""
+        return iter(())
+
+
+def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
+    discipline = _DISCIPLINES.get(row.subject.split("_")[0])
+    if discipline is None:
+        raise ValueError(f"the subject {row.subject[:40]!r} is none of the set's: correct it")
+    text = re.sub(r"^\s*Question: \d+\s*\n", "", _mend(row.question))
+    options: tuple[Option, ...] = ()
+    if row.type == "Multiple_Choice":
+        text, options = split_options(text)
+        kind, answer, explanation = _choice(options, _mend(row.answer))
+    elif row.type == "Free_Response":
+        kind, answer, explanation = _free(_mend(row.answer))
+    else:
+        raise ValueError(f"the type {row.type[:40]!r} is neither Multiple_Choice nor Free_Response: correct it")
+    in_image = options_are_letters(options)
+    picture = put_picture(folder, row.image, images)
+    fields: dict[str, str | int | float] = {"discipline": discipline, "modality": "multimodal"}
+    return Sample(
+        id=sample_id("scemqa", row.id),
+        question=text.strip(),
+        task_type=kind,
+        answer=answer,
+        options=tuple(Option(option.label) for option in options) if in_image else options,
+        options_in_image=in_image,
+        images=(picture,),
+        group=f"scemqa-{Path(picture).stem[:16]}",
+        fields=fields | ({"category": row.category} if row.category.strip() else {}),
+        explanation=explanation,
+    )
+
+
+def _choice(options: tuple[Option, ...], text: str) -> tuple[TaskType, Answer, str]:
+    if not options:
+        raise ValueError("a Multiple_Choice without options in its text: write A. …, B. …, each on a line of its own")
+    found = _LETTER.match(text)
+    if not found:
+        raise ValueError(
+            f"the answer {text.strip()[:40]!r} does not begin with an option's letter: begin it with `C: `"
+        )
+    answer = (found[1],)
+    return choice_type(options, answer), answer, text[found.end() :].strip()
+
+
+def _free(text: str) -> tuple[TaskType, Answer, str]:
+    accepted: list[str] = []
+    while found := _ANSWER.match(text):
+        end = _closing(text, found.end())
+        accepted.append(text[found.end() : end].strip())
+        text = text[end + 1 :]
+    if not accepted or not all(accepted):
+        raise ValueError("a Free_Response whose answer does not begin with \\answer{…}: begin it so")
+    explanation = text.lstrip(" .,:").strip()
+    if max(map(len, accepted)) > _SHORT:
+        return "open_ended", " / ".join(accepted), explanation
+    return "fill_in_the_blank", (tuple(dict.fromkeys(accepted)),), explanation
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the brace that was opened before `start` is closed. Raises ValueError."""
+    depth = 1
+    for at in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if not depth:
+            return at
+    raise ValueError("the brace of \\answer{… is never closed: close it")
+
+
+def _mend(text: str) -> str:
+    """Characters whose UTF-8 bytes were read as Latin-1, put right."""
+
+    def decode(found: re.Match[str]) -> str:
+        try:
+            return found[0].encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError:
+            return found[0]
+
+    return _MISREAD.sub(decode, text.replace("\r\n", "\n"))

@@ -1,0 +1,195 @@
+"""mmdyn data: sets in and out of files, looked at, checked and sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mmdyn.cli._shared import split
+
+if TYPE_CHECKING:
+    from mmdyn.data.rows import Row
+    from mmdyn.data.set_folder import SampleSet
+    from mmdyn.keys import Json
+
+SHOWN_BAD = 20
+"""Bad rows that are printed; all are in rejected.jsonl."""
+
+
+@click.group("data")
+def command() -> None:
+    """Convert, show, validate and sample sets of questions."""
+
+
+@command.command("convert")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A set folder, or a .tsv, .jsonl or .parquet file.",
+)
+@click.option(
+    "--from",
+    "origin",
+    metavar="NAME",
+    help="A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending.",
+)
+@click.option("--name", help="The set's name; the folder's without it.")
+@click.option(
+    "--skip-bad", is_flag=True, help="List bad rows in rejected.jsonl and go on, instead of ending at the first."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many samples.")
+def convert_command(
+    source: Path, out: Path, origin: str | None, name: str | None, skip_bad: bool, limit: int | None
+) -> None:
+    """Turn a benchmark's files, a set or a file of any format into a set folder or another format."""
+    from mmdyn.data.convert import convert
+    from mmdyn.work.progress import ProgressBar
+
+    benchmark, format = _origin(origin)
+    with ProgressBar("convert") as bar:
+        watch = _Watch(bar.advance, quiet=not skip_bad)
+        made = convert(
+            source, out, benchmark=benchmark, format=format, name=name, skip_bad=skip_bad, limit=limit, on_row=watch
+        )
+    _tell(made, out, watch)
+
+
+@command.command("show")
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.argument("id", required=False)
+@click.option("-n", "--number", type=click.IntRange(min=1), default=5, show_default=True, help="How many samples.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, as in samples.jsonl.")
+def show_command(path: Path, id: str | None, number: int, as_json: bool) -> None:
+    """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too)."""
+    import json
+    from itertools import islice
+
+    from msgspec import to_builtins
+
+    from mmdyn.data.load import load
+    from mmdyn.data.show import describe
+    from mmdyn.errors import UserError
+
+    source = load(path)
+    wanted = (sample for sample in source if id in (None, sample.id, sample.parent))
+    shown = False
+    for sample in wanted if id else islice(wanted, number):
+        click.echo(json.dumps(to_builtins(sample)) if as_json else describe(sample, source.images) + "\n")
+        shown = True
+    if not shown:
+        raise UserError(f"there is no sample {id!r} in {path}: `mmdyn data show {path}` prints the first ones")
+
+
+@command.command("validate")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with the counts and every problem.")
+def validate_command(path: Path, as_json: bool) -> None:
+    """List every problem of a set or file; exit status 2 where there is one."""
+    import json
+
+    from mmdyn.data.validate import Tally, validate
+    from mmdyn.work.progress import ProgressBar
+
+    tally, problems = Tally(), list[dict[str, str | int | None]]()
+    with ProgressBar("validate") as bar:
+        for row in validate(path):
+            tally.add(row)
+            bar.advance(problems=tally.problems)
+            if row.problem and as_json:
+                problems.append({"file": row.file, "line": row.line, "problem": row.problem})
+            elif row.problem:
+                click.echo(_problem(row))
+    if as_json:
+        click.echo(json.dumps({**tally.summary(), "listed": problems}))
+    else:
+        click.echo(_counts(tally.summary()))
+    if tally.problems:
+        raise click.exceptions.Exit(2)
+
+
+@command.command("sample")
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The set folder to write.")
+@click.option("-n", "--n", required=True, type=click.IntRange(min=1), help="How many samples.")
+@click.option("--by", callback=split, help="Fields to stratify by, with commas: discipline,difficulty.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other samples.")
+@click.option("--name", help="The set's name; the folder's without it.")
+def sample_command(path: Path, out: Path, n: int, by: list[str], seed: int, name: str | None) -> None:
+    """Take a stratified sample of a set; variants travel with their parent."""
+    from mmdyn.data.load import load
+    from mmdyn.data.take import take
+
+    made = take(load(path), out, n, by, seed, name)
+    click.echo(f"{out}: {len(made)} samples")
+
+
+def _origin(name: str | None) -> tuple[str | None, str | None]:
+    """A benchmark's or a format's name as (benchmark, format)."""
+    from mmdyn.errors import PluginError, did_you_mean
+    from mmdyn.plugins import names, resolve
+
+    if name is None:
+        return None, None
+    plain = name.replace("-", "_")
+    if plain in names("benchmarks"):
+        return resolve("benchmarks", plain), None
+    if plain in names("formats"):
+        return None, resolve("formats", plain)
+    known = [*names("benchmarks"), *names("formats")]
+    raise PluginError(
+        f"there is no benchmark or format {name!r}{did_you_mean(plain, known)}: there are {', '.join(known)}"
+    )
+
+
+class _Watch:
+    """Sees every row that is converted: moves the bar and prints the first bad rows."""
+
+    def __init__(self, advance: Callable[..., None], *, quiet: bool) -> None:
+        self._advance, self._quiet = advance, quiet
+        self.rows = self.bad = 0
+
+    def __call__(self, row: Row) -> None:
+        self.rows += 1
+        self.bad += bool(row.problem)
+        self._advance(rejected=self.bad)
+        if row.problem and not self._quiet and self.bad <= SHOWN_BAD:
+            click.echo(f"rejected: {_problem(row)}", err=True)
+
+
+def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
+    """What became of a conversion; what a file of another format cannot carry."""
+    from mmdyn.data.set_folder import DROPPED, KNOWLEDGE, REJECTED
+
+    is_file = out.is_file()
+    if watch.bad:
+        listed = out.with_suffix(".rejected.jsonl") if is_file else out / REJECTED
+        click.echo(f"{watch.bad} bad rows were left out: {listed} lists them", err=True)
+    behind = [name for name in (KNOWLEDGE, DROPPED) if (made.folder / name).is_file()]
+    if is_file and behind:
+        click.echo(f"left behind, because only a set folder carries it: {' and '.join(behind)}", err=True)
+    if not watch.rows and not is_file:
+        click.echo(f"{out} is there already, made of the same source: {len(made)} samples")
+    else:
+        click.echo(f"{out}: {len(made)} samples")
+
+
+def _problem(row: Row) -> str:
+    from mmdyn.errors import InputError
+
+    return str(InputError(row.file, row.line, row.problem))
+
+
+def _counts(summary: dict[str, Json]) -> str:
+    def listed(counts: Json) -> str:
+        return ", ".join(f"{name} {count}" for name, count in counts.items()) if isinstance(counts, dict) else ""
+
+    return (
+        f"{summary['samples']} samples ({listed(summary['task_types'])}; {listed(summary['languages'])}), "
+        f"{summary['with_images']} with pictures ({summary['images']} pictures); problems: {summary['problems']}"
+    )

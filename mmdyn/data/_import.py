@@ -1,0 +1,200 @@
+"""Rows -> a set folder that knows what it was made of, so that the same command finds it done, or does it again whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from msgspec import Struct
+
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row, check_content, with_images
+from mmdyn.data.set_folder import (
+    DROPPED,
+    KNOWLEDGE,
+    MANIFEST,
+    REJECTED,
+    SAMPLES,
+    Dropped,
+    Origin,
+    SampleSet,
+    SetWriter,
+    read_manifest,
+)
+from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.keys import Json
+from mmdyn.sample import Sample
+
+LOCK = ".lock"
+_FILES = {name + end for name in (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST) for end in ("", ".part")}
+
+
+def made(command: str, source: Path, **settings: Json) -> dict[str, Json]:
+    """What set.json says of how a set was made: the command, its settings, the version, and the source by name and digest."""
+    return {"command": command, **settings, "source": fingerprint(source), "version": version("mmdyn")}
+
+
+def fingerprint(source: Path) -> dict[str, Json]:
+    """A file by its bytes' SHA-256; a folder by its files' paths, sizes and times."""
+    if source.is_file():
+        with source.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"name": source.name, "bytes": source.stat().st_size, "sha256": digest}
+    listing, size = hashlib.sha256(), 0
+    for folder, folders, files in os.walk(source):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(folder) / name
+            status = path.stat()
+            size += status.st_size
+            line = f"{path.relative_to(source).as_posix()}\0{status.st_size}\0{status.st_mtime_ns}\n"
+            listing.update(line.encode("utf-8", "surrogateescape"))
+    return {"name": source.resolve().name, "bytes": size, "sha256": listing.hexdigest()}
+
+
+@contextmanager
+def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterator[SampleSet | None]:
+    """Hold a folder for a set to be written: gives the set that is there already, made in the same way, or None for a clear place.
+
+    What an earlier, interrupted run of the same command left is removed; with `replace`, so is another set that it made.
+    Raises UserError where the folder holds anything else, Busy where another process writes there.
+    """
+    new = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with FileLock(out / LOCK, timeout=0):
+            try:
+                done = _done(out, made, replace)
+                if done is None:
+                    clear(out)
+                yield done
+            finally:
+                (out / LOCK).unlink(missing_ok=True)
+    except Timeout:
+        raise Busy(f"another process is writing {out}: wait for it") from None
+    except OSError as error:
+        raise UserError(
+            f"cannot write {error.filename or out} ({error.strerror}): make room, or choose another folder"
+        ) from None
+    finally:
+        if new and out.is_dir() and not any(out.iterdir()):
+            out.rmdir()
+
+
+def clear(out: Path) -> None:
+    """Remove a set, finished or not, and leave other files alone."""
+    for name in sorted(_FILES, reverse=True):
+        (out / name).unlink(missing_ok=True)
+    shutil.rmtree(out / "images", ignore_errors=True)
+
+
+def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
+    there = {path.name for path in out.iterdir()} - {LOCK}
+    if not there:
+        return None
+    others = sorted(there - _FILES - {"images"})
+    if others:
+        raise UserError(f"{out} holds other files ({others[0]}, …): choose a new folder")
+    if MANIFEST in there:
+        found = SampleSet(out)
+        if found.manifest.made.get("command") == made["command"]:
+            if _same(found, made) and not found.manifest.counts.get("rejected"):
+                return found
+            if replace or _same(found, made):
+                return None
+        raise UserError(f"{out} already holds another set ({found.name}): choose another folder, or remove this one")
+    if not any(name.endswith(".part") for name in there):
+        raise UserError(f"{out} holds files that no run of this command left: choose a new folder")
+    return None
+
+
+def _same(found: SampleSet, made: dict[str, Json]) -> bool:
+    return {**found.manifest.made, "version": ""} == {**made, "version": ""}
+
+
+class Incoming(Struct):
+    """What a set is to be made of: its rows, and what a set brings besides."""
+
+    rows: Iterable[Row]
+    knowledge: Iterable[KnowledgePoint] = ()
+    dropped: Iterable[Dropped] = ()
+    parent: Origin | None = None
+
+
+def from_set(source: SampleSet, images: ImageFolder, parents: Container[str] | None = None) -> Incoming:
+    """Another set, or what of it belongs to some parents; its pictures are copied into `images`."""
+    dropped = (item for item in source.dropped() if parents is None or item.parent in parents)
+    manifest = read_manifest(source.folder)
+    return Incoming(_rows(source, images, parents), source.knowledge(), dropped, manifest.parent if manifest else None)
+
+
+def write_set(
+    incoming: Incoming,
+    out: Path,
+    name: str,
+    made: dict[str, Json],
+    *,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    on_row: Callable[[Row], object] = lambda row: None,
+) -> SampleSet:
+    """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
+
+    Raises InputError for the first bad row (with `skip_bad` it is listed in rejected.jsonl), and where there is no sample at all.
+    """
+    samples = 0
+    try:
+        with SetWriter(out, name, parent=incoming.parent, made=made) as writer:
+            for row in incoming.rows:
+                if samples == limit:
+                    break
+                problem = row.problem or _add(writer, row.sample)
+                on_row(Row(row.file, row.line, problem=problem) if problem else row)
+                if not problem:
+                    samples += 1
+                elif skip_bad:
+                    writer.reject(Row(row.file, row.line, problem=problem))
+                else:
+                    raise InputError(row.file, row.line, problem)
+            if not samples:
+                raise UserError(f"there is no sample for {out} in the source: give one that holds some")
+            for dropped in incoming.dropped:
+                writer.drop(dropped)
+            for point in incoming.knowledge:
+                writer.know(point)
+    except (UserError, OSError):
+        clear(out)
+        raise
+    return SampleSet(out)
+
+
+def _add(writer: SetWriter, sample: Sample | None) -> str:
+    """Add a row's sample; the problem with it, if there is one."""
+    assert sample is not None
+    try:
+        check_content(sample)
+        writer.add(sample)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _rows(source: SampleSet, images: ImageFolder, parents: Container[str] | None) -> Iterator[Row]:
+    for row in source.rows():
+        if row.sample is None:
+            yield row
+            continue
+        if parents is not None and row.sample.parent not in parents:
+            continue
+        try:
+            refs = {ref: images.bring(source.images, ref) for ref in row.sample.all_images}
+        except ValueError as error:
+            yield Row(row.file, row.line, problem=str(error))
+        else:
+            yield Row(row.file, row.line, with_images(row.sample, refs))

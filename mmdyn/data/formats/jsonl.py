@@ -1,0 +1,76 @@
+"""JSON Lines: a sample a line, as in a set folder's samples.jsonl, with pictures by path or as data: URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmdyn.data._text import check_text, decode, new_file, numbered
+from mmdyn.data.images import ImageFolder, from_base64, read_inside
+from mmdyn.data.rows import Row, with_images
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError
+from mmdyn.keys import canonical
+from mmdyn.sample import ImageRef, Sample, from_dict
+
+
+class Jsonl:
+    """A sample a line; a picture is a path relative to the file's folder, or a data: URL."""
+
+    suffixes = (".jsonl", ".ndjson")
+
+    def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the lines. Raises InputError where the file is no UTF-8 text."""
+        check_text(path)
+        for number, line in numbered(path):
+            if not line.strip():
+                continue
+            try:
+                sample = _read(decode(line), path.parent, images)
+            except ValueError as error:
+                yield Row(str(path), number, problem=str(error))
+            else:
+                yield Row(str(path), number, sample)
+
+    def write(self, source: SampleSet, path: Path) -> None:
+        """Stream a set; pictures go into `images/` beside the file, named by their bytes. Raises UserError."""
+        images = ImageFolder(path.parent)
+        with new_file(path) as file:
+            for sample in source:
+                try:
+                    refs = {ref: images.bring(source.images, ref) for ref in sample.all_images}
+                except ValueError as error:
+                    raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
+                file.write(canonical(with_images(sample, refs)) + b"\n")
+
+
+def _read(line: str, folder: Path, images: ImageFolder) -> Sample:
+    try:
+        value = msgspec.json.decode(line.removeprefix("\ufeff"))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"not valid JSON ({error}): write one sample a line") from None
+    if not isinstance(value, dict):
+        raise ValueError('the line is no JSON object: write one sample a line, {"id": …, "question": …}')
+    for holder in (value, *_dicts(value.get("options"))):
+        _bring(holder, folder, images)
+    return from_dict(value, Sample)
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _bring(holder: dict[str, Any], folder: Path, images: ImageFolder) -> None:
+    """Put the pictures that a sample or an option names into the image folder, in place. What is no string is left to the sample's own check."""
+    given, name = holder.get("images"), holder.get("image")
+    if isinstance(given, list):
+        holder["images"] = [_put(item, folder, images) if isinstance(item, str) else item for item in given]
+    if isinstance(name, str):
+        holder["image"] = _put(name, folder, images)
+
+
+def _put(name: str, folder: Path, images: ImageFolder) -> ImageRef:
+    return images.put(from_base64(name) if name.startswith("data:") else read_inside(folder, name))

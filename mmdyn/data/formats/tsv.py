@@ -1,0 +1,56 @@
+"""VLMEvalKit's TSV, and MDK12-Bench's columns in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from mmdyn.data._text import MAX_LINE, new_file
+from mmdyn.data.formats._cells import LETTERS
+from mmdyn.data.formats._tsv_rows import read_rows
+from mmdyn.data.formats._tsv_sample import REST, WRITTEN_FIELDS, make_sample, to_cells
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import Row
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError
+
+
+class Tsv:
+    """Rows as VLMEvalKit's ImageBaseDataset reads them. Values stay text: None, NA and 001 are what they say."""
+
+    suffixes = (".tsv",)
+
+    def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the rows; a row's line is the physical one that it begins on."""
+        return read_rows(path, images, build=make_sample, needed=("index|id", "question", "answer"))
+
+    def write(self, source: SampleSet, path: Path) -> None:
+        """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit."""
+        columns = _columns(source)
+        with new_file(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+            writer = csv.DictWriter(
+                text, columns, restval="", delimiter="\t", lineterminator="\r\n", extrasaction="ignore"
+            )
+            writer.writeheader()
+            for index, sample in enumerate(source, 1):
+                try:
+                    cells = to_cells(sample, source.images)
+                except ValueError as error:
+                    raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
+                if len(cells["image"]) > MAX_LINE // 2:
+                    raise UserError(f"{source.folder}: sample {sample.id!r}: its pictures are too large for one row")
+                writer.writerow({"index": index, **cells})
+
+
+def _columns(source: SampleSet) -> list[str]:
+    """The columns that some sample of the set fills."""
+    options, images, fields = 0, False, set[str]()
+    for sample in source:
+        options = max(options, len(sample.options))
+        images = images or bool(sample.all_images)
+        fields |= sample.fields.keys()
+    named = [name for name in WRITTEN_FIELDS if name in fields]
+    head = ["index", "id", "task_type", "language", "question", *LETTERS[:options], "answer", *named, REST]
+    return [*head, "image"] if images else head

@@ -1,0 +1,71 @@
+"""A sample as text for people. Whatever the data holds, no control character reaches the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mmdyn.data.images import ImageFolder, inspect
+from mmdyn.errors import printable
+from mmdyn.keys import canonical
+from mmdyn.sample import Answer, ImageRef, Sample
+
+
+def describe(sample: Sample, images: ImageFolder) -> str:
+    """A sample on several lines: the stem, the options with the right ones marked, pictures, fields, knowledge, the variant's trail."""
+    return "\n".join(printable(line) for line in _lines(sample, images))
+
+
+def _lines(sample: Sample, images: ImageFolder) -> Iterator[str]:
+    kind = f"{sample.task_type}, {sample.language}" + (f", {sample.points:g} points" if sample.points != 1 else "")
+    yield f"{sample.id}  ({kind})"
+    yield _indent(sample.question)
+    gold = sample.answer if isinstance(sample.answer, tuple) else ()
+    for option in sample.options:
+        mark = "*" if option.label in gold else " "
+        picture = f"  [{option.image}]" if option.image else ""
+        yield f"  {mark} {option.label}. {_indent(option.text).lstrip()}{picture}"
+    if sample.options_in_image:
+        yield "    (the options stand in the picture)"
+    yield f"  answer: {_answer(sample.answer)}"
+    for number, ref in enumerate(sample.all_images, 1):
+        yield f"  image {number}: {_picture(ref, images)}"
+    for name, value in (*sample.fields.items(), ("group", sample.group)):
+        if value is not None:
+            yield f"  {name}: {value}"
+    for name, texts in (("knowledge", sample.knowledge_points), ("checklist", sample.checklist)):
+        yield from (f"  {name}: {text}" for text in texts)
+    yield from (f"  hint {name}: {text}" for name, text in sample.hints.items())
+    if sample.explanation:
+        yield f"  explanation: {_indent(sample.explanation).lstrip()}"
+    yield from _trail(sample)
+
+
+def _trail(sample: Sample) -> Iterator[str]:
+    variant = sample.variant
+    if not variant:
+        return
+    verdict = variant.verdict
+    why = f" by {verdict.by}" * bool(verdict.by) + f": {verdict.reason}" * bool(verdict.reason)
+    yield f"  variant of {variant.parent}: {variant.chain}, draw {variant.draw}, seed {variant.seed}; {verdict.status}{why}"
+    for step in variant.steps:
+        yield f"    {step.operator} {canonical(step.params).decode()}"
+
+
+def _answer(answer: Answer) -> str:
+    if isinstance(answer, bool):
+        return str(answer).lower()
+    if isinstance(answer, str):
+        return _indent(answer).lstrip()
+    return ", ".join(part if isinstance(part, str) else " | ".join(part) for part in answer)
+
+
+def _picture(ref: ImageRef, images: ImageFolder) -> str:
+    try:
+        info = inspect(images.read(ref))
+    except ValueError as error:
+        return f"{ref} ({error})"
+    return f"{images.path(ref)} ({info.width}x{info.height})"
+
+
+def _indent(text: str) -> str:
+    return "  " + text.replace("\n", "\n  ")

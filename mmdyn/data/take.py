@@ -1,0 +1,100 @@
+"""A stratified sample of a set, the same for the same seed whatever the order of the set."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mmdyn.data._import import from_set, place, write_set
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.keys import Json, stream
+from mmdyn.sample import Sample
+
+Stratum = tuple[str, ...]
+
+
+def take(
+    source: SampleSet, out: Path, n: int, by: Sequence[str] = (), seed: int = 0, name: str | None = None
+) -> SampleSet:
+    """Write `n` of the samples into a new set, in the source's order; a sample's variants in a dynamic set travel with it.
+
+    Each stratum (a combination of values of the fields in `by`; task_type and language count as fields) gets its share of
+    n, what remains goes to the largest remainders (Hamilton's method). Within a stratum the lowest of the random
+    ranks are taken, which are keyed by (seed, id): a larger n keeps the smaller one's samples where its strata do.
+    A set that was made in the same way is opened as it is.
+
+    Raises UserError for an n below 1, a field that no sample has, and an `out` that holds anything else.
+    """
+    if n < 1:
+        raise UserError(f"--n is {n}: take at least one sample")
+    how: dict[str, Json] = {
+        "command": "mmdyn data sample",
+        "n": n,
+        "by": list(by),
+        "seed": seed,
+        "source": {"name": source.name, "digest": source.manifest.digest},
+    }
+    with place(out, how) as done:
+        if done:
+            return done
+        sizes = _sizes(source, by)
+        chosen = _chosen(source, by, _shares(sizes, n), seed)
+        incoming = from_set(source, ImageFolder(out), chosen)
+        return write_set(incoming, out, name or out.resolve().name, how)
+
+
+def _sizes(source: SampleSet, by: Sequence[str]) -> Counter[Stratum]:
+    """How many parents each stratum has."""
+    sizes, missing, known = Counter[Stratum](), set(by), {"task_type", "language"}
+    for sample in _parents(source):
+        sizes[_stratum(sample, by)] += 1
+        known |= sample.fields.keys()
+        missing -= known
+    for name in sorted(missing):
+        hint = did_you_mean(name, known)
+        raise UserError(
+            f"no sample of {source.folder} has the field {name!r}{hint}: the fields are {', '.join(sorted(known))}"
+        )
+    return sizes
+
+
+def _shares(sizes: Counter[Stratum], n: int) -> dict[Stratum, int]:
+    """How many of each stratum to take: n in proportion to the sizes, by largest remainders; all where n is more than there are."""
+    total = sizes.total()
+    n = min(n, total)
+    shares = {stratum: n * size // total for stratum, size in sizes.items()}
+    by_remainder = sorted(sizes, key=lambda stratum: (-(n * sizes[stratum] % total), stratum))
+    for stratum in by_remainder[: n - sum(shares.values())]:
+        shares[stratum] += 1
+    return shares
+
+
+def _chosen(source: SampleSet, by: Sequence[str], shares: dict[Stratum, int], seed: int) -> set[str]:
+    """The ids of the parents to take: in each stratum those of the lowest ranks."""
+    heaps: dict[Stratum, list[tuple[float, str]]] = {stratum: [] for stratum in shares}
+    for sample in _parents(source):
+        stratum = _stratum(sample, by)
+        item = (-float(stream(seed, "sample", sample.parent).random()), sample.parent)
+        if len(heaps[stratum]) < shares[stratum]:
+            heapq.heappush(heaps[stratum], item)
+        elif heaps[stratum]:
+            heapq.heappushpop(heaps[stratum], item)
+    return {parent for heap in heaps.values() for _, parent in heap}
+
+
+def _parents(source: SampleSet) -> Iterator[Sample]:
+    """The first sample of each parent."""
+    seen = set[int]()
+    for sample in source:
+        if hash(sample.parent) not in seen:
+            seen.add(hash(sample.parent))
+            yield sample
+
+
+def _stratum(sample: Sample, by: Sequence[str]) -> Stratum:
+    values = {**sample.fields, "task_type": sample.task_type, "language": sample.language}
+    return tuple(str(values.get(name, "")) for name in by)

@@ -1,0 +1,171 @@
+"""Puts requests to a model: many at a time, through failures, and no request twice."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from mmdyn.errors import MmdynError, ModelError
+from mmdyn.keys import digest, stream
+from mmdyn.models.cache import keep, recall
+from mmdyn.models.message import Message, identity
+from mmdyn.models.model import Model, RejectedError, TransientError
+from mmdyn.models.pace import Pace
+from mmdyn.record import Reply
+from mmdyn.work.store import COMMIT_SECONDS, Store
+
+LONGEST_BACKOFF = 60.0
+PATIENCE = 120.0
+"""Seconds without an answer to anybody, after which a server that says "slow down" is taken to mean "no"."""
+
+
+class Asker:
+    """Asks one model. Start more asks than `concurrency`: one that waits to be asked again leaves its place to another.
+
+    concurrency, max_tries: requests in flight at most, and tries for each; the model's own options go before them.
+    max_seconds: no further try of a request begins later than this after its first one, pauses that the server asked for
+        included.
+    backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
+    cache: looked into first and filled, where the model's replies are worth keeping. It stays the caller's to close.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        concurrency: int = 32,
+        max_tries: int = 6,
+        max_seconds: float = 1800,
+        backoff: float = 0.5,
+        cache: Store | None = None,
+    ) -> None:
+        self.model = model
+        self.concurrency = model.limits.concurrency or concurrency
+        self.max_tries = model.limits.max_tries or max_tries
+        self.max_seconds, self.backoff = max_seconds, backoff
+        self.asked = self.cached = self.retried = 0
+        self._last_answer = -PATIENCE
+        self._cache = cache if model.cached else None
+        self._pace = Pace(self.concurrency)
+        self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
+        self._under_way = set[asyncio.Timeout]()
+        self._fatal: MmdynError | None = None
+        self._flush: asyncio.TimerHandle | None = None
+
+    def request_key(self, messages: tuple[Message, ...], epoch: int = 0) -> str:
+        """Digest of the model's identity, the messages with their pictures' bytes, and the epoch; never of a path."""
+        return digest([self.model.identity, identity(messages), epoch])
+
+    async def ask(self, messages: tuple[Message, ...], epoch: int = 0) -> Reply:
+        """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not kept.
+
+        Raises ModelError where the model cannot be asked at all (and another UserError where a picture cannot be read):
+        then every other ask that is under way, and every later one, ends in a ModelError too.
+        """
+        key = self.request_key(messages, epoch)
+        async with self._stoppable():
+            if self._cache is None:
+                return await self._put(messages, key)
+            async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
+                if (known := recall(self._cache, key)) is not None:
+                    self.cached += 1
+                    return known
+                reply = await self._put(messages, key)
+                if not reply.error:
+                    keep(self._cache, key, reply)
+                    self._save_soon(self._cache)
+                return reply
+
+    async def close(self) -> None:
+        """Save what is in the cache and close the model."""
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        if self._cache is not None:
+            self._cache.flush()
+        await self.model.close()
+
+    async def _put(self, messages: tuple[Message, ...], key: str) -> Reply:
+        """Ask until there is an answer or no use in going on."""
+        self.asked += 1
+        first, tried = 0.0, 0
+        while True:
+            tried += 1
+            async with self._pace.slot(again=tried > 1):
+                began = time.monotonic()
+                first = first or began
+                try:
+                    reply = await self.model.ask(messages)
+                except TransientError as error:
+                    failure = error
+                    if failure.slow_down:
+                        self._pace.refused()
+                except RejectedError as error:
+                    return _failed(error, tried, began)
+                else:
+                    self._pace.answered()
+                    self._last_answer = time.monotonic()
+                    return msgspec.structs.replace(reply, attempts=tried, seconds=self._last_answer - began)
+            pause = self._pause(key, tried, failure.retry_after)
+            if self._gives_up(failure, tried, time.monotonic() - first + pause):
+                return _failed(failure, tried, began)
+            self.retried += 1
+            await asyncio.sleep(pause)
+
+    def _gives_up(self, failure: TransientError, tried: int, seconds: float) -> bool:
+        """Tries and time are bounded; but while the server answers others, one that it told to slow down keeps its turn."""
+        answers_others = time.monotonic() - self._last_answer < PATIENCE
+        return seconds > self.max_seconds or (tried >= self.max_tries and not (failure.slow_down and answers_others))
+
+    def _pause(self, key: str, tried: int, asked_for: float | None) -> float:
+        """Seconds to wait: twice as long each time, or what the server asked for and a little more, so that not all come at once."""
+        jitter = float(stream("backoff", key, tried).random())
+        if asked_for is not None:
+            return asked_for + jitter * self.backoff
+        return min(self.backoff * 2.0 ** (tried - 1), LONGEST_BACKOFF) * (0.5 + jitter / 2)
+
+    @asynccontextmanager
+    async def _stoppable(self) -> AsyncIterator[None]:
+        """Stop what is done in here at once when another ask finds that the model cannot be asked at all."""
+        try:
+            if self._fatal is not None:
+                raise TimeoutError
+            async with asyncio.timeout(None) as scope:
+                self._under_way.add(scope)
+                try:
+                    yield
+                finally:
+                    self._under_way.discard(scope)
+        except TimeoutError:
+            if self._fatal is None:
+                raise
+            raise ModelError(str(self._fatal)) from None
+        except MmdynError as error:
+            self._stop(error)
+            raise
+
+    def _stop(self, error: MmdynError) -> None:
+        if self._fatal is None:
+            self._fatal = error
+            for scope in self._under_way:
+                scope.reschedule(0)
+
+    def _save_soon(self, cache: Store) -> None:
+        def save() -> None:
+            self._flush = None
+            try:
+                cache.flush()
+            except MmdynError as error:
+                self._stop(error)
+
+        if self._flush is None:
+            self._flush = asyncio.get_running_loop().call_later(COMMIT_SECONDS, save)
+
+
+def _failed(failure: Exception, tried: int, began: float) -> Reply:
+    return Reply(error=str(failure), attempts=tried, seconds=time.monotonic() - began)

@@ -1,0 +1,84 @@
+"""A chat completion's body -> a Reply."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.models.backends._openai_errors import Server
+from mmdyn.models.model import TransientError
+from mmdyn.record import Reply, Usage
+
+COMPLETE = {"stop", "length", "content_filter", "eos", "end_turn", "stop_sequence", "max_tokens"}
+"""Finish reasons with which an empty text is what the model had to say."""
+
+CUT_OFF = {"error", "abort"}
+"""Finish reasons with which even a text is only a part of one."""
+
+
+class _Piece(Struct, frozen=True):
+    type: str = "text"
+    text: str | None = None
+
+
+class _Message(Struct, frozen=True):
+    content: str | list[_Piece] | None = None
+    refusal: str | None = None
+
+
+class _Choice(Struct, frozen=True):
+    message: _Message = _Message()
+    finish_reason: str | None = None
+
+
+class _Usage(Struct, frozen=True):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Completion(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: object = None
+
+
+_decoder = msgspec.json.Decoder(_Completion)
+
+
+def read_reply(content_type: str, body: bytes, server: Server, *, answered: bool) -> Reply:
+    """The first choice of a completion. Raises TransientError where there is none, and what Server.error makes of an error
+    that comes in a completion's place (`answered` is for it).
+
+    An empty text is an answer where the server says that the completion is complete (finish reason stop, length, …): asking
+    again would give the same and cost the same, and scoring counts it as unparsed. Without a finish reason it is a body
+    that was cut off, and asked for again. A refusal of its own field is the text, with the finish reason `refusal`.
+    """
+    if "json" not in content_type:
+        raise TransientError(f"an answer of type {server.clean(content_type)}, not JSON: is base_url right?")
+    try:
+        completion = _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TransientError(f"an answer that is no completion ({server.clean(str(error))})") from None
+    if completion.error and not completion.choices:
+        raise server.error(_status(completion.error), {}, body, answered=answered)
+    if not completion.choices:
+        raise TransientError("an answer without choices")
+    choice = completion.choices[0]
+    text, finish = _text(choice.message), choice.finish_reason or ""
+    if not text and choice.message.refusal:
+        text, finish = choice.message.refusal, "refusal"
+    if finish in CUT_OFF or not (text or finish in COMPLETE):
+        raise TransientError(f"an empty or unfinished answer (finish reason {server.clean(finish) or 'none'})")
+    usage = completion.usage or _Usage()
+    return Reply(text, finish, Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0))
+
+
+def _text(message: _Message) -> str:
+    if isinstance(message.content, list):
+        return "".join(piece.text or "" for piece in message.content)
+    return message.content or ""
+
+
+def _status(error: object) -> int:
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 502

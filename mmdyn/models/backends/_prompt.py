@@ -1,0 +1,119 @@
+"""What a reader finds in a rendered prompt: the task, its options, the question and the knowledge beside it.
+
+It knows nothing but the text, as a model would: it goes by the option lines, the sentence that asks for the last line, and
+the heading between knowledge and question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from mmdyn.models.message import Message
+from mmdyn.sample import Language, TaskType
+
+ANSWER = {"en": "Answer: ", "zh": "答案："}
+TRUE_FALSE = {"en": ("True", "False"), "zh": ("正确", "错误")}
+SEPARATOR = {"en": "; ", "zh": "；"}
+
+_ASKS_FOR_LINE = re.compile(r"Answer:|答案：")
+_OPTION = re.compile(r"([A-Z])\.(?:[ \t]+(.*))?$")
+_HEADING = re.compile(r"^(?:Question:|题目：)[ \t]*$", re.M)
+_INTRODUCTION = re.compile(r"\A\s*[^\n]*[:：][ \t]*\n\n")
+_BLANK = re.compile(r"_{2,}|（[ \t　]*）|\([ \t　]*\)")
+_SIGNS: tuple[tuple[TaskType, tuple[str, ...]], ...] = (
+    ("multi_select", ("one or more",)),
+    ("multi_select", ("letters",)),
+    ("multi_select", ("一个或多个",)),
+    ("single_choice", ("letter",)),
+    ("single_choice", ("字母",)),
+    ("true_false", ("true", "false")),
+    ("true_false", ("正确", "错误")),
+    ("fill_in_the_blank", ("blank",)),
+    ("fill_in_the_blank", ("空",)),
+)
+"""What an instruction says (all words of a line), by which its task is known; the first line that fits counts."""
+
+
+class Prompt(Struct, frozen=True):
+    """The parts of a prompt. `options` maps labels to texts and is empty where they stand in a picture."""
+
+    text: str
+    kind: TaskType
+    language: Language
+    options: dict[str, str]
+    question: str
+    knowledge: str
+
+    @property
+    def blanks(self) -> int:
+        """How many places there are to fill in, at least one."""
+        return max(1, len(_BLANK.findall(self.question)))
+
+    def answer(self, *values: str) -> str:
+        """The last line that the prompt asks for; the letters of a choice stand side by side."""
+        separator = "" if self.kind == "multi_select" else SEPARATOR[self.language]
+        return ANSWER[self.language] + separator.join(values)
+
+
+def read_prompt(messages: tuple[Message, ...]) -> Prompt:
+    """Read the last user message."""
+    text = next((message.text for message in reversed(messages) if message.role == "user"), "")
+    before, instruction = _cut_instruction(text)
+    before, options = _cut_options(before)
+    heading = _last(_HEADING, before)
+    return Prompt(
+        text=text,
+        kind=_kind(instruction, options),
+        language="zh" if ANSWER["zh"] in (instruction or text) else "en",
+        options=options,
+        question=before[heading.end() if heading else 0 :].strip(),
+        knowledge=_INTRODUCTION.sub("", before[: heading.start()]).strip() if heading else "",
+    )
+
+
+def _cut_instruction(text: str) -> tuple[str, str]:
+    """The text before the last paragraph that asks for the answer line, and that paragraph."""
+    place = _last(_ASKS_FOR_LINE, text)
+    if place is None:
+        return text, ""
+    start = text.rfind("\n\n", 0, place.start()) + 1
+    return text[:start], text[start:]
+
+
+def _cut_options(text: str) -> tuple[str, dict[str, str]]:
+    """The text before the last run of lines `A. …`, `B. …`, and that run; an option may go on over several lines."""
+    lines = text.rstrip().split("\n")
+    starts = [number for number, line in enumerate(lines) if (match := _OPTION.match(line)) and match[1] == "A"]
+    if not starts:
+        return text, {}
+    options = dict[str, str]()
+    for label, line in _labelled(lines[starts[-1] :]):
+        options[label] = f"{options[label]} {line}" if label in options else line
+    return ("\n".join(lines[: starts[-1]]), options) if len(options) > 1 else (text, {})
+
+
+def _labelled(lines: list[str]) -> Iterator[tuple[str, str]]:
+    label = "@"
+    for line in lines:
+        match = _OPTION.match(line)
+        if match and match[1] == chr(ord(label) + 1):
+            label, line = match[1], match[2] or ""
+        yield label, line.strip()
+
+
+def _kind(instruction: str, options: dict[str, str]) -> TaskType:
+    said = instruction.lower()
+    for kind, words in _SIGNS:
+        if all(word in said for word in words):
+            return kind
+    return "single_choice" if options else "open_ended"
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = None
+    for match in pattern.finditer(text):
+        found = match
+    return found

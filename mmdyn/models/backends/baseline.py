@@ -1,0 +1,144 @@
+"""`baseline:random`, `baseline:majority`, `baseline:lexical`: embedded, deterministic, without weights.
+
+They see the rendered messages and nothing else, so whatever they get right, the prompt gave away. `random` is the floor of
+guessing, `majority` the floor of always giving one answer, `lexical` that of matching words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.keys import Json, digest, stream
+from mmdyn.models.backends._prompt import TRUE_FALSE, Prompt, read_prompt
+from mmdyn.models.message import Message
+from mmdyn.models.model import Limits, Spec, read_options
+from mmdyn.record import Reply
+
+VERSION = 1
+
+UNSEEN_OPTIONS = ("A", "B", "C", "D")
+"""The labels to choose from where the options stand in a picture."""
+
+NEAREST, MOST_SPANS = 3, 50
+"""A blank is filled from so many sentences, and so many of their words and numbers."""
+
+_WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_一-鿿]{3,}|[一-鿿]+")
+_SPAN = re.compile(r"-?\d+(?:\.\d+)?%?|[^\W\d_一-鿿]{3,}|[一-鿿]{2,4}")
+_SENTENCE = re.compile(r"[^.!?。！？；\n]+(?:\.\d+[^.!?。！？；\n]*)*")
+_SWEEPING = re.compile(r"\b(?:all|always|every|must|never|no|none|not|only)\b|不|没有|无|都|一定|只|任何", re.I)
+
+
+class _Options(Struct, frozen=True):
+    """None."""
+
+
+class Baseline:
+    """A baseline by its name. Raises UserError for another one, or any option.
+
+    random: draws from the options (each one by a coin in a multi-select) or from the words of the prompt; keyed by its text.
+    majority: the first option, True, and 1 wherever a value is asked for.
+    lexical: the options whose words occur most in the question and the knowledge beside it (in a multi-select all that are
+        above the mean); a statement is true when the knowledge holds half of its words, or, failing that, when it says
+        nothing sweeping; a blank takes a value, an open question a sentence, from the sentence of the knowledge (or the
+        question) that is nearest to the question. Words are words in English and pairs of characters in Chinese; ties go by
+        a hash of the text.
+    """
+
+    cached = False
+    limits = Limits()
+
+    def __init__(self, spec: Spec) -> None:
+        read_options(spec, _Options)
+        if spec.name not in _ANSWERS:
+            hint = did_you_mean(spec.name, _ANSWERS)
+            raise UserError(f"there is no baseline {spec.name!r}{hint}: {', '.join(_ANSWERS)} are")
+        self._answer = _ANSWERS[spec.name]
+        self.label = f"baseline:{spec.name}"
+        self.identity: dict[str, Json] = {"backend": "baseline", "model": spec.name, "version": VERSION}
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """The one answer to these messages."""
+        return Reply(text=self.reply(messages), finish_reason="stop")
+
+    def reply(self, messages: tuple[Message, ...]) -> str:
+        """The same as plain text."""
+        prompt = read_prompt(messages)
+        return prompt.answer(*self._answer(prompt))
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def _random(prompt: Prompt) -> list[str]:
+    draws = stream("baseline", "random", VERSION, prompt.text)
+    labels = list(prompt.options) or list(UNSEEN_OPTIONS)
+    if prompt.kind == "single_choice":
+        return [labels[int(draws.integers(len(labels)))]]
+    if prompt.kind == "multi_select":
+        drawn = [label for label, coin in zip(labels, draws.random(len(labels)), strict=True) if coin < 0.5]
+        return drawn or [labels[int(draws.integers(len(labels)))]]
+    if prompt.kind == "true_false":
+        return [TRUE_FALSE[prompt.language][int(draws.integers(2))]]
+    spans = _SPAN.findall(f"{prompt.knowledge}\n{prompt.question}") or ["1"]
+    return [spans[int(place)] for place in draws.integers(len(spans), size=_wanted(prompt))]
+
+
+def _majority(prompt: Prompt) -> list[str]:
+    if prompt.kind in ("single_choice", "multi_select"):
+        return [next(iter(prompt.options), UNSEEN_OPTIONS[0])]
+    if prompt.kind == "true_false":
+        return [TRUE_FALSE[prompt.language][0]]
+    return ["1"] * _wanted(prompt)
+
+
+def _lexical(prompt: Prompt) -> list[str]:
+    if prompt.kind in ("single_choice", "multi_select"):
+        return _nearest_options(prompt)
+    if prompt.kind == "true_false":
+        supported = _overlap(prompt.question, _words(prompt.knowledge)) >= 0.5
+        true = supported or not _SWEEPING.search(prompt.question)
+        return [TRUE_FALSE[prompt.language][0 if true else 1]]
+    asked = _words(prompt.question)
+    sentences = [found.strip(" -*\t") for found in _SENTENCE.findall(prompt.knowledge or prompt.question)]
+    ranked = sorted(filter(None, sentences), key=lambda sentence: len(asked & _words(sentence)), reverse=True)
+    if prompt.kind == "open_ended":
+        return ranked[:1] or ["1"]
+    spans = [span for sentence in ranked[:NEAREST] for span in _SPAN.findall(sentence)][:MOST_SPANS]
+    news = list(dict.fromkeys(span for span in spans if span not in prompt.question)) or spans or ["1"]
+    return [news[number % len(news)] for number in range(prompt.blanks)]
+
+
+_ANSWERS: dict[str, Callable[[Prompt], list[str]]] = {"random": _random, "majority": _majority, "lexical": _lexical}
+
+
+def _nearest_options(prompt: Prompt) -> list[str]:
+    options = prompt.options or dict.fromkeys(UNSEEN_OPTIONS, "")
+    rest = _words(f"{prompt.knowledge}\n{prompt.question}")
+    overlaps = {label: _overlap(text, rest) for label, text in options.items()}
+    best = max(overlaps, key=lambda label: (overlaps[label], digest([prompt.text, label])))
+    if prompt.kind == "single_choice":
+        return [best]
+    mean = sum(overlaps.values()) / len(overlaps)
+    return [label for label, overlap in overlaps.items() if overlap > mean] or [best]
+
+
+def _overlap(text: str, others: set[str]) -> float:
+    """The share of a text's words that are among the others, in [0, 1]."""
+    words = _words(text)
+    return len(words & others) / len(words) if words else 0.0
+
+
+def _words(text: str) -> set[str]:
+    words = set[str]()
+    for word in _WORD.findall(text.lower()):
+        chinese = "一" <= word[0] <= "鿿" and len(word) > 1
+        words.update((word[place : place + 2] for place in range(len(word) - 1)) if chinese else (word,))
+    return words
+
+
+def _wanted(prompt: Prompt) -> int:
+    return prompt.blanks if prompt.kind == "fill_in_the_blank" else 1

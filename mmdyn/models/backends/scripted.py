@@ -1,0 +1,76 @@
+"""`scripted:FILE`: replies out of a file, for tests and dry runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.errors import InputError, ModelError
+from mmdyn.keys import Json, sha256
+from mmdyn.models.message import Message
+from mmdyn.models.model import Limits, Spec, TransientError, read_options
+from mmdyn.record import Reply
+from mmdyn.sample import from_json
+
+
+class _Options(Struct, frozen=True):
+    """None."""
+
+
+class _Line(Struct, frozen=True, forbid_unknown_fields=True):
+    match: str = ""
+    reply: str = ""
+    error: Literal["", "transient", "fatal"] = ""
+
+
+class Scripted:
+    """Answers by a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text counts.
+
+    A line without `match` fits every request. {"match": "…", "error": "transient"} (or "fatal") fails instead of replying.
+    Raises InputError for a file that cannot be read so.
+    """
+
+    cached = False
+    limits = Limits()
+
+    def __init__(self, spec: Spec) -> None:
+        read_options(spec, _Options)
+        path = Path(spec.name).expanduser()
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(path, None, f"cannot be read ({error.strerror}): name a JSONL file of replies") from None
+        self._path = path
+        self._lines = [_line(path, number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+        self.label = f"scripted:{path.name}"
+        self.identity: dict[str, Json] = {"backend": "scripted", "script": sha256(data)}
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """The scripted reply. Raises TransientError and ModelError as scripted, ModelError where no line fits."""
+        return Reply(text=self.reply(messages), finish_reason="stop")
+
+    def reply(self, messages: tuple[Message, ...]) -> str:
+        """The same as plain text."""
+        text = "\n".join(message.text for message in messages)
+        line = next((line for line in self._lines if line.match in text), None)
+        if line is None:
+            raise ModelError(
+                f"no line of {self._path} fits {text[:60]!r}: add one without match, which fits everything"
+            )
+        if line.error == "transient":
+            raise TransientError(f"a failure scripted in {self._path.name}")
+        if line.error == "fatal":
+            raise ModelError(f"a failure scripted in {self._path}: take the line out")
+        return line.reply
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def _line(path: Path, number: int, line: bytes) -> _Line:
+    try:
+        return from_json(line, _Line)
+    except ValueError as error:
+        raise InputError(path, number, f"{error}") from None

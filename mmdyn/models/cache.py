@@ -1,0 +1,43 @@
+"""The response cache: replies by request key, shared by all runs of a user."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from mmdyn.errors import UserError
+from mmdyn.keys import canonical
+from mmdyn.record import Reply
+from mmdyn.work.store import Store
+
+KIND = "reply:1"
+"""The store's kind for replies; the number goes up where an older program could not read them."""
+
+
+def cache_folder() -> Path:
+    """The folder that MMDYN_CACHE names, or the user's cache folder."""
+    from platformdirs import user_cache_path
+
+    given = os.environ.get("MMDYN_CACHE")
+    return (Path(given).expanduser() if given else user_cache_path("mmdyn", appauthor=False)) / "replies"
+
+
+def open_cache() -> Store:
+    """The response cache; several processes may have it open. Raises UserError where its folder cannot be written."""
+    return Store(cache_folder(), shared=True)
+
+
+def recall(cache: Store, key: str) -> Reply | None:
+    """The reply that was kept under a request key. Raises UserError where it cannot be read."""
+    value = cache.get(KIND, key)
+    try:
+        return msgspec.json.decode(value, type=Reply) if value is not None else None
+    except msgspec.DecodeError as error:
+        raise UserError(f"the cache {cache.folder} holds a damaged reply ({error}): move the folder away") from None
+
+
+def keep(cache: Store, key: str, reply: Reply) -> None:
+    """Keep a reply; the first one kept under a key stays."""
+    cache.put(KIND, key, canonical(reply))

@@ -1,0 +1,195 @@
+"""Contrasts: conditions that differ in one factor, compared pair by pair over the parents that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from mmdyn.record import Contrast
+from mmdyn.reporting.results import Key, Table, by_value
+from mmdyn.reporting.statistics import Floats, Labels, holm, mean_delta, paired_test
+
+BASES = {"variant": "standard", "context": "none", "style": "direct"}
+"""What the other levels of a factor are compared with. Models and runs are compared each with each."""
+
+FACTORS = (*BASES, "model", "run")
+
+
+class Pair(NamedTuple):
+    """Two conditions to compare: b against a."""
+
+    factor: str
+    a: Key
+    b: Key
+
+
+class Paired(NamedTuple):
+    """The parents that both conditions have, with their values in [0, 1] and weights.
+
+    `asked` are all parents that either was asked, `failed` the parent of each failed record of either.
+    """
+
+    parents: Labels
+    a: Floats
+    b: Floats
+    weights: Floats
+    asked: Labels
+    failed: Labels
+
+    def only(self, keep: NDArray[np.bool_]) -> Paired:
+        """The part that lies in some parents; `keep` says so for every parent."""
+        inside = keep[self.parents]
+        return Paired(
+            parents=self.parents[inside],
+            a=self.a[inside],
+            b=self.b[inside],
+            weights=self.weights[inside],
+            asked=self.asked[keep[self.asked]],
+            failed=self.failed[keep[self.failed]],
+        )
+
+
+class Delta(Struct, frozen=True):
+    """b - a over n pairs. A number is None where `note` says why; so are p and p_adjusted before Holm's adjustment."""
+
+    n: int
+    left_out: int
+    failed: int
+    delta: float | None = None
+    ci95: tuple[float, float] | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    method: str = ""
+    note: str = ""
+
+
+def find_pairs(keys: Sequence[Key]) -> list[Pair]:
+    """Every pair of conditions that differ in one factor, of keys in reporting order.
+
+    With several runs a pair lies within one run; across runs only where no run has both conditions.
+    """
+    pairs = list[Pair]()
+    for factor in FACTORS:
+        alike = dict[Key, list[Key]]()
+        for key in keys:
+            alike.setdefault(_without(key, factor), []).append(key)
+        for group in alike.values():
+            pairs.extend(_pairs_of(factor, group))
+    return pairs
+
+
+def pair_up(table: Table, pair: Pair) -> Paired:
+    """Match the parents of two conditions."""
+    a, b = table.scores[pair.a], table.scores[pair.b]
+    parents, in_a, in_b = np.intersect1d(a.parents, b.parents, assume_unique=True, return_indices=True)
+    weights = (a.weights[in_a] + b.weights[in_b]) / 2
+    asked, failed = np.union1d(a.asked, b.asked), np.concatenate((a.failed, b.failed))
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, failed)
+
+
+def compare(table: Table) -> list[Contrast]:
+    """Every contrast. Holm's adjustment is over all of them; the cells of all breakdowns are a family of their own."""
+    pairs = find_pairs(list(table.scores))
+    wholes, cells = list[Delta](), list[tuple[int, str, str]]()
+    parts = list[Delta]()
+    for place, pair in enumerate(pairs):
+        paired, note, comparable = pair_up(table, pair), *_comparable(table, pair)
+        wholes.append(_delta(table, paired, note, comparable))
+        for name, value, keep in _values(table, paired):
+            cells.append((place, name, value))
+            parts.append(_delta(table, paired.only(keep), note, comparable))
+    by: list[dict[str, dict[str, Delta]]] = [{name: {} for name in table.fields} for _ in pairs]
+    for (place, name, value), part in zip(cells, _adjusted(parts), strict=True):
+        by[place][name][value] = part
+    return [_contrast(table, *each) for each in zip(pairs, _adjusted(wholes), by, strict=True)]
+
+
+def held(pair: Pair, *, runs: bool) -> dict[str, str]:
+    """The factors that the two conditions share, with the run's name if `runs`."""
+    factors = {"variant": pair.b.variant, "chain": pair.b.chain, "context": pair.b.context, "style": pair.b.style}
+    factors.pop(pair.factor, None)
+    if runs and pair.factor != "run":
+        factors["run"] = pair.a.run if pair.a.run == pair.b.run else f"{pair.a.run}, {pair.b.run}"
+    return factors
+
+
+def _without(key: Key, factor: str) -> Key:
+    blank = dict.fromkeys(("run", factor, "chain") if factor == "variant" else ("run", factor), "")
+    return msgspec.structs.replace(key, **blank)
+
+
+def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
+    levels = dict[tuple[str, str], list[Key]]()
+    for key in group:
+        levels.setdefault((getattr(key, factor), key.chain), []).append(key)
+    for first, second in combinations(levels, 2):
+        if first[0] != BASES.get(factor, first[0]):
+            continue
+        pairs = [Pair(factor, a, b) for a in levels[first] for b in levels[second]]
+        yield from [pair for pair in pairs if pair.a.run == pair.b.run] or pairs
+
+
+def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
+    """What a reader must know of a pair across runs, and whether it can be compared at all."""
+    a, b = (table.runs[key.run].config for key in (pair.a, pair.b))
+    if a.scorer != b.scorer:
+        return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
+    digests = [{entry.digest for entry in run.sets if entry.name == entry.root == pair.a.set} for run in (a, b)]
+    if all(digests) and digests[0] != digests[1]:
+        return "the runs asked different versions of the set", True
+    return "", True
+
+
+def _values(table: Table, paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
+    """Every field and value that the asked parents have, with the parents that have it."""
+    for name, field in table.fields.items():
+        there = set(field.codes[paired.asked].tolist())
+        for code in by_value(field.values):
+            if code in there:
+                yield name, field.values[code], field.codes == code
+
+
+def _delta(table: Table, paired: Paired, note: str, comparable: bool) -> Delta:
+    n, asked = len(paired.parents), len(paired.asked)
+    counted = Delta(n, left_out=asked - n, failed=len(paired.failed), note=note)
+    if not comparable:
+        return counted
+    if not n:
+        return msgspec.structs.replace(counted, note="no parent was answered under both conditions")
+    arrays = (paired.b - paired.a, paired.weights, table.clusters[paired.parents])
+    value, low, high, interval = mean_delta(*arrays)
+    p, test = paired_test(*arrays)
+    return msgspec.structs.replace(
+        counted,
+        delta=round(value, 6),
+        ci95=(round(low, 6), round(high, 6)),
+        p=float(f"{p:.6g}"),
+        method=f"{interval}; {test}",
+    )
+
+
+def _adjusted(family: Sequence[Delta]) -> list[Delta]:
+    adjusted = holm([delta.p for delta in family])
+    return [
+        msgspec.structs.replace(delta, p_adjusted=None if p is None else float(f"{p:.6g}"))
+        for delta, p in zip(family, adjusted, strict=True)
+    ]
+
+
+def _contrast(table: Table, pair: Pair, whole: Delta, by: dict[str, dict[str, Delta]]) -> Contrast:
+    return Contrast(
+        model="" if pair.factor == "model" else pair.a.model,
+        set=pair.a.set,
+        factor=pair.factor,
+        a=getattr(pair.a, pair.factor),
+        b=getattr(pair.b, pair.factor),
+        held=held(pair, runs=len(table.runs) > 1),
+        by=msgspec.to_builtins(by),
+        **msgspec.structs.asdict(whole),
+    )

@@ -1,0 +1,124 @@
+"""What a report is made of: for each condition, arrays over parents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from mmdyn.record import Record
+from mmdyn.reporting.statistics import Floats, Labels
+from mmdyn.work.run_folder import RunFolder
+
+POOLED = "all"
+"""The chain's name of a dynamic condition over all its chains."""
+
+
+class Key(Struct, frozen=True):
+    """A condition of one model on one set in one run.
+
+    `run` is empty where a report is of one run; `chain` is empty for the standard variant, and POOLED over all chains.
+    """
+
+    run: str
+    model: str
+    set: str
+    variant: str
+    chain: str
+    context: str
+    style: str
+
+
+class Scores(NamedTuple):
+    """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are averaged.
+
+    `failed` and `unscored` hold the parent's index of each such record; `statuses` counts ok, unparsed and refused records.
+    """
+
+    parents: Labels
+    values: Floats
+    weights: Floats
+    failed: Labels
+    unscored: Labels
+    statuses: dict[str, int]
+    languages: frozenset[str]
+
+    @property
+    def asked(self) -> Labels:
+        """The indices of all parents that were asked, answered or not."""
+        return np.unique(np.concatenate((self.parents, self.failed, self.unscored)))
+
+
+class Field(NamedTuple):
+    """The values of a field as they came, and each parent's index among them."""
+
+    values: list[str]
+    codes: Labels
+
+
+class Failure(Struct, frozen=True):
+    """A sample that was never answered, or whose answer could not be scored, and why."""
+
+    run: str
+    model: str
+    set: str
+    sample: str
+    mode: str
+    reason: str
+
+
+class RunState(Struct, frozen=True):
+    """How far a run is: `asked` records of `planned` (None while not known); `skipped`: samples by mode that could not be asked."""
+
+    name: str
+    scorer: str
+    complete: bool
+    planned: int | None
+    asked: int
+    failed: int
+    unscored: int
+    skipped: dict[str, int]
+
+
+class Table(NamedTuple):
+    """The conditions in reporting order. `clusters` labels each parent's cluster; `names` are the parents' ids."""
+
+    runs: dict[str, RunFolder]
+    states: list[RunState]
+    scores: dict[Key, Scores]
+    clusters: Labels
+    names: list[str]
+    fields: dict[str, Field]
+    failures: list[Failure]
+
+
+def key_of(run: str, record: Record) -> Key:
+    """The condition that a record of the run of this name belongs to."""
+    condition = record.condition
+    return Key(run, record.model, record.set, condition.variant, condition.chain, condition.context, condition.style)
+
+
+def pool_of(key: Key) -> Key | None:
+    """The condition over all chains that a dynamic condition is part of."""
+    return msgspec.structs.replace(key, chain=POOLED) if key.variant == "dynamic" else None
+
+
+def members(key: Key, keys: Iterable[Key]) -> list[Key]:
+    """The conditions that were asked behind a key: its chains for one over all chains, else itself."""
+    if key.chain != POOLED:
+        return [key]
+    return [other for other in keys if other.chain != POOLED and pool_of(other) == key]
+
+
+def by_value(values: Sequence[str]) -> list[int]:
+    """The places of a field's values in reading order: numbers by size, then words."""
+
+    def order(place: int) -> tuple[bool, float, str]:
+        number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", values[place])
+        return number is None, float(number[0]) if number else 0.0, values[place]
+
+    return sorted(range(len(values)), key=order)

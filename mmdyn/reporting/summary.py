@@ -1,0 +1,136 @@
+"""The summary of runs that other programs read: `mmdyn report RUN --json` prints it, a table and a CSV file show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Struct, UnsetType
+
+from mmdyn.record import Contrast
+from mmdyn.reporting.collect import collect
+from mmdyn.reporting.contrasts import compare
+from mmdyn.reporting.flips import Flip, find_flips
+from mmdyn.reporting.results import Failure, Key, RunState, Scores, Table, by_value
+from mmdyn.reporting.statistics import mean_score
+from mmdyn.work.progress import ProgressBar
+from mmdyn.work.run_folder import RunFolder
+
+
+class Mean(Struct, frozen=True):
+    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed` and `unscored` count records."""
+
+    n: int
+    score: float | None
+    ci95: tuple[float, float] | None
+    failed: int
+    unscored: int
+    method: str
+    note: str
+
+
+class ConditionRow(Struct, frozen=True):
+    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed` and `unscored` count records, n counts parents."""
+
+    run: str
+    model: str
+    set: str
+    factors: dict[str, str]
+    n: int
+    score: float | None
+    ci95: tuple[float, float] | None
+    ok: int
+    unparsed: int
+    refused: int
+    failed: int
+    unscored: int
+    method: str
+    note: str
+    by: dict[str, dict[str, Mean]]
+
+
+class Summary(Struct, frozen=True):
+    """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
+
+    `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips` is there on request.
+    """
+
+    schema: int
+    complete: bool
+    runs: list[RunState]
+    conditions: list[ConditionRow]
+    contrasts: list[Contrast]
+    failures: list[Failure]
+    flips: list[Flip] | UnsetType = UNSET
+
+    @property
+    def failed(self) -> int:
+        """How many records failed, in all runs."""
+        return sum(run.failed for run in self.runs)
+
+    def to_json(self) -> bytes:
+        """The summary as JSON text; equal runs give equal bytes."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+
+def report(*runs: str | Path | RunFolder, by: Sequence[str] = (), flips: bool = False) -> Summary:
+    """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
+
+    `by` names fields to break them down by; `flips` adds the samples that went from right to wrong and back.
+    Raises InputError for a folder that is no run, UserError for an unknown field.
+    """
+    return summarise([run if isinstance(run, RunFolder) else RunFolder(run) for run in runs], by=by, flips=flips)
+
+
+def summarise(
+    runs: Sequence[RunFolder], *, by: Sequence[str] = (), flips: bool = False, progress: ProgressBar | None = None
+) -> Summary:
+    """The same for opened runs; `progress` counts the records as they are read."""
+    table = collect(runs, by, progress)
+    return Summary(
+        schema=1,
+        complete=all(state.complete for state in table.states),
+        runs=table.states,
+        conditions=[_row(table, key, scores) for key, scores in table.scores.items()],
+        contrasts=compare(table),
+        failures=table.failures,
+        flips=find_flips(table) if flips else UNSET,
+    )
+
+
+def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
+    factors = {name: getattr(key, name) for name in ("variant", "chain", "context", "style")}
+    mean = _mean(table, scores, slice(None), len(scores.failed), len(scores.unscored))
+    return ConditionRow(
+        run=key.run,
+        model=key.model,
+        set=key.set,
+        factors={**factors, "language": "+".join(sorted(scores.languages))},
+        ok=scores.statuses["ok"],
+        unparsed=scores.statuses["unparsed"],
+        refused=scores.statuses["refused"],
+        **msgspec.structs.asdict(mean),
+        by={name: _cells(table, scores, name) for name in table.fields},
+    )
+
+
+def _cells(table: Table, scores: Scores, name: str) -> dict[str, Mean]:
+    values, codes = table.fields[name]
+    inside, failed, unscored = (codes[parents] for parents in (scores.parents, scores.failed, scores.unscored))
+    there = set(np.concatenate((inside, failed, unscored)).tolist())
+    return {
+        values[code]: _mean(table, scores, inside == code, int((failed == code).sum()), int((unscored == code).sum()))
+        for code in by_value(values)
+        if code in there
+    }
+
+
+def _mean(table: Table, scores: Scores, part: slice | np.ndarray, failed: int, unscored: int) -> Mean:
+    parents = scores.parents[part]
+    if not len(parents):
+        return Mean(0, None, None, failed, unscored, "", "no parent has an answer that is scored")
+    found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
+    interval = (round(found.low, 6), round(found.high, 6))
+    return Mean(len(parents), round(found.value, 6), interval, failed, unscored, found.method, "")

@@ -1,0 +1,222 @@
+"""The summary for people: tables and sentences on a terminal. Scores and differences are in percent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from mmdyn.keys import Json, canonical
+from mmdyn.record import Contrast
+from mmdyn.reporting.flips import Flip, Reply
+from mmdyn.reporting.results import RunState
+from mmdyn.reporting.summary import ConditionRow, Summary
+from mmdyn.sample import Answer
+
+PLAIN_WIDTH = 160
+"""Columns where the output is no terminal."""
+
+SIGNIFICANT = 0.05
+SHOWN_CHARS = 80
+COMMON = ("run", "model", "set")
+"""What is said once above a table where all its rows have it in common."""
+
+SELDOM = ("unparsed", "refused", "unscored")
+"""Counts that get a column only where one of them is not 0."""
+
+
+def print_summary(summary: Summary, file: TextIO | None = None) -> None:
+    """Print how far the runs are, the scores, the contrasts and what is significant, to `file` or standard output."""
+    console = open_console(file)
+    for state in summary.runs:
+        for line in _state_lines(state):
+            console.print(clean(line))
+    if summary.conditions:
+        _print_scores(console, summary.conditions)
+    if summary.contrasts:
+        _print_contrasts(console, summary.contrasts)
+    for contrast in summary.contrasts:
+        if contrast.p_adjusted is not None and contrast.p_adjusted < SIGNIFICANT:
+            console.print(clean(sentence(contrast)))
+
+
+def print_flips(flips: Sequence[Flip], file: TextIO | None = None) -> None:
+    """Print the flips to `file` or standard output, a sample a block, in lines that are as long as they need to be."""
+    console = open_console(file)
+    console.print(clean(f"Flips: {len(flips)} in all contrasts"))
+    heading = ""
+    for flip in flips:
+        said = ", ".join(f"{name} {value}" for name, value in flip.held.items() if value)
+        if (title := f"{flip.model or flip.set}: {flip.a} to {flip.b} ({said}), {flip.direction}") != heading:
+            console.print(clean(title), soft_wrap=True)
+            heading = title
+        console.print(clean(f"  {flip.parent}"), soft_wrap=True)
+        for side, replies in ((flip.a, flip.a_replies), (flip.b, flip.b_replies)):
+            for reply in replies:
+                console.print(clean(f"    {side}: {_reply(reply)}"), soft_wrap=True)
+
+
+def sentence(contrast: Contrast) -> str:
+    """A contrast that has a difference, in words."""
+    assert contrast.delta is not None and contrast.ci95 is not None
+    who = f"{contrast.model} on {contrast.set}" if contrast.model else contrast.set
+    verb = "higher" if contrast.delta > 0 else "lower"
+    low, high = (100 * bound for bound in contrast.ci95)
+    return (
+        f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a} ({_held(contrast)}; "
+        f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {_p(contrast.p_adjusted)}, {contrast.n} pairs)."
+    )
+
+
+def open_console(file: TextIO | None = None) -> Console:
+    """A console on `file` or standard output that interprets nothing in what is printed."""
+    file = file or sys.stdout
+    width = None if file.isatty() else PLAIN_WIDTH
+    return Console(file=file, width=width, markup=False, emoji=False, highlight=False)
+
+
+def clean(text: str) -> Text:
+    """Text for a terminal: what a model or a file brought cannot move the cursor or hide other text."""
+    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
+
+
+def _state_lines(state: RunState) -> Iterator[str]:
+    if state.planned is None or state.asked < state.planned:
+        of = "an unknown number" if state.planned is None else state.planned
+        yield f"{state.name} is not finished: {state.asked} of {of} asked so far."
+    if state.unscored:
+        yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score` scores them."
+    if state.failed:
+        yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
+    for mode, count in state.skipped.items():
+        yield f"{state.name}: {count} samples could not be asked in mode {mode}."
+
+
+def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
+    title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
+    counts = ("unparsed", "refused", "unscored", "failed")
+    whole = [{**_names(row), **_score(row), **{name: str(getattr(row, name)) for name in counts}} for row in rows]
+    _print_grid(console, title, whole)
+    for name in dict.fromkeys(name for row in rows for name in row.by):
+        parts = [
+            {**_names(row), "value": value, **_score(cell), "unscored": str(cell.unscored), "failed": str(cell.failed)}
+            for row in rows
+            for value, cell in row.by[name].items()
+        ]
+        _print_grid(console, f"Scores by {name}", parts, name)
+
+
+def _print_contrasts(console: Console, rows: Sequence[Contrast]) -> None:
+    title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
+    _print_grid(console, title, [{**_sides(row), **_delta(msgspec.structs.asdict(row))} for row in rows])
+    for name in dict.fromkeys(name for row in rows for name in row.by):
+        parts = [
+            {**_sides(row), "value": value, **_delta(cell)} for row in rows for value, cell in row.by[name].items()
+        ]
+        _print_grid(console, f"Contrasts by {name}; p adjusted by Holm over all breakdowns", parts, name)
+
+
+def _names(row: ConditionRow) -> dict[str, str]:
+    factors = row.factors
+    context = [] if factors["context"] == "none" else [factors["context"]]
+    style = [] if factors["style"] == "direct" else [factors["style"]]
+    condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *context, *style])
+    return {"run": row.run, "model": row.model, "set": row.set, "condition": condition}
+
+
+def _sides(row: Contrast) -> dict[str, str]:
+    contrast = f"{row.a} \N{RIGHTWARDS ARROW} {row.b} ({_held(row)})"
+    return {"model": row.model or "between models", "set": row.set, "contrast": contrast}
+
+
+def _held(row: Contrast) -> str:
+    usual = {"context": "none", "style": "direct", "variant": "standard", "chain": ""}
+    said = [f"{name} {value}" for name, value in row.held.items() if usual.get(name) != value]
+    return ", ".join(said) or ", ".join(value for value in row.held.values() if value)
+
+
+def _score(cell: Any) -> dict[str, str]:
+    return {"score": _percent(cell.score, cell.ci95), "n": str(cell.n), "method": cell.method or cell.note}
+
+
+def _delta(cell: dict[str, Any]) -> dict[str, str]:
+    return {
+        "change": _percent(cell["delta"], cell["ci95"], sign="+"),
+        "p": _p(cell["p"]),
+        "adj. p": _p(cell["p_adjusted"]),
+        "n": str(cell["n"]),
+        "left\nout": str(cell["left_out"]),
+        "failed": str(cell["failed"]),
+        "method": "; ".join(text for text in (cell["method"], cell["note"]) if text),
+    }
+
+
+def _percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
+    if share is None or ends is None:
+        return "-"
+    return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "-"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def _print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
+    """Print rows of the same columns, grouped by run, model and set (by condition too, if by field); methods become notes."""
+    varying = [name for name in COMMON if len({row.get(name, "") for row in rows}) > 1]
+    shared = [rows[0][name] for name in COMMON if name not in varying and rows[0].get(name)]
+    console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))
+    empty = [name for name in SELDOM if not any(row.get(name, "0") != "0" for row in rows)]
+    names = [name for name in rows[0] if name not in (*COMMON, *empty, "method")]
+    if field:
+        varying.append(names.pop(0))
+    methods = {method: str(place) for place, method in enumerate(dict.fromkeys(row["method"] for row in rows), 1)}
+    groups = dict[str, list[list[str]]]()
+    for row in rows:
+        heading = ", ".join(row[name] for name in varying)
+        groups.setdefault(heading, []).append([*(row[name] for name in names), methods[row["method"]]])
+    grid = _grid([field or names[0], *names[1:], "method"])
+    for heading, group in groups.items():
+        if heading:
+            grid.add_row(clean(heading), style="bold")
+        for first, *others in group:
+            grid.add_row(clean(f"  {first}" if heading else first), *map(clean, others))
+    console.print(grid)
+    for method, place in methods.items():
+        console.print(clean(f"method {place}: {method}"))
+    console.print()
+
+
+def _grid(names: Sequence[str]) -> Grid:
+    """An empty grid: the first column is for words, the others for numbers."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, name in enumerate(names):
+        header = Text("\n").join(clean(line) for line in name.split("\n"))
+        grid.add_column(header, justify="right" if place else "left", overflow="fold", no_wrap=place > 0)
+    return grid
+
+
+def _reply(reply: Reply) -> str:
+    pictures = f"  {' '.join(reply.pictures)}" if reply.pictures else ""
+    answered = "no answer found" if reply.extracted is None else _short(reply.extracted)
+    status = "" if reply.status == "ok" else f" ({reply.status})"
+    return f"{reply.sample}: {answered}{status}, expected {_expected(reply.expected)}{pictures}"
+
+
+def _expected(answer: Answer) -> str:
+    if not isinstance(answer, tuple):
+        return _short(answer)
+    return _short(", ".join(part if isinstance(part, str) else " or ".join(part) for part in answer))
+
+
+def _short(value: Json) -> str:
+    text = value if isinstance(value, str) else canonical(value).decode()
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,0 +1,84 @@
+"""The summary as one CSV file: a row for each score and each contrast, whole and broken down."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from mmdyn.errors import UserError
+from mmdyn.record import Contrast
+from mmdyn.reporting.summary import ConditionRow, Mean, Summary
+
+FACTORS = ("variant", "chain", "context", "style", "language")
+COLUMNS = (
+    *("kind", "run", "model", "set", *FACTORS, "factor", "a", "b", "by", "value"),
+    *("n", "left_out", "ok", "unparsed", "refused", "failed", "unscored"),
+    *("estimate", "low", "high", "p", "p_adjusted", "method", "note"),
+)
+"""`kind` is `score` or `contrast`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low` and `high`.
+`by` and `value` are empty for the whole."""
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What makes a spreadsheet take a cell for a formula, or for two cells."""
+
+
+def write_csv(summary: Summary, file: str | Path) -> None:
+    """Write a UTF-8 file. Texts that a spreadsheet would run as a formula get a leading apostrophe. Raises UserError."""
+    try:
+        with Path(file).open("w", encoding="utf-8", newline="") as handle:
+            writer = csv.DictWriter(handle, COLUMNS, restval="", lineterminator="\n")
+            writer.writeheader()
+            for row in _rows(summary):
+                writer.writerow({name: _safe(cell) for name, cell in row.items()})
+    except OSError as error:
+        raise UserError(f"cannot write {file} ({error.strerror}): choose another file") from None
+
+
+def _rows(summary: Summary) -> Iterator[dict[str, object]]:
+    for condition in summary.conditions:
+        yield from _condition(condition)
+    for contrast in summary.contrasts:
+        yield from _contrast(contrast)
+
+
+def _condition(row: ConditionRow) -> Iterator[dict[str, object]]:
+    names: dict[str, object] = {"kind": "score", "run": row.run, "model": row.model, "set": row.set, **row.factors}
+    statuses = {"ok": row.ok, "unparsed": row.unparsed, "refused": row.refused}
+    yield {**names, **_score(row), **statuses}
+    for name, values in row.by.items():
+        for value, cell in values.items():
+            yield {**names, "by": name, "value": value, **_score(cell)}
+
+
+def _score(cell: Mean | ConditionRow) -> dict[str, object]:
+    counts = {"n": cell.n, "failed": cell.failed, "unscored": cell.unscored}
+    return {**counts, "estimate": cell.score, **_ends(cell.ci95), "method": cell.method, "note": cell.note}
+
+
+def _contrast(row: Contrast) -> Iterator[dict[str, object]]:
+    held = {name: value for name, value in row.held.items() if name in COLUMNS}
+    names = {
+        "kind": "contrast",
+        "model": row.model,
+        "set": row.set,
+        **held,
+        "factor": row.factor,
+        "a": row.a,
+        "b": row.b,
+    }
+    numbers = ("n", "left_out", "failed", "p", "p_adjusted", "method", "note")
+    whole = {name: getattr(row, name) for name in numbers}
+    yield {**names, **whole, "estimate": row.delta, **_ends(row.ci95)}
+    for name, values in row.by.items():
+        for value, cell in values.items():
+            part = {number: cell[number] for number in numbers}
+            yield {**names, "by": name, "value": value, **part, "estimate": cell["delta"], **_ends(cell["ci95"])}
+
+
+def _ends(interval: object) -> dict[str, object]:
+    return dict(zip(("low", "high"), interval, strict=True)) if isinstance(interval, (tuple, list)) else {}
+
+
+def _safe(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

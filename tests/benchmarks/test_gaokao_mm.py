@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from real_sets import bad, counts, made, real, texts, without
+
+from making import picture
+from mmdyn.data.images import ImageFolder
+from mmdyn.errors import InputError
+from mmdyn.plugins import load
+
+ROW = {
+    "id": "Biology_MCQs-1",
+    "subject": "Biology_MCQs",
+    "year": "2019",
+    "category": "（新课标Ⅰ）",
+    "question": "3. (6 分) 如图所示, 下列叙述正确的是 ( )\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
+    "answer": ["B"],
+    "score": 6,
+    "picture": ["images/a.png"],
+    "analysis": "故选: B。",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "images").mkdir()
+    for name in "abcd":
+        (tmp_path / "images" / f"{name}.png").write_bytes(picture(text=name))
+    return tmp_path
+
+
+def test_every_row_becomes_a_sample() -> None:
+    assert counts("gaokao_mm") == {"single_choice": 64, "multi_select": 8}
+    assert bad("gaokao_mm") == []
+
+
+def test_options_leave_the_stem() -> None:
+    sample = real("gaokao_mm")["gaokao-mm-Biology_MCQs-0"]
+    assert sample.question.startswith("水中氧含量随水温的升高而下降.") and sample.question.endswith(
+        "变化趋势的曲线是 ( )"
+    )
+    assert texts(sample) == ["甲", "乙", "丙", "丁"]
+    assert sample.answer == ("A",) and sample.points == 6 and sample.language == "zh"
+    assert sample.fields == {"discipline": "biology", "year": 2010, "category": "新课标", "modality": "multimodal"}
+    assert sample.explanation.endswith("故选: A。")
+    assert len(sample.images) == 1 and not sample.options_in_image
+
+
+def test_options_that_run_together_in_a_line() -> None:
+    sample = real("gaokao_mm")["gaokao-mm-Math_MCQs-42"]
+    assert sample.question.endswith(r"\mathrm{p}_3$,则 $(\quad)$")
+    assert texts(sample) == [
+        r"$p_1=p_2$",
+        r"$\mathrm{p}_1=\mathrm{p}_3$",
+        r"$\mathrm{p}_2=\mathrm{p}_3$",
+        "$p_1=p_2+p_3$",
+    ]
+    glued = real("gaokao_mm")["gaokao-mm-Math_MCQs-61"]
+    assert texts(glued)[2:] == [
+        "讲座前问卷答题的正确率的标准差小于讲座后正确率的标准差",
+        "讲座后问卷答题的正确率的极差大于讲座前正确率的极差",
+    ]
+
+
+def test_several_right_letters() -> None:
+    samples = real("gaokao_mm")
+    assert samples["gaokao-mm-Physics_MCQs-147"].answer == ("B", "C", "D")
+    assert samples["gaokao-mm-Physics_MCQs-147"].task_type == "multi_select"
+    two_of_five = samples["gaokao-mm-Chinese_Pratical_Lit-3"]
+    assert two_of_five.answer == ("A", "E") and two_of_five.labels == tuple("ABCDE") and two_of_five.points == 5
+    assert two_of_five.question.endswith("(2) 下列对材料相关内容的分析和评价, 正确的两项是")
+
+
+def test_options_that_are_pictures_stay_in_the_pictures() -> None:
+    # The four pictures print their own letters, in the order D, A, B, C: no picture may be given to a letter by its place.
+    sample = real("gaokao_mm")["gaokao-mm-Physics_MCQs-164"]
+    assert sample.options_in_image and sample.labels == tuple("ABCD") and texts(sample) == [""] * 4
+    assert len(sample.images) == 4 and not any(option.image for option in sample.options)
+    with_a_figure = real("gaokao_mm")["gaokao-mm-Chinese_Pratical_Lit-14"]
+    assert with_a_figure.options_in_image and len(with_a_figure.images) == 5 and with_a_figure.answer == ("B",)
+    pictured = [sample.id for sample in real("gaokao_mm").values() if sample.options_in_image]
+    assert sorted(pictured) == [
+        "gaokao-mm-Biology_MCQs-10",
+        "gaokao-mm-Chemistry_MCQs-6",
+        "gaokao-mm-Chinese_Pratical_Lit-14",
+        "gaokao-mm-Math_MCQs-11",
+        "gaokao-mm-Math_MCQs-50",
+        "gaokao-mm-Physics_MCQs-160",
+        "gaokao-mm-Physics_MCQs-164",
+    ]
+
+
+def test_options_that_are_rows_of_a_table() -> None:
+    for id in ("gaokao-mm-Chemistry_MCQs-5", "gaokao-mm-Chemistry_MCQs-47"):
+        sample = real("gaokao_mm")[id]
+        assert texts(sample) == ["A", "B", "C", "D"] and not sample.options_in_image
+        assert r"\end{tabular}" in sample.question
+
+
+def test_questions_on_one_passage_share_a_group_and_keep_their_number() -> None:
+    samples = real("gaokao_mm")
+    seven, eight = (samples[f"gaokao-mm-Geography_MCQs-{number}"] for number in (116, 117))
+    assert seven.group == eight.group == "gaokao-mm-geography-2017-新课标Ⅲ-7-9"
+    assert seven.question.endswith("\n7. 夏季图示海域浮游植物密度自西向东 ( )")
+    assert samples["gaokao-mm-Geography_MCQs-39"].group == "gaokao-mm-geography-2013-新课标Ⅱ-9-11"
+    assert samples["gaokao-mm-Geography_MCQs-197"].group == "gaokao-mm-geography-2022-全国乙卷-fd0a0c76"
+    assert samples["gaokao-mm-Chinese_Pratical_Lit-9"].group == "gaokao-mm-chinese-2018-新课标Ⅲ"
+    assert samples["gaokao-mm-Biology_MCQs-0"].group is None
+
+
+def test_statements_in_the_stem_are_no_options() -> None:
+    sample = real("gaokao_mm")["gaokao-mm-Political_Science_MCQs-27"]
+    assert sample.question.endswith("(4)不懂得联系的客观性和条件性") and texts(sample) == [
+        "(1)(2)",
+        "(1)(4)",
+        "(2)(3)",
+        "(3) (4)",
+    ]
+
+
+def test_a_made_row(folder: Path) -> None:
+    [row] = made("gaokao_mm", folder, ROW)
+    assert row.sample and row.sample.question == "如图所示, 下列叙述正确的是 ( )"
+    assert row.sample.fields["category"] == "新课标Ⅰ"
+    assert (folder / "set" / row.sample.images[0]).read_bytes() == picture(text="a")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"picture": []}, "names no picture"),
+        ({"picture": ["images/z.png"]}, "'images/z.png' is missing"),
+        ({"picture": ["../secret.png"]}, "leaves the folder"),
+        ({"picture": ["/etc/passwd"]}, "leaves the folder"),
+        ({"answer": ["E"]}, "the answer 'E' is no option: the options are A, B, C, D"),
+        ({"answer": ["b?"]}, "the answer 'b?' is no option's letter"),
+        ({"subject": "Latin_MCQs"}, "begins with none of the set's subjects"),
+        ({"year": "MMXIX"}, "the year 'MMXIX' is no number"),
+        ({"score": 0}, "points is 0"),
+        ({"id": "a~b"}, "which marks variants"),
+        ({"question": "下列正确的是\nA. 甲\nB. 乙\nD. 丁"}, "do not run A, B, C, …"),
+        ({"question": "下列正确的是\nA. 甲\nB. 乙\nC. 丙\nD. 乙"}, "option D says the same as a right one"),
+    ],
+)
+def test_bad_rows(folder: Path, change: dict[str, object], problem: str) -> None:
+    good, row = made("gaokao_mm", folder, ROW, {**ROW, "id": "x", **change})
+    assert good.sample and row.sample is None and row.line == 2
+    assert problem in row.problem
+
+
+def test_a_missing_key_and_a_broken_line(folder: Path) -> None:
+    rows = made("gaokao_mm", folder, without(ROW, "answer"), "{broken", ROW)
+    assert "missing required field `answer`" in rows[0].problem
+    assert "not valid JSON" in rows[1].problem and rows[2].sample
+
+
+def test_a_picture_that_is_none(folder: Path) -> None:
+    (folder / "images" / "a.png").write_bytes(b"no picture at all")
+    [row] = made("gaokao_mm", folder, ROW)
+    assert row.problem.startswith("image 'images/a.png': not a picture that can be read")
+
+
+def test_pictures_alone_and_a_table_alone(folder: Path) -> None:
+    table = r"正确的是 \begin{tabular}{|c|c|} \hline A & 甲 \\ \hline B & 乙 \\ \hline C & 丙 \\ \hline D & 丁 \\ \hline \end{tabular}"
+    four = [f"images/{name}.png" for name in "abcd"]
+    rows = made(
+        "gaokao_mm",
+        folder,
+        {**ROW, "question": "下列正确的是", "picture": four},
+        {**ROW, "id": "t", "question": table},
+        {**ROW, "id": "u", "question": table.replace("hline C", "hline Z")},
+    )
+    assert rows[0].sample and rows[0].sample.options_in_image and len(rows[0].sample.images) == 4
+    assert rows[1].sample and texts(rows[1].sample) == ["A", "B", "C", "D"]
+    assert "the table's rows are A, B, D" in rows[2].problem
+
+
+def test_another_set_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"questions\.jsonl:1: is not a row of gaokao_mm"):
+        made("gaokao_mm", folder, {"text": "a", "label": 1})
+    with pytest.raises(InputError, match="is empty"):
+        made("gaokao_mm", folder, "")
+
+
+def test_what_may_be_given_as_the_source(folder: Path) -> None:
+    made("gaokao_mm", folder / "dev", ROW)
+    (folder / "dev" / "images").mkdir()
+    (folder / "dev" / "images" / "a.png").write_bytes(picture())
+    for path in (folder, folder / "dev", folder / "dev" / "questions.jsonl"):
+        [row] = load("benchmarks", "gaokao_mm")().read(path, ImageFolder(folder / "set"))
+        assert row.sample and row.sample.id == "gaokao-mm-Biology_MCQs-1"

@@ -1,0 +1,189 @@
+"""The command line as a user types it: statuses, what is printed where, and a run that is killed and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from making import choice, image_ref, picture, write_set
+from mmdyn.work.run_folder import RunFolder
+
+MMDYN = [sys.executable, "-m", "mmdyn"]
+
+
+def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "MMDYN_CACHE": str(folder / "cache"), "COLUMNS": "200"}
+    env.pop("OPENAI_API_KEY", None)
+    return subprocess.run([*MMDYN, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """A fake server's base_url; 30 ms a reply."""
+    process = subprocess.Popen([*MMDYN, "fake-server", "--latency", "30"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.send_signal(signal.SIGTERM)
+    process.wait(10)
+    process.stdout.close()
+
+
+def stats(url: str) -> dict[str, int]:
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as reply:
+        return dict(json.load(reply))
+
+
+def make_set(folder: Path, count: int) -> None:
+    data = picture()
+    pictured = {"images": (image_ref(data),), "knowledge_points": ("Polygons",)}
+    write_set(
+        folder / "set", [choice(f"q{n}", question=f"Question {n}?", **pictured) for n in range(count)], images=[data]
+    )
+
+
+def test_all_modes_against_a_server(tmp_path: Path, server: str) -> None:
+    make_set(tmp_path, 4)
+    done = mmdyn(tmp_path, "perturb", "set", "-o", "dyn", "--ops", "pad,pad+color", "--draws", "2", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    model = f"openai:fake,base_url={server}"
+    modes = "standard,dynamic,kprag,dynamic+kprag"
+    done = mmdyn(tmp_path, "eval", "set", "dyn", "-m", model, "-o", "run", "--mode", modes, "--style", "direct,cot")
+    assert done.returncode == 0, done.stderr
+    assert "openai:fake" in done.stdout and "dynamic pad+color" in done.stdout
+    assert stats(server)["total"] == 2 * 2 * (4 + 4 * 2 * 2)
+    summary = json.loads(mmdyn(tmp_path, "report", "run", "--json").stdout)
+    assert summary["schema"] == 1 and summary["complete"] is True
+    factors = {contrast["factor"] for contrast in summary["contrasts"]}
+    assert factors == {"variant", "context", "style"}
+    again = mmdyn(
+        tmp_path, "eval", "set", "dyn", "-m", model, "-o", "elsewhere", "--mode", modes, "--style", "direct,cot"
+    )
+    assert again.returncode == 0 and stats(server)["total"] == 80, "another run that shares the cache asked again"
+
+
+def test_killed_at_any_moment_it_goes_on_and_asks_no_committed_answer_again(tmp_path: Path, server: str) -> None:
+    make_set(tmp_path, 300)
+    command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "8", "--no-cache"]
+    env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
+    drawn = random.Random(1)
+    committed = 0
+    for _ in range(3):
+        process = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
+        time.sleep(0.9 + drawn.random() * 0.6)
+        process.kill()
+        process.wait()
+        answered = count(tmp_path / "run")
+        assert answered >= committed
+        committed = answered
+    assert 0 < committed < 300, "the kills came too early or too late to mean anything"
+    before = stats(server)["total"]
+    done = mmdyn(tmp_path, *command)
+    assert done.returncode == 0, done.stderr
+    assert stats(server)["total"] - before == 300 - committed
+    calm = mmdyn(tmp_path, "eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "calm", "--no-cache")
+    assert calm.returncode == 0, calm.stderr
+    assert kept(tmp_path / "run") == kept(tmp_path / "calm") and len(kept(tmp_path / "run")) == 300
+
+
+def count(folder: Path) -> int:
+    return sum(1 for _ in RunFolder(folder).records()) if (folder / "run.json").is_file() else 0
+
+
+def kept(folder: Path) -> list[bytes]:
+    """The records without what the clock decides."""
+    records = []
+    for record in RunFolder(folder).records():
+        reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
+        records.append(msgspec.json.encode(msgspec.structs.replace(record, reply=reply)))
+    return sorted(records)
+
+
+def test_unanswered_samples_end_in_status_1_and_are_listed(tmp_path: Path) -> None:
+    make_set(tmp_path, 3)
+    script = [{"match": "Question 1?", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in script))
+    done = mmdyn(tmp_path, "eval", "set", "-m", "scripted:s.jsonl,max_tries=1", "-o", "run")
+    assert done.returncode == 1
+    assert "failed: q1 of small" in done.stderr and "Traceback" not in done.stderr
+    assert "q0" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["eval", "set", "-m", "openay:x", "-o", "run"], "there is no model 'openay' (did you mean 'openai'?)"),
+        (["eval", "set", "-m", "lexical", "-o", "run"], "the model 'lexical' is not backend:name"),
+        (["eval", "nowhere", "-m", "baseline:lexical", "-o", "run"], "nowhere"),
+        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--mode", "dynamic"], "a dynamic mode needs variants"),
+        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--policy", "strikt"], "(did you mean 'strict'?)"),
+        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--ops", "padd"], "did you mean"),
+        (
+            ["eval", "set", "-m", "baseline:lexical", "-o", "run", "--prompt", "none.txt"],
+            "none.txt cannot be read as a prompt",
+        ),
+        (["evil"], "there is no command 'evil' (did you mean 'eval'?)"),
+        (["score", "set"], "no run.json in it, so it is no run"),
+        (["run", "we_maths"], "there is no file we_maths (did you mean 'we_math'?)"),
+    ],
+)
+def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments: list[str], problem: str) -> None:
+    make_set(tmp_path, 2)
+    done = mmdyn(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert problem in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path, server: str) -> None:
+    make_set(tmp_path, 300)
+    command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "1"]
+    env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
+    first = subprocess.Popen(
+        [*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    try:
+        while not (tmp_path / "run" / "run.json").is_file():
+            time.sleep(0.05)
+        second = mmdyn(tmp_path, *command)
+        assert second.returncode == 75 and f"is held by process {first.pid}" in second.stderr
+        half = mmdyn(tmp_path, "report", "run", "--json")
+        assert json.loads(half.stdout)["complete"] is False
+        first.send_signal(signal.SIGINT)
+        assert first.wait(20) == 130
+    finally:
+        first.kill()
+
+
+def test_the_demo_ends_with_a_table_and_the_folders(tmp_path: Path) -> None:
+    done = mmdyn(tmp_path, "demo")
+    assert done.returncode == 0, done.stderr
+    for word in ("baseline:lexical", "standard", "dynamic", "kprag"):
+        assert word in done.stdout
+    assert "mmdyn-demo/dynamic" in done.stderr and (tmp_path / "mmdyn-demo" / "run" / "run.json").is_file()
+    again = mmdyn(tmp_path, "demo")
+    assert again.returncode == 0 and again.stdout == done.stdout
+
+
+@pytest.mark.parametrize("kind", ["operators", "models", "formats", "scorers", "benchmarks"])
+def test_list_names_what_there_is(tmp_path: Path, kind: str) -> None:
+    expected = {
+        "operators": "image.pad",
+        "models": "openai",
+        "formats": "tsv",
+        "scorers": "mdk12_lenient",
+        "benchmarks": "gaokao_mm",
+    }
+    done = mmdyn(tmp_path, "list", kind)
+    assert done.returncode == 0 and expected[kind] in done.stdout.splitlines()
+    assert expected[kind] in json.loads(mmdyn(tmp_path, "list", kind, "--json").stdout)

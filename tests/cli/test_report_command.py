@@ -1,0 +1,86 @@
+"""mmdyn report, as it is typed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from reporting.making_runs import DYNAMIC, answers, write_run
+
+from mmdyn.cli.report import command
+from mmdyn.errors import InputError, UserError
+
+
+def typed(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    records = [*answers("1111111100", fields={"grade": 7}), *answers("1100010110", DYNAMIC, fields={"grade": 7})]
+    return write_run(tmp_path / "run", records).folder
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "failed", [*answers("1" + "x" * 24), *answers("1", DYNAMIC)]).folder
+
+
+def test_json_alone_on_standard_output(run: Path) -> None:
+    result = typed(run, "--json", "--by", "grade,language", "--flips")
+    assert result.exit_code == 0
+    read = json.loads(result.stdout)
+    assert (read["schema"], read["complete"]) == (1, True)
+    assert list(read["conditions"][0]["by"]) == ["grade", "language"]
+    assert [flip["direction"] for flip in read["flips"]] == ["right to wrong"] * 4 + ["wrong to right"]
+    assert result.stdout_bytes == typed(run, "--json", "--by", "grade,language", "--flips").stdout_bytes
+
+
+def test_a_table_with_flips(run: Path) -> None:
+    result = typed(run, "--flips")
+    assert result.exit_code == 0
+    assert "Scores in percent with 95 % intervals" in result.stdout
+    assert "Flips: 5 in all contrasts" in result.stdout
+
+
+def test_a_csv_file(run: Path, tmp_path: Path) -> None:
+    result = typed(run, "--csv", tmp_path / "out.csv")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"wrote {tmp_path / 'out.csv'}" in result.stderr
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("kind,run,model,set,")
+
+
+def test_failures_are_listed_and_end_in_status_1(failed: Path) -> None:
+    result = typed(failed, "--json")
+    assert result.exit_code == 1
+    lines = [line for line in result.stderr.splitlines() if line.startswith("failed:")]
+    assert len(lines) == 21
+    assert lines[0].endswith(" of exam, m1, standard: the server said 500")
+    assert lines[-1] == "failed: 4 more"
+    assert len(json.loads(result.stdout)["failures"]) == 20
+
+
+def test_several_runs(run: Path, failed: Path) -> None:
+    result = typed(run, failed, "--json", "-q")
+    assert [state["name"] for state in json.loads(result.stdout)["runs"]] == ["run", "failed"]
+    assert {contrast["factor"] for contrast in json.loads(result.stdout)["contrasts"]} == {"variant", "run"}
+
+
+def test_mistakes(run: Path, tmp_path: Path) -> None:
+    both = typed(run, "--json", "--csv", tmp_path / "x.csv")
+    assert (both.exit_code, "--json and --csv exclude each other" in both.stderr) == (2, True)
+    assert typed().exit_code == 2
+    assert isinstance(typed(tmp_path).exception, InputError)
+    assert isinstance(typed(run, "--by", "grad").exception, UserError)
+
+
+@pytest.mark.parametrize(("marks", "status"), [("1x", 1), ("10", 0)])
+def test_the_status_reaches_the_shell(tmp_path: Path, marks: str, status: int) -> None:
+    folder = write_run(tmp_path / "run", answers(marks)).folder
+    done = subprocess.run([sys.executable, "-m", "mmdyn", "report", folder, "--json"], capture_output=True, check=False)
+    assert done.returncode == status
+    assert json.loads(done.stdout)["schema"] == 1

@@ -1,0 +1,55 @@
+"""One contract over all benchmarks, other packages' too."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from mmdyn.data.images import ImageFolder
+from mmdyn.errors import InputError
+from mmdyn.plugins import load, names
+
+OURS = {"gaokao_bench", "gaokao_mm", "math_vision", "mdk12", "scemqa", "tal_scq5k", "we_math"}
+FACTORS = {"variant", "chain", "context", "style", "language"}
+
+
+def test_the_benchmarks_that_there_are() -> None:
+    assert set(names("benchmarks")) >= OURS
+
+
+@pytest.mark.parametrize("name", names("benchmarks"))
+def test_it_is_one_class_made_without_arguments(name: str) -> None:
+    benchmark = load("benchmarks", name)()
+    assert benchmark.name == name
+    assert type(benchmark).__name__.lower() == name.replace("_", "")
+    assert isinstance(benchmark.contrasts, tuple) and set(benchmark.contrasts) <= FACTORS and benchmark.contrasts
+
+
+@pytest.mark.parametrize("name", names("benchmarks"))
+def test_it_names_its_source_and_licence(name: str) -> None:
+    doc = inspect.getdoc(load("benchmarks", name)) or ""
+    assert re.search(r"github\.com/\S+", doc) and re.search(r"Apache|MIT|CC BY|licence", doc)
+    assert re.search(r"arXiv:\d{4}\.\d{5}|\d{4};", doc)
+
+
+@pytest.mark.parametrize("name", names("benchmarks"))
+def test_a_folder_without_the_data_is_refused(name: str, tmp_path: Path) -> None:
+    benchmark = load("benchmarks", name)()
+    (tmp_path / "empty").mkdir()
+    for source in (tmp_path / "empty", tmp_path / "nowhere"):
+        with pytest.raises(InputError) as refused:
+            list(benchmark.read(source, ImageFolder(tmp_path)))
+        assert str(source) in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", names("benchmarks"))
+def test_a_file_of_something_else_is_refused(name: str, tmp_path: Path) -> None:
+    benchmark = load("benchmarks", name)()
+    for content in (b"\x89PNG\r\n\x1a\n", b"", b'{"some": "thing", "else": 1}\n', b"just words\n"):
+        file = tmp_path / "file.jsonl"
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=r"file\.jsonl"):
+            list(benchmark.read(file, ImageFolder(tmp_path)))

@@ -1,0 +1,45 @@
+"""What the tests of asking make: messages, askers and many asks at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mmdyn.keys import sha256
+from mmdyn.models.asker import Asker
+from mmdyn.models.message import ImagePart, Message, TextPart
+from mmdyn.models.model import open_model
+from mmdyn.record import Reply
+from mmdyn.work.store import Store
+
+CHOICE = 'Which is even?\n\nA. 2\nB. 3\n\nPut its letter on a last line of the form "Answer: X".'
+
+
+def user(text: str = CHOICE, *images: Path) -> tuple[Message, ...]:
+    """One user message: pictures first, then the text."""
+    pictures = tuple(ImagePart(path, sha256(path.read_bytes())) for path in images)
+    return (Message("user", (*pictures, TextPart(text))),)
+
+
+def texts(count: int) -> list[tuple[Message, ...]]:
+    """Different messages."""
+    return [user(f"Question {number}") for number in range(count)]
+
+
+@asynccontextmanager
+async def asking(
+    model: str, *, concurrency: int = 8, max_tries: int = 6, backoff: float = 0.02, cache: Store | None = None
+) -> AsyncIterator[Asker]:
+    """An asker in a hurry, closed at the end."""
+    asker = Asker(open_model(model), concurrency=concurrency, max_tries=max_tries, backoff=backoff, cache=cache)
+    try:
+        yield asker
+    finally:
+        await asker.close()
+
+
+async def ask_all(asker: Asker, requests: Sequence[tuple[Message, ...]]) -> list[Reply]:
+    """Every request's reply, in order, all asked at once."""
+    return list(await asyncio.gather(*(asker.ask(messages) for messages in requests)))

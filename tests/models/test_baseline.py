@@ -1,0 +1,194 @@
+"""The embedded baselines: they see the messages and nothing else."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from making import blank, choice, multi, open_ended, true_false
+from mmdyn.data.images import ImageFolder
+from mmdyn.errors import UserError
+from mmdyn.models.backends._prompt import Prompt, read_prompt
+from mmdyn.models.backends.baseline import Baseline
+from mmdyn.models.message import Message, TextPart
+from mmdyn.models.model import Spec, open_model
+from mmdyn.record import Condition
+from mmdyn.run.render import Renderer
+from mmdyn.sample import Option, Sample
+
+NAMES = ("random", "majority", "lexical")
+POINT = {"knowledge_points": ("Ice",)}
+TEXTS = {
+    "Ice": "Ice floats since it is less dense than water.\nWater is liquid above 0 degrees.",
+    "冰": "冰的密度比水小。水很多。",
+}
+CONDITIONS = [Condition(context=context, style=style) for context in ("none", "kprag") for style in ("direct", "cot")]
+
+
+def rendered(sample: Sample, condition: Condition = CONDITIONS[0]) -> tuple[Message, ...]:
+    return Renderer(ImageFolder(Path()), TEXTS).messages(sample, condition)
+
+
+def reply(name: str, sample: Sample, condition: Condition = CONDITIONS[0]) -> str:
+    return Baseline(Spec.parse(f"baseline:{name}")).reply(rendered(sample, condition))
+
+
+def everything() -> list[Sample]:
+    zh = {"language": "zh", "knowledge_points": ("冰",)}
+    return [
+        choice(**POINT),
+        multi(**POINT),
+        blank(**POINT),
+        blank(id="b2", question="____ + ( ) = 2", answer=(("1",), ("1",)), **POINT),
+        true_false(**POINT),
+        open_ended(**POINT),
+        choice(id="zc", texts=("冰", "水", "火"), question="下列哪一个能浮在水上？\nA. 不是选项", **zh),
+        multi(id="zm", answer="AB", texts=("冰", "水", "火"), question="哪些？", **zh),
+        blank(id="zb", question="冰的____比水小，（　　）很多。", answer=(("密度",), ("水",)), **zh),
+        true_false(id="zt", question="冰是水。", **zh),
+        open_ended(id="zo", question="为什么冰浮在水上？", **zh),
+        msgspec.structs.replace(choice(id="pic"), options_in_image=True, options=tuple(map(Option, "ABCD"))),
+    ]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda condition: f"{condition.context}-{condition.style}")
+@pytest.mark.parametrize("sample", everything(), ids=lambda sample: sample.id)
+def test_the_prompt_is_read_as_it_was_meant(sample: Sample, condition: Condition):
+    prompt = read_prompt(rendered(sample, condition))
+    assert (prompt.kind, prompt.language) == (sample.task_type, sample.language)
+    assert prompt.question == sample.question
+    assert prompt.options == {option.label: option.text for option in sample.options if option.text}
+    assert ("less dense" in prompt.knowledge or "密度比水小" in prompt.knowledge) == (
+        condition.context == "kprag" and bool(sample.knowledge_points)
+    )
+    assert prompt.blanks == (len(sample.answer) if sample.task_type == "fill_in_the_blank" else prompt.blanks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sample", everything(), ids=lambda sample: sample.id)
+def test_a_reply_is_in_the_form_that_was_asked_for(name: str, sample: Sample):
+    for condition in CONDITIONS:
+        text = reply(name, sample, condition)
+        lead = {"en": "Answer: ", "zh": "答案："}[sample.language]
+        assert text.startswith(lead) and "\n" not in text
+        said = text.removeprefix(lead)
+        if sample.task_type in ("single_choice", "multi_select"):
+            assert said and set(said) <= set(sample.labels) and list(said) == sorted(set(said))
+            assert len(said) == 1 or sample.task_type == "multi_select"
+        elif sample.task_type == "true_false":
+            assert said in {"en": ("True", "False"), "zh": ("正确", "错误")}[sample.language]
+        elif sample.task_type == "fill_in_the_blank":
+            values = said.split({"en": "; ", "zh": "；"}[sample.language])
+            assert len(values) == len(sample.answer) and all(values)
+        else:
+            assert said
+
+
+def test_lexical_finds_what_words_give_away():
+    question = "Which animal barks loudly?"
+    sample = choice(question=question, texts=("a cat", "an animal that barks", "a fish", "a tree"))
+    assert reply("lexical", sample) == "Answer: B"
+    point = {"knowledge_points": ("Ice",)}
+    sample = choice(question="What floats?", texts=("lead", "less dense things", "iron", "gold"), **point)
+    assert reply("lexical", sample, CONDITIONS[2]) == "Answer: B"
+    nearest = reply("lexical", open_ended(**point), CONDITIONS[2])
+    assert nearest.startswith("Answer: Ice") and nearest.endswith("floats since it is less dense than water")
+    assert reply("lexical", true_false(question="Ice never is liquid."), CONDITIONS[0]) == "Answer: False"
+    assert reply("lexical", true_false(question="Ice is never less dense.", **point), CONDITIONS[2]) == "Answer: True"
+    zh = multi(
+        answer="AC", texts=("密度小", "很重", "冰的密度"), question="哪些对？", language="zh", knowledge_points=("冰",)
+    )
+    assert reply("lexical", zh, CONDITIONS[2]) == "答案：AC"
+
+
+def test_majority_is_always_the_same():
+    assert {reply("majority", sample) for sample in everything() if sample.language == "en"} == {
+        "Answer: A",
+        "Answer: 1",
+        "Answer: 1; 1",
+        "Answer: True",
+    }
+
+
+def test_random_is_spread_over_the_options():
+    said = [reply("random", choice(question=f"Question {number}?")) for number in range(400)]
+    counts = [said.count(f"Answer: {label}") for label in "ABCD"]
+    assert sum(counts) == 400 and min(counts) > 70
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_permuting_the_gold_answers_changes_no_reply(name: str):
+    shuffler = random.Random(1)
+    samples = [
+        choice(id=f"s{number}", question=f"Question {number}?", answer="ABCD"[number % 4]) for number in range(40)
+    ]
+    answers = [sample.answer for sample in samples]
+    shuffler.shuffle(answers)
+    permuted = [msgspec.structs.replace(sample, answer=answer) for sample, answer in zip(samples, answers, strict=True)]
+    assert [sample.answer for sample in samples] != answers
+    for condition in CONDITIONS[:2]:
+        replies = [reply(name, sample, condition) for sample in samples]
+        assert replies == [reply(name, sample, condition) for sample in permuted]
+
+
+def test_another_process_with_another_hash_seed_replies_the_same():
+    script = (
+        "from test_baseline import *; print([reply(n, s, c) for n in NAMES for s in everything() for c in CONDITIONS])"
+    )
+    here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (here, here.parent)))
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    mine = [reply(name, sample, condition) for name in NAMES for sample in everything() for condition in CONDITIONS]
+    assert outputs == {f"{mine}\n"}
+
+
+def test_a_prompt_of_ones_own_is_read_as_far_as_it_goes():
+    text = "Context first.\n\nPick one.\n(choose well)\nA. one\nB. two\n"
+    assert read_prompt((Message("system", (TextPart("s"),)), Message("user", (TextPart(text),)))) == Prompt(
+        text, "single_choice", "en", {"A": "one", "B": "two"}, "Context first.\n\nPick one.\n(choose well)", ""
+    )
+    assert read_prompt(()).kind == "open_ended"
+
+
+HOSTILE = [
+    "True " * 200_000,
+    "((((" * 100_000,
+    "A. \n" * 100_000,
+    "____" * 100_000,
+    "质" * 300_000,
+    "1.1" * 100_000,
+    "",
+]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_prompt_takes_no_long_time(name: str):
+    model = Baseline(Spec.parse(f"baseline:{name}"))
+    for text in HOSTILE:
+        for task in (choice(), blank(), open_ended(), true_false()):
+            assert model.reply(rendered(msgspec.structs.replace(task, question=f"{text}?"))).startswith("Answer: ")
+
+
+def test_another_name_or_an_option_is_told():
+    with pytest.raises(
+        UserError, match=r"there is no baseline 'lexcal' \(did you mean 'lexical'\?\): random, majority"
+    ):
+        open_model("baseline:lexcal")
+    with pytest.raises(UserError, match="baseline has no option 'seed'; it takes none"):
+        open_model("baseline:random,seed=1")

@@ -1,0 +1,128 @@
+"""Nothing is paid twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from asking import ask_all, asking, texts, user
+
+from mmdyn.errors import UserError
+from mmdyn.models.cache import KIND, cache_folder, open_cache
+from mmdyn.models.fake_server import FakeServer
+from mmdyn.work.store import Reader
+
+WORKER = """
+import asyncio, sys
+from asking import ask_all, asking, texts
+from mmdyn.models.cache import open_cache
+
+async def main():
+    async with asking(f"openai:m,base_url={sys.argv[1]}", concurrency=4, cache=open_cache()) as asker:
+        await ask_all(asker, texts(300))
+
+asyncio.run(main())
+"""
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        for _ in iter(true, True):
+            await asyncio.sleep(0.005)
+
+
+async def test_a_second_asker_asks_nothing_again_and_gets_the_same():
+    async with FakeServer(reply="hashed") as server:
+        model = f"openai:m,base_url={server.url}"
+        with open_cache() as cache:
+            async with asking(model, cache=cache) as asker:
+                first = await ask_all(asker, texts(10))
+        with open_cache() as cache:
+            async with asking(model, cache=cache) as asker:
+                assert await ask_all(asker, texts(10)) == first
+                assert (asker.asked, asker.cached) == (0, 10)
+                await asker.ask(texts(1)[0], epoch=1)
+                assert (asker.asked, asker.cached) == (1, 10)
+        assert server.stats.total == 11
+
+
+async def test_equal_requests_at_the_same_time_are_asked_once():
+    async with FakeServer(latency=0.05) as server:
+        with open_cache() as cache:
+            async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
+                await ask_all(asker, [user("the same")] * 20)
+                assert (server.stats.total, asker.asked, asker.cached) == (1, 1, 19)
+
+
+async def test_without_a_cache_everything_is_asked():
+    async with FakeServer() as server, asking(f"openai:m,base_url={server.url}") as asker:
+        await ask_all(asker, [user("the same")] * 3)
+        assert server.stats.total == 3
+
+
+async def test_what_costs_nothing_is_not_kept():
+    with open_cache() as cache:
+        async with asking("baseline:random", cache=cache) as asker:
+            await ask_all(asker, texts(3))
+            assert (asker.asked, asker.cached) == (3, 0)
+    with Reader(cache_folder()) as reader:
+        assert list(reader.items(KIND)) == []
+
+
+async def test_a_reply_is_saved_within_a_second_even_if_nothing_follows():
+    async with FakeServer() as server:
+        with open_cache() as cache:
+            async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
+                await asker.ask(user())
+                await asyncio.sleep(0.8)
+                with Reader(cache_folder()) as reader:
+                    assert len(list(reader.items(KIND))) == 1
+
+
+async def test_two_processes_share_what_was_saved():
+    async with FakeServer() as server:
+        model = f"openai:m,base_url={server.url}"
+        with open_cache() as one, open_cache() as other:
+            async with asking(model, cache=one) as asker:
+                await ask_all(asker, texts(5))
+            async with asking(model, cache=other) as asker:
+                await ask_all(asker, texts(5))
+                assert (asker.asked, asker.cached) == (0, 5)
+
+
+async def test_after_kill_9_no_saved_answer_is_asked_again():
+    async with FakeServer(latency=0.01) as server:
+        here = Path(__file__).parent
+        worker = await asyncio.create_subprocess_exec(sys.executable, "-c", WORKER, server.url, cwd=here)
+        await until(lambda: server.stats.by_outcome["200"] >= 200)
+        worker.kill()
+        await worker.wait()
+        answered = server.stats.by_outcome["200"]
+        with Reader(cache_folder()) as reader:
+            saved = len(list(reader.items(KIND)))
+        assert 0 < saved <= answered < 300
+        with open_cache() as cache:
+            async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
+                assert not any(reply.error for reply in await ask_all(asker, texts(300)))
+                assert (asker.cached, asker.asked) == (saved, 300 - saved)
+        assert server.stats.asked_again == answered - saved
+
+
+async def test_a_damaged_reply_is_told():
+    async with FakeServer() as server:
+        with open_cache() as cache:
+            async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
+                cache.put(KIND, asker.request_key(user()), b'{"text": 3}')
+                with pytest.raises(UserError, match=r"holds a damaged reply .*: move the folder away"):
+                    await asker.ask(user())
+
+
+def test_the_environment_says_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    assert cache_folder() == tmp_path / "cache" / "replies"
+    monkeypatch.delenv("MMDYN_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder().name == "replies" and cache_folder().is_relative_to(tmp_path)

@@ -1,0 +1,97 @@
+"""Giving way and recovering."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from mmdyn.models.pace import LONGEST_GAP, SHORTEST_GAP, Pace
+
+
+async def test_no_more_in_flight_than_the_limit_and_who_asks_again_goes_first():
+    pace, order, most = Pace(2), [], 0
+
+    async def visit(name: str, again: bool) -> None:
+        nonlocal most
+        async with pace.slot(again=again):
+            most = max(most, pace.in_flight)
+            order.append(name)
+            await asyncio.sleep(0.01)
+
+    await asyncio.gather(*(visit(f"{'again' if n > 5 else 'fresh'}", n > 5) for n in range(9)))
+    assert most == 2
+    assert order == ["fresh"] * 2 + ["again"] * 3 + ["fresh"] * 4
+    assert pace.in_flight == 0
+
+
+async def test_a_window_of_refusals_halves_the_limit_and_answers_bring_it_back():
+    pace = Pace(64)
+    pace.in_flight = 64
+    for _ in range(64):
+        pace.refused()
+    assert pace.limit == 32
+    for _ in range(1000):
+        pace.answered()
+    assert pace.limit == 64
+
+
+async def test_a_few_refusals_among_many_answers_change_nothing_to_speak_of():
+    pace = Pace(64)
+    pace.in_flight = 64
+    for number in range(2000):
+        (pace.refused if number % 10 == 0 else pace.answered)()
+    assert pace.limit > 63
+
+
+async def test_where_less_is_in_flight_than_may_be_it_gives_way_from_there():
+    pace = Pace(64)
+    pace.in_flight = 3
+    pace.refused()
+    assert pace.limit == 2.5
+
+
+async def test_a_gap_opens_below_one_in_flight_and_closes_again():
+    pace = Pace(1)
+    pace.in_flight = 1
+    pace.refused()
+    assert pace.gap == SHORTEST_GAP
+    for _ in range(20):
+        pace.refused()
+    assert (pace.gap, pace.limit) == (LONGEST_GAP, 1)
+    for _ in range(40):
+        pace.answered()
+    assert pace.gap == 0
+
+
+async def test_nobody_enters_during_the_gap():
+    pace = Pace(4)
+    pace.limit = 1.0
+    loop = asyncio.get_running_loop()
+    async with pace.slot():
+        for _ in range(4):
+            pace.refused()
+    left = loop.time()
+    async with pace.slot():
+        assert loop.time() - left >= 0.15
+
+
+@pytest.mark.parametrize("granted", [False, True])
+async def test_a_cancelled_visitor_keeps_no_place(granted: bool):
+    pace = Pace(1)
+    async with pace.slot():
+        waiting = asyncio.create_task(_visit(pace))
+        await asyncio.sleep(0)
+        if not granted:
+            waiting.cancel()
+            await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert pace.in_flight == 0
+    await asyncio.wait_for(_visit(pace), 1)
+
+
+async def _visit(pace: Pace) -> None:
+    async with pace.slot():
+        await asyncio.sleep(0)

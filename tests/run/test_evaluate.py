@@ -1,0 +1,224 @@
+"""Sets and models in, a run out: what is asked, recorded and scored, and how a run goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import mmdyn
+from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.record import Record
+from mmdyn.run.config import read_config, run_config
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.score import score
+from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.store import Store
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def small_set(folder: Path, name: str = "small") -> SampleSet:
+    data = picture()
+    known = {"knowledge_points": ("Polygons",)}
+    samples = [
+        choice("a", images=(image_ref(data),), **known),
+        multi("m", **known),
+        blank("b"),
+        true_false("t"),
+        open_ended("o"),
+    ]
+    return write_set(folder, samples, name, images=[data])
+
+
+def script(file: Path, *lines: dict[str, str]) -> str:
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return f"scripted:{file}"
+
+
+def records(run: RunFolder) -> dict[tuple[str, str], Record]:
+    return {(record.sample, record.condition.mode): record for record in run.records()}
+
+
+def values(run: RunFolder) -> dict[str, float | None]:
+    return {record.sample: record.score.value if record.score else None for record in run.records()}
+
+
+GOLD = (
+    {"match": "triangle", "reply": "Answer: B"},
+    {"match": "prime?", "reply": "Answer: A"},
+    {"match": "2 + 2", "reply": "Answer: 4"},
+)
+REST = ({"match": "Seven", "reply": "Answer: False"}, {"match": "", "reply": "I cannot answer that."})
+
+
+def test_every_sample_is_asked_scored_and_recorded(tmp_path: Path) -> None:
+    model = script(tmp_path / "s.jsonl", *GOLD, *REST)
+    run = evaluate([small_set(tmp_path / "set")], [model], tmp_path / "run", quiet=True)
+    assert values(run) == {"a": 1.0, "m": 0.5, "b": 1.0, "t": 0.0, "o": 0.0}
+    assert run.config.planned == 5
+    record = records(run)["a", "standard"]
+    assert (record.set, record.parent, record.reply.text, record.task_type) == (
+        "small",
+        "a",
+        "Answer: B",
+        "single_choice",
+    )
+
+
+def test_kprag_asks_only_samples_with_knowledge_points_and_counts_the_rest(tmp_path: Path) -> None:
+    run = evaluate(
+        [small_set(tmp_path / "set")], ["baseline:lexical"], tmp_path / "run", modes=["standard", "kprag"], quiet=True
+    )
+    assert {mode for _, mode in records(run)} == {"standard", "kprag"}
+    assert {sample for sample, mode in records(run) if mode == "kprag"} == {"a", "m"}
+    assert run.config.skipped == {"kprag": 3}
+
+
+def test_variants_are_made_on_the_way_and_kept_beside_the_run(tmp_path: Path) -> None:
+    run = evaluate(
+        [small_set(tmp_path / "set")],
+        ["baseline:majority"],
+        tmp_path / "run",
+        ops="pad,shuffle",
+        draws=2,
+        seed=1,
+        quiet=True,
+    )
+    made = SampleSet(tmp_path / "run" / "sets" / "small-dynamic")
+    kept = {sample.id for sample in made}
+    assert {"a~pad~0", "a~pad~1", "a~shuffle~0", "m~shuffle~1"} <= kept
+    assert {sample for sample, mode in records(run) if mode == "dynamic"} == kept
+    assert {sample for sample, mode in records(run) if mode == "standard"} == set("ambto")
+
+
+def test_a_file_is_imported_beside_the_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
+    run = mmdyn.evaluate([tmp_path / "mine.jsonl"], ["baseline:majority"], tmp_path / "run", quiet=True)
+    assert [record.sample for record in run.records()] == ["q"]
+    again = mmdyn.evaluate([tmp_path / "mine.jsonl"], ["baseline:majority"], tmp_path / "run", quiet=True)
+    assert len(list(again.records())) == 1
+
+
+def test_a_failure_is_recorded_apart_and_asked_again(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    broken = script(tmp_path / "s.jsonl", {"match": "2 + 2", "error": "transient"}, {"match": "", "reply": "Answer: B"})
+    run = evaluate([opened], [f"{broken},max_tries=1"], tmp_path / "run", quiet=True)
+    failed = [record for record in run.records() if record.reply.error]
+    assert [record.sample for record in failed] == ["b"]
+    assert failed[0].score is not None and (failed[0].score.status, failed[0].score.value) == ("failed", None)
+    assert len(list(run.records())) == 5
+
+
+def test_other_settings_into_the_same_run_are_refused(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True)
+    with pytest.raises(UserError, match="holds a run with other models: choose another -o"):
+        evaluate([opened], ["baseline:lexical"], tmp_path / "run", quiet=True)
+    with pytest.raises(UserError, match="holds a run with other conditions"):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", styles=["cot"], quiet=True)
+    with pytest.raises(UserError, match="holds a run with other sets"):
+        evaluate([write_set(tmp_path / "other", [choice()])], ["baseline:majority"], tmp_path / "run", quiet=True)
+
+
+def test_a_limited_run_goes_on_with_a_larger_limit(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    first = evaluate([opened], ["baseline:majority"], tmp_path / "run", limit=2, quiet=True)
+    assert set(values(first)) == {"a", "m"}
+    whole = evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True)
+    assert set(values(whole)) == set("ambto") and whole.config.planned == 5
+
+
+def test_a_run_that_somebody_holds_is_refused(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    with Store(tmp_path / "run" / "records"), pytest.raises(Busy, match=r"is held by process \d+"):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True)
+
+
+def test_a_missing_picture_names_the_sample(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    for file in (tmp_path / "set" / "images").rglob("*.png"):
+        file.unlink()
+    with pytest.raises(InputError, match=r"sample a: image images/.* is missing: put the file back or drop the sample"):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True)
+
+
+def test_the_scores_of_before_stay_and_changes_are_shown(tmp_path: Path) -> None:
+    model = script(tmp_path / "s.jsonl", *GOLD, *REST)
+    run = evaluate([small_set(tmp_path / "set")], [model], tmp_path / "run", quiet=True)
+    changes = score(tmp_path / "run", "strict")
+    assert [
+        (change.record.sample, change.before and change.before.value, change.after.value) for change in changes
+    ] == [("m", 0.5, 0.0)]
+    assert values(RunFolder(tmp_path / "run"))["m"] == 0.0
+    assert [change.after.value for change in score(run.folder, "mdk12")] == [0.5]
+    assert score(run.folder, "mdk12") == []
+
+
+def test_permuting_the_gold_answers_changes_no_reply(tmp_path: Path) -> None:
+    samples = [choice(id, answer="A") for id in ("a", "b")] + [multi("m", "AC"), true_false("t", True), blank("k")]
+    others = [choice(id, answer="D") for id in ("a", "b")] + [
+        multi("m", "BD"),
+        true_false("t", False),
+        blank("k", (("9",),)),
+    ]
+    sets = [write_set(tmp_path / name, group, "small") for name, group in (("x", samples), ("y", others))]
+    models = ["baseline:random", "baseline:majority", "baseline:lexical"]
+    runs = [evaluate([opened], models, tmp_path / f"run-{opened.folder.name}", quiet=True) for opened in sets]
+    replies = [{(r.model, r.sample): r.reply.text for r in run.records()} for run in runs]
+    assert replies[0] == replies[1] and len(replies[0]) == 15
+
+
+def test_a_prompt_of_ones_own_must_show_the_knowledge_for_kprag(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("{question}\n{options}\n")
+    with pytest.raises(UserError, match=r"does not contain \{knowledge\}, which kprag needs"):
+        evaluate(
+            [small_set(tmp_path / "set")],
+            ["baseline:majority"],
+            tmp_path / "run",
+            modes=["kprag"],
+            prompt=tmp_path / "p.txt",
+            quiet=True,
+        )
+
+
+def test_a_config_says_the_same_as_the_arguments(tmp_path: Path) -> None:
+    small_set(tmp_path / "set")
+    (tmp_path / "c.yaml").write_text(f"sets: [{tmp_path}/set]\nmodels: [baseline:majority]\nout: {tmp_path}/a\n")
+    config = read_config(tmp_path / "c.yaml", ["limit=2", "styles=[direct, cot]"])
+    assert (config.limit, config.styles) == (2, ("direct", "cot"))
+    assert len(list(run_config(config, quiet=True).records())) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "problem"),
+    [
+        ("sets: [x]\nmodels: [y]\n", ["out=r", "draw=2"], "unknown key 'draw' (did you mean 'draws'?)"),
+        ("sets: [x]\nmodels: [y]\n", [], "Object missing required field `out`"),
+        ("sets: [x\n", [], "c.yaml:2: is not YAML: mend the line"),
+        ("- 1\n", [], "must be a mapping with the keys sets, models, out"),
+        ("sets: [x]\nmodels: [y]\nout: r\n", ["limit"], "'limit' is not key=value"),
+    ],
+)
+def test_a_bad_config_is_explained(tmp_path: Path, text: str, overrides: list[str], problem: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(UserError) as caught:
+        read_config(tmp_path / "c.yaml", overrides)
+    assert problem in str(caught.value)
+
+
+def test_run_json_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
+    evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", quiet=True)
+    text = b"".join(file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file())
+    assert (
+        b"sk-secret-123" not in text
+        and msgspec.json.decode((tmp_path / "run" / "run.json").read_bytes())["schema"] == 1
+    )
