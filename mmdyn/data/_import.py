@@ -41,17 +41,20 @@ def made(command: str, source: Path, **settings: Json) -> dict[str, Json]:
 
 
 def fingerprint(source: Path) -> dict[str, Json]:
-    """A file by its bytes' SHA-256; a folder by its files' paths, sizes and times."""
+    """A file by its bytes' SHA-256; a folder by its files' paths, sizes and times. Raises InputError."""
     if source.is_file():
-        with source.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        try:
+            with source.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise InputError(source, None, f"cannot be read ({error.strerror}): check its permissions") from None
         return {"name": source.name, "bytes": source.stat().st_size, "sha256": digest}
     listing, size = hashlib.sha256(), 0
     for folder, folders, files in os.walk(source):
         folders.sort()
         for name in sorted(files):
             path = Path(folder) / name
-            status = path.stat()
+            status = path.lstat()
             size += status.st_size
             line = f"{path.relative_to(source).as_posix()}\0{status.st_size}\0{status.st_mtime_ns}\n"
             listing.update(line.encode("utf-8", "surrogateescape"))
@@ -60,9 +63,10 @@ def fingerprint(source: Path) -> dict[str, Json]:
 
 @contextmanager
 def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterator[SampleSet | None]:
-    """Hold a folder for a set to be written: gives the set that is there already, made in the same way, or None for a clear place.
+    """Hold a folder for a set to be written: gives the set that is there, made in the same way, or None for a clear place.
 
-    What an earlier, interrupted run of the same command left is removed; with `replace`, so is another set that it made.
+    What an earlier, interrupted run left is removed, and so is a set with rejected rows, which may be mended by now; with
+    `replace`, so is any other set that the same command made.
     Raises UserError where the folder holds anything else, Busy where another process writes there.
     """
     new = not out.exists()
@@ -104,7 +108,7 @@ def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
     if MANIFEST in there:
         found = SampleSet(out)
         if found.manifest.made.get("command") == made["command"]:
-            if _same(found, made) and not found.manifest.counts.get("rejected"):
+            if _same(found, made) and REJECTED not in there:
                 return found
             if replace or _same(found, made):
                 return None
@@ -146,7 +150,7 @@ def write_set(
 ) -> SampleSet:
     """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
 
-    Raises InputError for the first bad row (with `skip_bad` it is listed in rejected.jsonl), and where there is no sample at all.
+    Raises InputError for the first bad row (with `skip_bad` it is listed in rejected.jsonl), UserError for no sample at all.
     """
     samples = 0
     try:

@@ -1,4 +1,4 @@
-"""Text files in and out: lines of a file that may be anything, bounded and numbered; files that are there whole or not at all."""
+"""Text files: lines of a file that may be anything, bounded and numbered; new files that are there whole or not at all."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ def check_text(path: Path) -> None:
     """Raise InputError unless a file is there and begins like UTF-8 text."""
     if not path.is_file():
         raise InputError(path, None, "no such file: check the path" if not path.exists() else "is no file: give a file")
-    with path.open("rb") as file:
-        head = file.read(4096)
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError as error:
+        raise InputError(path, None, _unreadable(error)) from None
     if not head.strip():
         raise InputError(path, None, "is empty: give a file with samples in it")
     for signature, what in _SIGNATURES.items():
@@ -44,13 +47,20 @@ def check_text(path: Path) -> None:
 
 def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
     """Every line with its number from 1, its end kept. Raises InputError for one of more than MAX_LINE bytes."""
-    with path.open("rb") as file:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                raise InputError(path, number, f"the line has more than {MAX_LINE:,} bytes: keep pictures in files")
-            yield number, line
+    number = 0
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise InputError(path, number, f"the line has more than {MAX_LINE:,} bytes: keep pictures in files")
+                yield number, line
+    except OSError as error:
+        raise InputError(path, number or None, _unreadable(error)) from None
+
+
+def _unreadable(error: OSError) -> str:
+    return f"cannot be read ({error.strerror}): check the file and its permissions"
 
 
 def decode(line: bytes) -> str:

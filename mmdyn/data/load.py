@@ -12,13 +12,14 @@ from mmdyn.data._import import Incoming, made, place, write_set
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import Format
 from mmdyn.data.set_folder import SAMPLES, SampleSet
-from mmdyn.errors import InputError, did_you_mean
+from mmdyn.errors import InputError, PluginError, did_you_mean
 
 
 def load(path: str | Path, into: Path | None = None) -> SampleSet:
     """Open a set folder, or import a file of any format into `into` (a temporary folder without it) and open that.
 
-    An earlier import in `into` is opened again where the file has not changed, and replaced where it has.
+    An earlier import in `into` is opened again where the file has not changed (its own bytes, not those of pictures that it
+    names), and replaced where it has.
     Raises InputError for the first bad row, UserError where `into` holds anything else.
     """
     path = Path(path)
@@ -44,7 +45,7 @@ def scratch(name: str) -> Path:
 
 
 def find_format(path: Path) -> Format:
-    """The format of a file by its ending, or of a folder by the files in it. Raises InputError with the endings that there are."""
+    """The format of a file by its ending, or of a folder by the files in it. Raises InputError."""
     endings = suffixes()
     if path.is_dir():
         if any(path.glob("*.parquet")):
@@ -70,6 +71,12 @@ def format_of(path: Path) -> Format:
 
 
 def suffixes() -> dict[str, Format]:
-    """Every file ending with its format, other packages' too."""
-    formats: list[Format] = [plugins.load("formats", name)() for name in plugins.names("formats")]
-    return {suffix: format for format in formats for suffix in format.suffixes}
+    """Every file ending with its format, other packages' too. Raises PluginError where two formats claim one ending."""
+    found: dict[str, Format] = {}
+    for name in plugins.names("formats"):
+        format: Format = plugins.load("formats", name)()
+        for suffix in format.suffixes:
+            if suffix in found:
+                raise PluginError(f"the format {name!r} claims {suffix}, which another has: uninstall one of them")
+            found[suffix] = format
+    return found

@@ -58,6 +58,14 @@ class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     sample: Sample | None = None
 
 
+class Rejected(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of the source that is no sample, with the problem."""
+
+    file: str
+    line: int | None
+    problem: str
+
+
 class SetDigest:
     """A digest of samples that does not depend on their order: the sum of the lines' SHA-256, modulo 2^256."""
 
@@ -122,6 +130,10 @@ class SampleSet:
         """The variants that were not kept."""
         return read_lines(self.folder / DROPPED, Dropped)
 
+    def rejected(self) -> Iterator[Rejected]:
+        """The rows of the source that were left out when the set was made."""
+        return read_lines(self.folder / REJECTED, Rejected)
+
     def knowledge(self) -> Iterator[KnowledgePoint]:
         """The knowledge points that the set brings texts for."""
         return read_lines(self.folder / KNOWLEDGE, KnowledgePoint)
@@ -149,6 +161,8 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
     try:
         manifest = from_json(file.read_bytes(), Manifest)
+    except OSError as error:
+        raise InputError(file, None, f"cannot be read ({error.strerror}): check its permissions") from None
     except ValueError as error:
         raise InputError(file, None, str(error)) from None
     if manifest.schema != SCHEMA:
@@ -238,7 +252,7 @@ class SetWriter:
     def reject(self, row: Row) -> None:
         """Add a row of the source that is no sample, with its problem."""
         self.count("rejected")
-        self._write(REJECTED, canonical({"file": row.file, "line": row.line, "problem": row.problem}))
+        self._write(REJECTED, canonical(Rejected(row.file, row.line, row.problem)))
 
     def count(self, outcome: str) -> None:
         """Count one more of an outcome in the manifest."""

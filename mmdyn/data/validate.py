@@ -15,7 +15,9 @@ from mmdyn.data.set_folder import (
     DROPPED,
     KNOWLEDGE,
     MANIFEST,
+    REJECTED,
     Dropped,
+    Rejected,
     SetDigest,
     read_lines,
     read_manifest,
@@ -63,13 +65,12 @@ def validate(path: Path) -> Iterator[Row]:
     What is wrong with a file as a whole comes as a row too, so nothing is raised for bad content. A set's pictures are
     decoded, and its counts and digest are counted again.
     """
-    if is_set(path):
-        yield from _set(path)
-        return
     try:
-        with tempfile.TemporaryDirectory(prefix="mmdyn-") as folder:
-            for row in unique(find_format(path).read(path, ImageFolder(Path(folder)))):
-                yield _checked(row)
+        if is_set(path):
+            yield from _set(path)
+        else:
+            with tempfile.TemporaryDirectory(prefix="mmdyn-") as folder:
+                yield from map(_checked, unique(find_format(path).read(path, ImageFolder(Path(folder)))))
     except InputError as error:
         yield Row(error.where, error.line, problem=error.problem)
 
@@ -98,6 +99,7 @@ def _set(folder: Path) -> Iterator[Row]:
     try:
         for dropped in read_lines(folder / DROPPED, Dropped):
             counts[dropped.status] += 1
+        counts["rejected"] += sum(1 for _ in read_lines(folder / REJECTED, Rejected))
         for _ in read_lines(folder / KNOWLEDGE, KnowledgePoint):
             pass
         yield from _manifest(folder, counts, digest.hex())
@@ -109,9 +111,9 @@ def _manifest(folder: Path, counts: Counter[str], digest: str) -> Iterator[Row]:
     manifest, file = read_manifest(folder), str(folder / MANIFEST)
     if manifest is None:
         return
-    for name, count in sorted(counts.items()):
-        if manifest.counts.get(name, 0) != count:
-            told = f"counts {manifest.counts.get(name, 0)} {name} where there are {count}"
+    for name in sorted({*counts, *manifest.counts}):
+        if manifest.counts.get(name, 0) != counts[name]:
+            told = f"counts {manifest.counts.get(name, 0)} {name} where there are {counts[name]}"
             yield Row(file, None, problem=f"{told}: lines were added or lost; write the set again")
     if manifest.digest != digest:
         yield Row(file, None, problem="the digest is not that of the samples: they were changed; write the set again")

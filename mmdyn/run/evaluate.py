@@ -61,13 +61,16 @@ def evaluate(
     asked = _open_models(models)
     out = Path(out)
     with Store(out / "records") as store:
+        _check_names(sets)
         opened = [_open_set(given, out) for given in sets]
         if ops:
-            opened += _made_on_the_way(opened, out, ops, draws, seed, workers, limit, quiet)
+            opened += [*_made_on_the_way(opened, out, ops, draws, seed, workers, limit, quiet)]
         conditions = parse_conditions(modes or _modes_of(opened), styles)
         check_sets(opened, conditions)
         custom = _read_prompt(Path(prompt), conditions) if prompt else None
         planned, skipped = count(plan(opened, conditions, epochs, limit))
+        if not planned:
+            raise UserError("there is nothing to ask: kprag needs samples with knowledge points, and a set needs samples")
         config = RunConfig(
             sets=tuple(SetEntry(s.name, s.root, _relative(s.folder, out), s.manifest.digest) for s in opened),
             models=tuple(ModelEntry(model.label, model.identity) for model in asked),
@@ -110,6 +113,14 @@ def _made_on_the_way(
             raise UserError(f"{opened.folder} is a dynamic set already: give its parent, or leave --ops out")
         folder = out / "sets" / f"{opened.name}-dynamic"
         yield perturb(opened, folder, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, quiet=quiet)
+
+
+def _check_names(sets: Sequence[SampleSet | str | Path]) -> None:
+    """Files are imported under their names. Raises UserError where two share one."""
+    stems = [Path(given).stem for given in sets if not isinstance(given, SampleSet) and Path(given).is_file()]
+    for stem in stems:
+        if stems.count(stem) > 1:
+            raise UserError(f"two files are called {stem}: convert one of them with `mmdyn data convert --name`")
 
 
 def _open_set(given: SampleSet | str | Path, out: Path) -> SampleSet:

@@ -146,7 +146,7 @@ def test_a_missing_picture_names_the_sample(tmp_path: Path) -> None:
     opened = small_set(tmp_path / "set")
     for file in (tmp_path / "set" / "images").rglob("*.png"):
         file.unlink()
-    with pytest.raises(InputError, match=r"sample a: image images/.* is missing: put the file back or drop the sample"):
+    with pytest.raises(InputError, match=r"sample a: image 'images/.*' is missing: put the file into"):
         evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True)
 
 

@@ -103,7 +103,7 @@ def test_braces_and_marks_in_a_question_are_text(tmp_path: Path) -> None:
 
 
 def test_a_missing_picture_is_an_error_that_names_it(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"image images/x\.png is missing"):
+    with pytest.raises(ValueError, match=r"image 'images/x\.png' is missing"):
         show(tmp_path, choice(images=("images/x.png",)))
 
 

@@ -22,6 +22,7 @@ ALIASES: dict[str, TaskType] = {
 """Names of MDK12-Bench for our task types."""
 
 _ITEM = re.compile(r"""\s*(?:'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\.[^"\\]*)*)")\s*(,|\])""", re.DOTALL)
+_CLOSE = re.compile(r"\s*\]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
 
@@ -43,16 +44,14 @@ def read_list(text: str) -> tuple[str, ...]:
 
 
 def _python_list(text: str) -> tuple[str, ...]:
-    items, at = list[str](), 1
-    while text[at:].strip() != "]":
+    items, at, closing = list[str](), 1, ","
+    while closing == "," and not _CLOSE.fullmatch(text, at):
         found = _ITEM.match(text, at)
         if not found:
             raise ValueError(f"the list {text[:40]!r}… cannot be read: write ['…', '…'], strings in quotes")
         items.append(re.sub(r"\\(.)", r"\1", found[1] if found[1] is not None else found[2], flags=re.DOTALL))
-        at = found.end()
-        if found[3] == "]":
-            break
-    if text[at:].strip() not in ("", "]"):
+        at, closing = found.end(), found[3]
+    if closing == "]" and at < len(text):
         raise ValueError(f"the list {text[:40]!r}… goes on after its end: write ['…', '…']")
     return tuple(items)
 
@@ -77,8 +76,12 @@ def guess_task_type(answer: str, labels: tuple[str, ...]) -> TaskType:
 
 
 def read_language(name: str, text: str) -> Language:
-    """A language's name; without one, zh where a text has more Chinese characters than Latin words, else en. Raises ValueError."""
+    """A language's name; without one, zh where a text has more Chinese characters than Latin words, else en.
+
+    Raises ValueError.
+    """
     if not name.strip():
+        text = text[:10_000]
         return "zh" if len(_HAN.findall(text)) > len(_LATIN.findall(text)) else "en"
     word = name.strip().lower()
     if word in ("en", "english"):
@@ -89,7 +92,10 @@ def read_language(name: str, text: str) -> Language:
 
 
 def read_answer(text: str, kind: TaskType, labels: tuple[str, ...] = ()) -> Answer:
-    """A cell's answer for a task type, as `write_answer` and other people write it. Raises ValueError for none, and for a true_false of other words."""
+    """A cell's answer for a task type, as `write_answer` and other people write it.
+
+    Raises ValueError for none, and for a true_false of other words.
+    """
     if not text.strip():
         raise ValueError("the answer is empty: fill it in")
     if kind in CHOICE_TYPES:

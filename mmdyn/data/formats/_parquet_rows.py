@@ -85,9 +85,9 @@ def from_columns(values: dict[str, Any], number: int, folder: Path, images: Imag
 
 
 def from_vlmevalkit(values: dict[str, Any], number: int, folder: Path, images: ImageFolder) -> Sample:
-    """The sample of a row with VLMEvalKit's columns; a list `options` or `choices` stands for A, B, …, and a whole-number answer counts it from 0.
+    """The sample of a row with VLMEvalKit's columns.
 
-    Raises ValueError.
+    A list `options` or `choices` stands for A, B, …, and a whole-number answer counts it from 0. Raises ValueError.
     """
     pictures = [value for name in ("image", "images") for value in _as_list(values.get(name))]
     cells = {name: _text(value) for name, value in values.items() if name not in ("image", "images")}

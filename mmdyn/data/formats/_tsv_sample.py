@@ -47,48 +47,21 @@ FIELDS = {
 WRITTEN_FIELDS = ("category", "l2-category", "split")
 """Fields that VLMEvalKit breaks its scores down by, and that therefore get columns of their own."""
 
-_OWN = {
-    "index",
-    "id",
-    "question",
-    "hint",
-    "image",
-    "image_path",
-    "answer",
-    "task_type",
-    "language",
-    "knowledge",
-    "analysis",
-}
-_OWN |= {REST, *FIELDS, *LETTERS}
+_OWN = {"index", "id", "question", "hint", "image", "image_path", "answer", "task_type", "language", "knowledge"}
+_OWN |= {"analysis", REST, *FIELDS, *LETTERS}
 
 # What pandas, and so VLMEvalKit, reads as an empty cell; a space after it keeps it a text.
-_PANDAS_EMPTY = frozenset(
-    [
-        "#N/A",
-        "#N/A N/A",
-        "#NA",
-        "-1.#IND",
-        "-1.#QNAN",
-        "-NaN",
-        "-nan",
-        "1.#IND",
-        "1.#QNAN",
-        "<NA>",
-        "N/A",
-        "NA",
-        "NULL",
-        "NaN",
-        "None",
-        "n/a",
-        "nan",
-        "null",
-    ]
-)
+_PANDAS_EMPTY = frozenset([
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+])  # fmt: skip
 
 
 class _Place(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an option's column cannot say: its own label, the position of its picture in `image` (from 1), and that its cell only stands for that picture."""
+    """What an option's column cannot say.
+
+    Its own label, the position of its picture in `image` (from 1), and that its cell only stands for that picture.
+    """
 
     label: str = ""
     image: int = 0
@@ -96,7 +69,7 @@ class _Place(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class _Rest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The `mmdyn` column. `images`: the question's pictures by position in `image`, where they are not simply all of them."""
+    """The `mmdyn` column. `images`: the question's pictures by position in `image`, where they are not all of them."""
 
     images: tuple[int, ...] | None = None
     options: tuple[_Place, ...] = ()

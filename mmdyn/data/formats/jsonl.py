@@ -64,7 +64,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _bring(holder: dict[str, Any], folder: Path, images: ImageFolder) -> None:
-    """Put the pictures that a sample or an option names into the image folder, in place. What is no string is left to the sample's own check."""
+    """Put the pictures that a sample or an option names into the folder; what is no string is left to the sample's check."""
     given, name = holder.get("images"), holder.get("image")
     if isinstance(given, list):
         holder["images"] = [_put(item, folder, images) if isinstance(item, str) else item for item in given]

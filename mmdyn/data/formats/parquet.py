@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 32
-GROUP_ROWS, GROUP_BYTES = 1000, 32 * 1024 * 1024
+GROUP_ROWS, GROUP_BYTES = 1000, 16 * 1024 * 1024
 """A row group is written when it has so many rows or bytes of pictures."""
 
 
@@ -44,7 +44,8 @@ class Parquet:
         """Stream a set into one file. Raises UserError."""
         _, parquet = _pyarrow()
         schema = _schema()
-        with new_file(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        settings = {"compression": "zstd", "use_dictionary": ["task_type", "language"]}  # no table of pictures is held
+        with new_file(path) as file, parquet.ParquetWriter(file, schema, **settings) as writer:
             rows, size = list[dict[str, Any]](), 0
             for sample in source:
                 try:

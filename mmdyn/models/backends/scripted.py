@@ -16,7 +16,9 @@ from mmdyn.sample import from_json
 
 
 class _Options(Struct, frozen=True):
-    """None."""
+    """max_tries: how often a request that fails is put at most."""
+
+    max_tries: int | None = None
 
 
 class _Line(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,10 +35,9 @@ class Scripted:
     """
 
     cached = False
-    limits = Limits()
 
     def __init__(self, spec: Spec) -> None:
-        read_options(spec, _Options)
+        self.limits = Limits(max_tries=read_options(spec, _Options).max_tries)
         path = Path(spec.name).expanduser()
         try:
             data = path.read_bytes()

@@ -1,0 +1,119 @@
+"""mmdyn data convert, show, validate, sample: what is printed where, and the exit statuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from making import choice, image_ref, open_ended, picture, write_set
+
+PNG = picture()
+SAMPLES = [choice("a", images=(image_ref(PNG),), fields={"discipline": "maths"}), open_ended("b")]
+
+
+def mmdyn(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mmdyn", "data", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_set(tmp_path / "set", SAMPLES, images=[PNG]).folder
+
+
+def test_there_and_back(folder: Path, tmp_path: Path) -> None:
+    file, back = tmp_path / "x.tsv", tmp_path / "back"
+    assert mmdyn("convert", folder, "-o", file).stdout == f"{file}: 2 samples\n"
+    assert mmdyn("convert", file, "-o", back).stdout == f"{back}: 2 samples\n"
+    again = mmdyn("convert", file, "-o", back)
+    assert again.stdout == f"{back} is there already, made of the same source: 2 samples\n"
+    assert (back / "samples.jsonl").read_bytes() == (folder / "samples.jsonl").read_bytes()
+
+
+def test_a_benchmarks_loader_is_found_by_name(tmp_path: Path) -> None:
+    data = Path(__file__).resolve().parents[3] / "shared" / "data" / "gaokao-mm"
+    if not data.is_dir():
+        pytest.skip("the data folder is not beside the checkout")
+    out = tmp_path / "set"
+    assert mmdyn("convert", "--from", "gaokao-mm", data, "-o", out, "--limit", "3").stdout == f"{out}: 3 samples\n"
+    made = json.loads((out / "set.json").read_bytes())["made"]
+    assert (made["benchmark"], made["limit"], made["source"]["name"]) == ("gaokao_mm", 3, "gaokao-mm")
+    assert not any(str(tmp_path) in str(value) or str(data) in str(value) for value in made.values())
+
+
+def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
+    file, out = tmp_path / "x.tsv", tmp_path / "out"
+    file.write_text("index\tquestion\tanswer\n" + "".join(f"{row}\t\ta\n" for row in range(25)) + "25\tq\ta\n")
+    problem = f"{file}:2: the question is empty: give it words or a picture\n"
+    stopped = mmdyn("convert", file, "-o", out, status=2)
+    assert (stopped.stdout, stopped.stderr.splitlines(keepends=True)[-1]) == ("", f"mmdyn: {problem}")
+    done = mmdyn("convert", file, "-o", out, "--skip-bad")
+    assert done.stdout == f"{out}: 1 samples\n"
+    assert done.stderr.startswith(f"rejected: {problem}")
+    assert done.stderr.count("rejected: ") == 20
+    assert f"25 bad rows were left out: {out / 'rejected.jsonl'} lists them\n" in done.stderr
+    assert len((out / "rejected.jsonl").read_bytes().splitlines()) == 25
+
+
+def test_what_a_file_cannot_carry_is_said(folder: Path, tmp_path: Path) -> None:
+    (folder / "knowledge.jsonl").write_text('{"point": "p"}\n')
+    done = mmdyn("convert", folder, "-o", tmp_path / "x.jsonl")
+    assert "left behind, because only a set folder carries it: knowledge.jsonl\n" in done.stderr
+
+
+def test_an_unknown_name_gets_a_suggestion(folder: Path, tmp_path: Path) -> None:
+    done = mmdyn("convert", "--from", "gaokaomm", folder, "-o", tmp_path / "x", status=2)
+    assert done.stderr.startswith("mmdyn: there is no benchmark or format 'gaokaomm' (did you mean 'gaokao_mm'?)")
+
+
+def test_show(folder: Path, tmp_path: Path) -> None:
+    text = mmdyn("show", folder).stdout
+    assert text.index("a  (single_choice, en)") < text.index("  * B. three") < text.index("b  (open_ended, en)")
+    assert mmdyn("show", folder, "-n", "1").stdout.count("answer:") == 1
+    assert mmdyn("show", folder, "b").stdout.startswith("b  (open_ended")
+    (line,) = mmdyn("show", folder, "a", "--json").stdout.splitlines()
+    assert json.loads(line)["images"] == [image_ref(PNG)]
+    missing = mmdyn("show", folder, "c", status=2)
+    assert (
+        missing.stderr
+        == f"mmdyn: there is no sample 'c' in {folder}: `mmdyn data show {folder}` prints the first ones\n"
+    )
+    assert mmdyn("show", tmp_path / "none", status=2).stderr.endswith("none: no such file or folder: check the path\n")
+
+
+def test_hostile_text_is_escaped_in_errors_too(tmp_path: Path) -> None:
+    file = tmp_path / "x.tsv"
+    file.write_text("index\tquestion\tanswer\tA\tB\n1\tq\tA\x1b[31m\tx\ty\n2\t\x1b[2J\tA\tx\ty\n")
+    assert "\x1b" not in mmdyn("convert", file, "-o", tmp_path / "a", status=2).stderr
+    assert "\x1b" not in mmdyn("convert", file, "-o", tmp_path / "b", "--skip-bad").stderr
+    assert "\x1b" not in mmdyn("show", tmp_path / "b").stdout
+    assert "\x1b" not in mmdyn("show", tmp_path / "b", "--json").stdout
+    assert "\x1b" not in mmdyn("validate", file, status=2).stdout
+
+
+def test_validate(folder: Path) -> None:
+    summary = "2 samples (open_ended 1, single_choice 1; en 2), 1 with pictures (1 pictures); problems: 0\n"
+    assert mmdyn("validate", folder).stdout == summary
+    (folder / image_ref(PNG)).unlink()
+    listed = mmdyn("validate", folder, status=2).stdout.splitlines()
+    assert listed[0].startswith(f"{folder}/samples.jsonl:1: image '{image_ref(PNG)}' is missing: put the file into ")
+    assert listed[-1].endswith("problems: 1")
+    found = json.loads(mmdyn("validate", folder, "--json", status=2).stdout)
+    assert (found["samples"], found["problems"], found["listed"][0]["line"]) == (1, 1, 1)
+
+
+def test_sample(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "one"
+    arguments = ("sample", folder, "-o", out, "--n", "1", "--by", "task_type,discipline", "--seed", "3")
+    assert mmdyn(*arguments).stdout == f"{out}: 1 samples\n"
+    assert mmdyn(*arguments).stdout == f"{out}: 1 samples\n"
+    wrong = mmdyn("sample", folder, "-o", tmp_path / "two", "--n", "1", "--by", "disciplne", status=2)
+    assert "has the field 'disciplne' (did you mean 'discipline'?)" in wrong.stderr
+    assert mmdyn("sample", folder, "-o", out, "--n", "0", status=2).stderr.startswith("Usage: ")

@@ -1,0 +1,126 @@
+"""mmdyn perturb: what it prints and how it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from making import choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data.set_folder import SampleSet
+
+
+def mmdyn(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "mmdyn", *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    data = picture()
+    samples = [choice(images=(image_ref(data),)), multi(), true_false(), open_ended()]
+    return write_set(tmp_path / "set", samples, "small", [data]).folder
+
+
+def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Path) -> None:
+    done = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "pad,shuffle,convert", "--draws", 2, "--seed", 1)
+    assert done.returncode == 0
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("perturbing: 4/4 (")
+    assert lines[1:] == [
+        "pad: 2 made, 6 not applicable",
+        "    6 the sample has no picture",
+        "shuffle: 4 made, 4 not applicable",
+        "    4 there are no options to shuffle",
+        "convert: 6 made, 2 not applicable",
+        "    2 no other form is sure to be right",
+        f"12 variants: {tmp_path / 'out'}",
+    ]
+    assert len(SampleSet(tmp_path / "out")) == 12
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "dropped.jsonl", "images", "samples.jsonl", "set.json",
+    ]  # fmt: skip
+
+
+def test_again_it_says_that_it_is_done(source: Path, tmp_path: Path) -> None:
+    command = ("perturb", source, "-o", tmp_path / "out", "--ops", "shuffle")
+    mmdyn(*command)
+    again = mmdyn(*command, "--workers", 2)
+    assert again.returncode == 0
+    assert again.stderr.splitlines() == [
+        f"{tmp_path / 'out'} is finished: nothing to do",
+        "shuffle: 2 made, 2 not applicable",
+        "    2 there are no options to shuffle",
+        f"2 variants: {tmp_path / 'out'}",
+    ]
+    other = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "shuffle", "--seed", 5)
+    assert other.returncode == 2
+    assert other.stderr == (
+        f"mmdyn: {tmp_path / 'out'} was made with other settings (seed 0, now 5): choose another folder, or remove this one\n"
+    )
+
+
+def test_quiet_says_nothing(source: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        done = mmdyn(
+            "perturb", source, "-o", tmp_path / "out", "--ops", "invert", "--quiet", "--name", "mine", "--limit", 1
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert SampleSet(tmp_path / "out").name == "mine"
+
+
+def test_failures_are_listed_and_end_with_1(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [choice(images=("images/gone.png",))])
+    done = mmdyn("perturb", source.folder, "-o", tmp_path / "out", "--ops", "pad,shuffle")
+    assert done.returncode == 1
+    assert "pad: 0 made, 1 failed\n    1 a picture cannot be decoded\n" in done.stderr
+    assert "shuffle: 0 made, 1 failed\n    1 a picture cannot be carried over\n" in done.stderr
+    again = mmdyn("perturb", source.folder, "-o", tmp_path / "out", "--ops", "pad,shuffle", "--quiet")
+    assert again.returncode == 1
+
+
+def test_a_file_is_imported_once(tmp_path: Path) -> None:
+    lines = [
+        {"id": str(n), "question": f"Is {n} even?", "task_type": "true_false", "answer": n % 2 == 0} for n in range(5)
+    ]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    command = ("perturb", file, "-o", tmp_path / "out", "--ops", "convert")
+    done = mmdyn(*command)
+    assert done.returncode == 0, done.stderr
+    out = SampleSet(tmp_path / "out")
+    assert len(out) == 5 and out.name == "mine-dynamic" and out.root == "mine"
+    again = mmdyn(*command)
+    assert "is finished: nothing to do" in again.stderr
+    file.write_text(json.dumps(lines[0]) + "\n")
+    changed = mmdyn(*command)
+    assert changed.returncode == 2 and "was made with other settings (source " in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--ops", "padd"), "there is no operator 'padd' (did you mean 'pad'?); `mmdyn list operators` names them all"),
+        (("--ops", "pad,"), "--ops has an empty name in '': write chains such as pad,color,pad+color"),
+        (("--ops", "pad", "--draws", "0"), "Invalid value for '--draws': 0 is not in the range x>=1."),
+        (("--ops", "pad", "--seed", "x"), "Invalid value for '--seed'"),
+        ((), "Missing option '--ops'"),
+    ],
+)
+def test_bad_usage_ends_with_2_and_makes_nothing(
+    source: Path, tmp_path: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    done = mmdyn("perturb", source, "-o", tmp_path / "out", *arguments)
+    assert done.returncode == 2
+    assert problem in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_set(tmp_path: Path) -> None:
+    done = mmdyn("perturb", tmp_path / "nothing", "-o", tmp_path / "out", "--ops", "pad")
+    assert done.returncode == 2
+    assert done.stderr == f"mmdyn: {tmp_path / 'nothing'}: no such file or folder: check the path\n"
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,72 @@
+"""Lists, answers and names in cells, as people write them, and hostile ones within bounds."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from mmdyn.data.formats._cells import read_labels, read_list
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("", ()),
+        (" a, b ", ("a, b",)),
+        ("[]", ()),
+        ("[ ]", ()),
+        ('["a", "b"]', ("a", "b")),
+        ("['a', \"b\"]", ("a", "b")),
+        ("['a',]", ("a",)),
+        ("['it\\'s', 'a\\\\b']", ("it's", "a\\b")),
+        ('["\\u4e2d"]', ("中",)),
+        ("['x]', '[y', ',']", ("x]", "[y", ",")),
+    ],
+)
+def test_lists(text: str, items: tuple[str, ...]) -> None:
+    assert read_list(text) == items
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("['a'", "is not closed"),
+        ("['a' 'b']", "cannot be read"),
+        ("[a, b]", "cannot be read"),
+        ("['a', 3]", "cannot be read"),
+        ("['a'] + ['b']", "goes on after its end"),
+        ("[__import__('os')]", "cannot be read"),
+        ("[['a']]", "cannot be read"),
+    ],
+)
+def test_lists_that_are_none(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_list(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["['" + "\\'" * 200_000, "[" + "'a'," * 200_000 + "]", "['" + "a" * 2_000_000 + "]", "[" * 100_000 + "]"]
+)
+@pytest.mark.timeout(10)
+def test_hostile_lists_end_within_a_bound(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        read_list(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "found"),
+    [
+        ("AC", "ABC", ("A", "C")),
+        ("A、C", "ABC", ("A", "C")),
+        ("a;c", "ABC", ("A", "C")),
+        ("(A) ", "ABC", ("A",)),
+        ("B.", "ABC", ("B",)),
+        ('["B"]', "ABC", ("B",)),
+        ("AE", "ABC", ("AE",)),
+        ("the second", "ABC", ("the second",)),
+        ("", "ABC", ("",)),
+    ],
+)
+def test_labels(text: str, labels: str, found: tuple[str, ...]) -> None:
+    assert read_labels(text, tuple(labels)) == found
