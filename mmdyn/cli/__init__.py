@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -45,6 +46,16 @@ def main() -> None:
     except MmdynError as error:
         print(f"mmdyn: {error}", file=sys.stderr)
         sys.exit(error.exit_status)
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # the reader left; nothing more can be said to it
+        sys.exit(128 + 13)
+    except OSError as error:
+        print(
+            f"mmdyn: {error.filename or 'a file'}: {error.strerror or error}: mend that and run again", file=sys.stderr
+        )
+        sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
         print("mmdyn: interrupted; what was done is saved, the same command goes on from here", file=sys.stderr)
         sys.exit(130)

@@ -8,7 +8,7 @@ import click
 
 MODELS = ("baseline:random", "baseline:majority", "baseline:lexical")
 MODES = ("standard", "dynamic", "kprag")
-OPS = "pad,color,pad+color,shuffle,convert"
+OPS = "pad+color,shuffle,convert"
 
 
 @click.command("demo")

@@ -189,3 +189,20 @@ def test_list_names_what_there_is(tmp_path: Path, kind: str) -> None:
     done = mmdyn(tmp_path, "list", kind)
     assert done.returncode == 0 and expected[kind] in done.stdout.splitlines()
     assert expected[kind] in json.loads(mmdyn(tmp_path, "list", kind, "--json").stdout)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    make_set(tmp_path, 50)
+    limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); import signal;"
+    limit += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from mmdyn.cli import main; sys.argv[0] = 'mmdyn'; main()"
+    command = [sys.executable, "-c", limit, "data", "sample", "set", "-o", "out", "--n", "45"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr and "File too large" in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    make_set(tmp_path, 200)
+    line = f"{sys.executable} -m mmdyn data show set -n 200 | head -1"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stderr == "" and done.stdout.count("\n") == 1
