@@ -66,9 +66,9 @@ def load(kind: Kind, name: str) -> type[Any]:
     """The class of a plug-in, by its full or short name: the one public class of its file. Raises PluginError."""
     target = names(kind)[resolve(kind, name)]
     module_name, _, attribute = target.partition(":")
-    module = import_module(module_name)
     if attribute:
-        return cast("type[Any]", getattr(module, attribute))
+        return _load_foreign(kind, name, module_name, attribute)
+    module = import_module(module_name)
     public = [
         value
         for key, value in vars(module).items()
@@ -77,6 +77,16 @@ def load(kind: Kind, name: str) -> type[Any]:
     if len(public) != 1:
         raise PluginError(f"{module_name} must define one public class, it defines {len(public)}")
     return public[0]
+
+
+def _load_foreign(kind: Kind, name: str, module: str, attribute: str) -> type[Any]:
+    try:
+        return cast("type[Any]", getattr(import_module(module), attribute))
+    except (ImportError, AttributeError) as error:
+        raise PluginError(
+            f"the {kind[:-1]} {name!r} cannot be loaded from {module}:{attribute} ({error}): "
+            "reinstall the package that brings it, or remove it"
+        ) from None
 
 
 def _stems(package: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""Operators that make new questions out of old ones."""

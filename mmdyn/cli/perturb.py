@@ -62,8 +62,10 @@ def command(
     Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason).
     """
     from mmdyn.data.load import load
+    from perturb.chains import parse_chains
     from perturb.pipeline import perturb
 
+    parse_chains(ops)  # a typo is told before a file is imported
     folder = Path(out)
     opened = load(source, into=folder / ".source")
     dynamic = perturb(

@@ -1,0 +1,1 @@
+"""Operators on pictures, one file each."""

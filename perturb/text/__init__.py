@@ -1,0 +1,1 @@
+"""Operators on words and forms, one file each."""

@@ -113,10 +113,13 @@ def test_a_file_is_imported_once(tmp_path: Path) -> None:
 def test_bad_usage_ends_with_2_and_makes_nothing(
     source: Path, tmp_path: Path, arguments: tuple[str, ...], problem: str
 ) -> None:
-    done = mmdyn("perturb", source, "-o", tmp_path / "out", *arguments)
-    assert done.returncode == 2
-    assert problem in done.stderr and "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
+    file = tmp_path / "file.jsonl"
+    file.write_text('{"id": "1", "question": "Is it?", "task_type": "true_false", "answer": true}')
+    for given in (source, file):
+        done = mmdyn("perturb", given, "-o", tmp_path / "out", *arguments)
+        assert done.returncode == 2
+        assert problem in done.stderr and "Traceback" not in done.stderr
+        assert not (tmp_path / "out").exists()
 
 
 def test_what_is_no_set(tmp_path: Path) -> None:

@@ -1,0 +1,160 @@
+"""Does a text point at answer options by their letters or their places? English and Chinese.
+
+Letters name many things besides options (points, places, vitamins), so a stem is read for words that make the letter an
+option ("option B", "选项B"), and an option for letters joined to others ("A and C", "A、B都对") that the stem did not
+bring in itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+_LATEX = re.compile(r"\\(?:mathrm|mathbf|mathit|text|textbf|rm|bf)\b|[${}~]|\\[,;:! ]|\\quad")
+
+_PLACE = re.compile(
+    r"\b(?:first|second|third|fourth|fifth|last|previous|preceding|next)\s+(?:\w+\s+){0,2}(?:options?|choices?|alternatives?|answers?)\b"
+    r"|\b(?:options?|choices?)\s+(?:above|below)\b|(?:第\s*[一二三四五1-5]|[前后]\s*[一二两三2-3])\s*[个项]?(?:选项|答案)",
+    re.IGNORECASE,
+)
+_PLACE_IN_OPTION = re.compile(
+    r"\b(?:first|last|previous|preceding)\s+(?:two|three)\s*(?:of\b|are\b|above\b|$)|\bthe\s+(?:two|three|one)\s+above\b"
+    r"|^[前后]\s*[一二两三2-3]\s*[个项者]",
+    re.IGNORECASE,
+)
+
+_ALL_EN = re.compile(
+    r"(?:(?:all|none|any|both|neither|either|some|two|three|more than one|(?:a )?combination)\s+(?:of\s+)?"
+    r"(?:the\s+)?(?:above|these|them|those|foregoing|preceding|previous|others?)\b"
+    r"|no(?:ne)?\s+(?:of\s+the\s+)?(?:other\s+)?(?:correct|right|given|listed)\s+(?:answers?|options?|choices?)"
+    r"|none\s+of\s+the\s+(?:other\s+|given\s+|listed\s+)?(?:answers?|options?|choices?)|not\s+(?:listed|given)\b).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALL_ZH = re.compile(
+    r"(?:以上|上述|上面).*|(?:[都均皆全]|全部|全都)\s*(?:不?[对是]|不?正确|错误?|有)|没有正确(?:的)?(?:答案|选项)|其他(?:选项|答案)?(?:都|均).*",
+    re.DOTALL,
+)
+_PAIR = re.compile(r"both|neither|either|两[者个项]|二者", re.IGNORECASE)
+
+_AFTER = r"(?![A-Za-z0-9'’])"
+_BEFORE = r"(?<![A-Za-z0-9\\])"
+_GAP = r"\s{0,4}"
+_WORD_AND = r"\band\b|\bor\b|\bnor\b|和|与|或|及"
+_AND = rf"{_GAP}(?:[,，、&/+]{_GAP}(?:{_WORD_AND})?|{_WORD_AND}){_GAP}"
+_MOST_JOINED = 10
+_LONGEST_NAME = 40
+_LEAD = rf"(?:(?:both|either|neither|only|just|all\s+(?:but|except)|same\s+as|仅|只有|只|除了?){_GAP})"
+_RIGHT = rf"(?:(?:only|both|all|are|is|都|均|皆|是|为){_GAP}){{0,4}}(?:correct|true|right|wrong|false|possible|不?正确|不?对|错误?|不是|可以)?"
+
+
+def refers_to_option(text: str, labels: Sequence[str]) -> str:
+    """The first words of a stem, an explanation or a hint that point at an option by letter or place, or the empty string.
+
+    Words that name every label ("选项A、B、C和D中") point at none.
+    """
+    plain = plain_text(text)
+    if place := _PLACE.search(plain):
+        return place[0].strip()
+    for pattern in _letter_patterns(tuple(labels)):
+        for found in pattern.finditer(plain):
+            if not set(labels) <= set(_standing(labels).findall(found[0])):
+                return found[0].strip()
+    return ""
+
+
+def option_refers_to_option(text: str, labels: Sequence[str], stem: str) -> str:
+    """The words of an option that point at other options by letter or place, or the empty string.
+
+    Letters that the stem brings in itself (points A and B) are its own, unless the option calls them right or wrong.
+    """
+    if found := refers_to_option(text, labels):
+        return found
+    plain = plain_text(text)
+    if place := _PLACE_IN_OPTION.search(plain):
+        return place[0].strip()
+    strict, loose = _joined_patterns(tuple(labels))
+    if whole := strict.fullmatch(plain):
+        return whole[0]
+    letters = set(_standing(labels).findall(plain))
+    if (start := loose.match(plain)) and not letters <= set(_standing(labels).findall(plain_text(stem))):
+        return start[0].strip()
+    return ""
+
+
+def names_a_label(text: str, labels: Sequence[str]) -> bool:
+    """Whether any option's letter stands alone in a text, or a place is named: cautious, for what must not go stale."""
+    plain = plain_text(text)
+    return bool(_PLACE.search(plain) or _standing(labels).search(plain))
+
+
+def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
+    """Whether an option's whole text is a label, or a word or two and a label ("Object A", "A点"), so that a reply that
+    names it may be taken for the label."""
+    plain = plain_text(text)
+    return len(plain) <= _LONGEST_NAME and bool(_named_by(tuple(labels)).fullmatch(plain))
+
+
+def lists_options(text: str, labels: Sequence[str]) -> bool:
+    """Whether a stem lists options itself: two labels or more, each with its mark at the start of a line or a table's row."""
+    plain = plain_text(text)
+    start = rf"(?:^|\n|\\hline|\\\\){_GAP}[(（]?"
+    found = [label for label in labels if re.search(rf"{start}{re.escape(label)}{_GAP}[)）.．、:：&]", plain)]
+    return len(found) >= 2
+
+
+def refers_to_all(text: str) -> bool:
+    """Whether an option speaks of all others together: "all of the above", "none of these", "以上都不对"."""
+    plain = plain_text(text)
+    return bool(_ALL_EN.fullmatch(plain) or _ALL_ZH.fullmatch(plain))
+
+
+def refers_to_pair(text: str) -> bool:
+    """Whether an option that speaks of the others takes them for two: "both of the above", "neither"."""
+    return bool(_PAIR.search(plain_text(text)))
+
+
+def plain_text(text: str) -> str:
+    """A text without the LaTeX that wraps letters: `$\\mathrm{A}$` reads A."""
+    return _LATEX.sub("", text).strip().strip("。．.,，;；").strip()
+
+
+@lru_cache(maxsize=256)
+def _letter_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    letters = _joined(labels, 0)
+    return (
+        re.compile(
+            rf"\b(?i:options?|choices?|alternatives?|answers?(?:\s+is)?|choose|select|pick|mark){_GAP}[:：]?{_GAP}{letters}"
+        ),
+        re.compile(rf"(?:选项|答案[是为选]?|故选|应选|请选|则选|选填|选择){_GAP}[:：]?{_GAP}{letters}"),
+        re.compile(rf"{letters}{_GAP}(?:[一二三四五六两]个)?(?:选?项(?![目链式])|答案|中选)"),
+    )
+
+
+@lru_cache(maxsize=256)
+def _named_by(labels: tuple[str, ...]) -> re.Pattern[str]:
+    letter = rf"[(（]?{_letter(labels)}[)）]?[.．、]?"
+    return re.compile(rf"(?:[A-Za-z]+ ){{0,2}}{letter}|[\u4e00-\u9fff]{{0,3}}{letter}[\u4e00-\u9fff]{{0,3}}")
+
+
+@lru_cache(maxsize=256)
+def _joined_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Letters joined to each other: alone or called right or wrong, and as the beginning of a longer text."""
+    several, one = _joined(labels, 1), _joined(labels, 0)
+    strict = rf"(?i:{_LEAD})?{several}{_GAP}(?i:{_RIGHT})|(?i:{_LEAD}){one}{_GAP}(?i:{_RIGHT})"
+    loose = rf"(?i:{_LEAD})?{several}{_GAP}(?i:are|is|have|都|均|皆)"
+    return re.compile(strict), re.compile(loose)
+
+
+def _joined(labels: tuple[str, ...], least: int) -> str:
+    """A letter and at least so many more, each in brackets perhaps; bounded, so that hostile texts cost no time."""
+    letter = rf"[(（]?{_BEFORE}{_letter(labels)}{_AFTER}[)）]?"
+    return rf"{letter}(?:{_AND}{letter}){{{least},{_MOST_JOINED}}}"
+
+
+def _standing(labels: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"{_BEFORE}{_letter(tuple(labels))}{_AFTER}")
+
+
+def _letter(labels: tuple[str, ...]) -> str:
+    return "(?:" + "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True)) + ")"

@@ -1,0 +1,30 @@
+"""image.invert: the colours of every picture inverted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mmdyn.keys import Json
+from mmdyn.sample import Sample
+from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Invert(Operator):
+    """Invert the colours: every value v becomes 255 - v. Nothing is random.
+
+    Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both).
+    """
+
+    random = False
+
+    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
+        """Nothing to draw."""
+        return {} if sample.all_images else NO_PICTURE
+
+    def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
+        """The item with inverted pictures."""
+        return item.repaint(lambda _, picture: 255 - picture.pixels)

@@ -1,0 +1,60 @@
+"""A choice question as a claim about it that is true or false."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmdyn.sample import Match, Option, Sample
+from mmdyn.text.references import plain_text
+from perturb.text._wording import changed, claim, right_labels
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def draw_claim(stream: Generator, sample: Sample) -> tuple[str, ...]:
+    """Labels to claim: the right ones with chance 1/2, else wrong ones, uniformly.
+
+    Wrong labels are as many as the right ones, so that their number tells nothing; where all options are right, one less.
+    """
+    right = right_labels(sample)
+    if stream.integers(2):
+        return right
+    size = len(right) if len(right) < len(sample.labels) else len(right) - 1
+    labels = right
+    while labels == right:
+        places = sorted(stream.permutation(len(sample.labels))[:size])
+        labels = tuple(sample.labels[place] for place in places)
+    return labels
+
+
+def as_claim(sample: Sample, labels: tuple[str, ...]) -> Sample:
+    """The question with its options listed in it and the claim that `labels` are right; option pictures become its own.
+
+    An option that says no more than its letter is not listed: what it stands for is in the stem or in the picture.
+
+    Raises ValueError where an option marks a picture that is not there.
+    """
+    images, lines = list(sample.images), [sample.question]
+    for option in sample.options:
+        mark = ""
+        if option.image:
+            images.append(option.image)
+            mark = f"<image {len(images)}>"
+        if plain_text(option.text) not in ("", option.label) or mark:
+            lines.append(_line(option, mark))
+    several = sample.task_type == "multi_select"
+    return changed(
+        sample,
+        question="\n".join(lines) + "\n\n" + claim(sample.language, labels, several=several),
+        task_type="true_false",
+        answer=labels == right_labels(sample),
+        options=(),
+        options_in_image=False,
+        images=tuple(images),
+        match=Match(),
+    )
+
+
+def _line(option: Option, mark: str) -> str:
+    return f"{option.label}. {' '.join(part for part in (option.text, mark) if part)}"

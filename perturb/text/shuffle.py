@@ -1,0 +1,91 @@
+"""text.shuffle: the options in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from mmdyn.keys import Json
+from mmdyn.sample import CHOICE_TYPES, Sample
+from mmdyn.text.references import (
+    is_named_by_label,
+    lists_options,
+    option_refers_to_option,
+    refers_to_all,
+    refers_to_option,
+    refers_to_pair,
+)
+from perturb._operator import Item, NotApplicable, Operator
+from perturb.text._wording import alike, changed, right_labels
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Shuffle(Operator):
+    """Put the options of a choice question into another order, never the one they had; the gold answer moves along.
+
+    Labels stay in order (A, B, C, …), texts and pictures move. Options at the end that speak of all others ("none of the
+    above", "以上都对") stay at the end. Not applicable where letters mean something beyond their place: options in the
+    picture, options that name each other, a stem that names or lists them. The explanation, and hints and checklist items
+    that name a letter, are left out of the variant: they would speak of the old order.
+    """
+
+    random = True
+
+    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
+        """`order`: for each place the place, from 0, that its option had."""
+        if reason := _problem(sample):
+            return NotApplicable(reason)
+        free = _free(sample)
+        order = list(range(free))
+        while order == sorted(order):
+            order = [int(place) for place in stream.permutation(free)]
+        return {"order": [*order, *range(free, len(sample.options))]}
+
+    def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
+        """The item with its options in the new order."""
+        sample, order = item.sample, cast("list[int]", params["order"])
+        options = tuple(
+            msgspec.structs.replace(sample.options[old], label=sample.labels[new]) for new, old in enumerate(order)
+        )
+        right = right_labels(sample)
+        answer = tuple(sample.labels[new] for new, old in enumerate(order) if sample.labels[old] in right)
+        return item.rewrite(changed(sample, options=options, answer=answer))
+
+
+def _free(sample: Sample) -> int:
+    """How many options, from the first, may move."""
+    free = len(sample.options)
+    while free and refers_to_all(sample.options[free - 1].text):
+        free -= 1
+    return free
+
+
+def _problem(sample: Sample) -> str:
+    """Why the options must stay where they are, or the empty string."""
+    if sample.task_type not in CHOICE_TYPES:
+        return f"there are no options to shuffle ({sample.task_type})"
+    if sample.options_in_image:
+        return "the options are in the picture"
+    if alike(sample.options):
+        return "two options are the same"
+    if lists_options(sample.question, sample.labels):
+        return "the stem lists the options"
+    if found := refers_to_option(sample.question, sample.labels):
+        return f"the stem refers to an option ({found})"
+    return _problem_of_options(sample)
+
+
+def _problem_of_options(sample: Sample) -> str:
+    free = _free(sample)
+    for number, option in enumerate(sample.options):
+        if found := option_refers_to_option(option.text, sample.labels, sample.question):
+            return f"an option refers to another ({option.label}: {found})"
+        if is_named_by_label(option.text, sample.labels):
+            return f"an option is named by a letter ({option.label}: {option.text.strip()})"
+        if refers_to_all(option.text) and (number < free or (refers_to_pair(option.text) and free != 2)):
+            return f"an option refers to some of the others ({option.label}: {option.text.strip()[:40]})"
+    return "" if free >= 2 else "fewer than two options can move"

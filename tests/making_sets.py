@@ -1,0 +1,44 @@
+"""A small set with every task type, in both languages, with pictures of several kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.sample import Option, Sample
+
+PICTURES = [
+    picture(60, 40, text="7"),
+    picture(50, 50, "RGBA", text="8"),
+    picture(80, 30, "L", text="9"),
+    picture(64, 64, format="JPEG", text="3"),
+]
+REFS = [image_ref(data, "jpg" if data[:2] == b"\xff\xd8" else "png") for data in PICTURES]
+
+
+def samples() -> list[Sample]:
+    """Twelve samples."""
+    pictured = tuple(Option(label, "", ref) for label, ref in zip("ABC", REFS, strict=False))
+    made = []
+    for language in ("en", "zh"):
+        made += [
+            choice(f"{language}-choice", images=(REFS[0],), language=language, explanation="B, of course."),
+            multi(f"{language}-multi", images=(REFS[1], REFS[3]), language=language, group="passage"),
+            blank(f"{language}-blank", images=(REFS[2],), language=language),
+            true_false(f"{language}-true", language=language),
+            open_ended(f"{language}-open", images=(REFS[3],), language=language),
+            Sample(f"{language}-pictured", "Which?", "single_choice", ("C",), language, pictured, images=(REFS[3],)),
+        ]
+    return made
+
+
+def make_set(folder: Path, *, backwards: bool = False) -> SampleSet:
+    """The set, in order or in reversed order."""
+    made = samples()
+    return write_set(folder, reversed(made) if backwards else made, "mixed", PICTURES)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file under a folder with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -1,0 +1,311 @@
+"""text.convert: question and ground truth in another form, right by construction or not at all.
+
+MDK12-Bench, "Evaluation Methods", Question Type Conversion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+from making_items import apply, change, draw, item, refusal
+
+from making import blank, choice, multi, open_ended, true_false
+from mmdyn.sample import Match, Option, Sample
+from perturb._operator import NotApplicable
+from perturb.text._blank import as_blank
+from perturb.text.convert import Convert
+
+
+def claim_of(sample: Sample, *labels: str) -> Sample:
+    return apply(Convert(), item(sample=sample), {"target": "true_false", "claim": list(labels)}).sample
+
+
+def blank_of(**more: Any) -> Sample:
+    made = as_blank(choice(**more))
+    assert isinstance(made, Sample), made
+    return made
+
+
+def no_blank(**more: Any) -> str:
+    made = as_blank(more.pop("sample", None) or choice(**more))
+    assert isinstance(made, NotApplicable), made
+    return made.reason
+
+
+# a choice as a claim
+
+
+def test_a_claim_keeps_the_options_in_the_question() -> None:
+    after = claim_of(choice(answer="B"), "B")
+    assert after.question == (
+        "How many sides has a triangle?\nA. two\nB. three\nC. four\nD. five\n\n"
+        "Claim: the right answer is B. Is this claim true or false?"
+    )
+    assert (after.task_type, after.answer, after.options) == ("true_false", True, ())
+    assert claim_of(choice(answer="B"), "C").answer is False
+
+
+def test_a_claim_in_chinese() -> None:
+    after = claim_of(choice(question="三角形有几条边？", language="zh"), "B")
+    assert after.question.endswith("\n\n断言：本题应选B。这一断言是否正确？")
+
+
+def test_a_claim_of_several_is_true_only_as_a_whole() -> None:
+    sample = multi(answer="AC")
+    after = claim_of(sample, "A", "C")
+    assert after.answer is True
+    assert after.question.endswith(
+        "Claim: the right answer is A and C, and no other option. Is this claim true or false?"
+    )
+    assert claim_of(sample, "A").answer is False
+    assert claim_of(sample, "A", "B").answer is False
+    assert claim_of(sample, "A", "B", "C").question.count("A, B and C") == 1
+    zh = claim_of(multi(answer="ACD", language="zh"), "A", "C", "D")
+    assert zh.question.endswith("断言：本题应选A、C、D，且不选其他选项。这一断言是否正确？")
+
+
+def test_option_pictures_become_pictures_of_the_question() -> None:
+    options = (Option("A", "", "images/a.png"), Option("B", "blue", "images/b.png"), Option("C", "none"))
+    sample = Sample("s", "Which? <image 1>", "single_choice", ("A",), options=options, images=("images/q.png",))
+    after = claim_of(sample, "C")
+    assert after.images == ("images/q.png", "images/a.png", "images/b.png")
+    assert after.question.startswith("Which? <image 1>\nA. <image 2>\nB. blue <image 3>\nC. none\n\nClaim")
+
+
+def test_options_in_the_picture_are_claimed_by_their_letter() -> None:
+    options = tuple(Option(label) for label in "ABCD")
+    sample = Sample(
+        "s", "Which?", "single_choice", ("A",), options=options, images=("images/q.png",), options_in_image=True
+    )
+    after = claim_of(sample, "A")
+    assert after.question == "Which?\n\nClaim: the right answer is A. Is this claim true or false?"
+    assert after.options_in_image is False and after.answer is True
+
+
+def test_options_that_say_no_more_than_their_letter_are_not_listed() -> None:
+    after = claim_of(choice(question="A table", texts=("A", "$\\mathrm{B}$", "C", "none"), answer="A"), "A")
+    assert after.question.startswith("A table\nD. none\n\nClaim")
+
+
+@pytest.mark.timeout(10)
+def test_a_claim_over_many_options_takes_no_time() -> None:
+    labels = [f"L{n}" for n in range(60)]
+    options = tuple(Option(label, f"text {label}") for label in labels)
+    sample = Sample("s", "Which?", "multi_select", tuple(labels[:30]), options=options)
+    claims = [draw(Convert(), sample, number)["claim"] for number in range(20)]
+    assert {len(claim) for claim in claims} == {30}
+
+
+@pytest.mark.parametrize("sample", [choice(texts="wxyz"), multi(), multi(answer="ABCD"), multi(answer="B")])
+def test_claims_are_true_half_of_the_time_and_their_length_tells_nothing(sample: Sample) -> None:
+    claims = [tuple(draw(Convert(), sample, number)["claim"]) for number in range(1000)]
+    true = [claim for claim in claims if set(claim) == set(sample.answer)]  # type: ignore[arg-type]
+    assert 430 < len(true) < 570
+    wrong = Counter(claim for claim in claims if claim not in true)
+    size = min(len(true[0]), len(sample.options) - 1)
+    assert {len(claim) for claim in wrong} == {size}
+    assert min(wrong.values()) > 0.5 * max(wrong.values()), "wrong claims are equally frequent"
+
+
+def test_what_is_drawn_does_not_give_the_gold_answer_away() -> None:
+    """Over all gold answers, every label is claimed equally often."""
+    claims = Counter(
+        draw(Convert(), choice(answer=answer, texts="wxyz"), number)["claim"][0]
+        for answer in "ABCD"
+        for number in range(400)
+    )
+    assert max(claims.values()) - min(claims.values()) < 120
+
+
+# true or false as a choice
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ("True", "False")), ("zh", ("正确", "错误"))])
+@pytest.mark.parametrize("truth", [True, False])
+@pytest.mark.parametrize("true_first", [True, False])
+def test_true_or_false_becomes_a_choice_in_either_order(
+    language: Any, words: tuple[str, str], truth: bool, true_first: bool
+) -> None:
+    sample = true_false(answer=truth, language=language, explanation="Because it is.")
+    after = apply(Convert(), item(sample=sample), {"target": "single_choice", "true_first": true_first}).sample
+    assert after.task_type == "single_choice" and after.labels == ("A", "B")
+    assert tuple(option.text for option in after.options) == (words if true_first else words[::-1])
+    right = next(option.text for option in after.options if option.label in after.answer)  # type: ignore[operator]
+    assert right == words[0 if truth else 1]
+    assert after.question == sample.question and after.explanation == ""
+
+
+def test_both_orders_are_drawn() -> None:
+    orders = Counter(draw(Convert(), true_false(), number)["true_first"] for number in range(400))
+    assert 160 < orders[True] < 240
+
+
+# a choice as a blank
+
+NUMBERS = ("4", "5", "6", "7")
+
+
+@pytest.mark.parametrize(
+    ("question", "blanked"),
+    [
+        ("How many legs has an insect?", "How many legs has an insect? ____"),
+        ("An insect has (   ) legs.", "An insect has ____ legs."),
+        ("An insect has () legs.", "An insect has ____ legs."),
+        ("An insect has ______ legs.", "An insect has ____ legs."),
+        ("The number of legs is ~\\uline{~~~~~~}~.", "The number of legs is ____ ."),
+        ("The number of legs is ．", "The number of legs is ____．"),
+        ("The number of legs is", "The number of legs is ____"),
+        ("Calculate $2+3$.", "Calculate $2+3$. ____"),
+        ("Let x = 3. Find the value of x + 3.", "Let x = 3. Find the value of x + 3. ____"),
+        ("$2+3=$．", "$2+3=$ ____．"),
+        ("则 $a_{5}=(\\quad)$", "则 $a_{5}=$ ____"),
+        ("最大值为 $($ ）", "最大值为 ____"),
+        ("昆虫有（　　）条腿．", "昆虫有 ____ 条腿．"),
+        ("昆虫有几条腿？", "昆虫有几条腿？ ____"),
+        ("则余数是． ", "则余数是 ____．"),
+        ("求昆虫的腿数", "求昆虫的腿数 ____"),
+        ("What is f(2) if f() is a function in the program print()?", "What is f(2) if f() is a function in the program print()? ____"),
+    ],
+)  # fmt: skip
+def test_the_blank_stands_where_the_answer_was_asked(question: str, blanked: str) -> None:
+    after = blank_of(question=question, texts=NUMBERS, answer="C")
+    assert after.question == blanked
+    assert after.question.count("____") == 1
+    assert (after.task_type, after.answer, after.options) == ("fill_in_the_blank", (("6",),), ())
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["6", "-6", "$6$", "$$-\\frac{2}{3}$$ ", "0.25", "$1\\frac{1}{2}$", "1,200", "6 cm", "$12 \\mathrm{~m}$", "48 dollars",
+     "12种", "30\\%", "$30^{\\circ}$", "6 m/s", "六", "+2"],
+)  # fmt: skip
+def test_numbers_and_quantities_can_be_filled_in(gold: str) -> None:
+    after = blank_of(texts=(gold, "999", "998"), answer="A")
+    assert after.answer == ((gold.strip(),),)
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["six", "a triangle", "①③", "$[-3,4]$", "4 or 5", "4和5", "2mgL", "3x", "$\\sqrt{2}$", "x = 6", "6以上", "约6", "6左右",
+     "more than 6", "6 at most", "1:2", "五折", "A", "6; 7", "(1, 2)"],
+)  # fmt: skip
+def test_other_answers_cannot(gold: str) -> None:
+    if gold == "six":
+        assert blank_of(texts=(gold, "999"), answer="A").answer == (("six",),), "numbers may be words"
+        return
+    assert no_blank(texts=(gold, "999", "998"), answer="A") == "the right option is no single number"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which number is prime?",
+        "What is the sum of the following numbers? Which of them?",
+        "Which of the following is the number of legs?",
+        "What is a factor of 30?",
+        "What could be the number of legs?",
+        "What is approximately the number of legs?",
+        "What number of legs is closest?",
+        "How many legs has an insect, most nearly?",
+        "What number is not a factor of 12?",
+        "How many legs does the graph show?",
+        "下列各数中最大的是（ ）",
+        "昆虫的腿数可能是（ ）",
+        "坝顶长度约（ ）",
+        "下面哪个数是质数？",
+        "与6最接近的数是（ ）",
+        "这些说法正确的个数是（ ）",
+    ],
+)
+def test_stems_that_need_their_options(question: str) -> None:
+    assert no_blank(question=question, texts=NUMBERS, answer="C").startswith("the stem may need its options (")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "The first is (  ) and the second is (  ).",
+        "How many legs? And how many wings?",
+        "Insects are animals.",
+        "共有枚黑色围棋子．每行要求相同．",
+        "If x = ( ), how many ____ are there?",
+    ],
+)
+def test_stems_without_exactly_one_blank_or_question(question: str) -> None:
+    assert no_blank(question=question, texts=NUMBERS, answer="C") == "the stem has not exactly one blank or question"
+
+
+def test_two_options_of_one_value_cannot_be_told_apart() -> None:
+    for texts in (("0.5", "1/2", "3"), ("1.5", "1.45", "2"), ("0.333", "1/3", "1"), ("170 N", "172 N", "90 N")):
+        assert no_blank(texts=texts, answer="A") == "another option comes near the right one"
+    blank_of(texts=("0.5", "0.6", "3"), answer="A")
+
+
+def test_measured_quantities_may_have_been_rounded() -> None:
+    assert blank_of(texts=("170 N", "180 N"), answer="A").match == Match(tolerance=0.02)
+    for exact in ("170", "55°", "12 cm", "12种"):
+        assert blank_of(texts=(exact, "999"), answer="A").match == Match()
+
+
+def test_what_cannot_be_a_blank_otherwise() -> None:
+    assert no_blank(sample=multi()) == "several options may be right"
+    assert no_blank(texts=NUMBERS, answer="C", options_in_image=True) == "the right option is no single number"
+    assert no_blank(question="Is option A right, or how many?", texts=NUMBERS) == "the stem names its options"
+    pictured = choice(texts=NUMBERS, answer="A")
+    pictured = msgspec.structs.replace(pictured, options=(Option("A", "4", "images/a.png"), *pictured.options[1:]))
+    assert no_blank(sample=pictured) == "the right option is no single number"
+
+
+# the operator as a whole
+
+
+def test_both_targets_are_drawn_where_both_fit() -> None:
+    targets = Counter(draw(Convert(), choice(texts=NUMBERS), number)["target"] for number in range(400))
+    assert 160 < targets["true_false"] < 240 and targets.total() == 400
+    only = Counter(draw(Convert(), choice(texts="wxyz"), number)["target"] for number in range(50))
+    assert only == {"true_false": 50}
+
+
+def test_what_may_be_stale_is_left_out_and_the_rest_stays() -> None:
+    sample = choice(
+        explanation="So B.", hints={"a": "Not C.", "b": "Count."}, checklist=("B",), points=6, group="g",
+        fields={"grade": "3"}, knowledge_points=("triangles",), meta={"x": 1}, match=Match(tolerance=0.1),
+    )  # fmt: skip
+    after = claim_of(sample, "B")
+    assert (after.explanation, after.hints, after.checklist, after.match) == ("", {"b": "Count."}, (), Match())
+    for field in ("id", "language", "points", "group", "fields", "knowledge_points", "meta"):
+        assert getattr(after, field) == getattr(sample, field)
+
+
+@pytest.mark.parametrize("sample", [blank(), open_ended()])
+def test_other_forms_are_left_alone(sample: Sample) -> None:
+    assert refusal(Convert(), sample) == f"no other form is sure to be right ({sample.task_type})"
+
+
+def test_options_that_are_the_same_cannot_be_claimed() -> None:
+    assert refusal(Convert(), choice(texts=("x", "x", "y"))) == "two options are the same"
+
+
+def test_a_chain_may_shuffle_first() -> None:
+    from perturb.text.shuffle import Shuffle
+
+    shuffled = change(Shuffle(), choice(texts="wxyz"))
+    assert claim_of(shuffled, *shuffled.answer).answer is True  # type: ignore[misc]
+
+
+@pytest.mark.timeout(20)
+def test_hostile_texts_take_no_time() -> None:
+    for text in (
+        "( " * 50_000,
+        "(" + " " * 90_000,
+        "~" * 90_000,
+        "是" * 50_000,
+        "is " * 30_000,
+        "\n" * 90_000,
+        "_ " * 50_000,
+    ):
+        as_blank(choice(question=text, texts=("4", text + "x", "5"), answer="A"))
+        as_blank(choice(question="How many?", texts=(text + "1", "4", "5"), answer="A"))

@@ -1,0 +1,395 @@
+"""A set in, a dynamic set out: complete, self-contained, the same whoever makes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from making_sets import PICTURES, REFS, make_set, samples, tree
+
+from making import choice, image_ref, picture, pixels, true_false, write_set
+from mmdyn import plugins
+from mmdyn.data.rows import KnowledgePoint
+from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.sample import Sample, Verdict
+from mmdyn.work.store import Store
+from perturb._operator import Item, NotApplicable
+from perturb.chains import parse_chains
+from perturb.codec import Pictures, encode
+from perturb.pipeline import perturb
+from perturb.summary import summarize
+
+OPS = "pad,color,pad+color,shuffle,convert,pad+shuffle+convert"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> SampleSet:
+    return make_set(tmp_path / "source")
+
+
+@pytest.fixture(scope="module")
+def dynamic(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
+    folder = tmp_path_factory.mktemp("dynamic")
+    return perturb(make_set(folder / "source"), folder / "out", ops=OPS, draws=2, seed=1, quiet=True)
+
+
+def test_every_parent_chain_and_draw_has_an_outcome_in_this_order(dynamic: SampleSet) -> None:
+    wanted = [f"{s.id}~{chain}~{draw}" for s in samples() for chain in OPS.split(",") for draw in (0, 1)]
+    made = [sample.id for sample in dynamic]
+    dropped = [dropped.id for dropped in dynamic.dropped()]
+    assert sorted(made + dropped) == sorted(wanted)
+    assert made == [id for id in wanted if id in set(made)]
+    assert dropped == [id for id in wanted if id in set(dropped)]
+    assert dynamic.manifest.counts == {"samples": len(made), "unjudged": len(made), "not_applicable": len(dropped)}
+    assert len(made) > 80
+
+
+def test_a_variant_has_its_trail(dynamic: SampleSet) -> None:
+    parents = {sample.id: sample for sample in samples()}
+    for sample in dynamic:
+        trail = sample.variant
+        assert trail is not None
+        assert sample.id == f"{trail.parent}~{trail.chain}~{trail.draw}"
+        assert (trail.seed, trail.attempt, trail.verdict) == (1, 0, Verdict("unjudged"))
+        assert tuple(step.operator for step in trail.steps) == parse_chains(trail.chain)[0].operators
+        parent = parents[trail.parent]
+        assert (sample.group, sample.language, sample.points) == (parent.group, parent.language, parent.points)
+
+
+def test_the_manifest_says_how_it_was_made(dynamic: SampleSet) -> None:
+    manifest = dynamic.manifest
+    assert manifest.name == "mixed-dynamic" and dynamic.root == "mixed"
+    assert manifest.made == {
+        "command": "perturb", "ops": OPS, "draws": 2, "seed": 1, "limit": None, "version": manifest.made["version"],
+    }  # fmt: skip
+    source = SampleSet(dynamic.folder.parent / "source")
+    assert manifest.parent is not None
+    assert (manifest.parent.name, manifest.parent.digest) == ("mixed", source.manifest.digest)
+
+
+def test_the_set_is_self_contained_and_nothing_is_left_over(dynamic: SampleSet) -> None:
+    refs = {ref for sample in dynamic for ref in sample.all_images}
+    files = {path.relative_to(dynamic.folder).as_posix() for path in dynamic.folder.rglob("*") if path.is_file()}
+    assert files == refs | {"set.json", "samples.jsonl", "dropped.jsonl"}
+    for ref in refs:
+        data = (dynamic.folder / ref).read_bytes()
+        assert ref == image_ref(data, ref.rpartition(".")[2])
+        assert pixels(data).size
+
+
+def test_a_trail_replays_to_the_same_bytes(dynamic: SampleSet) -> None:
+    source = SampleSet(dynamic.folder.parent / "source")
+    parents = {sample.id: sample for sample in source}
+    for sample in dynamic:
+        assert sample.variant is not None
+        parent = parents[sample.variant.parent]
+        item: Item | NotApplicable = Item(parent, Pictures(source.images, parent.all_images))
+        for step in sample.variant.steps:
+            assert isinstance(item, Item)
+            item = plugins.load("operators", step.operator)().apply(item, json.loads(json.dumps(step.params)))
+        assert isinstance(item, Item)
+        assert (item.sample.question, item.sample.answer) == (sample.question, sample.answer)
+        changed = isinstance(item.pictures, dict)
+        for before, after in zip(item.sample.all_images, sample.all_images, strict=True):
+            data = encode(item.pictures[before]) if changed else source.images.read(before)
+            assert data == dynamic.images.read(after)
+
+
+def test_the_pictures_of_a_variant_are_what_the_trail_says(dynamic: SampleSet) -> None:
+    (padded,) = (sample for sample in dynamic if sample.id == "en-choice~pad~0")
+    assert padded.variant is not None
+    params = padded.variant.steps[0].params
+    before, after = pixels(PICTURES[0]), pixels(dynamic.images.read(padded.images[0]))
+    top, left = round(float(str(params["top"])) * 40), round(float(str(params["left"])) * 60)
+    assert np.array_equal(after[top : top + 40, left : left + 60], before)
+    assert (after[0] == params["value"]).all()
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_any_number_of_workers_makes_the_same_bytes(dynamic: SampleSet, tmp_path: Path, workers: int) -> None:
+    again = perturb(make_set(tmp_path / "s"), tmp_path / "out", ops=OPS, draws=2, seed=1, workers=workers, quiet=True)
+    assert tree(again.folder) == tree(dynamic.folder)
+
+
+def test_the_order_of_the_parents_changes_no_variant(dynamic: SampleSet, tmp_path: Path) -> None:
+    source = make_set(tmp_path / "source", backwards=True)
+    again = perturb(source, tmp_path / "out", ops=OPS, draws=2, seed=1, workers=2, quiet=True)
+    assert again.manifest.digest == dynamic.manifest.digest
+    assert [sample.id for sample in again] != [sample.id for sample in dynamic]
+    assert {sample.id: sample for sample in again} == {sample.id: sample for sample in dynamic}
+
+
+def test_other_chains_and_more_draws_change_no_variant(dynamic: SampleSet, source: SampleSet, tmp_path: Path) -> None:
+    more = perturb(source, tmp_path / "out", ops="invert,pad+color,pad", draws=3, seed=1, quiet=True)
+    before = {sample.id: sample for sample in dynamic}
+    common = [sample for sample in more if sample.id in before]
+    assert len(common) > 20
+    assert all(before[sample.id] == sample for sample in common)
+
+
+def test_seeds_and_draws_differ(source: SampleSet, tmp_path: Path) -> None:
+    params = []
+    for seed in (0, 1):
+        out = perturb(source, tmp_path / str(seed), ops="pad", draws=3, seed=seed, quiet=True)
+        params += [canonical for sample in out if sample.variant for canonical in [str(sample.variant.steps[0].params)]]
+    assert len(set(params)) == len(params)
+
+
+def test_names_that_mean_the_same_draw_the_same(source: SampleSet, tmp_path: Path) -> None:
+    short = perturb(source, tmp_path / "a", ops="pad+color", quiet=True)
+    full = perturb(source, tmp_path / "b", ops="image.pad+invert+salt-pepper", quiet=True)
+    assert [s.images for s in short] == [s.images for s in full]
+    assert next(iter(full)).id == "en-choice~image.pad+invert+salt-pepper~0"
+
+
+def test_nothing_random_makes_one_variant(source: SampleSet, tmp_path: Path) -> None:
+    out = perturb(source, tmp_path / "out", ops="invert,invert+pad", draws=3, quiet=True)
+    chains = [sample.variant.chain for sample in out if sample.variant and sample.variant.parent == "en-choice"]
+    assert chains == ["invert", "invert+pad", "invert+pad", "invert+pad"]
+
+
+def test_words_alone_carry_the_pictures_over(source: SampleSet, tmp_path: Path) -> None:
+    out = perturb(source, tmp_path / "out", ops="shuffle", quiet=True)
+    (sample,) = (sample for sample in out if sample.id == "en-multi~shuffle~0")
+    assert sample.images == (REFS[1], REFS[3])
+    assert [out.images.read(ref) for ref in sample.images] == [PICTURES[1], PICTURES[3]]
+    (pictured,) = (sample for sample in out if sample.id == "en-pictured~shuffle~0")
+    assert sorted(option.image or "" for option in pictured.options) == sorted(REFS[:3])
+    (gold,) = (option for option in pictured.options if option.label in pictured.answer)  # type: ignore[operator]
+    assert gold.image == REFS[2]
+
+
+def test_knowledge_comes_along(tmp_path: Path) -> None:
+    point = KnowledgePoint("triangles", "A triangle has three sides.", ("maths",))
+    with SetWriter(tmp_path / "source", "known") as writer:
+        writer.add(choice())
+        writer.know(point)
+    out = perturb(SampleSet(tmp_path / "source"), tmp_path / "out", ops="shuffle", quiet=True)
+    assert list(out.knowledge()) == [point]
+
+
+def test_a_chain_that_changes_nothing_is_unchanged_not_a_variant(source: SampleSet, tmp_path: Path) -> None:
+    out = perturb(source, tmp_path / "out", ops="invert+invert", quiet=True)
+    assert len(out) == 0
+    assert out.manifest.counts == {"samples": 0, "unchanged": 10, "not_applicable": 2}
+    assert {dropped.reason for dropped in out.dropped()} == {
+        "the variant equals its parent",
+        "the sample has no picture",
+    }
+    assert not (out.folder / "images").exists()
+
+
+def test_a_picture_that_cannot_be_decoded_fails_and_the_original_does_not_stand_in(tmp_path: Path) -> None:
+    good, cut = picture(), picture(text="cut")[:-70]
+    source = write_set(tmp_path / "s", [choice("good", images=(image_ref(good),)), choice("bad", images=("cut.png",))])
+    source.images.put(good)
+    (source.folder / "cut.png").write_bytes(cut)
+    out = perturb(source, tmp_path / "out", ops="pad,shuffle", workers=2, quiet=True)
+    assert [sample.id for sample in out] == ["good~pad~0", "good~shuffle~0"]
+    first, second = out.dropped()
+    assert (first.id, first.status, first.operator) == ("bad~pad~0", "failed", "image.pad")
+    assert first.reason.startswith("a picture cannot be decoded (cut.png: the picture is broken or cut off")
+    assert (second.id, second.status, second.operator) == ("bad~shuffle~0", "failed", "")
+    assert second.reason.startswith("a picture cannot be carried over (cut.png: the picture is broken or cut off")
+    assert out.manifest.counts["failed"] == 2
+    assert first.steps and first.steps[0].operator == "image.pad", "what was drawn is there"
+
+
+def test_a_missing_picture_fails(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "s", [choice(images=("images/gone.png",))])
+    out = perturb(source, tmp_path / "out", ops="pad,shuffle", quiet=True)
+    assert [dropped.status for dropped in out.dropped()] == ["failed", "failed"]
+    assert all("images/gone.png" in dropped.reason and "is missing" in dropped.reason for dropped in out.dropped())
+
+
+def test_a_set_written_by_hand(tmp_path: Path) -> None:
+    folder = tmp_path / "by hand"
+    folder.mkdir()
+    (folder / "triangle.png").write_bytes(picture(format="JPEG"))
+    line = {"id": "1", "question": "How many?", "task_type": "true_false", "answer": True, "images": ["triangle.png"]}
+    (folder / "samples.jsonl").write_text(json.dumps(line))
+    out = perturb(SampleSet(folder), tmp_path / "out", ops="convert,invert", quiet=True)
+    carried, inverted = out
+    assert carried.images == (image_ref(picture(format="JPEG"), "jpg"),)
+    assert inverted.images[0].endswith(".jpg")
+    assert out.name == "by hand-dynamic"
+
+
+def test_image_chains_leave_samples_without_pictures(tmp_path: Path) -> None:
+    out = perturb(
+        write_set(tmp_path / "s", [true_false()]), tmp_path / "out", ops="color,pad+convert,convert", quiet=True
+    )
+    assert [sample.id for sample in out] == ["t1~convert~0"]
+    assert [(dropped.status, dropped.operator, dropped.reason) for dropped in out.dropped()] == [
+        ("not_applicable", "image.invert", "the sample has no picture"),
+        ("not_applicable", "image.pad", "the sample has no picture"),
+    ]
+
+
+def test_limit_and_name(source: SampleSet, tmp_path: Path) -> None:
+    out = perturb(source, tmp_path / "out", ops="invert", limit=2, name="small", quiet=True)
+    assert [sample.parent for sample in out] == ["en-choice", "en-multi"]
+    assert out.name == "small" and out.root == "mixed"
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"draws": 0}, "draws is 0: give 1 or more"),
+        ({"workers": 0}, "workers is 0: give 1 or more"),
+        ({"limit": 0}, "limit is 0: give 1 or more"),
+        ({"seed": -1}, "seed is -1: give a number from 0 to 2^63 - 1"),
+        ({"seed": 1 << 63}, "give a number from 0 to"),
+    ],
+)
+def test_settings_that_make_no_sense(source: SampleSet, tmp_path: Path, settings: dict[str, int], problem: str) -> None:
+    with pytest.raises(UserError, match=problem.replace("^", r"\^")):
+        perturb(source, tmp_path / "out", ops="pad", quiet=True, **settings)  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+
+
+def test_variants_are_no_parents(source: SampleSet, tmp_path: Path) -> None:
+    out = perturb(source, tmp_path / "out", ops="invert", quiet=True)
+    with pytest.raises(UserError, match="is a dynamic set already: give the set that it was made of"):
+        perturb(out, tmp_path / "again", ops="pad", quiet=True)
+    mixed = write_set(tmp_path / "mixed", [choice(), next(iter(out))])
+    with pytest.raises(UserError, match=r"holds a variant .en-choice~invert~0.: give a set of standard samples"):
+        perturb(mixed, tmp_path / "third", ops="shuffle", quiet=True)
+
+
+def test_a_finished_set_is_opened_as_it_is(
+    source: SampleSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = perturb(source, tmp_path / "out", ops="pad", quiet=True)
+    before = {path: path.stat().st_mtime_ns for path in out.folder.rglob("*")}
+    again = perturb(source, tmp_path / "out", ops="pad", workers=3)
+    assert again.manifest == out.manifest
+    assert {path: path.stat().st_mtime_ns for path in out.folder.rglob("*")} == before
+    assert capsys.readouterr().err == f"{out.folder} is finished: nothing to do\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "differing"),
+    [
+        ({"draws": 2}, "draws 1, now 2"),
+        ({"seed": 3}, "seed 0, now 3"),
+        ({"ops": "pad,invert"}, 'ops "pad", now "pad,invert"'),
+        ({"limit": 1}, "limit null, now 1"),
+        ({"name": "other"}, 'name "mixed-dynamic", now "other"'),
+        ({"draws": 2, "seed": 3}, "draws 1, now 2; seed 0, now 3"),
+    ],
+)
+@pytest.mark.parametrize("finished", [True, False])
+def test_other_settings_in_the_same_folder_are_refused(
+    source: SampleSet, tmp_path: Path, settings: dict[str, object], differing: str, finished: bool
+) -> None:
+    usual: dict[str, object] = {"ops": "pad", "quiet": True}
+    perturb(source, tmp_path / "out", **usual)  # type: ignore[arg-type]
+    if not finished:
+        unfinish(tmp_path / "out", {"ops": "pad", "draws": 1, "seed": 0, "limit": None}, source)
+    with pytest.raises(UserError) as refused:
+        perturb(source, tmp_path / "out", **(usual | settings))  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        f"{tmp_path / 'out'} was made with other settings ({differing}): choose another folder, or remove this one"
+    )
+
+
+def unfinish(out: Path, made: dict[str, object], source: SampleSet) -> None:
+    version = SampleSet(out).manifest.made["version"]
+    (out / "set.json").unlink()
+    (out / "samples.jsonl").unlink()
+    settings = {
+        "command": "perturb", **made, "version": version, "name": "mixed-dynamic",
+        "source": {"name": source.name, "digest": source.manifest.digest},
+    }  # fmt: skip
+    with Store(out / ".work") as store:
+        store.put("settings", "settings", json.dumps(settings).encode())
+
+
+def test_another_source_is_refused(source: SampleSet, tmp_path: Path) -> None:
+    perturb(source, tmp_path / "out", ops="pad", quiet=True)
+    other = write_set(tmp_path / "other", [choice()], "mixed")
+    with pytest.raises(UserError, match=r"was made with other settings .source "):
+        perturb(other, tmp_path / "out", ops="pad", quiet=True)
+
+
+@pytest.mark.parametrize("manifest", [True, False])
+def test_a_folder_with_another_set_is_left_alone(source: SampleSet, tmp_path: Path, manifest: bool) -> None:
+    for out in (tmp_path / "other", source.folder):
+        if out != source.folder:
+            write_set(out, [choice()])
+        if not manifest:
+            (out / "set.json").unlink()
+        before = tree(out)
+        with pytest.raises(UserError, match=r"already holds (a|another) set"):
+            perturb(source, out, ops="shuffle", quiet=True)
+        assert tree(out) == before
+
+
+def test_a_file_in_the_way(source: SampleSet, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("in the way")
+    with pytest.raises(UserError, match=r"cannot write .*out"):
+        perturb(source, tmp_path / "out", ops="pad", quiet=True)
+
+
+def test_a_second_process_is_told_to_wait(source: SampleSet, tmp_path: Path) -> None:
+    with Store(tmp_path / "out" / ".work"), pytest.raises(Busy, match="is held by process"):
+        perturb(source, tmp_path / "out", ops="pad", quiet=True)
+
+
+def test_an_id_given_twice_is_told(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "s", [choice("a"), choice("b")])
+    file = source.folder / "samples.jsonl"
+    file.write_bytes(file.read_bytes().replace(b'"id":"b"', b'"id":"a"').replace(b"triangle", b"square", 1))
+    with pytest.raises(InputError, match="the id 'a~shuffle~0' is given twice"):
+        perturb(source, tmp_path / "out", ops="shuffle", quiet=True)
+
+
+def test_a_bad_line_is_told_with_its_number(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "s", [choice("a"), choice("b")])
+    file = source.folder / "samples.jsonl"
+    file.write_bytes(file.read_bytes() + b'{"id": 3}\n')
+    with pytest.raises(InputError, match=r"samples\.jsonl:3: "):
+        perturb(source, tmp_path / "out", ops="shuffle", quiet=True)
+
+
+class CountedSet(SampleSet):
+    """Counts how far its samples were read before the first was done with."""
+
+    read = 0
+
+    def __iter__(self) -> Iterator[Sample]:
+        for sample in super().__iter__():
+            self.read += 1
+            yield sample
+
+
+def test_the_set_is_streamed(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "s", (choice(f"s{n}") for n in range(500))).folder
+    counted = CountedSet(folder)
+    perturb(counted, tmp_path / "out", ops="shuffle", quiet=True)
+    assert counted.read == 1000, "once to make, once to write"
+
+
+def test_the_summary_counts_by_chain(dynamic: SampleSet) -> None:
+    chains = summarize(dynamic)
+    assert list(chains) == OPS.split(",")
+    assert chains["pad"].made == 20 and chains["pad"].outcomes["not_applicable"] == 4
+    assert chains["pad"].reasons == {"the sample has no picture": 4}
+    assert chains["shuffle"].reasons == {"there are no options to shuffle": 12}
+
+
+def test_gold_answers_change_no_picture_and_no_order(tmp_path: Path) -> None:
+    """Permuting the gold answers changes what is right, and nothing that a model sees of shuffled or padded questions."""
+    sets = []
+    for answer in "ABCD":
+        made = [msgspec.structs.replace(choice(f"s{n}", images=(REFS[0],)), answer=(answer,)) for n in range(10)]
+        source = write_set(tmp_path / answer, made, images=PICTURES)
+        out = perturb(source, tmp_path / f"{answer}-out", ops="pad+color,shuffle", draws=2, quiet=True)
+        sets.append([(sample.id, sample.question, sample.options, sample.images) for sample in out])
+    assert all(shown == sets[0] for shown in sets)

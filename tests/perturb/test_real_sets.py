@@ -1,0 +1,69 @@
+"""All operators over public data: acceptance is pinned, and so is that workers change nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from making_sets import tree
+
+from mmdyn import plugins
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.sample import Sample
+from perturb.pipeline import perturb
+from perturb.summary import summarize
+from perturb.text._blank import as_blank
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+OPS = "pad,invert,salt_pepper,shuffle,convert"
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public data are not beside the checkout")
+
+
+def load(benchmark: str, folder: str, out: Path) -> SampleSet:
+    with SetWriter(out, benchmark) as writer:
+        for row in plugins.load("benchmarks", benchmark)().read(DATA / folder, ImageFolder(out)):
+            if row.sample:
+                writer.add(row.sample)
+    return SampleSet(out)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "folder"), [("gaokao_mm", "gaokao-mm"), ("scemqa", "scemqa"), ("we_math", "we-math")]
+)
+def test_one_and_two_workers_make_the_same_set(benchmark: str, folder: str, tmp_path: Path) -> None:
+    source = load(benchmark, folder, tmp_path / "source")
+    one, two = (
+        perturb(source, tmp_path / str(n), ops=OPS, draws=2, seed=1, limit=25, workers=n, quiet=True) for n in (1, 2)
+    )
+    assert one.manifest.digest == two.manifest.digest
+    assert tree(one.folder) == tree(two.folder)
+    assert one.manifest.counts.get("failed", 0) == 0
+    chains = summarize(one)
+    assert [chains[name].made for name in ("pad", "invert", "salt_pepper")] == [50, 25, 50]
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "folder", "shuffled", "converted", "blanks"),
+    [
+        ("gaokao_mm", "gaokao-mm", (63, 72), (72, 72), 1),
+        ("scemqa", "scemqa", (151, 201), (161, 201), 19),
+        ("we_math", "we-math", (206, 215), (214, 215), 98),
+        ("math_vision", "math-vision", (24, 80), (51, 80), 5),
+        ("gaokao_bench", "gaokao-bench", (594, 802), (598, 802), 26),
+        ("tal_scq5k", "tal-scq5k", (1582, 1597), (1596, 1597), 757),
+    ],
+)
+def test_how_many_questions_take_another_order_or_form(
+    benchmark: str, folder: str, shuffled: tuple[int, int], converted: tuple[int, int], blanks: int, tmp_path: Path
+) -> None:
+    """What is refused is looked at by eye; a change of these counts is a change of what counts as certain."""
+    source = load(benchmark, folder, tmp_path / "source")
+    out = perturb(source, tmp_path / "out", ops="shuffle,convert", draws=2, seed=1, quiet=True)
+    chains = summarize(out)
+    assert (chains["shuffle"].made // 2, len(source)) == shuffled
+    assert (chains["convert"].made // 2, len(source)) == converted
+    assert out.manifest.counts.get("failed", 0) == 0
+    found = sum(isinstance(as_blank(sample), Sample) for sample in source if sample.options)
+    assert found == pytest.approx(blanks, rel=0.03, abs=1)

@@ -1,0 +1,109 @@
+"""kill -9 at any moment, the same command again: the set is the one that an undisturbed run makes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from making_sets import tree
+
+from making import choice, image_ref, picture, write_set
+from mmdyn.data.set_folder import SampleSet
+
+HERE = Path(__file__).parent
+
+
+def test_killed_at_every_step_with_a_file(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, HERE / "kill_everywhere.py", tmp_path, "5"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["differing"] == []
+    assert result["over"], "the last try was not killed and made the whole set"
+    assert result["tried"] > 20
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
+    data = picture(600, 500)
+    folder = tmp_path_factory.mktemp("source") / "set"
+    return write_set(folder, (choice(f"s{n}", images=(image_ref(data),)) for n in range(60)), "many", [data])
+
+
+def command(source: SampleSet, out: Path, workers: int) -> list[str]:
+    options = ["--ops", "pad+color,shuffle", "--draws", "2", "--seed", "1", "--workers", str(workers)]
+    return [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "-o", str(out), *options]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(source: SampleSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    subprocess.run(command(source, out, 2), check=True, capture_output=True)
+    return tree(out)
+
+
+def pictures(out: Path) -> int:
+    return sum(1 for _ in out.glob("images/*/*.png"))
+
+
+def wait_for_pictures(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    end = time.monotonic() + 30
+    while pictures(out) < count and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(("workers", "moments"), [(1, (3, 40)), (2, (1, 30, 90))])
+def test_killed_again_and_again_with_workers(
+    source: SampleSet, undisturbed: dict[str, bytes], tmp_path: Path, workers: int, moments: tuple[int, ...]
+) -> None:
+    out = tmp_path / "out"
+    for moment in moments:
+        process = subprocess.Popen(command(source, out, workers), stderr=subprocess.PIPE, text=True)
+        wait_for_pictures(process, out, moment)
+        process.kill()
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert not (out / "set.json").exists()
+    kept = pictures(out)
+    finished = subprocess.run(command(source, out, workers), capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    assert kept > 0
+    assert tree(out) == undisturbed
+
+
+def test_ctrl_c_ends_with_130_and_the_same_command_goes_on(
+    source: SampleSet, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    process = subprocess.Popen(command(source, out, 2), stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_for_pictures(process, out, 20)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert errors.rstrip().endswith("interrupted; what was done is saved, the same command goes on from here")
+    finished = subprocess.run(command(source, out, 2), capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    assert tree(out) == undisturbed
+
+
+def test_a_second_process_in_the_same_folder_ends_with_75(source: SampleSet, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = subprocess.Popen(command(source, out, 1), stderr=subprocess.PIPE, text=True)
+    wait_for_pictures(first, out, 1)
+    second = subprocess.run(command(source, out, 1), capture_output=True, text=True)
+    first.kill()
+    first.communicate()
+    assert second.returncode == 75
+    assert second.stderr.startswith(f"mmdyn: {out / '.work'} is held by process {first.pid} on ")

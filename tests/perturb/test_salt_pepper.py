@@ -1,0 +1,86 @@
+"""image.salt_pepper, with invert the colour perturbation of MDK12-Bench's "Evaluation Methods"."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from making_items import apply, array, draw, item, refusal
+
+from making import choice
+from perturb.image.salt_pepper import HIGH, LOW, SaltPepper
+
+GREY = np.full((600, 800), 100, np.uint8)
+
+
+def specks(pixels: np.ndarray, density: float = 0.03, seed: int = 7) -> np.ndarray:
+    return apply(SaltPepper(), item(pixels), {"density": density, "seed": seed}).pictures["images/0.png"].pixels
+
+
+@pytest.mark.parametrize("density", [0.001, 0.01, 0.03, 0.1])
+def test_the_density_is_the_share_of_pixels_and_half_are_salt(density: float) -> None:
+    after = specks(GREY, density)
+    touched = (after != 100).mean()
+    spread = (density * (1 - density) / GREY.size) ** 0.5
+    assert abs(touched - density) < 4 * spread
+    salt, pepper = (after == 255).sum(), (after == 0).sum()
+    assert salt + pepper == (after != 100).sum()
+    assert abs(salt - pepper) < 4 * (salt + pepper) ** 0.5
+
+
+def test_specks_are_spread_evenly_and_do_not_line_up() -> None:
+    touched = specks(GREY, 0.05) != 100
+    for axis in (0, 1):
+        counts = touched.sum(axis)
+        expected = touched.sum() / len(counts)
+        assert abs((counts - expected) ** 2 / expected).mean() < 1.3, "chi square per line is about 1"
+    halves = touched[:, 1:] & touched[:, :-1]
+    assert abs(halves.mean() - 0.05**2) < 0.0005
+
+
+def test_colour_pictures_get_white_and_black_specks() -> None:
+    after = specks(np.full((200, 300, 3), 100, np.uint8))
+    touched = after[(after != 100).any(axis=2)]
+    assert set(map(tuple, touched.tolist())) == {(255, 255, 255), (0, 0, 0)}
+
+
+def test_seed_and_picture_number_change_the_specks() -> None:
+    first = specks(GREY, seed=1)
+    assert np.array_equal(first, specks(GREY, seed=1))
+    both = apply(SaltPepper(), item(GREY, GREY), {"density": 0.03, "seed": 1}).pictures
+    second = both["images/1.png"].pixels
+    assert np.array_equal(both["images/0.png"].pixels, first)
+    for other in (second, specks(GREY, seed=2), specks(GREY, seed=(1 << 63) - 1)):
+        common = ((first != 100) & (other != 100)).mean()
+        assert abs(common - 0.03**2) < 0.0003, "no more in common than chance"
+
+
+def test_the_bits_are_pinned() -> None:
+    """Whoever replays a trail, on whatever machine, gets these."""
+    after = specks(np.full((50, 70), 100, np.uint8), 0.02, 123456789)
+    assert hashlib.sha256(after.tobytes()).hexdigest()[:16] == "b7371ae06f045ad3"
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (1, 1, 3), (3, 1, 3)])
+def test_tiny_pictures(shape: tuple[int, ...]) -> None:
+    assert specks(np.full(shape, 100, np.uint8), 0.05).shape == shape
+
+
+def test_draws() -> None:
+    sample = choice(images=("images/0.png",))
+    draws = [draw(SaltPepper(), sample, number) for number in range(1000)]
+    densities = np.array([params["density"] for params in draws])
+    assert (LOW, HIGH) == (0.01, 0.03)
+    assert LOW <= densities.min() < 0.0101 and 0.0299 < densities.max() <= HIGH
+    assert abs(densities.mean() - 0.02) < 0.0007
+    seeds = {params["seed"] for params in draws}
+    assert len(seeds) == 1000 and min(seeds) >= 0 and (1 << 61) < max(seeds) < 1 << 63
+    assert refusal(SaltPepper(), choice()) == "the sample has no picture"
+
+
+def test_the_input_is_left_alone() -> None:
+    before = array()
+    copy = before.copy()
+    specks(before)
+    assert np.array_equal(before, copy)

@@ -1,0 +1,26 @@
+"""A model: it says what it was told to say."""
+
+from __future__ import annotations
+
+from mmdyn.keys import Json
+from mmdyn.models.message import Message
+from mmdyn.models.model import Limits, Spec
+from mmdyn.record import Reply
+
+
+class Echo:
+    """`echo:WORDS` answers every question with WORDS."""
+
+    cached = False
+    limits = Limits()
+
+    def __init__(self, spec: Spec) -> None:
+        self.label = f"echo:{spec.name}"
+        self.identity: dict[str, Json] = {"echo": spec.name}
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """The words."""
+        return Reply(self.identity["echo"])  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        """Nothing to let go of."""

@@ -1,0 +1,192 @@
+"""A name is a file, or another package's entry point; a clash is an error, a typo is answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from making import choice, image_ref, picture, pixels, write_set
+from mmdyn import plugins
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import PluginError
+from mmdyn.plugins import FOLDERS, load, names, resolve
+
+PACKAGE = Path(__file__).parent / "plugin_package"
+
+
+def test_a_name_is_a_file() -> None:
+    found = names("operators")
+    assert found["image.invert"] == "perturb.image.invert"
+    assert not any(name.rpartition(".")[2][0] == "_" for kind in FOLDERS for name in names(kind))
+    for kind in FOLDERS:
+        for name, target in names(kind).items():
+            if ":" not in target:
+                assert load(kind, name).__module__ == target
+
+
+def test_listing_imports_nothing() -> None:
+    script = (
+        "import sys; from mmdyn.plugins import names, FOLDERS; [names(kind) for kind in FOLDERS];"
+        "print([m for m in sys.modules if m.startswith(('perturb.image.', 'mmdyn.models.backends.', 'numpy'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_short_names_and_hyphens() -> None:
+    assert resolve("operators", "pad") == "image.pad"
+    assert resolve("operators", "image.pad") == "image.pad"
+    assert resolve("operators", "salt-pepper") == "image.salt_pepper"
+    assert load("operators", "salt-pepper") is load("operators", "image.salt_pepper")
+
+
+def test_a_typo_is_answered() -> None:
+    with pytest.raises(PluginError) as unknown:
+        resolve("operators", "shufle")
+    assert str(unknown.value) == (
+        "there is no operator 'shufle' (did you mean 'shuffle'?); `mmdyn list operators` names them all"
+    )
+    with pytest.raises(PluginError, match="there is no benchmark 'xyzzy'; `mmdyn list benchmarks` names them all"):
+        load("benchmarks", "xyzzy")
+
+
+def install(target: Path, entries: dict[str, dict[str, str]], name: str = "mmdyn-example") -> Path:
+    """What an installer leaves behind: the package and its metadata, without building anything."""
+    shutil.copytree(PACKAGE / "mmdyn_example", target / "mmdyn_example", dirs_exist_ok=True)
+    info = target / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [
+        line for group, points in entries.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in points.items()))
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    return target
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
+    assert set(project["entry-points"]) == {f"mmdyn.{kind}" for kind in FOLDERS}
+    return install(tmp_path_factory.mktemp("site"), project["entry-points"], project["name"])
+
+
+def python(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])},
+    )
+
+
+def test_another_package_s_plug_ins_are_listed(site: Path) -> None:
+    done = python(site, "-m", "mmdyn", "list", "operators")
+    assert "example.mirror  (mmdyn_example.mirror:Mirror)\n" in done.stdout and "image.pad\n" in done.stdout
+    script = "import json; from mmdyn.plugins import *; print(json.dumps({kind: names(kind) for kind in FOLDERS}))"
+    found = json.loads(python(site, "-c", script).stdout)
+    assert found["models"]["echo"] == "mmdyn_example.echo:Echo"
+    assert found["formats"]["quiz"] == "mmdyn_example.quiz:Quiz"
+    assert found["scorers"]["generous"] == "mmdyn_example.generous:Generous"
+    assert found["benchmarks"]["sums"] == "mmdyn_example.sums:Sums"
+
+
+def test_another_package_s_operator_works_in_chains_and_in_other_processes(site: Path, tmp_path: Path) -> None:
+    data = picture()
+    source = write_set(tmp_path / "set", [choice(f"s{n}", images=(image_ref(data),)) for n in range(8)], images=[data])
+    out = tmp_path / "out"
+    options = ("--ops", "mirror,mirror+invert", "--workers", 2)
+    done = python(site, "-m", "mmdyn", "perturb", source.folder, "-o", out, *options)
+    assert done.returncode == 0, done.stderr
+    dynamic = SampleSet(out)
+    assert len(dynamic) == 16
+    for sample in dynamic:
+        assert sample.variant is not None
+        assert sample.variant.steps[0].operator == "example.mirror"
+        turned = pixels(data)[::-1] if sample.variant.steps[0].params["axis"] == 0 else pixels(data)[:, ::-1]
+        expected = turned if sample.variant.chain == "mirror" else 255 - turned
+        assert (pixels(dynamic.images.read(sample.images[0])) == expected).all()
+
+
+def test_another_package_s_format_benchmark_model_and_scorer_work_together(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "facts.quiz").write_text("Is seven a prime number? | true\nIs nine? | false\n")
+    (tmp_path / "sums.txt").write_text("1 2\n30 4\n")
+    run = tmp_path / "run"
+    converted = python(site, "-m", "mmdyn", "data", "convert", "--from", "sums", tmp_path, "-o", tmp_path / "sums")
+    assert converted.returncode == 0, converted.stderr
+    asked = python(
+        site, "-m", "mmdyn", "eval", tmp_path / "facts.quiz", tmp_path / "sums", "-m", "echo:The answer is 34.", "-o", run,
+        "--policy", "generous",
+    )  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    done = python(site, "-m", "mmdyn", "report", run, "--json")
+    conditions = {condition["set"]: condition for condition in json.loads(done.stdout)["conditions"]}
+    assert conditions["sums"]["score"] == 0.75, "one is right, the other is generously scored"
+    assert conditions["facts"]["unparsed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        ({"image.pad": "mmdyn_example.mirror:Mirror"}, "two operators are named 'image.pad' (perturb.image.pad and mmdyn_example.mirror:Mirror): uninstall one of them"),
+        ({"example.mirror": "mmdyn_example.echo:Echo"}, "two operators are named 'example.mirror' (mmdyn_example."),
+    ],
+)  # fmt: skip
+def test_a_clash_of_names_is_an_error(tmp_path: Path, entries: dict[str, str], problem: str) -> None:
+    site = install(tmp_path, {"mmdyn.operators": {"example.mirror": "mmdyn_example.mirror:Mirror"}})
+    install(site, {"mmdyn.operators": entries}, "mmdyn-other")
+    done = python(site, "-m", "mmdyn", "list", "operators")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"mmdyn: {problem}") and done.stderr.count("\n") == 1
+
+
+def test_a_short_name_that_fits_two_must_be_written_out(tmp_path: Path) -> None:
+    entries = {"example.pad": "mmdyn_example.mirror:Mirror", "example.color": "mmdyn_example.mirror:Mirror"}
+    site = install(tmp_path, {"mmdyn.operators": entries})
+    script = "from perturb.chains import parse_chains; import sys; print(parse_chains(sys.argv[1]))"
+    assert "'pad' could be example.pad or image.pad: write the full name" in python(site, "-c", script, "pad").stderr
+    both = python(site, "-c", script, "color").stderr
+    assert "'color' could be image.invert+image.salt_pepper or example.color: write the full names" in both
+    assert "operators=('image.pad',)" in python(site, "-c", script, "image.pad").stdout
+
+
+@pytest.mark.parametrize("target", ["not_installed:Thing", "mmdyn_example.mirror:Mirrror", "mmdyn_example.gone:Thing"])
+def test_a_broken_entry_point_is_one_sentence(tmp_path: Path, target: str) -> None:
+    site = install(tmp_path, {"mmdyn.operators": {"example.broken": target}})
+    source = write_set(tmp_path / "set", [choice()])
+    done = python(site, "-m", "mmdyn", "perturb", source.folder, "-o", tmp_path / "out", "--ops", "broken")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"mmdyn: the operator 'example.broken' cannot be loaded from {target} (")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_real_installer_installs_it(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    pytest.importorskip("pip")
+    shutil.copytree(PACKAGE, tmp_path / "package", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--target",
+        tmp_path / "site",
+    ]
+    done = python(tmp_path, *command, tmp_path / "package")
+    assert done.returncode == 0, done.stderr
+    listed = python(tmp_path / "site", "-m", "mmdyn", "list", "scorers")
+    assert "generous  (mmdyn_example.generous:Generous)\n" in listed.stdout
+
+
+def test_the_kinds_are_these() -> None:
+    assert set(FOLDERS) == {"operators", "models", "formats", "scorers", "benchmarks"}
+    assert plugins.names.cache_info().maxsize is None

@@ -1,0 +1,324 @@
+"""The store keeps what it took: over kills, several processes, full disks and odd folders."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.work import store as store_module
+from mmdyn.work.store import Reader, Store
+
+
+def read_all(folder: Path, kind: str = "k") -> dict[str, bytes]:
+    with Reader(folder) as reader:
+        return dict(reader.items(kind))
+
+
+def script(code: str, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_what_is_put_is_there_at_once_and_after_closing(tmp_path: Path) -> None:
+    with Store(tmp_path / "s") as store:
+        assert store.get("k", "a") is None
+        store.put("k", "a", b"1")
+        assert store.get("k", "a") == b"1"
+        assert store.get("other", "a") is None
+    assert read_all(tmp_path / "s") == {"a": b"1"}
+    with Store(tmp_path / "s") as store:
+        assert store.get("k", "a") == b"1"
+
+
+@pytest.mark.parametrize("flush", [True, False])
+def test_the_first_value_of_a_key_stays(tmp_path: Path, flush: bool) -> None:
+    with Store(tmp_path) as store:
+        store.put("k", "a", b"first")
+        if flush:
+            store.flush()
+        store.put("k", "a", b"second")
+        assert store.get("k", "a") == b"first"
+    assert read_all(tmp_path) == {"a": b"first"}
+
+
+def test_values_are_any_bytes_and_keys_any_text(tmp_path: Path) -> None:
+    values = {
+        "": b"",
+        "题目~pad+color~0": bytes(range(256)),
+        "a'; DROP TABLE records; --": b"x" * 3_000_000,
+        "\n\t": b"1",
+    }
+    with Store(tmp_path) as store:
+        for key, value in values.items():
+            store.put("k", key, value)
+    with Reader(tmp_path) as reader:
+        assert {key: reader.get("k", key) for key in values} == values
+
+
+def test_it_saves_by_itself_half_a_second_after_the_first_unsaved_value(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.put("k", "a", b"1")
+        assert read_all(tmp_path) == {}
+        time.sleep(store_module.COMMIT_SECONDS + 0.05)
+        store.put("k", "b", b"2")
+        assert read_all(tmp_path) == {"a": b"1", "b": b"2"}
+
+
+def test_it_saves_by_itself_when_much_is_unsaved(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        for number in range(store_module.COMMIT_RECORDS):
+            store.put("k", str(number), b"v")
+        assert len(read_all(tmp_path)) == store_module.COMMIT_RECORDS
+
+
+def test_items_come_in_key_order_page_by_page(tmp_path: Path) -> None:
+    keys = [f"{number:05}" for number in range(1234)]
+    with Store(tmp_path) as store:
+        for key in reversed(keys):
+            store.put("k", key, key.encode())
+        store.put("j", "x", b"")
+    with Reader(tmp_path) as reader:
+        assert list(reader.items("k")) == [(key, key.encode()) for key in keys]
+
+
+def test_files_of_several_writers_are_merged(tmp_path: Path) -> None:
+    with Store(tmp_path, "rank-0") as first, Store(tmp_path, "rank-1") as second:
+        first.put("k", "a", b"from 0")
+        second.put("k", "a", b"from 1")
+        second.put("k", "b", b"from 1")
+    assert read_all(tmp_path) == {"a": b"from 0", "b": b"from 1"}
+    with Store(tmp_path, "rank-2") as third:
+        assert third.get("k", "b") == b"from 1"
+
+
+def test_a_folder_without_files_is_empty(tmp_path: Path) -> None:
+    assert read_all(tmp_path) == {}
+    assert read_all(tmp_path / "not there") == {}
+
+
+def test_several_threads_share_a_store(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+
+        def work(name: int) -> None:
+            for number in range(200):
+                store.put("k", f"{name}-{number}", b"v")
+                assert store.get("k", f"{name}-{number}") == b"v"
+                if number % 50 == 0:
+                    store.flush()
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(read_all(tmp_path)) == 1000
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from mmdyn.work.store import Store
+with Store(Path(sys.argv[1]), shared=sys.argv[2] == "True") as store:
+    store.put("k", "held", b"by me"); store.flush()
+    print("ready", flush=True)
+    sys.stdin.read() if len(sys.argv) > 3 else __import__("time").sleep(60)
+"""
+
+
+def test_a_held_file_is_busy_and_says_by_whom(tmp_path: Path) -> None:
+    holder = script(HOLD, tmp_path, False)
+    assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
+    with pytest.raises(Busy, match=f"is held by process {holder.pid} on ") as refused:
+        Store(tmp_path)
+    assert refused.value.exit_status == 75
+    assert read_all(tmp_path) == {"held": b"by me"}, "reading does not wait for the writer"
+    holder.kill()
+    holder.communicate()
+    with Store(tmp_path) as store:
+        assert store.get("k", "held") == b"by me"
+
+
+def test_shared_writers_take_a_file_each(tmp_path: Path) -> None:
+    holder = script(HOLD, tmp_path, True)
+    assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
+    with Store(tmp_path, shared=True) as store:
+        assert store.get("k", "held") == b"by me"
+        store.put("k", "mine", b"too")
+    holder.kill()
+    holder.communicate()
+    assert sorted(file.name for file in tmp_path.glob("*.sqlite")) == ["main-1.sqlite", "main.sqlite"]
+    assert read_all(tmp_path) == {"held": b"by me", "mine": b"too"}
+
+
+MANY = """
+import sys
+from pathlib import Path
+from mmdyn.work.store import Store
+with Store(Path(sys.argv[1]), shared=True) as store:
+    for number in range(300):
+        store.put("k", f"{sys.argv[2]}-{number}", b"v" * 100)
+        if number % 30 == 0:
+            store.flush()
+"""
+
+
+def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    processes = [script(MANY, tmp_path, name) for name in "abcd"]
+    while any(process.poll() is None for process in processes):
+        read_all(tmp_path)
+    for process in processes:
+        assert process.communicate()[1] == ""
+    assert sorted(read_all(tmp_path)) == sorted(f"{name}-{number}" for name in "abcd" for number in range(300))
+
+
+ENDLESS = """
+import sys
+from pathlib import Path
+from mmdyn.work.store import Store
+with Store(Path(sys.argv[1])) as store:
+    number = 0
+    while True:
+        store.put("k", f"{number:08}", str(number).encode() * 50)
+        if number % 7 == 0:
+            store.flush()
+            print(number, flush=True)
+        number += 1
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.05, 0.11, 0.2])
+def test_kill_9_loses_nothing_that_was_saved(tmp_path: Path, seconds: float) -> None:
+    process = script(ENDLESS, tmp_path)
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    printed = process.communicate()[0].split("\n")
+    saved = max([0, *(int(line) for line in printed[:-1])])
+    there = read_all(tmp_path)
+    assert set(there) >= {f"{number:08}" for number in range(saved + 1)}
+    assert all(value == str(int(key)).encode() * 50 for key, value in there.items())
+    with Store(tmp_path) as store:
+        store.put("k", "more", b"1")
+    assert read_all(tmp_path).keys() == {*there, "more"}
+
+
+KILLED_HALF_WAY = """
+import os, signal, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("PRAGMA cache_size=1")
+db.execute("BEGIN IMMEDIATE")
+db.executemany("INSERT INTO records VALUES ('k', ?, ?)", [(f"half {n}", b"v" * 100) for n in range(2000)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("opens", ["Reader", "the same writer", "another writer"])
+def test_a_commit_that_was_killed_half_way_is_undone_by_whoever_opens_it(tmp_path: Path, opens: str) -> None:
+    with Store(tmp_path) as store:
+        store.put("k", "a", b"1")
+    script(KILLED_HALF_WAY, tmp_path / "main.sqlite").communicate()
+    assert (tmp_path / "main.sqlite-journal").stat().st_size > 0
+    if opens == "Reader":
+        assert read_all(tmp_path) == {"a": b"1"}
+    else:
+        with Store(tmp_path, "main" if opens == "the same writer" else "other") as store:
+            assert store.get("k", "a") == b"1"
+            assert store.get("k", "half 0") is None
+
+
+def test_a_file_that_was_not_begun_counts_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "main.sqlite").write_bytes(b"")
+    assert read_all(tmp_path) == {}
+    with Store(tmp_path, "other") as store:
+        store.put("k", "a", b"1")
+    with Store(tmp_path) as store:
+        assert store.get("k", "a") == b"1"
+
+
+@pytest.mark.parametrize("name", ["a?b", "a#b", "100%25", "with space", "名字", "a&mode=rwc"])
+def test_odd_folder_names(tmp_path: Path, name: str) -> None:
+    with Store(tmp_path / name) as store:
+        store.put("k", "a", b"1")
+    assert read_all(tmp_path / name) == {"a": b"1"}
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_that_is_no_store_is_named_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "main.sqlite"
+    file.write_bytes(b"my own notes, not a database at all" * 100)
+    before = file.read_bytes()
+    for opening in (lambda: Store(tmp_path), lambda: Store(tmp_path, "other"), lambda: Reader(tmp_path)):
+        with pytest.raises(InputError, match="is no store, or a damaged one"):
+            opening()
+    assert file.read_bytes() == before
+    (tmp_path / "main.sqlite").unlink()
+    Store(tmp_path).close()
+
+
+def test_a_damaged_page_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        for number in range(2000):
+            store.put("k", f"{number:05}", os.urandom(200))
+    file = tmp_path / "main.sqlite"
+    data = bytearray(file.read_bytes())
+    data[8192 : len(data) - 4096] = b"\xff" * (len(data) - 12288)
+    file.write_bytes(data)
+    with pytest.raises(InputError, match=r"main\.sqlite: is no store, or a damaged one"):
+        read_all(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match=r"cannot write .*file.* choose another folder"):
+        Store(tmp_path / "file" / "store")
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from mmdyn.errors import UserError
+from mmdyn.work.store import Store
+store = Store(Path(sys.argv[1]))
+store.put("k", "kept", b"1"); store.flush()
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+__import__("signal").signal(__import__("signal").SIGXFSZ, __import__("signal").SIG_IGN)
+try:
+    store.put("k", "large", b"v" * 1_000_000)
+    store.flush()
+except UserError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+"""
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit on file sizes here")
+def test_a_full_disk_is_one_sentence_and_what_was_saved_stays(tmp_path: Path) -> None:
+    out, _ = script(FULL, tmp_path).communicate()
+    assert "free some space and run again" in out
+    assert read_all(tmp_path) == {"kept": b"1"}
+
+
+def test_what_could_not_be_saved_is_saved_by_the_next_flush(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.put("k", "a", b"1")
+        locked = sqlite3.connect(tmp_path / "main.sqlite", isolation_level=None)
+        store._db.execute("PRAGMA busy_timeout=10")
+        locked.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(UserError, match="cannot save into"):
+            store.flush()
+        locked.execute("ROLLBACK")
+        locked.close()
+        store.flush()
+        assert read_all(tmp_path) == {"a": b"1"}
