@@ -66,7 +66,7 @@ def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterato
     """Hold a folder for a set to be written: gives the set that is there, made in the same way, or None for a clear place.
 
     What an earlier, interrupted run left is removed, and so is a set with rejected rows, which may be mended by now; with
-    `replace`, so is any other set that the same command made.
+    `replace`, so is any set that the same command made.
     Raises UserError where the folder holds anything else, Busy where another process writes there.
     """
     new = not out.exists()
@@ -108,9 +108,10 @@ def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
     if MANIFEST in there:
         found = SampleSet(out)
         if found.manifest.made.get("command") == made["command"]:
-            if _same(found, made) and REJECTED not in there:
+            same = _same(found, made)
+            if same and not replace and REJECTED not in there:
                 return found
-            if replace or _same(found, made):
+            if same or replace:
                 return None
         raise UserError(f"{out} already holds another set ({found.name}): choose another folder, or remove this one")
     if not any(name.endswith(".part") for name in there):

@@ -54,7 +54,7 @@ def convert(
         return samples
     how = made("mmdyn data convert", source, benchmark=benchmark, format=format, limit=limit, name=name)
     with place(out, how) as done:
-        return done or fill(out, name or out.resolve().name, how)
+        return done if done is not None else fill(out, name or out.resolve().name, how)
 
 
 def _open(source: Path, images: ImageFolder, benchmark: str | None, format: str | None) -> Incoming:

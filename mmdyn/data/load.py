@@ -18,8 +18,7 @@ from mmdyn.errors import InputError, PluginError, did_you_mean
 def load(path: str | Path, into: Path | None = None) -> SampleSet:
     """Open a set folder, or import a file of any format into `into` (a temporary folder without it) and open that.
 
-    An earlier import in `into` is opened again where the file has not changed (its own bytes, not those of pictures that it
-    names), and replaced where it has.
+    An earlier import in `into` is replaced: the file may name pictures that have changed though it has not.
     Raises InputError for the first bad row, UserError where `into` holds anything else.
     """
     path = Path(path)
@@ -29,7 +28,9 @@ def load(path: str | Path, into: Path | None = None) -> SampleSet:
     how = made("import", path)
     out = into or scratch(path.stem)
     with place(out, how, replace=True) as done:
-        return done or write_set(Incoming(format.read(path, ImageFolder(out))), out, path.stem, how)
+        return (
+            done if done is not None else write_set(Incoming(format.read(path, ImageFolder(out))), out, path.stem, how)
+        )
 
 
 def is_set(path: Path) -> bool:

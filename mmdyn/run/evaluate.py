@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from mmdyn.data.load import load
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.models.asker import Asker
@@ -19,11 +20,11 @@ from mmdyn.record import Condition
 from mmdyn.run.plan import Ask, Skip, check_sets, count, parse_conditions, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
+from mmdyn.run.sets import Given, make_variants, open_sets
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import ModelEntry, RunConfig, RunFolder, SetEntry, write_config
 from mmdyn.work.store import Store
-from perturb.pipeline import perturb
 
 FREE = ("planned", "skipped", "scorer", "limit", "versions")
 """What of run.json may differ when a run goes on."""
@@ -34,7 +35,7 @@ WAITING = 4
 
 
 def evaluate(
-    sets: Sequence[SampleSet | str | Path],
+    sets: Sequence[Given],
     models: Sequence[str],
     out: str | Path,
     *,
@@ -54,23 +55,22 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every mode and style, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept under out/sets. Called again with the same arguments it goes on
-    where it stopped. Raises UserError for settings that do not fit, ModelError for a model that cannot be asked.
+    A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept
+    under out/sets. Called again with the same arguments it goes on where it stopped. Raises UserError for settings that do not fit, ModelError for a model that cannot be asked.
     """
     scorer = Scorer(policy)
     asked = _open_models(models)
     out = Path(out)
     with Store(out / "records") as store:
-        _check_names(sets)
-        opened = [_open_set(given, out) for given in sets]
+        opened = open_sets(sets, out)
         if ops:
-            opened += [*_made_on_the_way(opened, out, ops, draws, seed, workers, limit, quiet)]
+            opened += [
+                *make_variants(opened, out, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, quiet=quiet)
+            ]
         conditions = parse_conditions(modes or _modes_of(opened), styles)
         check_sets(opened, conditions)
         custom = _read_prompt(Path(prompt), conditions) if prompt else None
         planned, skipped = count(plan(opened, conditions, epochs, limit))
-        if not planned:
-            raise UserError("there is nothing to ask: kprag needs samples with knowledge points, and a set needs samples")
         config = RunConfig(
             sets=tuple(SetEntry(s.name, s.root, _relative(s.folder, out), s.manifest.digest) for s in opened),
             models=tuple(ModelEntry(model.label, model.identity) for model in asked),
@@ -90,8 +90,19 @@ def evaluate(
             runner = Runner(opened, renderers, store, scorer, progress)
             for model in asked:
                 asks = plan(opened, conditions, epochs, limit)
-                asyncio.run(_ask(runner, model, asks, concurrency, use_cache))
+                _run(_ask(runner, model, asks, concurrency, use_cache))
     return RunFolder(out)
+
+
+def _run(asking: Coroutine[Any, Any, None]) -> None:
+    """Run to the end; in a thread of its own where a loop is running already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(asking)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, asking).result()
 
 
 async def _ask(runner: Runner, model: Model, asks: Iterator[Ask | Skip], concurrency: int, use_cache: bool) -> None:
@@ -103,28 +114,6 @@ async def _ask(runner: Runner, model: Model, asks: Iterator[Ask | Skip], concurr
         await asker.close()
         if cache:
             cache.close()
-
-
-def _made_on_the_way(
-    sets: Sequence[SampleSet], out: Path, ops: str, draws: int, seed: int, workers: int, limit: int | None, quiet: bool
-) -> Iterator[SampleSet]:
-    for opened in sets:
-        if opened.manifest.parent:
-            raise UserError(f"{opened.folder} is a dynamic set already: give its parent, or leave --ops out")
-        folder = out / "sets" / f"{opened.name}-dynamic"
-        yield perturb(opened, folder, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, quiet=quiet)
-
-
-def _check_names(sets: Sequence[SampleSet | str | Path]) -> None:
-    """Files are imported under their names. Raises UserError where two share one."""
-    stems = [Path(given).stem for given in sets if not isinstance(given, SampleSet) and Path(given).is_file()]
-    for stem in stems:
-        if stems.count(stem) > 1:
-            raise UserError(f"two files are called {stem}: convert one of them with `mmdyn data convert --name`")
-
-
-def _open_set(given: SampleSet | str | Path, out: Path) -> SampleSet:
-    return given if isinstance(given, SampleSet) else load(Path(given), into=out / "sets" / Path(given).stem)
 
 
 def _open_models(texts: Sequence[str]) -> list[Model]:
@@ -148,7 +137,9 @@ def _relative(folder: Path, out: Path) -> str:
 
 
 def _begin(out: Path, config: RunConfig) -> None:
-    """Write run.json, unless it is there and speaks of another run. Raises UserError naming what differs."""
+    """Write run.json. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
+    if not config.planned:
+        raise UserError("there is nothing to ask: a set needs samples, and kprag needs samples with knowledge points")
     if (out / "run.json").is_file():
         before = RunFolder(out).config
         differing = [

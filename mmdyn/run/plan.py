@@ -48,12 +48,7 @@ def parse_conditions(modes: Sequence[str], styles: Sequence[str]) -> tuple[Condi
 
 
 def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> None:
-    """Raise UserError where a set is given twice, a dynamic set lies beside another version of its parent, or a variant has no set."""
-    digests = dict[str, SampleSet]()
-    for opened in sets:
-        twice = digests.setdefault(opened.manifest.digest, opened)
-        if twice is not opened:
-            raise UserError(f"{opened.folder} and {twice.folder} are the same set: give it once")
+    """Raise UserError where a dynamic set has no parent beside it, or another version of it, or a mode has no set to ask."""
     standard = {opened.name: opened.manifest.digest for opened in sets if not opened.manifest.parent}
     wanted = {condition.variant for condition in conditions}
     for opened in sets:
@@ -66,8 +61,6 @@ def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> No
             )
     if "dynamic" in wanted and not any(opened.manifest.parent for opened in sets):
         raise UserError("a dynamic mode needs variants: name a set that `mmdyn perturb` made, or give --ops")
-    if len({opened.name for opened in sets if not opened.manifest.parent}) < sum(not s.manifest.parent for s in sets):
-        raise UserError("two different sets have the same name: convert one of them again with --name")
 
 
 def plan(

@@ -44,17 +44,18 @@ def test_a_set_folder_is_opened_where_it_is(source: SampleSet, tmp_path: Path) -
     assert not (tmp_path / "unused").exists()
 
 
-def test_an_import_is_opened_again_and_replaced_when_the_file_changes(source: SampleSet, tmp_path: Path) -> None:
+def test_an_import_is_made_again_and_notices_a_changed_picture(tmp_path: Path) -> None:
     file, into = tmp_path / "s.jsonl", tmp_path / "into"
-    convert(source.folder, file)
-    first = load(file, into)
-    before = (into / "samples.jsonl").stat().st_mtime_ns
-    assert first.manifest.made["source"]["name"] == "s.jsonl"  # type: ignore[index,call-overload]
-    load(file, into)
-    assert (into / "samples.jsonl").stat().st_mtime_ns == before
+    (tmp_path / "p.png").write_bytes(PNG)
+    lines = [{"id": id, "question": "q", "task_type": "true_false", "answer": True, "images": ["p.png"]} for id in "ab"]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert load(file, into).manifest.made["source"]["name"] == "s.jsonl"  # type: ignore[index,call-overload]
+    other = picture(text="another")
+    (tmp_path / "p.png").write_bytes(other)
+    assert [sample.images for sample in load(file, into)] == [(image_ref(other),)] * 2
     file.write_bytes(file.read_bytes().splitlines(keepends=True)[1])
     assert [sample.id for sample in load(file, into)] == ["b"]
-    assert sorted(contents(into)) == ["samples.jsonl", "set.json"]
+    assert sorted(contents(into)) == [image_ref(other), "samples.jsonl", "set.json"]
 
 
 def test_folders_that_hold_anything_else_are_left_alone(source: SampleSet, tmp_path: Path) -> None:

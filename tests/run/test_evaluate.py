@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -222,3 +223,16 @@ def test_run_json_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         b"sk-secret-123" not in text
         and msgspec.json.decode((tmp_path / "run" / "run.json").read_bytes())["schema"] == 1
     )
+
+
+def test_a_notebook_has_a_loop_running_already(tmp_path: Path) -> None:
+    async def cell() -> RunFolder:
+        return evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", quiet=True)
+
+    assert len(list(asyncio.run(cell()).records())) == 5
+
+
+def test_nothing_to_ask_is_said(tmp_path: Path) -> None:
+    opened = write_set(tmp_path / "set", [choice()])
+    with pytest.raises(UserError, match="there is nothing to ask"):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", modes=["kprag"], quiet=True)

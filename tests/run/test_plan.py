@@ -11,6 +11,7 @@ from making import blank, choice, write_set
 from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
 from mmdyn.errors import UserError
 from mmdyn.run.plan import Ask, Skip, check_sets, parse_conditions, plan
+from mmdyn.run.sets import make_variants, open_sets
 from mmdyn.sample import Sample, Variant, Verdict
 
 
@@ -90,10 +91,28 @@ def test_sets_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
         check_sets([dynamic], both)
     with pytest.raises(UserError, match="needs variants"):
         check_sets([parent], both)
-    with pytest.raises(UserError, match="are the same set: give it once"):
-        check_sets([parent, SampleSet(parent.folder)], parse_conditions(["standard"], ["direct"]))
     other = write_set(tmp_path / "other", [choice("z")])
     with pytest.raises(UserError, match="another version of small"):
         check_sets([other, dynamic], both)
-    with pytest.raises(UserError, match="the same name"):
-        check_sets([parent, other], parse_conditions(["standard"], ["direct"]))
+
+
+def test_sets_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
+    parent, _ = pair(tmp_path)
+    with pytest.raises(UserError, match="are the same set: give it once"):
+        open_sets([parent.folder, SampleSet(parent.folder)], tmp_path)
+    other = write_set(tmp_path / "other", [choice("z")])
+    with pytest.raises(UserError, match="are both called small: convert one of them with --name"):
+        open_sets([parent, other], tmp_path)
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.jsonl").write_text("")
+    with pytest.raises(UserError, match="two files are called mine"):
+        open_sets([tmp_path / "x" / "mine.jsonl", tmp_path / "y" / "mine.jsonl"], tmp_path)
+
+
+def test_a_hostile_name_of_a_set_stays_in_the_run(tmp_path: Path) -> None:
+    opened = write_set(tmp_path / "set", [choice()], "../../evil")
+    (made,) = make_variants(
+        [opened], tmp_path / "run", ops="shuffle", draws=1, seed=1, workers=1, limit=None, quiet=True
+    )
+    assert made.folder == tmp_path / "run" / "sets" / ".._.._evil-dynamic"
