@@ -1,0 +1,1 @@
+"""Small pure readers of words, English and Chinese."""

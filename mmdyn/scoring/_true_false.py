@@ -1,0 +1,107 @@
+"""Reads true/false answers: words and signs of both languages, and their negations."""
+
+from __future__ import annotations
+
+import re
+
+from mmdyn.scoring._declared import ANSWERS, CORRECTIONS, Declared, Rank, declared
+from mmdyn.scoring._extraction import Extraction, conflict, found, nothing
+from mmdyn.scoring._resolve import Candidate, Conflict, resolve
+from mmdyn.scoring._response import Response
+
+_OPEN, _CLOSE = r"[\s(\[{<【'\\]{0,9}", r"[\s)\]}>】'.!。、,;:]"
+_NO = (
+    r"(?P<no>(?:is\s|are\s)?(?:not|n't|never)\s"
+    r"(?:(?:entirely|completely|quite|strictly|necessarily|always|exactly|actually|really|a)\s)?"
+    r"|不(?:是)?|没有?|并不|并非|非)?"
+)
+_TRUE = r"true|correct|right|yes|accurate|valid|正确|成立|没错|对|是|真|√|✓|✔|☑|t(?![a-z])"
+_FALSE = r"false|incorrect|wrong|untrue|no|inaccurate|invalid|错误|有误|错|否|假|×|✗|✘|✕|❌|f(?![a-z])"
+_VERDICT = re.compile(rf"{_OPEN}{_NO}(?:(?P<true>{_TRUE})|(?P<false>{_FALSE}))(?:的|命题|了)?")
+_ENDS = re.compile(rf"{_CLOSE}{{0,9}}$")
+_STOPS = re.compile(r"\s{0,3}(?:[)\]}>'】.!。、,;:<]|$|\n|because|因为)")
+_GOES_ON = re.compile(r"\s?(?:or\b|/|或|还是|错|否|误)")
+_SHORT = frozenset({
+    "对", "是", "真", "错", "否", "假", "t", "f", "no", "yes", "right",
+})  # fmt: skip
+_CROSS = re.compile(rf"{_OPEN}x{_CLOSE}{{0,9}}$")
+_CLAIM = re.compile(
+    r"(?:statement|claim|assertion|proposition|sentence|conclusion|judg(?:e)?ment|hypothesis|argument|above|given)"
+    r"(?:\s(?:above|given|here|in\squestion))?(?:\s(?:is|was|must\sbe|would\sbe|seems)(?=n't|\s)\s?|\s?:\s?)"
+    r"(?:(?:therefore|thus|clearly|indeed|actually|definitely)\s)?"
+    r"|(?:说法|叙述|命题|表述|判断|结论|这句话|题干|陈述|观点|该题|此题|描述|题目)(?:中的说法)?(?:就|应该|应|显然)?(?:是|为|:)?"
+)
+_SUPPOSED = re.compile(r"(?:\bif|\bwhether|\bsuppose|\bassum(?:e|ing)|若|如果|假设|是否)[^\n.。,，]{0,24}$")
+_WAVERS = re.compile(r"\bwait\b|\b(?:can't|cannot) (?:tell|say|decide)\b|不确定|说不准")
+_LONGEST_ALONE = 60
+
+
+def read_true_false(response: Response, crosses: bool) -> Extraction:
+    """True or false, as a response judges the statement; `crosses`: an x alone is a cross."""
+    if not response.cut_off:  # what stands alone counts even where the model was stopped
+        alone = _alone(response, crosses)
+        if alone:
+            return alone
+    last = resolve(_declared(response), response)
+    if isinstance(last, Conflict):
+        return conflict()
+    if last and last.value is not None:
+        return found(response, last.value, last.rule, last.start, last.end)
+    return nothing(response)
+
+
+def _alone(response: Response, crosses: bool) -> Extraction | None:
+    """The response is a verdict and nothing else."""
+    whole = response.low.strip()
+    if crosses and _CROSS.match(whole):
+        start = response.low.find("x")
+        return found(response, False, "alone", start, start + 1)
+    if len(whole) > _LONGEST_ALONE:
+        return None
+    verdict = _verdict(response.low, 0)
+    if verdict and _ENDS.match(response.low, verdict[2]):
+        return found(response, verdict[0], "alone", verdict[1], verdict[2])
+    return None
+
+
+def _verdict(low: str, at: int) -> tuple[bool, int, int] | None:
+    """The verdict that begins at a place, with where it begins and ends; None where none does."""
+    match = _VERDICT.match(low, at)
+    if not match or _GOES_ON.match(low, match.end()):
+        return None
+    word = match["true"] or match["false"]
+    if (word.isascii() and low[match.end() : match.end() + 1].isalnum()) or (
+        word in _SHORT and not _STOPS.match(low, match.end())
+    ):
+        return None
+    start = match.start("no") if match["no"] else match.start("true") if match["true"] else match.start("false")
+    return (match["true"] is not None) != (match["no"] is not None), start, match.end()
+
+
+def _declared(response: Response) -> list[Candidate[bool]]:
+    """Every verdict that is declared, that a claim is given, or that opens or closes the response, in order."""
+    low = response.low
+    candidates = [_candidate(low, phrase) for phrase in declared(response, ANSWERS | CORRECTIONS, denials=True)]
+    if not response.cut_off:
+        for claim in _CLAIM.finditer(low):
+            if not _SUPPOSED.search(low[max(0, claim.start() - 40) : claim.start()]):
+                phrase = Declared(claim.start(), claim.end(), Rank.SENTENCE, "sentence")
+                candidates.append(_candidate(low, phrase))
+        for (start, end), rule in ((response.first_line(), "first_word"), (response.last_line(), "last_line")):
+            phrase = Declared(start, start, Rank.CONCLUSION if rule == "first_word" else Rank.SENTENCE, rule)
+            candidate = _candidate(low, phrase)
+            if candidate and _STOPS.match(low, candidate.end) and not _WAVERS.search(low, candidate.end, end):
+                candidates.append(candidate)
+    else:
+        start, _ = response.last_line()
+        candidates = [each for each in candidates if each and each.start >= start and each.phrase.rank is Rank.SLOT]
+    return sorted((each for each in candidates if each), key=lambda each: each.start)
+
+
+def _candidate(low: str, phrase: Declared) -> Candidate[bool] | None:
+    verdict = _verdict(low, phrase.end)
+    if not verdict:
+        slot = phrase.rank is Rank.SLOT
+        return Candidate(None, phrase.start, phrase.end, phrase, phrase.rule) if slot else None
+    value, start, end = verdict
+    return Candidate(value, start, end, phrase, phrase.rule)

@@ -1,0 +1,118 @@
+"""Formulas in LaTeX as plain text: `\\frac{1}{2}` as 1/2, `\\text{cm}` as cm, `90^\\circ` as 90°. Nothing is computed."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(r"\\[A-Za-z]+\s*|\\.|.", re.DOTALL)
+_DEEPEST = 40
+
+_SYMBOLS = {
+    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞", "percent": "%",
+    "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠", "neq": "≠", "lt": "<",
+    "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→", "longrightarrow": "→",
+    "angle": "∠", "triangle": "△", "perp": "⊥", "parallel": "∥", "prime": "'", "ldots": "…", "dots": "…", "cdots": "…",
+    "colon": ":", "lbrace": "{", "rbrace": "}", "mid": "|", "vert": "|", "emptyset": "∅", "varnothing": "∅",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "theta": "θ", "lambda": "λ",
+    "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "varphi": "φ", "chi": "χ",
+    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω",
+    "quad": " ", "qquad": " ", "displaystyle": "", "left": "", "right": "", "limits": "", "big": "", "Big": "", "bigl": "",
+    "bigr": "", "Bigl": "", "Bigr": "", "rm": "", "bf": "", "it": "",
+}  # fmt: skip
+_ESCAPED = {",": " ", ";": " ", ":": " ", " ": " ", "\\": " ", "!": "", "(": "", ")": "", "[": "", "]": ""}
+_WRAPPERS = frozenset({
+    "text", "textbf", "textit", "textrm", "textnormal", "mathrm", "mathbf", "mathit", "mathsf", "mathbb",
+    "mathcal", "mbox", "operatorname", "boxed", "fbox", "vec", "overline", "hat", "bm", "boldsymbol", "ce", "pmb",
+    "underline",
+})  # fmt: skip
+_SIMPLE = re.compile(r"-?(?:[\w.°%]+|√\w+)")
+
+
+def plain(text: str) -> str:
+    """The text without LaTeX: wrappers opened, fractions with a slash, roots with √, symbols as characters.
+
+    Text without LaTeX comes back as it is. Braces nested deeper than 40 are left alone; the time is linear in the length.
+    """
+    if "\\" not in text and "$" not in text and "{" not in text:
+        return text
+    return _Reader(text).rest(0, top=True).replace("^°", "°").replace("^'", "'")
+
+
+class _Reader:
+    """Goes once through the tokens: a command with its spaces, an escaped character, or a character."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = _TOKEN.findall(text)
+        self.at = 0
+
+    def rest(self, depth: int, top: bool = False) -> str:
+        """Everything to the end of the group that is open, or of the text."""
+        out: list[str] = []
+        while self.at < len(self.tokens):
+            token = self._take()
+            if token == "}" and not top:
+                break
+            out.append(self._read(token, out[-1] if out else "", depth))
+        return "".join(out)
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _read(self, token: str, before: str, depth: int) -> str:
+        if token in "$~":
+            return "" if token == "$" else " "
+        if token == "{":
+            return self._group(depth)
+        if token in "^_":
+            return self._script(token, depth)
+        if len(token) == 1:
+            return token
+        name = token[1:].rstrip()
+        if not name.isalpha():
+            return self._escape(token[1])
+        return self._command(name, before, depth)
+
+    def _group(self, depth: int) -> str:
+        if depth >= _DEEPEST:
+            return "{"
+        inside = self.rest(depth + 1)
+        return f"{{{inside}}}" if "," in inside and inside != "," else inside
+
+    def _script(self, mark: str, depth: int) -> str:
+        if self._peek() != "{":
+            return mark
+        inside = self._argument(depth)
+        return inside if mark == "_" else f"^{_simple(inside)}"
+
+    def _escape(self, char: str) -> str:
+        if char == "!":  # a negative space draws what follows to what stands before
+            while self._peek().isspace():
+                self.at += 1
+        return _ESCAPED.get(char, char)
+
+    def _command(self, name: str, before: str, depth: int) -> str:
+        if name in ("frac", "dfrac", "tfrac", "cfrac"):
+            above, below = self._argument(depth), self._argument(depth)
+            mixed = " " if before[-1:].isdigit() else ""
+            return f"{mixed}{_simple(above)}/{_simple(below)}"
+        if name == "sqrt":
+            return f"√{_simple(self._argument(depth))}"
+        return self._argument(depth) if name in _WRAPPERS else _SYMBOLS.get(name, f"\\{name} ")
+
+    def _argument(self, depth: int) -> str:
+        """A group, or what stands for one without braces: a single character or command."""
+        while self._peek().isspace():
+            self.at += 1
+        if not self._peek() or depth >= _DEEPEST:
+            return ""
+        token = self._take()
+        return self.rest(depth + 1) if token == "{" else self._read(token, "", depth + 1)
+
+    def _peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+
+def _simple(text: str) -> str:
+    text = text.strip()
+    return text if _SIMPLE.fullmatch(text) else f"({text})"

@@ -1,0 +1,77 @@
+"""One spelling for characters that look alike, and nothing that cannot be seen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " ", "\u00a0": " ", "İ": "I"}
+_STYLED = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D800)}
+_CIRCLED = {chr(0x24B6 + n): chr(ord("A") + n) for n in range(26)} | {
+    chr(0x24D0 + n): chr(ord("a") + n) for n in range(26)
+}
+_VISIBLE = {old: new for old, new in (_WIDE | _STYLED | _CIRCLED).items() if len(new) == 1}
+
+INVISIBLE = r"\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+"""A character class's inside: zero-width characters, direction marks, soft hyphens, variation selectors."""
+
+_UNSEEN = re.compile(f"[{INVISIBLE}]")
+_LOOKALIKE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00a0\u0130\u24b6-\u24e9\u3000\uff01-\uff5e\ud800-\udfff\U0001d400-\U0001d7ff]"
+)
+
+_SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
+_SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+_FRACTION = re.compile("[¼½¾⅐-⅞]")
+_SAME = str.maketrans(
+    {
+        "−": "-",
+        "–": "-",
+        "‐": "-",
+        "‑": "-",
+        "×": "*",
+        "·": "*",
+        "∙": "*",
+        "⋅": "*",
+        "⁄": "/",
+        "’": "'",
+        "‘": "'",
+        "“": '"',
+        "”": '"',
+        "º": "°",
+    }
+)
+
+
+def visible(text: str) -> str:
+    """Full-width, styled and circled letters as plain ones, character for character (the length stays).
+
+    Control characters become spaces, lone surrogates the replacement character U+FFFD.
+    """
+    return _LOOKALIKE.sub(_plain, text) if not text.isascii() or _LOOKALIKE.search(text) else text
+
+
+def _plain(found: re.Match[str]) -> str:
+    char = found[0]
+    if char in _VISIBLE:
+        return _VISIBLE[char]
+    return " " if char < "\x80" else "\ufffd" if "\ud800" <= char <= "\udfff" else char
+
+
+def unseen(text: str) -> list[int]:
+    """Where in a text the characters stand that cannot be seen."""
+    return [] if text.isascii() else [found.start() for found in _UNSEEN.finditer(text)]
+
+
+def clean(text: str) -> str:
+    """`visible` without the characters that cannot be seen."""
+    return visible(text if text.isascii() else _UNSEEN.sub("", text))
+
+
+def one_spelling(text: str) -> str:
+    """A clean text in Unicode's compatibility form: x² as x^2, H₂O as H2O, ½ as 1/2, one minus, one times, one quote."""
+    if text.isascii():
+        return clean(text)
+    text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), clean(text))
+    text = _FRACTION.sub(lambda found: " " + unicodedata.normalize("NFKC", found[0]), text.translate(_SCRIPTS))
+    return unicodedata.normalize("NFKC", text).translate(_SAME)

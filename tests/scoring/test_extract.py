@@ -1,0 +1,154 @@
+"""What an extraction tells besides the answer: where it stands, by which rule, how sure; and what is not read at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmdyn.sample import TaskType
+from mmdyn.scoring._response import WINDOW
+from mmdyn.scoring.extract import Extraction, extract
+
+FOUR = tuple("ABCD")
+TASKS: tuple[TaskType, ...] = ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended")
+
+
+def choice(response: str, **more: object) -> Extraction:
+    return extract("single_choice", response, labels=FOUR, option_texts=("Paris", "London", "Rome", "Madrid"), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("response", "rule", "said"),
+    [
+        ("B", "alone", "B"),
+        ("So it is.\n\nAnswer: C", "slot", "C"),
+        ("we get $\\boxed{C}$", "boxed", "C"),
+        ("The answer is (C), of course.", "sentence", "C"),
+        ("A is wrong, so C.", "conclusion", "C"),
+        ("Answer: B. Wait, actually D", "corrected", "D"),
+        ("It lies there.\n\nD. Madrid", "last_line", "D"),
+        ("D. Madrid\n\nIt lies there.", "first_line", "D"),
+        ("It is the city named in (D).", "ending", "D"),
+        ("I looked it up: D is correct by the way", "verdict", "D"),
+        ("The city by the Tiber is Rome.", "last_words", "Rome."),
+        ("Rome", "option_text", "Rome"),
+        ("Rome, as everybody knows.", "option_text", "Rome"),
+        ("前面都不对。\n【答案】Ｃ", "slot", "Ｃ"),
+        ("An\u200bswer: \u202bC\u202c", "alone", "C"),
+    ],
+)
+def test_the_rule_and_the_place(response: str, rule: str, said: str) -> None:
+    got = choice(response)
+    assert got.rule == rule
+    assert got.span is not None and response[slice(*got.span)] == said
+    assert 0.8 <= got.confidence <= 1
+
+
+@pytest.mark.parametrize(
+    ("response", "rule"),
+    [
+        ("", "empty"),
+        (" \n\u200b", "empty"),
+        ("Answer: A\nAnswer: B", "conflict"),
+        ("hm", "none"),
+        ("<think>perhaps B", "cut_off"),
+        ("I can't help with that.", "refused"),
+    ],
+)
+def test_why_nothing_was_read(response: str, rule: str) -> None:
+    got = choice(response)
+    assert (got.found, got.span, got.confidence) == (None, None, 0.0)
+    assert got.rule == rule
+    assert got.status == ("refused" if rule == "refused" else "unparsed")
+
+
+def test_a_truncated_response_counts_only_what_it_declares() -> None:
+    assert choice("Let me see.\n\nB", truncated=True).rule == "cut_off"
+    assert choice("Let me see.\n\nB").found == ("B",)
+    assert choice("The answer is B. This is because", truncated=True).found == ("B",)
+    assert extract("fill_in_the_blank", "2 + 2 is\n4", truncated=True).found is None
+    assert extract("open_ended", "Ice floats bec", truncated=True).found is None
+
+
+def test_only_the_end_of_a_very_long_response_is_read() -> None:
+    assert choice("Answer: A\n" + "x " * WINDOW).found is None
+    got = choice("Answer: A\n" + "x " * WINDOW + "\nAnswer: B")
+    assert got.found == ("B",) and got.span == (2 * WINDOW + 19, 2 * WINDOW + 20)
+
+
+def test_the_models_turn_ends_at_its_end_token() -> None:
+    assert choice("Answer: B<|im_end|>\n<|im_start|>user\nAnswer: C").found == ("B",)
+    assert extract("fill_in_the_blank", "4</s>5").found == ("4",)
+
+
+def test_an_instruction_that_is_repeated_is_no_answer() -> None:
+    assert choice('I must put "Answer: A" on the last line.').found is None
+    assert choice('I must put "Answer: A" on the last line.\nAnswer: B').found == ("B",)
+    assert choice('"Answer: B"').found == ("B",)
+
+
+def test_labels_of_any_kind() -> None:
+    numbered = extract("single_choice", "The answer is 2.", labels=("1", "2", "3"), option_texts=("a", "b", "c"))
+    assert numbered.found == ("2",)
+    assert extract("single_choice", "答案：乙", labels=("甲", "乙"), option_texts=("天", "地")).found == ("乙",)
+    assert extract("multi_select", "答案：甲、丙", labels=("甲", "乙", "丙")).found == ("甲", "丙")
+    assert extract("single_choice", "II", labels=("i", "ii")).found is None
+
+
+def test_labels_and_options_that_cannot_be_seen() -> None:
+    assert (
+        extract("single_choice", "\u200b is correct", labels=("\u200b", "\u200c"), option_texts=("\u200b", "")).found
+        is None
+    )
+    assert extract("single_choice", "Yes, …", labels=("A", "B"), option_texts=("yes", "…")).found == ("A",)
+
+
+def test_a_supposed_verdict_is_none() -> None:
+    assert choice("If A is true then B is false.").found is None
+    assert choice("若A正确，则B错误。").found is None
+
+
+def test_options_that_are_pictures_have_no_text_to_be_read() -> None:
+    assert extract("single_choice", "the left one", labels=FOUR, option_texts=("",) * 4).found is None
+    assert extract("single_choice", "故选B", labels=FOUR, option_texts=("",) * 4, language="zh").found == ("B",)
+
+
+def test_an_options_words_may_look_like_a_label() -> None:
+    keys = ("C major", "D minor", "A minor", "B flat")
+    assert extract("single_choice", "The answer is A minor.", labels=FOUR, option_texts=keys).found == ("C",)
+    assert extract("single_choice", "Answer: B", labels=FOUR, option_texts=keys).found == ("B",)
+    assert extract("single_choice", "Answer: B", labels=FOUR, option_texts=("B", "C", "D", "A")).found == ("B",)
+    group = ("1 only", "2 only", "A and B", "none")
+    assert extract("single_choice", "The answer is A and B.", labels=FOUR, option_texts=group).found == ("C",)
+
+
+def test_an_option_is_known_by_its_number() -> None:
+    values = ("1/2", "3", "1/3", "4")
+    assert extract("single_choice", "\\boxed{0.5}", labels=FOUR, option_texts=values).found == ("A",)
+    assert extract("single_choice", "The answer is 3.0", labels=FOUR, option_texts=values).found == ("B",)
+    assert extract("single_choice", "3.00", labels=FOUR, option_texts=("3", "3.0", "1", "2")).found is None
+
+
+def test_a_cross_is_an_x_in_chinese_only() -> None:
+    assert extract("true_false", "x", language="zh").found is False
+    assert extract("true_false", "x", language="en").found is None
+
+
+def test_blanks_are_read_as_json_numbered_or_separated() -> None:
+    assert extract("fill_in_the_blank", '{"a": 4, "b": "x"}', blanks=2).rule == "json"
+    assert extract("fill_in_the_blank", "(1) 4 (2) x", blanks=2).rule == "numbered"
+    assert extract("fill_in_the_blank", "4; x", blanks=2).rule == "separated"
+    assert extract("fill_in_the_blank", "61. so\n62. to get", blanks=2).found == ("so", "to get")
+    assert extract("fill_in_the_blank", "D C A", blanks=3).found == ("D", "C", "A")
+    assert extract("fill_in_the_blank", '["' + "[" * 5000, blanks=2).found is not None
+
+
+def test_open_answers_are_what_is_declared_else_everything() -> None:
+    assert extract("open_ended", "Long story.\nAnswer: 5 m/s").found == "5 m/s"
+    assert extract("open_ended", "Because ice is lighter.\nAnd so it floats.").rule == "whole"
+    assert extract("open_ended", "The volume is 120.").found == "The volume is 120"
+
+
+@pytest.mark.parametrize("task_type", TASKS)
+def test_lone_surrogates_are_replaced(task_type: TaskType) -> None:
+    got = extract(task_type, "Answer: \ud800A", labels=FOUR, option_texts=("",) * 4)
+    assert "\ud800" not in str(got.found)

@@ -1,0 +1,82 @@
+"""No text makes a reader raise, hang, or find an answer that is not there."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from making import blank, choice, multi, open_ended, true_false
+from mmdyn.record import Reply
+from mmdyn.sample import Sample
+from mmdyn.scoring.extract import extract
+from mmdyn.scoring.match import same
+from mmdyn.scoring.scorer import Scorer
+
+PIECES = (
+    "answer", "Answer: ", "the answer is ", "答案：", "故选", "选", "不", "是", "正确", "错误", "A", "B", "C和D", "AC", "(A)", "or ", "\\boxed{",
+    "\\frac{1}", "}", "{", "$", "**", "<think>", "</think>", "wait, ", "actually ", "\n", "1. ", "(1)", "①", ";", ",", "、", "1,000", "-5", "%",
+    "×10^{-4}", "½", "≈", "=", "[", '"', '{"answer": ', "true", "not ", "√", "\u200b", "\u202e", "\ud800", "Ａ", "𝐁", "İ", "I ", "A triangle", " cm",
+)  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+SAMPLES = (
+    choice(),
+    multi(),
+    blank(),
+    blank(answer=(("4",), ("x = 5",))),
+    true_false(),
+    open_ended(answer="\\frac{1}{2}"),
+)
+
+
+def check(sample: Sample, text: str) -> None:
+    scorer = Scorer()
+    extraction = scorer.extract(sample, Reply(text=text))
+    if extraction.span:
+        assert 0 <= extraction.span[0] <= extraction.span[1] <= len(text)
+    if sample.labels and extraction.found:
+        assert isinstance(extraction.found, tuple) and set(extraction.found) <= set(sample.labels)
+    score = scorer.score(sample, Reply(text=text))
+    assert score.value is not None and 0 <= score.value <= 1
+    assert score == scorer.score(sample, Reply(text=text))
+    msgspec.json.encode(score)
+
+
+@given(TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_read_without_raising(text: str) -> None:
+    for sample in SAMPLES:
+        check(sample, text)
+
+
+@given(
+    TEXTS, st.lists(st.text(max_size=6), min_size=2, max_size=5, unique=True), st.lists(TEXTS, min_size=5, max_size=5)
+)
+@settings(max_examples=150, deadline=None)
+def test_any_labels_and_options_are_read_without_raising(text: str, labels: list[str], options: list[str]) -> None:
+    for task_type in ("single_choice", "multi_select"):
+        got = extract(task_type, text, labels=tuple(labels), option_texts=tuple(options))
+        assert got.found is None or set(got.found) <= set(labels)  # type: ignore[arg-type]
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_any_two_texts_are_compared_without_raising(given: str, gold: str) -> None:
+    assert isinstance(same(given, gold), bool)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["answer is A ", "answer is A. answer is B. wait ", " ", "\n", "A", "A, ", "(", "\\boxed{", "\\frac{", "<think>", "<", "\u200b", "A\u200b", "[", '{"a":', "1,000",
+     "选", "选A", "是", "A正确", "is ", " and", "\ud800", "(1) ", "1. a\n", "A. x\n", "answer:", "so ", "the answer is not A but ", "x=", "≈", "true false ", "statement is "],
+)  # fmt: skip
+def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    began = time.process_time()
+    for task_type in ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended"):
+        extract(task_type, text, labels=tuple("ABCD"), option_texts=("A cat", "2", "x", "true"), blanks=3)
+    same(text[:1900], "(1,2)")
+    assert time.process_time() - began < 5
