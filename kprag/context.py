@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from mmdyn.sample import Sample
@@ -17,6 +18,6 @@ def knowledge_block(sample: Sample, texts: Mapping[str, str]) -> str:
 
 def _paragraph(point: str, text: str) -> str:
     body = text.strip()
-    if body.startswith(point):
-        body = body[len(point) :].lstrip(" :：\n")
+    if re.match(re.escape(point) + r"\s*[:：\n]", body):
+        body = body[len(point) :].lstrip(" \t:：\n")
     return f"- {point}: {body}" if body else f"- {point}"

@@ -6,8 +6,7 @@ MmdynError
 │   ├── PluginError      2   an unknown or ambiguous plug-in name, or two plug-ins of one name
 │   ├── MissingExtra     2   an optional package is not installed: the pip command that brings it
 │   └── ModelError       2   a model that cannot be asked at all (wrong key, URL, name or request)
-├── Busy                75   somebody else holds the folder
-└── Stopped              3   stopped on purpose with work left
+└── Busy                75   somebody else holds the folder
 
 Exit status 1 (done, but some samples failed) and 130 (interrupted, saved) are outcomes rather than errors: a command
 returns them after it has printed what it did.
@@ -39,8 +38,7 @@ class InputError(UserError):
 
     def __init__(self, where: str | Path, line: int | None, problem: str) -> None:
         self.where, self.line, self.problem = str(where), line, problem
-        place = f"{where}:{line}" if line is not None else str(where)
-        super().__init__(printable(f"{place}: {problem}"))
+        super().__init__(f"{where}:{line}: {problem}" if line is not None else f"{where}: {problem}")
 
 
 class PluginError(UserError):
@@ -62,12 +60,6 @@ class Busy(MmdynError):
     """Another process holds the folder."""
 
     exit_status = 75
-
-
-class Stopped(MmdynError):
-    """Stopped on purpose (a limit was reached) with work left; the same command goes on."""
-
-    exit_status = 3
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -51,9 +51,7 @@ def resolve(kind: Kind, name: str) -> str:
     Raises PluginError for an unknown name, with a suggestion, and for a short name that fits several.
     """
     known, name = names(kind), name.replace("-", "_")
-    if name in known:
-        return name
-    fits = [full for full in known if full.rpartition(".")[2] == name]
+    fits = [full for full in known if name in (full, full.rpartition(".")[2])]
     if len(fits) == 1:
         return fits[0]
     if fits:

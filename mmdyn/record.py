@@ -72,6 +72,7 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     sample: str
     parent: str
     task_type: TaskType
+    parent_type: TaskType
     language: str
     condition: Condition
     reply: Reply

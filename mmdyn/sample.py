@@ -25,7 +25,7 @@ Answer: TypeAlias = bool | str | tuple[str | tuple[str, ...], ...]
 ImageRef: TypeAlias = str
 """A picture's path relative to the set's folder, with forward slashes: images/ab/abcd….png (named by the SHA-256 of its bytes)."""
 
-IMAGE_MARK = re.compile(r"<image (\d+)>")
+IMAGE_MARK = re.compile(r"<image (\d{1,4})>")
 """Where the N-th picture (from 1) stands in a question or an option; without a mark the pictures come first."""
 
 
@@ -46,6 +46,8 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
     def __post_init__(self) -> None:
         if self.tolerance is not None:
+            if not 0 <= self.tolerance <= 1:
+                raise ValueError(f"match.tolerance is {self.tolerance}: give a share from 0 to 1, such as 0.01")
             force_setattr(self, "tolerance", float(self.tolerance))
 
 
@@ -70,7 +72,10 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Variant(Struct, frozen=True, forbid_unknown_fields=True):
-    """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample."""
+    """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample.
+
+    `parent_type` is the parent's task type, which a conversion changes; None where it is not known to differ.
+    """
 
     parent: str
     chain: str
@@ -79,6 +84,7 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True):
     steps: tuple[Step, ...]
     verdict: Verdict
     attempt: int = 0
+    parent_type: TaskType | None = None
 
 
 # Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a default
@@ -199,9 +205,15 @@ def _check_images(sample: Sample) -> None:
         parts = ref.split("/")
         if ref.startswith("/") or "\\" in ref or ":" in ref or ".." in parts:
             raise ValueError(f"image path {ref[:80]!r} leaves the folder: name images relative to the set")
-    for number in map(int, IMAGE_MARK.findall(sample.question)):
+    for number in marks(sample):
         if not 1 <= number <= len(sample.images):
             raise ValueError(f"the question marks <image {number}> but {len(sample.images)} images are given")
+
+
+def marks(sample: Sample) -> list[int]:
+    """The numbers of the pictures that the question and its options mark, in order."""
+    texts = (sample.question, *(option.text for option in sample.options))
+    return [int(number) for text in texts for number in IMAGE_MARK.findall(text)]
 
 
 S = TypeVar("S", bound=Struct)
@@ -234,7 +246,8 @@ def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
     at = path.rstrip("`").lstrip(".")
     if found := re.fullmatch(r"Object contains unknown field `(.*)`", text, re.DOTALL):
         place = f" in {at}" if at else ""
-        return f'unknown key {found[1]!r}{place}{did_you_mean(found[1], _field_names(kind))}; free keys belong inside "meta"'
+        mend = '; free keys belong inside "meta"' if kind is Sample else ""
+        return f"unknown key {found[1][:80]!r}{place}{did_you_mean(found[1][:80], _field_names(kind))}{mend}"
     if text.startswith("Object missing required field"):
         return f"{text}{f' in {at}' if at else ''}: add it"
     if found := re.fullmatch(r"Invalid enum value '?(.*?)'?", text, re.DOTALL):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from mmdyn.data.load import load
 from mmdyn.data.set_folder import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, sha256
@@ -24,11 +25,13 @@ from perturb.variants import Outcome, VariantMaker
 WORK = ".work"
 """Where results are kept until the set is written, under the out folder; its store's lock says who is at it."""
 
+SOURCE = ".source"
+
 _SETTINGS, _OUTCOMES = "settings", "outcomes"
 
 
 def perturb(
-    source: SampleSet,
+    source: SampleSet | str | Path,
     out: str | Path,
     *,
     ops: str,
@@ -41,6 +44,8 @@ def perturb(
 ) -> SampleSet:
     """Make the variants of a set's samples (of the first `limit`) into the set folder `out`, and open it.
 
+    `source` is an opened set, a set folder, or a file of any format, which is imported into out/.source.
+
     `ops` names chains such as "pad,color,pad+color+shuffle"; each makes `draws` variants of a sample, or one where nothing
     in it is random. A variant that was not kept is listed in dropped.jsonl with the reason. The set is the same, byte for
     byte, for any number of `workers` (processes) and however often the work was interrupted: called again with the same
@@ -48,6 +53,7 @@ def perturb(
     Raises UserError for settings that do not fit or that differ from those in `out`, Busy where another process is at it.
     """
     out, chains = Path(out), parse_chains(ops)
+    source = source if isinstance(source, SampleSet) else load(source, into=out / SOURCE)
     _check(source, draws, seed, workers, limit)
     made: dict[str, Json] = {
         "command": "perturb",

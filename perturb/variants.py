@@ -74,7 +74,7 @@ class VariantMaker:
         except _NotKept as error:
             what = (name, parent.id, chain.name, draw, self._seed, error.status, error.reason, error.operator)
             return Outcome(dropped=Dropped(*what, attempt=ATTEMPT, steps=tuple(steps)))
-        trail = Variant(parent.id, chain.name, draw, self._seed, tuple(steps), UNJUDGED, ATTEMPT)
+        trail = Variant(parent.id, chain.name, draw, self._seed, tuple(steps), UNJUDGED, ATTEMPT, parent.task_type)
         return Outcome(msgspec.structs.replace(with_images(item.sample, images), id=name, variant=trail))
 
     def _run(self, item: Item, chain: Chain, operators: tuple[Operator, ...], draw: int, steps: list[Step]) -> Item:

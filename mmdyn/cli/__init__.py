@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from mmdyn.errors import MmdynError, did_you_mean
+from mmdyn.errors import MmdynError, did_you_mean, printable
 
 
 class Commands(click.Group):
@@ -44,7 +44,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except MmdynError as error:
-        print(f"mmdyn: {error}", file=sys.stderr)
+        print(f"mmdyn: {printable(str(error))}", file=sys.stderr)
         sys.exit(error.exit_status)
     except BrokenPipeError:
         os.dup2(

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mmdyn.errors import printable
+
 if TYPE_CHECKING:
+    from mmdyn.data.set_folder import SampleSet
     from mmdyn.reporting.summary import Summary
     from mmdyn.work.run_folder import RunFolder
 
@@ -17,19 +20,43 @@ def split(ctx: click.Context, parameter: click.Parameter, value: str | tuple[str
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
+TOP_REASONS = 3
+
+
+def print_variants(dynamic: SampleSet) -> bool:
+    """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
+    from perturb.summary import summarize
+
+    for name, chain in summarize(dynamic).items():
+        parts = [f"{chain.made} made"]
+        parts += [
+            f"{chain.outcomes[status]} {status.replace('_', ' ')}"
+            for status in ("unchanged", "not_applicable", "rejected", "failed")
+            if chain.outcomes[status]
+        ]
+        click.echo(printable(f"{name}: {', '.join(parts)}"), err=True)
+        for reason, count in chain.reasons.most_common(TOP_REASONS):
+            click.echo(printable(f"    {count} {reason}"), err=True)
+    click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
+    return bool(dynamic.manifest.counts.get("failed"))
+
+
 def finish(run: RunFolder) -> None:
-    """Print a run's report; leave with exit status 1 where some samples were never answered."""
+    """Print a run's report, and what became of variants that it made; leave with exit status 1 where anything failed."""
+    from mmdyn.data.set_folder import SampleSet
     from mmdyn.reporting.summary import report
     from mmdyn.reporting.table import print_summary
 
     summary = report(run)
     print_summary(summary)
     click.echo(f"records and settings: {run.folder}; again: mmdyn report {run.folder}", err=True)
-    leave_by(summary)
+    made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]
+    failed = [print_variants(SampleSet(folder)) for folder in made]
+    leave_by(summary, failed=any(failed))
 
 
-def leave_by(summary: Summary) -> None:
-    """List on standard error what was never answered, and leave with exit status 1 where there is any."""
+def leave_by(summary: Summary, *, failed: bool = False) -> None:
+    """List on standard error what was never answered; exit status 1 where there is any, or where something else `failed`."""
     from mmdyn.reporting.table import clean
 
     for failure in summary.failures:
@@ -37,5 +64,5 @@ def leave_by(summary: Summary) -> None:
         click.echo(clean(f"failed: {where}: {failure.reason}").plain, err=True)
     if (more := summary.failed - len(summary.failures)) > 0:
         click.echo(f"failed: {more} more", err=True)
-    if summary.failed:
+    if summary.failed or failed:
         click.get_current_context().exit(1)

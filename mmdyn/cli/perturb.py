@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
-if TYPE_CHECKING:
-    from mmdyn.data.set_folder import SampleSet
-
-TOP_REASONS = 3
+from mmdyn.cli._shared import print_variants
 
 
 @click.command("perturb")
@@ -61,33 +55,12 @@ def command(
     SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
     Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason).
     """
-    from mmdyn.data.load import load
-    from perturb.chains import parse_chains
     from perturb.pipeline import perturb
 
-    parse_chains(ops)  # a typo is told before a file is imported
-    folder = Path(out)
-    opened = load(source, into=folder / ".source")
     dynamic = perturb(
-        opened, folder, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, name=name, quiet=quiet
+        source, out, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, name=name, quiet=quiet
     )
     if not quiet:
-        _print_summary(dynamic)
+        print_variants(dynamic)
     if dynamic.manifest.counts.get("failed"):
         click.get_current_context().exit(1)
-
-
-def _print_summary(dynamic: SampleSet) -> None:
-    from perturb.summary import summarize
-
-    for name, chain in summarize(dynamic).items():
-        parts = [f"{chain.made} made"]
-        parts += [
-            f"{chain.outcomes[status]} {status.replace('_', ' ')}"
-            for status in ("unchanged", "not_applicable", "rejected", "failed")
-            if chain.outcomes[status]
-        ]
-        click.echo(f"{name}: {', '.join(parts)}", err=True)
-        for reason, count in chain.reasons.most_common(TOP_REASONS):
-            click.echo(f"    {count} {reason}", err=True)
-    click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)

@@ -35,8 +35,7 @@ def command(
     from mmdyn.work.run_folder import RunFolder
 
     folders = [RunFolder(run) for run in runs]
-    planned = [run.config.planned for run in folders]
-    total = None if None in planned else sum(number or 0 for number in planned)
+    total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
         summary = summarise(folders, by=by, flips=with_flips, progress=progress)
     _write(summary, as_json, csv_file)

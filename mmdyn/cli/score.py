@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from mmdyn.errors import printable
+
 SHOWN = 20
 
 
@@ -16,9 +18,8 @@ def command(run: str, policy: str) -> None:
 
     changes = score(run, policy)
     for change in changes[:SHOWN]:
-        before = "unscored" if change.before is None or change.before.value is None else f"{change.before.value:.3f}"
-        record = change.record
-        click.echo(f"{record.model}  {record.sample}  {record.condition.mode}: {before} -> {change.after.value:.3f}")
+        before = "unscored" if change.before is None else f"{change.before:.3f}"
+        click.echo(printable(f"{change.model}  {change.sample}  {change.mode}: {before} -> {change.after:.3f}"))
     if len(changes) > SHOWN:
         click.echo(f"and {len(changes) - SHOWN} more")
     click.echo(f"{len(changes)} scores changed; {policy} is in force now", err=True)

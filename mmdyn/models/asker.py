@@ -86,9 +86,11 @@ class Asker:
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
-        if self._cache is not None:
-            self._cache.flush()
-        await self.model.close()
+        try:
+            if self._cache is not None:
+                self._cache.flush()
+        finally:
+            await self.model.close()
 
     async def _put(self, messages: tuple[Message, ...], key: str) -> Reply:
         """Ask until there is an answer or no use in going on."""

@@ -62,7 +62,7 @@ class _Tally:
         return RunState(
             name=name or run.name,
             scorer=run.config.scorer,
-            complete=planned is not None and self.asked >= planned and not self.unscored,
+            complete=self.asked >= planned and not self.unscored,
             planned=planned,
             asked=self.asked,
             failed=self.failed,
@@ -190,7 +190,7 @@ def _value(run: RunFolder, record: Record, score: Score) -> float:
 
 def _field(record: Record, name: str) -> str:
     if name == "task_type":
-        return record.task_type
+        return record.parent_type
     if name == "language":
         return record.language
     return str(record.fields.get(name, NOT_GIVEN))

@@ -140,10 +140,23 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     a, b = (table.runs[key.run].config for key in (pair.a, pair.b))
     if a.scorer != b.scorer:
         return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
-    digests = [{entry.digest for entry in run.sets if entry.name == entry.root == pair.a.set} for run in (a, b)]
-    if all(digests) and digests[0] != digests[1]:
-        return "the runs asked different versions of the set", True
-    return "", True
+    if pair.a.run == pair.b.run:
+        return "", True
+    dynamic = pair.a.variant == "dynamic" or pair.b.variant == "dynamic"
+    asked = [
+        {entry.digest for entry in run.sets if entry.root == pair.a.set and (dynamic or entry.name == entry.root)}
+        for run in (a, b)
+    ]
+    differing = [
+        what
+        for what, differs in (
+            ("versions of the set", all(asked) and asked[0] != asked[1]),
+            ("prompts", a.prompts != b.prompts),
+            ("numbers of epochs", a.epochs != b.epochs),
+        )
+        if differs
+    ]
+    return (f"the runs asked different {' and '.join(differing)}" if differing else ""), True
 
 
 def _values(table: Table, paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:

@@ -72,12 +72,12 @@ class Failure(Struct, frozen=True):
 
 
 class RunState(Struct, frozen=True):
-    """How far a run is: `asked` records of `planned` (None while not known); `skipped`: samples by mode that could not be asked."""
+    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked."""
 
     name: str
     scorer: str
     complete: bool
-    planned: int | None
+    planned: int
     asked: int
     failed: int
     unscored: int

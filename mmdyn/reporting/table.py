@@ -87,9 +87,8 @@ def clean(text: str) -> Text:
 
 
 def _state_lines(state: RunState) -> Iterator[str]:
-    if state.planned is None or state.asked < state.planned:
-        of = "an unknown number" if state.planned is None else state.planned
-        yield f"{state.name} is not finished: {state.asked} of {of} asked so far."
+    if state.asked < state.planned:
+        yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
     if state.unscored:
         yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score` scores them."
     if state.failed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,15 @@ from mmdyn.work.run_folder import RunFolder
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
-    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie."""
+    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie.
+
+    With `skip_bad` bad rows are listed in the set's rejected.jsonl instead of ending the run.
+    """
 
     benchmark: str
     path: str
+    name: str | None = None
+    skip_bad: bool = False
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,8 +79,9 @@ def run_config(config: Config, *, quiet: bool = False) -> RunFolder:
 def _place(given: str | Source, out: Path) -> str | Path:
     if isinstance(given, str):
         return given
-    folder = out / "sets" / given.benchmark
-    return convert(Path(given.path), folder, benchmark=given.benchmark).folder
+    name = given.name or given.benchmark
+    folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
+    return convert(Path(given.path), folder, benchmark=given.benchmark, name=name, skip_bad=given.skip_bad).folder
 
 
 def _mapping(file: Path) -> dict[str, Any]:
@@ -82,6 +89,8 @@ def _mapping(file: Path) -> dict[str, Any]:
         values = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(file, None, f"cannot be read ({error}): give a YAML file") from None
+    except RecursionError:
+        raise InputError(file, None, "is nested too deeply: write a plain mapping") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise InputError(file, mark.line + 1 if mark else None, "is not YAML: mend the line") from None

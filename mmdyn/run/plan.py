@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.record import Condition
 from mmdyn.sample import Sample
 
@@ -70,6 +70,12 @@ def plan(
     kept = _first_parents(sets, limit) if limit is not None else {}
     for place, opened in enumerate(sets):
         for sample in opened:
+            if sample.variant and not opened.manifest.parent:
+                raise InputError(
+                    opened.folder,
+                    None,
+                    f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb` made",
+                )
             if limit is None or sample.parent in kept[opened.root]:
                 yield from _asks(place, sample, conditions, epochs)
 

@@ -11,7 +11,7 @@ from mmdyn.keys import sha256
 from mmdyn.models.message import ImagePart, Message, Part, TextPart
 from mmdyn.prompts import Template, template
 from mmdyn.record import Condition
-from mmdyn.sample import IMAGE_MARK, ImageRef, Sample
+from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, marks
 
 
 class Renderer:
@@ -25,9 +25,10 @@ class Renderer:
 
         Raises ValueError where a picture is missing.
         """
+        seen = set[int]()
         values: dict[str, list[Part]] = {
-            "question": self._question(sample),
-            "options": self._options(sample),
+            "question": self._marked(sample.question, sample, seen),
+            "options": self._options(sample, seen),
             "knowledge": [TextPart(knowledge_block(sample, self._texts))] if condition.context == "kprag" else [],
             "instruction": [TextPart(template(f"answer_{sample.task_type}", sample.language).text)],
         }
@@ -36,29 +37,30 @@ class Renderer:
         parts = [part for piece in layout.blocks(shown) for part in _fill(piece, values)]
         return (Message("user", tuple(_merged([*self._unmarked(sample), *parts]))),)
 
-    def _question(self, sample: Sample) -> list[Part]:
+    def _marked(self, text: str, sample: Sample, seen: set[int]) -> list[Part]:
+        """Text with each picture at its first mark; `seen` holds the pictures that were shown before, and grows."""
         parts: list[Part] = []
-        seen = set[int]()
         end = 0
-        for mark in IMAGE_MARK.finditer(sample.question):
+        for mark in IMAGE_MARK.finditer(text):
             number = int(mark[1])
             if number not in seen:
                 seen.add(number)
-                parts += [TextPart(sample.question[end : mark.start()]), self._image(sample.images[number - 1])]
+                parts += [TextPart(text[end : mark.start()]), self._image(sample.images[number - 1])]
                 end = mark.end()
-        return [*parts, TextPart(sample.question[end:])]
+        return [*parts, TextPart(text[end:])]
 
-    def _options(self, sample: Sample) -> list[Part]:
+    def _options(self, sample: Sample, seen: set[int]) -> list[Part]:
         parts: list[Part] = []
         for option in sample.options:
             if option.text or option.image:
-                parts.append(TextPart(f"{chr(10) if parts else ''}{option.label}. {option.text}"))
+                line = f"{chr(10) if parts else ''}{option.label}. {option.text}"
+                parts += self._marked(line, sample, seen)
             if option.image:
                 parts.append(self._image(option.image))
         return parts
 
     def _unmarked(self, sample: Sample) -> list[Part]:
-        marked = {int(number) for number in IMAGE_MARK.findall(sample.question)}
+        marked = set(marks(sample))
         return [self._image(ref) for number, ref in enumerate(sample.images, 1) if number not in marked]
 
     def _image(self, ref: ImageRef) -> ImagePart:

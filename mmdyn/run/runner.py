@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -39,19 +38,29 @@ class Runner:
     ) -> None:
         self._sets, self._renderers, self._store = sets, renderers, store
         self._scorer, self._progress = scorer, progress
-        self._failed = 0
+        self._kind, self._failed = score_kind(scorer.name), 0
 
     async def run(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
         """Put every ask to one model, at most `in_flight` at a time. Raises ModelError where the model cannot be asked at all."""
-        slots = asyncio.Semaphore(in_flight)
         try:
-            async with _saving(self._store), asyncio.TaskGroup() as tasks:
-                for ask in asks:
-                    if isinstance(ask, Ask) and (request := self._unanswered(asker, ask)) is not None:
-                        await slots.acquire()
-                        tasks.create_task(self._ask(asker, ask, *request)).add_done_callback(lambda _: slots.release())
+            async with asyncio.TaskGroup() as tasks:
+                saver = tasks.create_task(_save_now_and_then(self._store))
+                await self._put(asker, asks, in_flight)
+                saver.cancel()
         except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None
+            raise _first(errors) from None
+
+    async def _put(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
+        slots = asyncio.Semaphore(in_flight)
+        async with asyncio.TaskGroup() as tasks:
+            for ask in asks:
+                if isinstance(ask, Skip):
+                    continue
+                if (request := self._unanswered(asker, ask)) is None:
+                    await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
+                    continue
+                await slots.acquire()
+                tasks.create_task(self._ask(asker, ask, *request)).add_done_callback(lambda _: slots.release())
 
     def _unanswered(self, asker: Asker, ask: Ask) -> tuple[tuple[Message, ...], str, str] | None:
         """The messages, the request's key and the record's; None where the record is there, which is then scored if need be."""
@@ -61,13 +70,17 @@ class Runner:
         known = self._store.get(RECORD, key)
         if known is None:
             return messages, request, key
-        self._score(key, ask, msgspec.json.decode(known, type=Record).reply)
+        if self._store.get(self._kind, key) is None:
+            self._score(key, ask, msgspec.json.decode(known, type=Record).reply)
         self._progress.advance()
         return None
 
     async def _ask(self, asker: Asker, ask: Ask, messages: tuple[Message, ...], request: str, key: str) -> None:
         reply = await asker.ask(messages, ask.epoch)
         record = self._record(ask, asker.model.label, request, key, reply)
+        self._store.put(
+            SAMPLE, record.digest, canonical(ask.sample)
+        )  # first: no record without its sample, whatever happens
         if reply.error:
             self._failed += 1
             failed = msgspec.structs.replace(record, score=self._scorer.score(ask.sample, reply))
@@ -75,8 +88,7 @@ class Runner:
         else:
             self._store.put(RECORD, key, canonical(record))
             self._score(key, ask, reply)
-        self._store.put(SAMPLE, record.digest, canonical(ask.sample))
-        self._progress.advance(failed=self._failed)
+        self._progress.advance(failed=self._failed, from_the_cache=asker.cached, asked_again=asker.retried)
 
     def _messages(self, ask: Ask) -> tuple[Message, ...]:
         try:
@@ -89,9 +101,7 @@ class Runner:
         return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
     def _score(self, key: str, ask: Ask, reply: Reply) -> None:
-        kind = score_kind(self._scorer.name)
-        if self._store.get(kind, key) is None:
-            self._store.put(kind, key, canonical(self._scorer.score(ask.sample, reply)))
+        self._store.put(self._kind, key, canonical(self._scorer.score(ask.sample, reply)))
 
     def _record(self, ask: Ask, label: str, request: str, key: str, reply: Reply) -> Record:
         sample = ask.sample
@@ -104,6 +114,7 @@ class Runner:
             sample=sample.id,
             parent=sample.parent,
             task_type=sample.task_type,
+            parent_type=(sample.variant and sample.variant.parent_type) or sample.task_type,
             language=sample.language,
             condition=ask.condition,
             reply=reply,
@@ -115,20 +126,15 @@ class Runner:
         )
 
 
-@asynccontextmanager
-async def _saving(store: Store) -> AsyncIterator[None]:
+async def _save_now_and_then(store: Store) -> None:
     """Save at least every COMMIT_SECONDS, also while no reply comes in."""
+    while True:
+        await asyncio.sleep(COMMIT_SECONDS / 2)
+        await asyncio.to_thread(store.flush)
 
-    async def save() -> None:
-        while True:
-            await asyncio.sleep(COMMIT_SECONDS / 2)
-            await asyncio.to_thread(store.flush)
 
-    saver = asyncio.create_task(save())
-    try:
-        yield
-    finally:
-        saver.cancel()
-        with suppress(asyncio.CancelledError):
-            await saver
-        store.flush()
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

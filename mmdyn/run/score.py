@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
@@ -15,12 +16,14 @@ from mmdyn.work.run_folder import RECORD, SAMPLE, RunFolder, score_kind
 from mmdyn.work.store import Reader, Store
 
 
-class Change(msgspec.Struct, frozen=True):
-    """A record whose score is another one now."""
+class Change(Struct, frozen=True):
+    """A record whose score is another one now; scores in [0, 1], `before` None where it had none."""
 
-    record: Record
-    before: Score | None
-    after: Score
+    model: str
+    sample: str
+    mode: str
+    before: float | None
+    after: float | None
 
 
 def score(run: RunFolder | str | Path, policy: str = "mdk12") -> list[Change]:
@@ -30,22 +33,31 @@ def score(run: RunFolder | str | Path, policy: str = "mdk12") -> list[Change]:
     """
     run = run if isinstance(run, RunFolder) else RunFolder(run)
     scorer = Scorer(policy)
-    before, after = score_kind(run.config.scorer), score_kind(scorer.name)
     changes = list[Change]()
     with Store(run.records_folder) as store, Reader(run.records_folder) as reader:
+        config = RunFolder(run.folder).config
+        kinds = score_kind(config.scorer), score_kind(scorer.name)
         for key, value in reader.items(RECORD):
-            record = from_json(value, Record)
-            sample = store.get(SAMPLE, record.digest)
-            if sample is None:
-                raise InputError(
-                    run.folder, None, f"the sample {record.sample} is not in the store: run `mmdyn eval` once more"
-                )
-            old = store.get(before, key)
-            new = store.get(after, key)
-            fresh = from_json(new, Score) if new else scorer.score(from_json(sample, Sample), record.reply)
-            if new is None:
-                store.put(after, key, canonical(fresh))
-            if old != canonical(fresh):
-                changes.append(Change(record, from_json(old, Score) if old else None, fresh))
-    run.write_config(msgspec.structs.replace(run.config, scorer=scorer.name))
+            record = msgspec.json.decode(value, type=Record)
+            before, after = (_read(store, kind, key) for kind in kinds)
+            if after is None:
+                after = scorer.score(_sample(store, record, run), record.reply)
+                store.put(kinds[1], key, canonical(after))
+            if before != after:
+                mode = record.condition.mode
+                changes.append(Change(record.model, record.sample, mode, before.value if before else None, after.value))
+        store.flush()
+        run.write_config(msgspec.structs.replace(config, scorer=scorer.name))
     return changes
+
+
+def _read(store: Store, kind: str, key: str) -> Score | None:
+    value = store.get(kind, key)
+    return msgspec.json.decode(value, type=Score) if value is not None else None
+
+
+def _sample(store: Store, record: Record, run: RunFolder) -> Sample:
+    value = store.get(SAMPLE, record.digest)
+    if value is None:
+        raise InputError(run.folder, None, f"the store has lost the sample {record.sample}: run the evaluation again")
+    return from_json(value, Sample)

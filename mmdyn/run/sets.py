@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from mmdyn.data.load import load
+from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
-from perturb.pipeline import perturb
 
 Given = SampleSet | str | Path
 """An opened set, a set folder, or a file of any format."""
@@ -17,10 +17,6 @@ Given = SampleSet | str | Path
 
 def open_sets(sets: Sequence[Given], out: Path) -> list[SampleSet]:
     """Open every set; a file is imported under out/sets. Raises UserError where two share a name or a set is given twice."""
-    stems = [Path(given).stem for given in sets if not isinstance(given, SampleSet) and Path(given).is_file()]
-    for stem in stems:
-        if stems.count(stem) > 1:
-            raise UserError(f"two files are called {stem}: convert one of them with `mmdyn data convert --name`")
     opened = [_open(given, out) for given in sets]
     digests, names = dict[str, SampleSet](), dict[str, SampleSet]()
     for found in opened:
@@ -34,22 +30,23 @@ def open_sets(sets: Sequence[Given], out: Path) -> list[SampleSet]:
 
 
 def make_variants(
-    sets: Sequence[SampleSet],
-    out: Path,
-    *,
-    ops: str,
-    draws: int,
-    seed: int,
-    workers: int,
-    limit: int | None,
-    quiet: bool,
+    sets: Sequence[SampleSet], out: Path, vary: Callable[[SampleSet, Path], SampleSet]
 ) -> Iterator[SampleSet]:
-    """Make the variants of each set, as `perturb` does, into a set of its own under out/sets. Raises what `perturb` raises."""
+    """Make the variants of each set by `vary` (source, folder) into a set of its own under out/sets."""
     for opened in sets:
         safe = re.sub(r"[^\w.-]", "_", opened.name)
-        folder = out / "sets" / f"{safe}-dynamic"
-        yield perturb(opened, folder, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, quiet=quiet)
+        yield vary(opened, out / "sets" / f"{safe}-dynamic")
 
 
 def _open(given: Given, out: Path) -> SampleSet:
-    return given if isinstance(given, SampleSet) else load(Path(given), into=out / "sets" / Path(given).stem)
+    """An import is named by what is in it, so that a file that changed never replaces what an earlier run asked."""
+    if isinstance(given, SampleSet) or is_set(Path(given)):
+        return given if isinstance(given, SampleSet) else SampleSet(given)
+    part = out / "sets" / ".import"
+    imported = load(given, into=part)
+    folder = out / "sets" / f"{Path(given).stem}-{imported.manifest.digest[:12]}"
+    if folder.exists():
+        shutil.rmtree(part)
+    else:
+        part.replace(folder)
+    return SampleSet(folder)

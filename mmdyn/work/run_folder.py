@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from mmdyn.sample import from_json
 from mmdyn.work.store import Reader
 
 RUN = "run.json"
+SCHEMA = 1
 RECORD, FAILURE, SAMPLE = "record", "failure", "sample"
 
 
@@ -35,7 +37,8 @@ class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """run.json. `scorer` names the scores in force; `planned` is the number of records asked for.
+    """run.json. `scorer` names the scores in force; `planned` is the number of records asked for, `prompt` the
+    user's own template, `prompts` a digest of all templates.
 
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.
     """
@@ -49,9 +52,10 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     ops: str
     versions: dict[str, str]
     scorer: str = "mdk12"
-    planned: int | None = None
+    planned: int = 0
     skipped: dict[str, int] = {}
-    schema: int = 1
+    prompt: str = ""
+    schema: int = SCHEMA
 
 
 class RunFolder:
@@ -68,6 +72,8 @@ class RunFolder:
             self.config = from_json(file.read_bytes(), RunConfig)
         except ValueError as error:
             raise InputError(file, None, str(error)) from None
+        if self.config.schema != SCHEMA:
+            raise InputError(file, None, f"the schema is {self.config.schema}, {SCHEMA} is read: upgrade mmdyn")
 
     @property
     def name(self) -> str:
@@ -108,15 +114,13 @@ def write_config(folder: Path, config: RunConfig) -> None:
 
 
 def _joined(reader: Reader, kind: str) -> Iterator[Record]:
-    seen_failures = set[str]()
     for key, value in reader.items(RECORD):
         score = reader.get(kind, key)
         yield _with_score(from_json(value, Record), score)
-    for key, value in reader.items(FAILURE):
-        record_key = key.partition(":")[0]
-        if record_key not in seen_failures and reader.get(RECORD, record_key) is None:
-            seen_failures.add(record_key)
-            yield from_json(value, Record)
+    for record_key, failures in groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0]):
+        *_, (_, last) = failures
+        if reader.get(RECORD, record_key) is None:
+            yield from_json(last, Record)
 
 
 def _with_score(record: Record, score: bytes | None) -> Record:

@@ -22,6 +22,8 @@ from mmdyn.errors import Busy, InputError, UserError
 COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 2000
 LOCK_SECONDS = 60
+LOOK_SECONDS = 1.0
+"""How often a shared store looks for files of processes that began after it."""
 
 
 class Store:
@@ -43,9 +45,11 @@ class Store:
         self._unsaved: dict[tuple[str, str], bytes] = {}
         self._guard = threading.RLock()
         self._due = 0.0
+        self._shared, self._look_again = shared, 0.0
         file = folder / f"{name}.sqlite"
+        self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
-            self._others = _open_all(other for other in sorted(folder.glob("*.sqlite")) if other != file)
+            self._open_new_files()
             self._db = _create(file)
         except BaseException:
             self._lock.release()
@@ -55,6 +59,9 @@ class Store:
         """The value of a key, or None."""
         with self._guard:
             found = _find((self._db, *self._others), kind, key)
+            if found is None and self._shared and time.monotonic() >= self._look_again:
+                self._open_new_files()
+                found = _find(self._others, kind, key)
             return found if found is not None else self._unsaved.get((kind, key))
 
     def put(self, kind: str, key: str, value: bytes) -> None:
@@ -97,6 +104,12 @@ class Store:
     ) -> None:
         self.close()
 
+    def _open_new_files(self) -> None:
+        opened = _open_all(sorted(set(self.folder.glob("*.sqlite")) - self._seen))
+        self._others += opened.values()
+        self._seen.update(opened)
+        self._look_again = time.monotonic() + LOOK_SECONDS
+
     def _acquire(self, writer: str, shared: bool) -> tuple[FileLock, str]:
         for number in range(1000):
             name = f"{writer}-{number}" if number else writer
@@ -117,7 +130,7 @@ class Reader:
     """Reads all files of a folder, while somebody may be writing. A context manager."""
 
     def __init__(self, folder: Path) -> None:
-        self._dbs = _open_all(sorted(folder.glob("*.sqlite")))
+        self._dbs = [*_open_all(sorted(folder.glob("*.sqlite"))).values()]
 
     def get(self, kind: str, key: str) -> bytes | None:
         """The value of a key, or None."""
@@ -174,16 +187,16 @@ def _create(file: Path) -> sqlite3.Connection:
     return db
 
 
-def _open_all(files: Iterable[Path]) -> list[sqlite3.Connection]:
-    """The files that have records; one whose writer was killed before it could begin has none."""
-    dbs: list[sqlite3.Connection] = []
+def _open_all(files: Iterable[Path]) -> dict[Path, sqlite3.Connection]:
+    """The files that have records; one whose writer was killed before it could begin, or has not begun yet, has none."""
+    dbs = dict[Path, sqlite3.Connection]()
     try:
         for file in files:
-            dbs.append(_open(file))
-            if not _query(dbs[-1], "SELECT name, name FROM sqlite_master WHERE name = 'records'"):
-                dbs.pop().close()
+            dbs[file] = _open(file)
+            if not _query(dbs[file], "SELECT name, name FROM sqlite_master WHERE name = 'records'"):
+                dbs.pop(file).close()
     except BaseException:
-        for db in dbs:
+        for db in dbs.values():
             db.close()
         raise
     return dbs

@@ -57,7 +57,7 @@ SAMPLES = [
         "single_choice",
         ("B",),
         images=(ONE, ONE, THREE),
-        options=(Option("A", image=TWO), Option("B", "<image 4>", image=ONE), Option("C", "<image 2>", image=THREE)),
+        options=(Option("A", image=TWO), Option("B", "<image 3>", image=ONE), Option("C", "<image 2>", image=THREE)),
     ),
     Sample("only pictures", "", "open_ended", "a", images=(ONE,)),
     blank("one blank"),

@@ -102,7 +102,7 @@ def test_lexical_finds_what_words_give_away():
     assert reply("lexical", true_false(question="Ice never is liquid."), CONDITIONS[0]) == "Answer: False"
     assert reply("lexical", true_false(question="Ice is never less dense.", **point), CONDITIONS[2]) == "Answer: True"
     zh = multi(
-        answer="AC", texts=("密度小", "很重", "冰的密度"), question="哪些对？", language="zh", knowledge_points=("冰",)
+        answer="AC", texts=("的密度", "很重", "密度比"), question="哪些对？", language="zh", knowledge_points=("冰",)
     )
     assert reply("lexical", zh, CONDITIONS[2]) == "答案：AC"
 

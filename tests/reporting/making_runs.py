@@ -51,7 +51,8 @@ def answer(
     id = parent if condition.variant == "standard" else f"{parent}~{condition.chain}~{draw}"
     key = digest([set, id, condition, epoch, model])
     score = Score("failed", None) if error else Score(status, value, extracted, rule, weight=weight)
-    fields: dict[str, Any] = {"task_type": "single_choice", "language": "en", "digest": digest(sample or id)} | more
+    kinds = {"task_type": "single_choice", "parent_type": "single_choice"}
+    fields: dict[str, Any] = {**kinds, "language": "en", "digest": digest(sample or id)} | more
     return Record(
         key=key,
         request=key,

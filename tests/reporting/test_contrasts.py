@@ -142,10 +142,12 @@ def test_breakdowns_go_by_any_field_in_reading_order(tmp_path: Path) -> None:
 
 
 def test_a_variant_of_another_task_type_is_broken_down_with_its_parent(tmp_path: Path) -> None:
-    records = [answer("p", 0.0, DYNAMIC, task_type="fill_in_the_blank"), answer("p", 1.0)]
-    summary = summarise([write_run(tmp_path / "run", records)], by=["task_type", "language"])
+    dynamic = [answer("p", 0.0, DYNAMIC, task_type="fill_in_the_blank")]
+    summary = summarise([write_run(tmp_path / "run", [*dynamic, answer("p", 1.0)])], by=["task_type", "language"])
     assert [list(found.by["task_type"]) for found in summary.conditions] == [["single_choice"]] * 2
     assert summary.contrasts[0].by["task_type"]["single_choice"]["n"] == 1
+    alone = summarise([write_run(tmp_path / "alone", dynamic)], by=["task_type"])
+    assert list(alone.conditions[0].by["task_type"]) == ["single_choice"]
     assert summary.contrasts[0].by["language"]["en"]["n"] == 1
 
 

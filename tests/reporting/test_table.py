@@ -36,8 +36,8 @@ def test_a_run_that_is_not_finished_says_how_far_it_is(tmp_path: Path) -> None:
     half = shown(summarise([write_run(tmp_path / "half", answers("11"), planned=5, skipped={"kprag": 3})]))
     assert "half is not finished: 2 of 5 asked so far." in half
     assert "half: 3 samples could not be asked in mode kprag." in half
-    begun = shown(summarise([write_run(tmp_path / "begun", [answer("p", 1.0, scored=False)], planned=None)]))
-    assert "begun is not finished: 1 of an unknown number asked so far." in begun
+    begun = shown(summarise([write_run(tmp_path / "begun", [answer("p", 1.0, scored=False)], planned=2)]))
+    assert "begun is not finished: 1 of 2 asked so far." in begun
     assert "begun: 1 answers are not scored yet; `mmdyn score` scores them." in begun
     assert "no parent has an answer that is scored" in begun
 

@@ -155,11 +155,9 @@ def test_the_scores_of_before_stay_and_changes_are_shown(tmp_path: Path) -> None
     model = script(tmp_path / "s.jsonl", *GOLD, *REST)
     run = evaluate([small_set(tmp_path / "set")], [model], tmp_path / "run", quiet=True)
     changes = score(tmp_path / "run", "strict")
-    assert [
-        (change.record.sample, change.before and change.before.value, change.after.value) for change in changes
-    ] == [("m", 0.5, 0.0)]
+    assert [(change.sample, change.before, change.after) for change in changes] == [("m", 0.5, 0.0)]
     assert values(RunFolder(tmp_path / "run"))["m"] == 0.0
-    assert [change.after.value for change in score(run.folder, "mdk12")] == [0.5]
+    assert [change.after for change in score(run.folder, "mdk12")] == [0.5]
     assert score(run.folder, "mdk12") == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from mmdyn.errors import UserError
 from mmdyn.run.plan import Ask, Skip, check_sets, parse_conditions, plan
 from mmdyn.run.sets import make_variants, open_sets
 from mmdyn.sample import Sample, Variant, Verdict
+from perturb.pipeline import perturb
 
 
 def variant(sample: Sample, chain: str, draw: int = 0) -> Sample:
@@ -103,16 +105,15 @@ def test_sets_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
     other = write_set(tmp_path / "other", [choice("z")])
     with pytest.raises(UserError, match="are both called small: convert one of them with --name"):
         open_sets([parent, other], tmp_path)
-    for folder in ("x", "y"):
+    for folder, answer in (("x", "true"), ("y", "false")):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mine.jsonl").write_text("")
-    with pytest.raises(UserError, match="two files are called mine"):
+        line = f'{{"id":"q","question":"2+2=4","task_type":"true_false","answer":{answer}}}\n'
+        (tmp_path / folder / "mine.jsonl").write_text(line)
+    with pytest.raises(UserError, match="are both called mine"):
         open_sets([tmp_path / "x" / "mine.jsonl", tmp_path / "y" / "mine.jsonl"], tmp_path)
 
 
 def test_a_hostile_name_of_a_set_stays_in_the_run(tmp_path: Path) -> None:
     opened = write_set(tmp_path / "set", [choice()], "../../evil")
-    (made,) = make_variants(
-        [opened], tmp_path / "run", ops="shuffle", draws=1, seed=1, workers=1, limit=None, quiet=True
-    )
+    (made,) = make_variants([opened], tmp_path / "run", partial(perturb, ops="shuffle", quiet=True))
     assert made.folder == tmp_path / "run" / "sets" / ".._.._evil-dynamic"
