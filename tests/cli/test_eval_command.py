@@ -206,3 +206,43 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     line = f"{sys.executable} -m mmdyn data show set -n 200 | head -1"
     done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stderr == "" and done.stdout.count("\n") == 1
+
+
+def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_path: Path, server: str) -> None:
+    write_set(tmp_path / "set", [choice(f"q{n}", question=f"Question {n}?") for n in range(6000)])
+    command = ["eval", "set", "-m", "baseline:majority", "-o", "run"]
+    assert mmdyn(tmp_path, *command).returncode == 0
+    env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
+    again = subprocess.Popen(
+        [*MMDYN, *command], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    time.sleep(1.2)
+    again.send_signal(signal.SIGINT)
+    _, errors = again.communicate(timeout=20)
+    assert again.returncode == 130 and b"interrupted" in errors and b"Traceback" not in errors
+
+
+def test_variants_that_fail_on_the_way_end_in_status_1(tmp_path: Path) -> None:
+    make_set(tmp_path, 2)
+    (file,) = (tmp_path / "set" / "images").rglob("*.png")
+    file.write_bytes(file.read_bytes()[:60])
+    done = mmdyn(tmp_path, "eval", "set", "-m", "baseline:majority", "-o", "run", "--ops", "pad,shuffle")
+    assert done.returncode == 1
+    assert "pad: 0 made, 2 failed" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_config_and_another_policy_from_the_shell(tmp_path: Path) -> None:
+    make_set(tmp_path, 3)
+    (tmp_path / "c.yaml").write_text("sets: [set]\nmodels: [baseline:majority]\nout: run\nops: pad\n")
+    done = mmdyn(tmp_path, "run", "c.yaml", "limit=2")
+    assert done.returncode == 0 and "dynamic pad" in done.stdout, done.stderr
+    scored = mmdyn(tmp_path, "score", "run", "--policy", "strict")
+    assert scored.returncode == 0 and "strict is in force now" in scored.stderr
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["scorer"].startswith("strict@")
+
+
+def test_what_a_set_brings_cannot_move_the_cursor(tmp_path: Path) -> None:
+    write_set(tmp_path / "set", [choice("a")], "x\x1b[31m")
+    write_set(tmp_path / "other", [choice("b")], "x\x1b[31m")
+    done = mmdyn(tmp_path, "eval", "set", "other", "-m", "baseline:majority", "-o", "run")
+    assert done.returncode == 2 and "\x1b" not in done.stderr and "\\x1b[31m" in done.stderr

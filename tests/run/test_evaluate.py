@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -13,10 +14,18 @@ import mmdyn
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.models.asker import Asker
+from mmdyn.models.fake_server import FakeServer
+from mmdyn.models.model import open_model
 from mmdyn.record import Record
 from mmdyn.run.config import read_config, run_config
 from mmdyn.run.evaluate import evaluate
+from mmdyn.run.plan import parse_conditions, plan
+from mmdyn.run.render import Renderer
+from mmdyn.run.runner import Runner
 from mmdyn.run.score import score
+from mmdyn.scoring.scorer import Scorer
+from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
 from mmdyn.work.store import Store
 
@@ -213,14 +222,19 @@ def test_a_bad_config_is_explained(tmp_path: Path, text: str, overrides: list[st
     assert problem in str(caught.value)
 
 
-def test_run_json_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_key_is_written_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
-    evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", quiet=True)
-    text = b"".join(file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file())
-    assert (
-        b"sk-secret-123" not in text
-        and msgspec.json.decode((tmp_path / "run" / "run.json").read_bytes())["schema"] == 1
-    )
+    monkeypatch.setenv("EXTRA", "tok-secret-456")
+    opened = small_set(tmp_path / "set")
+
+    async def ask() -> RunFolder:
+        async with FakeServer(key="sk-secret-123") as server:
+            model = f"openai:fake,base_url={server.url},header.X-Extra=$EXTRA"
+            return await asyncio.to_thread(evaluate, [opened], [model], tmp_path / "run", quiet=True)
+
+    assert len(list(asyncio.run(ask()).records())) == 5
+    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert not [data for data in written if b"secret" in data]
 
 
 def test_a_notebook_has_a_loop_running_already(tmp_path: Path) -> None:
@@ -234,3 +248,82 @@ def test_nothing_to_ask_is_said(tmp_path: Path) -> None:
     opened = write_set(tmp_path / "set", [choice()])
     with pytest.raises(UserError, match="there is nothing to ask"):
         evaluate([opened], ["baseline:majority"], tmp_path / "run", modes=["kprag"], quiet=True)
+
+
+def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
+    class Watched(Store):
+        kinds: ClassVar[list[str]] = []
+
+        def put(self, kind: str, key: str, value: bytes) -> None:
+            self.kinds.append(kind)
+            super().put(kind, key, value)
+
+    opened = small_set(tmp_path / "set")
+    with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
+        runner = Runner([opened], [Renderer(opened.images, {})], store, Scorer(), progress)
+        asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, 1)
+        asyncio.run(runner.run(Asker(open_model("baseline:majority")), asks, 4))
+    assert Watched.kinds == ["sample", "record", "score:mdk12@1"]
+
+
+def test_a_prompt_of_ones_own_is_a_style_and_is_kept_with_the_run(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("Exam.\n\n{question}\n{options}\n")
+    opened, out, prompt = small_set(tmp_path / "set"), tmp_path / "run", tmp_path / "p.txt"
+    run = evaluate([opened], ["baseline:majority"], out, prompt=prompt, quiet=True)
+    assert {record.condition.style for record in run.records()} == {"custom"}
+    assert run.config.prompt == prompt.read_text()
+    with pytest.raises(UserError, match="--prompt is a style of its own: leave --style out"):
+        evaluate([opened], ["baseline:majority"], out, prompt=prompt, styles=["direct", "cot"], quiet=True)
+    prompt.write_text("Another.\n\n{question}\n{options}\n")
+    with pytest.raises(UserError, match="holds a run with other prompts and prompt"):
+        evaluate([opened], ["baseline:majority"], out, prompt=prompt, quiet=True)
+
+
+def test_a_limit_may_grow_and_not_shrink(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    for limit in (2, 3):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", limit=limit, quiet=True)
+    with pytest.raises(UserError, match=r"holds a run with other \(larger\) limit"):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", limit=1, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"concurrency": 0}, "concurrency is 0: give 1 or more"),
+        ({"limit": -1}, "limit is -1: give 1 or more"),
+        ({"epochs": 0}, "epochs is 0: give 1 or more"),
+        ({"styles": []}, "name at least one set and one style"),
+        ({"ops": "padd"}, "there is no operator 'padd'"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_before_anything_is_written(
+    tmp_path: Path, arguments: dict[str, Any], problem: str
+) -> None:
+    opened = small_set(tmp_path / "set")
+    with pytest.raises(UserError, match=problem):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True, **arguments)
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(UserError, match="no such file or folder"):
+        evaluate([tmp_path / "nowhere"], ["baseline:majority"], tmp_path / "run", quiet=True)
+    with pytest.raises(UserError, match="is a set: choose another folder for the run"):
+        evaluate([opened], ["baseline:majority"], opened.folder, quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_changed_file_never_replaces_what_a_run_has_asked(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
+    run = evaluate([file], ["baseline:majority"], tmp_path / "run", quiet=True)
+    file.write_text('{"id":"q","question":"2+2=5","task_type":"true_false","answer":false}\n')
+    with pytest.raises(UserError, match="holds a run with other sets"):
+        evaluate([file], ["baseline:majority"], tmp_path / "run", quiet=True)
+    (entry,) = run.config.sets
+    assert [sample.question for sample in SampleSet(run.set_folder(entry))] == ["2+2=4"]
+
+
+def test_a_later_programs_run_is_not_read(tmp_path: Path) -> None:
+    run = evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", quiet=True)
+    run.write_config(msgspec.structs.replace(run.config, schema=7))
+    with pytest.raises(InputError, match="the schema is 7, 1 is read: upgrade mmdyn"):
+        RunFolder(tmp_path / "run")

@@ -10,7 +10,7 @@ import pytest
 
 from making import blank, choice, write_set
 from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
-from mmdyn.errors import UserError
+from mmdyn.errors import InputError, UserError
 from mmdyn.run.plan import Ask, Skip, check_sets, parse_conditions, plan
 from mmdyn.run.sets import make_variants, open_sets
 from mmdyn.sample import Sample, Variant, Verdict
@@ -117,3 +117,9 @@ def test_a_hostile_name_of_a_set_stays_in_the_run(tmp_path: Path) -> None:
     opened = write_set(tmp_path / "set", [choice()], "../../evil")
     (made,) = make_variants([opened], tmp_path / "run", partial(perturb, ops="shuffle", quiet=True))
     assert made.folder == tmp_path / "run" / "sets" / ".._.._evil-dynamic"
+
+
+def test_variants_whose_parent_set_is_not_named_are_refused(tmp_path: Path) -> None:
+    opened = write_set(tmp_path / "mixed", [choice("a"), variant(choice("a"), "pad")])
+    with pytest.raises(InputError, match="a~pad~0 is a variant, and the set names no parent set: give the folder"):
+        asked((opened,), "standard")

@@ -146,3 +146,15 @@ def test_a_bad_template_is_refused(text: str, problem: str) -> None:
 def test_every_layout_shows_every_place_it_should(name: str, language: str) -> None:
     text = template(name, language).text
     assert all(f"{{{place}}}" in text for place in PLACES if place != "knowledge" or name.startswith("kprag"))
+
+
+def test_a_mark_in_an_option_shows_its_picture_there(tmp_path: Path) -> None:
+    first, second = picture(text="1"), picture(text="2")
+    for data in (first, second):
+        ImageFolder(tmp_path).put(data)
+    options = (Option("A", "<image 2>"), Option("B", "none of them"))
+    changes = {"options": options, "images": (image_ref(first), image_ref(second)), "question": "Which is <image 1>?"}
+    parts = show(tmp_path, msgspec.structs.replace(choice(), **changes))
+    assert parts[:4] == ["Which is ", f"<{sha256(first)[:6]}>", "?\n\nA. ", f"<{sha256(second)[:6]}>"]
+    with pytest.raises(ValueError, match="the question marks <image 2> but 1 images are given"):
+        msgspec.structs.replace(choice(), **(changes | {"images": (image_ref(first),)}))

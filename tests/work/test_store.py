@@ -322,3 +322,13 @@ def test_what_could_not_be_saved_is_saved_by_the_next_flush(tmp_path: Path) -> N
         locked.close()
         store.flush()
         assert read_all(tmp_path) == {"a": b"1"}
+
+
+def test_a_shared_store_sees_what_a_later_process_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mmdyn.work.store.LOOK_SECONDS", 0.0)
+    with Store(tmp_path, shared=True) as first:
+        assert first.get("kind", "key") is None
+        with Store(tmp_path, shared=True) as second:
+            second.put("kind", "key", b"value")
+            second.flush()
+            assert first.get("kind", "key") == b"value"
