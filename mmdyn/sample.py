@@ -71,7 +71,7 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             force_setattr(self, "confidence", float(self.confidence))
 
 
-class Variant(Struct, frozen=True, forbid_unknown_fields=True):
+class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample.
 
     `parent_type` is the parent's task type, which a conversion changes; None where it is not known to differ.
@@ -248,8 +248,8 @@ def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
         place = f" in {at}" if at else ""
         mend = '; free keys belong inside "meta"' if kind is Sample else ""
         return f"unknown key {found[1][:80]!r}{place}{did_you_mean(found[1][:80], _field_names(kind))}{mend}"
-    if text.startswith("Object missing required field"):
-        return f"{text}{f' in {at}' if at else ''}: add it"
+    if found := re.fullmatch(r"Object missing required field `(.*)`", text):
+        return f"the key {found[1]!r} is missing{f' in {at}' if at else ''}: add it"
     if found := re.fullmatch(r"Invalid enum value '?(.*?)'?", text, re.DOTALL):
         allowed = _ALLOWED.get(at, ())
         mend = (

@@ -68,7 +68,7 @@ def test_parts_that_do_not_fit_are_refused(changes: dict[str, object], problem: 
     [
         ('{"id":"a","opions":[]}', "unknown key 'opions' (did you mean 'options'?); free keys belong inside \"meta\""),
         ('{"id":"a","options":[{"label":"A","txt":"x"}]}', "unknown key 'txt' in options[0] (did you mean 'text'?)"),
-        ('{"id":"a","question":"q","answer":true}', "Object missing required field `task_type`"),
+        ('{"id":"a","question":"q","answer":true}', "the key 'task_type' is missing: add it"),
         ('{"id":', "not valid JSON"),
         (
             '{"id":"a","question":"q","task_type":"true_false","answer":"yes"}',

@@ -29,7 +29,9 @@ from mmdyn.cli._shared import finish, split
     callback=split,
     help="standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]",
 )
-@click.option("--style", "styles", callback=split, default="direct", show_default=True, help="direct, cot, or both.")
+@click.option(
+    "--style", "styles", callback=split, default="direct", show_default=True, help="direct, cot, or direct,cot."
+)
 @click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
 @click.option(
     "--prompt",

@@ -13,6 +13,10 @@ from mmdyn.plugins import FOLDERS, names
 def command(kind: str, as_json: bool) -> None:
     """List operators, models, formats, scorers or benchmarks."""
     found = next(names(known) for known in FOLDERS if known == kind)
+    if kind == "operators":
+        from perturb.chains import ALIASES
+
+        found = dict(sorted({**found, **{name: "+".join(chain) for name, chain in ALIASES.items()}}.items()))
     if as_json:
         import json
 

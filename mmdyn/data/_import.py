@@ -166,7 +166,7 @@ def write_set(
                 elif skip_bad:
                     writer.reject(Row(row.file, row.line, problem=problem))
                 else:
-                    raise InputError(row.file, row.line, problem)
+                    raise InputError(row.file, row.line, f"{problem} (or leave such rows out: --skip-bad)")
             if not samples:
                 raise UserError(f"there is no sample for {out} in the source: give one that holds some")
             for dropped in incoming.dropped:

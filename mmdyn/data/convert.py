@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def convert(
         incoming = _open(source, ImageFolder(folder), benchmark, format)
         return write_set(incoming, folder, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
+    _check_out(out)
     if out.suffix.lower() in suffixes() and not out.is_dir():
         whole = is_set(source) and limit is None and not (benchmark or skip_bad)
         samples = SampleSet(source) if whole else fill(scratch(source.stem), name or source.stem, {})
@@ -55,6 +57,16 @@ def convert(
     how = made("mmdyn data convert", source, benchmark=benchmark, format=format, limit=limit, name=name)
     with place(out, how) as done:
         return done if done is not None else fill(out, name or out.resolve().name, how)
+
+
+def _check_out(out: Path) -> None:
+    ending = out.suffix.lower()
+    if ending not in suffixes() and re.fullmatch(r"\.[a-z]{2,5}", ending) and not out.exists():
+        raise UserError(
+            f"{out}: {ending} is no format ({', '.join(suffixes())} are): leave the ending out for a set folder"
+        )
+    if out.is_file():
+        raise UserError(f"{out} is there already: remove it, or choose another name")
 
 
 def _open(source: Path, images: ImageFolder, benchmark: str | None, format: str | None) -> Incoming:

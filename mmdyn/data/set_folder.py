@@ -30,7 +30,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
 
 
-class Manifest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config, seed, hashes)."""
 
     name: str

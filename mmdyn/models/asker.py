@@ -20,6 +20,8 @@ from mmdyn.record import Reply
 from mmdyn.work.store import COMMIT_SECONDS, Store
 
 LONGEST_BACKOFF = 60.0
+REFUSALS = 10
+"""Requests that a model which has answered none may refuse before it counts as one that cannot be asked."""
 PATIENCE = 120.0
 """Seconds without an answer to anybody, after which a server that says "slow down" is taken to mean "no"."""
 
@@ -31,6 +33,7 @@ class Asker:
     max_seconds: no further try of a request begins later than this after its first one, pauses that the server asked for
         included.
     backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
+    answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it.
     cache: looked into first and filled, where the model's replies are worth keeping. It stays the caller's to close.
     """
 
@@ -49,6 +52,7 @@ class Asker:
         self.max_tries = model.limits.max_tries or max_tries
         self.max_seconds, self.backoff = max_seconds, backoff
         self.asked = self.cached = self.retried = 0
+        self.answers, self._refusals = False, 0
         self._last_answer = -PATIENCE
         self._cache = cache if model.cached else None
         self._pace = Pace(self.concurrency)
@@ -108,8 +112,10 @@ class Asker:
                     if failure.slow_down:
                         self._pace.refused()
                 except RejectedError as error:
+                    self._count_refusal(error)
                     return _failed(error, tried, began)
                 else:
+                    self.answers = True
                     self._pace.answered()
                     self._last_answer = time.monotonic()
                     return msgspec.structs.replace(reply, attempts=tried, seconds=self._last_answer - began)
@@ -118,6 +124,12 @@ class Asker:
                 return _failed(failure, tried, began)
             self.retried += 1
             await asyncio.sleep(pause)
+
+    def _count_refusal(self, refusal: RejectedError) -> None:
+        """Stop where the model refuses one request after the other and has never answered any."""
+        self._refusals += refusal.perhaps_all
+        if self._refusals >= REFUSALS and not self.answers:
+            raise ModelError(f"{refusal}, and so {REFUSALS} times with no answer to any: mend the model's options")
 
     def _gives_up(self, failure: TransientError, tried: int, seconds: float) -> bool:
         """Tries and time are bounded; but while the server answers others, one that it told to slow down keeps its turn."""

@@ -68,7 +68,14 @@ class TransientError(Exception):
 
 
 class RejectedError(Exception):
-    """This one request cannot be answered (it is too long, say), and asking it again would not help; others may be."""
+    """This one request cannot be answered (it is too long, say), and asking it again would not help; others may be.
+
+    `perhaps_all`: the reason may lie in how the model is set up; where nothing else is answered either, asking is stopped.
+    """
+
+    def __init__(self, reason: str, *, perhaps_all: bool = False) -> None:
+        super().__init__(reason)
+        self.perhaps_all = perhaps_all
 
 
 class Model(Protocol):

@@ -79,11 +79,14 @@ class _Builder:
         self.values, self.weights = array("d"), array("d")
         self.statuses = {"ok": 0, "unparsed": 0, "refused": 0}
         self.languages = set[str]()
+        self.converted = False
 
     def finish(self) -> Scores:
         parents, values, weights = _average(_ints(self.parents), _floats(self.values), _floats(self.weights))
         failed, unscored = _ints(self.failed), _ints(self.unscored)
-        return Scores(parents, values, weights, failed, unscored, self.statuses, frozenset(self.languages))
+        return Scores(
+            parents, values, weights, failed, unscored, self.statuses, frozenset(self.languages), self.converted
+        )
 
 
 class _Collector:
@@ -104,6 +107,7 @@ class _Collector:
         builder = self.builders.get(key) or self.builders.setdefault(key, _Builder())
         parent = self._parent(record)
         builder.languages.add(record.language)
+        builder.converted |= record.task_type != record.parent_type
         tally.asked += 1
         if record.reply.error or (score and score.status == "failed"):
             tally.failed += 1
@@ -212,7 +216,8 @@ def _joined(chains: list[Scores]) -> Scores:
     averaged = _average(together("parents"), together("values"), together("weights"))
     statuses = {status: sum(chain.statuses[status] for chain in chains) for status in chains[0].statuses}
     languages = frozenset[str]().union(*(chain.languages for chain in chains))
-    return Scores(*averaged, together("failed"), together("unscored"), statuses, languages)
+    converted = any(chain.converted for chain in chains)
+    return Scores(*averaged, together("failed"), together("unscored"), statuses, languages, converted)
 
 
 def _average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, Floats, Floats]:

@@ -136,27 +136,26 @@ def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
 
 
 def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
-    """What a reader must know of a pair across runs, and whether it can be compared at all."""
+    """What a reader must know of a pair, and whether it can be compared at all."""
     a, b = (table.runs[key.run].config for key in (pair.a, pair.b))
     if a.scorer != b.scorer:
         return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
-    if pair.a.run == pair.b.run:
-        return "", True
-    dynamic = pair.a.variant == "dynamic" or pair.b.variant == "dynamic"
-    asked = [
+    notes = []
+    if table.scores[pair.a].converted != table.scores[pair.b].converted:
+        notes.append("some questions were asked in another form, in which guessing pays differently")
+    dynamic = "dynamic" in (pair.a.variant, pair.b.variant)
+    digests = [
         {entry.digest for entry in run.sets if entry.root == pair.a.set and (dynamic or entry.name == entry.root)}
         for run in (a, b)
     ]
-    differing = [
-        what
-        for what, differs in (
-            ("versions of the set", all(asked) and asked[0] != asked[1]),
-            ("prompts", a.prompts != b.prompts),
-            ("numbers of epochs", a.epochs != b.epochs),
-        )
-        if differs
-    ]
-    return (f"the runs asked different {' and '.join(differing)}" if differing else ""), True
+    differing = {
+        "versions of the set": all(digests) and digests[0] != digests[1],
+        "prompts": a.prompts != b.prompts,
+        "numbers of epochs": a.epochs != b.epochs,
+    }
+    if any(differing.values()):
+        notes.append(f"the runs asked different {' and '.join(name for name, differs in differing.items() if differs)}")
+    return "; ".join(notes), True
 
 
 def _values(table: Table, paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:

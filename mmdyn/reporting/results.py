@@ -37,6 +37,7 @@ class Scores(NamedTuple):
     """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are averaged.
 
     `failed` and `unscored` hold the parent's index of each such record; `statuses` counts ok, unparsed and refused records.
+    `converted` says that some were asked in another form than their parents.
     """
 
     parents: Labels
@@ -46,6 +47,7 @@ class Scores(NamedTuple):
     unscored: Labels
     statuses: dict[str, int]
     languages: frozenset[str]
+    converted: bool
 
     @property
     def asked(self) -> Labels:

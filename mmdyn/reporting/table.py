@@ -68,9 +68,10 @@ def sentence(contrast: Contrast) -> str:
     who = f"{contrast.model} on {contrast.set}" if contrast.model else contrast.set
     verb = "higher" if contrast.delta > 0 else "lower"
     low, high = (100 * bound for bound in contrast.ci95)
+    but = f" But {contrast.note}." if contrast.note else ""
     return (
         f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a} ({_held(contrast)}; "
-        f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {_p(contrast.p_adjusted)}, {contrast.n} pairs)."
+        f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {_p(contrast.p_adjusted)}, {contrast.n} pairs).{but}"
     )
 
 

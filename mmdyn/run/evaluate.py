@@ -40,12 +40,12 @@ FREE = ("planned", "skipped", "scorer", "limit", "versions")
 
 
 def evaluate(
-    sets: Sequence[Given],
-    models: Sequence[str],
+    sets: Given | Sequence[Given],
+    models: str | Sequence[str],
     out: str | Path,
     *,
-    modes: Sequence[str] = (),
-    styles: Sequence[str] = ("direct",),
+    modes: str | Sequence[str] = (),
+    styles: str | Sequence[str] = "direct",
     policy: str = "mdk12",
     prompt: str | Path | None = None,
     ops: str = "",
@@ -64,7 +64,8 @@ def evaluate(
     under out/sets. Called again with the same arguments it goes on where it stopped.
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked.
     """
-    _check(sets, out, styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
+    sets, models, modes, styles = _several(sets), _several(models), _several(modes), _several(styles)
+    _check(sets, out, modes, styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
     scorer, asked, out = Scorer(policy), _open_models(models), Path(out)
     custom = _read_prompt(Path(prompt), modes, styles) if prompt else None
     with Store(out / "records") as store:
@@ -86,8 +87,15 @@ def evaluate(
     return RunFolder(out)
 
 
-def _check(sets: Sequence[Given], out: str | Path, styles: Sequence[str], ops: str, **numbers: int) -> None:
+def _several(given: Any) -> list[Any]:
+    return [given] if isinstance(given, str | Path | SampleSet) else list(given)
+
+
+def _check(
+    sets: Sequence[Given], out: str | Path, modes: Sequence[str], styles: Sequence[str], ops: str, **numbers: int
+) -> None:
     """What can be told before anything is written."""
+    parse_conditions(modes, styles)
     for what, number in numbers.items():
         if number < 1:
             raise UserError(f"{what} is {number}: give 1 or more")
@@ -95,7 +103,7 @@ def _check(sets: Sequence[Given], out: str | Path, styles: Sequence[str], ops: s
         raise UserError("name at least one set and one style")
     for given in sets:
         if not isinstance(given, SampleSet) and not Path(given).exists():
-            raise UserError(f"{given}: no such file or folder: check the path")
+            raise UserError(f"{given}: no such file or folder in {Path.cwd()}: check the path")
     if is_set(Path(out)):
         raise UserError(f"{out} is a set: choose another folder for the run")
     if ops:
@@ -202,6 +210,8 @@ def _begin(out: Path, config: RunConfig) -> None:
         before = RunFolder(out).config
         names = RunConfig.__struct_fields__
         differing = [name for name in names if name not in FREE and getattr(before, name) != getattr(config, name)]
+        if [entry.digest for entry in before.sets] == [entry.digest for entry in config.sets]:
+            differing = [name for name in differing if name != "sets"]  # they were moved
         endless = float("inf")
         if (before.limit or endless) > (config.limit or endless):
             differing.append("(larger) limit")

@@ -70,6 +70,7 @@ class Runner:
         known = self._store.get(RECORD, key)
         if known is None:
             return messages, request, key
+        asker.answers = True
         if self._store.get(self._kind, key) is None:
             self._score(key, ask, msgspec.json.decode(known, type=Record).reply)
         self._progress.advance()

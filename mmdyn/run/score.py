@@ -43,7 +43,7 @@ def score(run: RunFolder | str | Path, policy: str = "mdk12") -> list[Change]:
             if after is None:
                 after = scorer.score(_sample(store, record, run), record.reply)
                 store.put(kinds[1], key, canonical(after))
-            if before != after:
+            if before is None or before.value != after.value:
                 mode = record.condition.mode
                 changes.append(Change(record.model, record.sample, mode, before.value if before else None, after.value))
         store.flush()

@@ -133,6 +133,11 @@ class _Worker:
         self.process.join()
         status = self.process.exitcode or 0
         how = f"killed by signal {-status}; out of memory?" if status < 0 else f"exit status {status}"
+        if status == 1:
+            return UserError(
+                f"a worker process died ({how}): a script that asks for several workers must do so under "
+                '`if __name__ == "__main__":`; what was done is kept'
+            )
         return UserError(f"a worker process died ({how}): run again with fewer workers, what was done is kept")
 
 

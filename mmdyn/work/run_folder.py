@@ -92,7 +92,11 @@ class RunFolder:
     def records(self) -> Iterator[Record]:
         """Every record, with the score that is in force; each failure that was not mended since, once."""
         with Reader(self.records_folder) as reader:
-            yield from _joined(reader, score_kind(self.config.scorer))
+            try:
+                yield from _joined(reader, score_kind(self.config.scorer))
+            except ValueError as error:
+                why = f"holds a record that this version of mmdyn cannot read ({error})"
+                raise InputError(self.folder, None, f"{why}: evaluate into a new folder") from None
 
     def write_config(self, config: RunConfig) -> None:
         """Replace run.json in one step."""

@@ -242,7 +242,7 @@ def test_made_blanks(tmp_path: Path, row: dict[str, object], answer: object) -> 
         ({**VERSE, "question": "（1）“ ， ”"}, "the question shows 0 blanks"),
         ({**MATH, "answer": "1;;2"}, "the answer of a fill_in_the_blank must be"),
         ({**MATH, "keyword": "2014-2022_English_Language_Cloze_Passage", "answer": "a\nb"}, "does not number 2 blanks"),
-        (without(ROW, "score"), "missing required field `score`"),
+        (without(ROW, "score"), "the key 'score' is missing: add it"),
     ],
 )
 def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:

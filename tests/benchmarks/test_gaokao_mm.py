@@ -152,7 +152,7 @@ def test_bad_rows(folder: Path, change: dict[str, object], problem: str) -> None
 
 def test_a_missing_key_and_a_broken_line(folder: Path) -> None:
     rows = made("gaokao_mm", folder, without(ROW, "answer"), "{broken", ROW)
-    assert "missing required field `answer`" in rows[0].problem
+    assert "the key 'answer' is missing: add it" in rows[0].problem
     assert "not valid JSON" in rows[1].problem and rows[2].sample
 
 

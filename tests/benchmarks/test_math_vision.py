@@ -99,7 +99,7 @@ def test_levels(folder: Path, level: int, difficulty: str) -> None:
         ({**ROW, "image": "images/2.jpg"}, "'images/2.jpg' is missing"),
         ({**ROW, "image": "/images/1.jpg"}, "leaves the folder"),
         ({**ROW, "level": "three"}, "level"),
-        (without(ROW, "subject"), "missing required field `subject`"),
+        (without(ROW, "subject"), "the key 'subject' is missing: add it"),
     ],
 )
 def test_bad_rows(folder: Path, row: dict[str, object], problem: str) -> None:

@@ -117,7 +117,7 @@ def test_a_long_free_response_is_open_ended(folder: Path) -> None:
         ({**CHOICE, "type": "Essay"}, "the type 'Essay' is neither"),
         ({**FREE, ANSWER: "4.4e-4"}, r"does not begin with \answer{…}"),
         ({**FREE, ANSWER: r"\answer{4.4"}, "is never closed"),
-        (without(CHOICE, "image"), "missing required field `image`"),
+        (without(CHOICE, "image"), "the key 'image' is missing: add it"),
     ],
 )
 def test_bad_rows(folder: Path, row: dict[str, object], problem: str) -> None:

@@ -135,7 +135,7 @@ def test_difficulty(tmp_path: Path, level: str, difficulty: str) -> None:
         ({**ROW, "difficulty": "5"}, "the difficulty '5' is not one of 0 to 4"),
         ({**ROW, "dataset_name": "other"}, "does not tell grade and language"),
         ({**ROW, "knowledge_point_routes": ["a->->b"]}, "has an empty level"),
-        (without(ROW, "problem"), "missing required field `problem`"),
+        (without(ROW, "problem"), "the key 'problem' is missing: add it"),
     ],
 )
 def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:

@@ -108,7 +108,7 @@ def test_descriptions_are_told_apart(folder: Path) -> None:
         ({**ROW, "key": "4stairs"}, "the key '4stairs' is none of the set's"),
         ({**ROW, "image_path": "2steps/image/2-1.png"}, "is missing"),
         ({**ROW, "image_path": "2steps/../../x.png"}, "leaves the folder"),
-        (without(ROW, "option"), "missing required field `option`"),
+        (without(ROW, "option"), "the key 'option' is missing: add it"),
     ],
 )
 def test_bad_rows(folder: Path, row: dict[str, object], problem: str) -> None:
@@ -119,5 +119,5 @@ def test_bad_rows(folder: Path, row: dict[str, object], problem: str) -> None:
 
 def test_knowledge_names_a_bad_line(folder: Path) -> None:
     made("we_math", folder, ROW, without(ROW, "key"))
-    with pytest.raises(InputError, match=r"questions\.jsonl:2: .*`key`"):
+    with pytest.raises(InputError, match=r"questions\.jsonl:2: the key 'key' is missing"):
         list(load("benchmarks", "we_math")().knowledge(folder))

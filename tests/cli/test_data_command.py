@@ -51,12 +51,15 @@ def test_a_benchmarks_loader_is_found_by_name(tmp_path: Path) -> None:
 def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
     file, out = tmp_path / "x.tsv", tmp_path / "out"
     file.write_text("index\tquestion\tanswer\n" + "".join(f"{row}\t\ta\n" for row in range(25)) + "25\tq\ta\n")
-    problem = f"{file}:2: the question is empty: give it words or a picture\n"
+    problem = f"{file}:2: the question is empty: give it words or a picture"
     stopped = mmdyn("convert", file, "-o", out, status=2)
-    assert (stopped.stdout, stopped.stderr.splitlines(keepends=True)[-1]) == ("", f"mmdyn: {problem}")
+    assert (stopped.stdout, stopped.stderr.splitlines(keepends=True)[-1]) == (
+        "",
+        f"mmdyn: {problem} (or leave such rows out: --skip-bad)\n",
+    )
     done = mmdyn("convert", file, "-o", out, "--skip-bad")
     assert done.stdout == f"{out}: 1 samples\n"
-    assert done.stderr.startswith(f"rejected: {problem}")
+    assert done.stderr.startswith(f"rejected: {problem}\n")
     assert done.stderr.count("rejected: ") == 20
     assert f"25 bad rows were left out: {out / 'rejected.jsonl'} lists them\n" in done.stderr
     assert len((out / "rejected.jsonl").read_bytes().splitlines()) == 25

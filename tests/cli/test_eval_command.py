@@ -208,20 +208,6 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert done.stderr == "" and done.stdout.count("\n") == 1
 
 
-def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_path: Path, server: str) -> None:
-    write_set(tmp_path / "set", [choice(f"q{n}", question=f"Question {n}?") for n in range(6000)])
-    command = ["eval", "set", "-m", "baseline:majority", "-o", "run"]
-    assert mmdyn(tmp_path, *command).returncode == 0
-    env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
-    again = subprocess.Popen(
-        [*MMDYN, *command], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    time.sleep(1.2)
-    again.send_signal(signal.SIGINT)
-    _, errors = again.communicate(timeout=20)
-    assert again.returncode == 130 and b"interrupted" in errors and b"Traceback" not in errors
-
-
 def test_variants_that_fail_on_the_way_end_in_status_1(tmp_path: Path) -> None:
     make_set(tmp_path, 2)
     (file,) = (tmp_path / "set" / "images").rglob("*.png")

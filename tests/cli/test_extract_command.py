@@ -71,7 +71,7 @@ def test_standard_input(tmp_path: Path) -> None:
         ("[1]", "not a JSON object"),
         (b"\xff", "not a JSON object"),
         ("[" * 20_000, "not a JSON object"),
-        ('{"task_type": "open_ended"}', "`response`"),
+        ('{"task_type": "open_ended"}', "'response' is missing"),
         ('{"task_type": "open", "response": "x"}', "open_ended"),
         ('{"task_type": "open_ended", "response": 5}', "response"),
         ('{"task_type": "open_ended", "response": "x", "language": "fr"}', "language"),

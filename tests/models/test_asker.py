@@ -97,7 +97,6 @@ async def test_retry_after_is_honoured():
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (400, "refused the request (HTTP 400: a fault that was asked for): mend the model's options"),
         (401, "wants a key (HTTP 401: a fault that was asked for): put it into $OPENAI_API_KEY"),
         (402, "has no quota left (HTTP 402: a fault that was asked for): top it up and run again"),
         (403, "wants a key (HTTP 403"),

@@ -113,8 +113,8 @@ def completion(**choice: Json) -> bytes:
     return canonical({"choices": [{"index": 0, **choice}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
 
 
-def read(body: bytes, content_type: str = "application/json", answered: bool = True) -> Reply:
-    return read_reply(content_type, body, SERVER, answered=answered)
+def read(body: bytes, content_type: str = "application/json") -> Reply:
+    return read_reply(content_type, body, SERVER)
 
 
 @pytest.mark.parametrize(
@@ -170,39 +170,53 @@ def test_an_error_in_a_completions_place_counts_by_its_code():
         read(b'{"error": {"message": "no such model", "code": 404}}')
 
 
-def error(status: int, says: Json = "no", *, answered: bool = False, **headers: str) -> Exception:
-    return SERVER.error(status, headers, canonical({"error": {"message": says}}), answered=answered)
+def error(status: int, says: Json = "no", **headers: str) -> Exception:
+    return SERVER.error(status, headers, canonical({"error": {"message": says}}))
 
 
 def test_every_refusal_is_one_helpful_sentence():
     assert {status: str(error(status)) for status in (400, 401, 403, 404, 422, 429, 500)} == {
-        400: "the server at http://h/v1 refused the request (HTTP 400: no): mend the model's options",
+        400: "the server at http://h/v1 refused the request (HTTP 400: no)",
         401: "the server at http://h/v1 refused the key in $OPENAI_API_KEY (HTTP 401: no): put the right one there",
         403: "the server at http://h/v1 refused the key in $OPENAI_API_KEY (HTTP 403: no): put the right one there",
         404: "the server at http://h/v1 has no model 'm', or is no such server (HTTP 404: no): http://h/v1/models names "
         "its models, base_url is where it is",
-        422: "the server at http://h/v1 refused the request (HTTP 422: no): mend the model's options",
+        422: "the server at http://h/v1 refused the request (HTTP 422: no)",
         429: "HTTP 429: no",
         500: "HTTP 500: no",
     }
 
 
 @pytest.mark.parametrize(
-    ("status", "says", "answered"),
+    ("status", "says", "perhaps_all"),
     [
         (400, "This model's maximum context length is 4096 tokens", False),
         (400, "The response was filtered due to the content management policy: content_filter", False),
+        (400, "Input data may contain inappropriate content", False),
+        (400, "image could not be decoded", False),
         (413, "too big", False),
-        (400, "image too small", True),
+        (400, "unknown parameter: temprature", True),
     ],
 )
-def test_a_refusal_of_one_request_is_no_reason_to_stop(status: int, says: str, answered: bool):
-    assert isinstance(error(status, says, answered=answered), RejectedError)
+def test_a_refusal_of_one_request_is_no_reason_to_stop(status: int, says: str, perhaps_all: bool):
+    refusal = error(status, says)
+    assert isinstance(refusal, RejectedError) and refusal.perhaps_all is perhaps_all
+
+
+async def test_a_model_that_refuses_everything_is_stopped_soon_and_one_that_answers_is_not():
+    async with FakeServer(faults="400=1") as server:
+        async with asking(f"openai:m,base_url={server.url}", concurrency=1) as asker:
+            with pytest.raises(ModelError, match="10 times with no answer to any: mend the model's options"):
+                await ask_all(asker, texts(50))
+        assert server.stats.total == 10
+        async with asking(f"openai:m,base_url={server.url}", concurrency=1) as asker:
+            asker.answers = True
+            assert all(reply.error for reply in await ask_all(asker, texts(50)))
 
 
 def test_a_quota_that_is_used_up_is_not_waited_for():
     body = b'{"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}'
-    assert isinstance(SERVER.error(429, {}, body, answered=True), ModelError)
+    assert isinstance(SERVER.error(429, {}, body), ModelError)
 
 
 async def test_a_rejected_request_fails_alone_after_one_try():
@@ -214,7 +228,7 @@ async def test_a_rejected_request_fails_alone_after_one_try():
     failed = [reply for reply in replies if reply.error]
     assert 0 < len(failed) < 20 and server.stats.total == 20
     assert {reply.error for reply in failed} == {
-        "the server refused the request (HTTP 400: a fault that was asked for)"
+        f"the server at {server.url} refused the request (HTTP 400: a fault that was asked for)"
     }
 
 
@@ -234,7 +248,7 @@ async def test_a_rejected_request_fails_alone_after_one_try():
     ],
 )
 def test_what_a_server_says_is_shown_short_and_without_control_characters(data: bytes, shown: str):
-    assert f"({shown})" in str(SERVER.error(400, {}, data, answered=False))
+    assert f"({shown})" in str(SERVER.error(400, {}, data))
 
 
 def test_retry_after_in_seconds_milliseconds_and_dates():

@@ -14,6 +14,7 @@ from mmdyn.reporting.contrasts import find_pairs
 from mmdyn.reporting.results import Key
 from mmdyn.reporting.statistics import holm
 from mmdyn.reporting.summary import summarise
+from mmdyn.reporting.table import sentence
 
 
 def names(contrasts: list[Contrast]) -> list[tuple[str, str, str, str, str]]:
@@ -168,3 +169,22 @@ def test_a_field_of_too_many_values_is_refused(tmp_path: Path) -> None:
 def test_an_unusual_style_is_compared_only_with_the_usual_one() -> None:
     keys = [Key("", "m", "s", "standard", "", "none", style) for style in ("cot", "long")]
     assert find_pairs(keys) == []
+
+
+def test_a_contrast_between_forms_says_that_guessing_pays_differently(tmp_path: Path) -> None:
+    converted = [answer(f"p{n}", 1.0, DYNAMIC, task_type="true_false") for n in range(12)]
+    standard = [answer(f"p{n}", 0.0) for n in range(12)]
+    (found,) = summarise([write_run(tmp_path / "run", [*standard, *converted])]).contrasts
+    assert found.note == "some questions were asked in another form, in which guessing pays differently"
+    assert sentence(found).endswith(
+        "12 pairs). But some questions were asked in another form, in which guessing pays differently."
+    )
+    same = [answer(f"p{n}", 1.0, DYNAMIC) for n in range(12)]
+    assert summarise([write_run(tmp_path / "same", [*standard, *same])]).contrasts[0].note == ""
+
+
+def test_runs_with_other_prompts_are_noted(tmp_path: Path) -> None:
+    one = write_run(tmp_path / "one", answers("1100"), prompts="x")
+    two = write_run(tmp_path / "two", answers("1110"), prompts="y", epochs=2)
+    (found,) = summarise([one, two]).contrasts
+    assert found.note == "the runs asked different prompts and numbers of epochs"

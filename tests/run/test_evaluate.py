@@ -209,7 +209,7 @@ def test_a_config_says_the_same_as_the_arguments(tmp_path: Path) -> None:
     ("text", "overrides", "problem"),
     [
         ("sets: [x]\nmodels: [y]\n", ["out=r", "draw=2"], "unknown key 'draw' (did you mean 'draws'?)"),
-        ("sets: [x]\nmodels: [y]\n", [], "Object missing required field `out`"),
+        ("sets: [x]\nmodels: [y]\n", [], "the key 'out' is missing: add it"),
         ("sets: [x\n", [], "c.yaml:2: is not YAML: mend the line"),
         ("- 1\n", [], "must be a mapping with the keys sets, models, out"),
         ("sets: [x]\nmodels: [y]\nout: r\n", ["limit"], "'limit' is not key=value"),
@@ -327,3 +327,36 @@ def test_a_later_programs_run_is_not_read(tmp_path: Path) -> None:
     run.write_config(msgspec.structs.replace(run.config, schema=7))
     with pytest.raises(InputError, match="the schema is 7, 1 is read: upgrade mmdyn"):
         RunFolder(tmp_path / "run")
+
+
+async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_path: Path) -> None:
+    opened = write_set(tmp_path / "set", [choice(f"q{n}") for n in range(200)])
+    await asyncio.to_thread(evaluate, [opened], ["baseline:majority"], tmp_path / "run", quiet=True)
+    with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
+        runner = Runner([opened], [Renderer(opened.images, {})], store, Scorer(), progress)
+        asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
+        going = asyncio.create_task(runner.run(Asker(open_model("baseline:majority")), asks, 4))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        going.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await going
+        assert 0 < progress.done < 200
+
+
+def test_one_set_and_one_model_need_no_list_and_a_moved_set_is_the_same(tmp_path: Path) -> None:
+    small_set(tmp_path / "set")
+    first = evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", quiet=True)
+    (tmp_path / "set").rename(tmp_path / "moved")
+    again = evaluate(tmp_path / "moved", "baseline:majority", tmp_path / "run", modes="standard", quiet=True)
+    assert again.config.sets[0].folder.endswith("moved") and len(list(first.records())) == 5
+
+
+def test_a_record_of_another_version_is_a_sentence(tmp_path: Path) -> None:
+    run = evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", quiet=True)
+    with Store(run.records_folder) as store:
+        store.put("record", "zz", b'{"key":"zz"}')
+    with pytest.raises(
+        InputError, match=r"holds a record that this version of mmdyn cannot read .*: evaluate into a new"
+    ):
+        list(run.records())

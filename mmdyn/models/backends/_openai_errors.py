@@ -18,7 +18,8 @@ LONGEST_MESSAGE = 300
 
 PASSING = {408, 409, 425, 429}
 ONE_REQUEST_ONLY = re.compile(
-    r"context.{0,10}(length|window)|maximum.{0,20}(length|tokens)|too (long|large|many tokens)|content.?(policy|filter)",
+    r"context.{0,10}(length|window)|maximum.{0,20}(length|tokens)|too (long|large|many tokens)|content.?(policy|filter)"
+    r"|inappropriate|inspection|safety|sensitive|image|picture",
     re.I,
 )
 """A refusal that speaks of these is about the request and not about how the model is set up."""
@@ -36,8 +37,8 @@ class Server(Struct, frozen=True):
     sent: str
     secrets: tuple[str, ...]
 
-    def error(self, status: int, headers: Mapping[str, str], body: bytes, *, answered: bool) -> Exception:
-        """The error for an answer of HTTP `status`. `answered`: whether this model has ever answered a request."""
+    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
+        """The error for an answer of HTTP `status`."""
         says, code = _message(body)
         says = self.clean(says)
         heard = f"HTTP {status}: {says}" if says else f"HTTP {status}"
@@ -57,9 +58,8 @@ class Server(Struct, frozen=True):
         if 300 <= status < 400:
             target = self.clean(headers.get("Location", ""))
             return ModelError(f"the server at {self.endpoint} sends requests on to {target!r}: mend base_url")
-        if answered or status == 413 or ONE_REQUEST_ONLY.search(f"{code} {says}"):
-            return RejectedError(f"the server refused the request ({heard})")
-        return ModelError(f"the server at {self.endpoint} refused the request ({heard}): mend the model's options")
+        alone = status == 413 or ONE_REQUEST_ONLY.search(f"{code} {says}")
+        return RejectedError(f"the server at {self.endpoint} refused the request ({heard})", perhaps_all=not alone)
 
     def clean(self, text: str) -> str:
         """Somebody else's text on one line: no secrets, no control characters, not long."""

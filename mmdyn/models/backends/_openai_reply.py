@@ -45,9 +45,9 @@ class _Completion(Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Completion)
 
 
-def read_reply(content_type: str, body: bytes, server: Server, *, answered: bool) -> Reply:
+def read_reply(content_type: str, body: bytes, server: Server) -> Reply:
     """The first choice of a completion. Raises TransientError where there is none, and what Server.error makes of an error
-    that comes in a completion's place (`answered` is for it).
+    that comes in a completion's place.
 
     An empty text is an answer where the server says that the completion is complete (finish reason stop, length, …): asking
     again would give the same and cost the same, and scoring counts it as unparsed. Without a finish reason it is a body
@@ -60,7 +60,7 @@ def read_reply(content_type: str, body: bytes, server: Server, *, answered: bool
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise TransientError(f"an answer that is no completion ({server.clean(str(error))})") from None
     if completion.error and not completion.choices:
-        raise server.error(_status(completion.error), {}, body, answered=answered)
+        raise server.error(_status(completion.error), {}, body)
     if not completion.choices:
         raise TransientError("an answer without choices")
     choice = completion.choices[0]

@@ -60,7 +60,7 @@ class OpenAI:
         self._parameters: dict[str, Json] = {key: value for key, value in parameters.items() if value is not None}
         self._pictures = DataUrls()
         self._session: ClientSession | None = None
-        self._reached = self._answered = False
+        self._reached = False
         self.label = options.label or f"openai:{spec.name}"
         self.limits = Limits(options.concurrency, options.max_tries)
         self.identity: dict[str, Json] = {
@@ -94,10 +94,8 @@ class OpenAI:
             ) from None
         self._reached = True
         if response.status != 200:
-            raise self._server.error(response.status, response.headers, text, answered=self._answered)
-        reply = read_reply(response.content_type, text, self._server, answered=self._answered)
-        self._answered = True
-        return reply
+            raise self._server.error(response.status, response.headers, text)
+        return read_reply(response.content_type, text, self._server)
 
     async def close(self) -> None:
         """Close the connections."""
