@@ -58,6 +58,10 @@ def convert_command(
             source, out, benchmark=benchmark, format=format, name=name, skip_bad=skip_bad, limit=limit, on_row=watch
         )
     _tell(made, out, watch)
+    if benchmark:
+        from mmdyn.plugins import load
+
+        click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
 
 
 @command.command("show")

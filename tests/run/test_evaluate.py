@@ -12,11 +12,13 @@ import pytest
 
 import mmdyn
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn import configs
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.models.asker import Asker
 from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.model import open_model
+from mmdyn.plugins import names
 from mmdyn.record import Record
 from mmdyn.run.config import read_config, run_config
 from mmdyn.run.evaluate import evaluate
@@ -360,3 +362,11 @@ def test_a_record_of_another_version_is_a_sentence(tmp_path: Path) -> None:
         InputError, match=r"holds a record that this version of mmdyn cannot read .*: evaluate into a new"
     ):
         list(run.records())
+
+
+def test_every_benchmark_has_a_config_that_reads(tmp_path: Path) -> None:
+    shipped = {file.stem for file in Path(configs.__file__).parent.glob("*.yaml")}
+    assert shipped == set(names("benchmarks"))
+    for name in shipped:
+        config = read_config(configs.find_config(Path(name)), [f"out={tmp_path}"])
+        assert [source.benchmark for source in config.sets if not isinstance(source, str)] == [name]
