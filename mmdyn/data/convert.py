@@ -8,9 +8,10 @@ from pathlib import Path
 
 from mmdyn import plugins
 from mmdyn.data._import import Incoming, from_set, made, place, write_set
+from mmdyn.data.formats._format import Format
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.load import find_format, format_of, is_set, scratch, suffixes
-from mmdyn.data.rows import Format, Row
+from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import REJECTED, SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mmdyn import plugins
 from mmdyn.data._import import Incoming, made, place, write_set
+from mmdyn.data.formats._format import Format
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import Format
 from mmdyn.data.set_folder import SAMPLES, SampleSet
 from mmdyn.errors import InputError, PluginError, did_you_mean
 

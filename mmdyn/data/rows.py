@@ -1,20 +1,14 @@
-"""What every reader yields, and the contract of a file format."""
+"""What every reader yields: rows, good and bad."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.images import ImageFolder
 from mmdyn.sample import ImageRef, Sample
-
-if TYPE_CHECKING:
-    from mmdyn.data.set_folder import SampleSet
 
 MAX_TEXT = 1_000_000
 """Characters of any one text of a sample."""
@@ -35,22 +29,6 @@ class Row(Struct, frozen=True):
     line: int | None
     sample: Sample | None = None
     problem: str = ""
-
-
-class Format(Protocol):
-    """A file format. One public class a file under data/formats, named like the file."""
-
-    suffixes: tuple[str, ...]
-    """File endings that mean this format, such as (".tsv",)."""
-
-    def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the rows of a file; pictures are put into `images`. A bad row is a Row with a problem, not an exception.
-
-        Raises InputError where the file as a whole cannot be read (a missing column, not this format).
-        """
-
-    def write(self, source: SampleSet, path: Path) -> None:
-        """Stream a set into a file. Raises UserError where the format cannot carry a sample."""
 
 
 def check_content(sample: Sample) -> None:

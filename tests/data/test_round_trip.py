@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data.formats._format import Format
 from mmdyn.data.formats.jsonl import Jsonl
 from mmdyn.data.formats.parquet import Parquet
 from mmdyn.data.formats.tsv import Tsv
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import Format
 from mmdyn.keys import canonical
 from mmdyn.sample import Match, Option, Sample, Step, Variant, Verdict, from_json
 
