@@ -80,3 +80,4 @@ async def test_closing_twice_or_unused_does_no_harm(text: str):
     model = open_model(text)
     await model.close()
     await model.close()
+    assert model.label == open_model(text).label
