@@ -15,6 +15,7 @@ import msgspec
 from mmdyn.data._text import check_text, numbered
 from mmdyn.data.images import ImageFolder, read_inside
 from mmdyn.data.rows import KnowledgePoint, Row, check_content
+from mmdyn.data.set_folder import read_lines
 from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
 
@@ -84,13 +85,7 @@ def read_questions(
 def read_strictly(file: Path, kind: type[S]) -> Iterator[S]:
     """The lines of a JSON Lines file as `kind`. Raises InputError for a bad one."""
     check_text(file)
-    for number, line in numbered(file):
-        if not line.strip():
-            continue
-        try:
-            yield from_json(line, kind)
-        except ValueError as error:
-            raise InputError(file, number, str(error)) from None
+    yield from read_lines(file, kind)
 
 
 def _looks_like(line: bytes, kind: type[msgspec.Struct]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -15,12 +16,14 @@ from mmdyn.data._text import numbered
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import KnowledgePoint, Row, check_content
 from mmdyn.errors import InputError, UserError
-from mmdyn.keys import Json, canonical
-from mmdyn.sample import S, Sample, Step, from_json
+from mmdyn.keys import Json, canonical, sha256
+from mmdyn.sample import ImageRef, S, Sample, Step, from_json
 
 SCHEMA = 1
 SAMPLES, DROPPED, KNOWLEDGE, REJECTED = "samples.jsonl", "dropped.jsonl", "knowledge.jsonl", "rejected.jsonl"
 MANIFEST = "set.json"
+
+_NAMED_BY_BYTES = re.compile(r"/[0-9a-f]{64}\.\w+$")
 
 
 class Origin(Struct, frozen=True, forbid_unknown_fields=True):
@@ -200,11 +203,14 @@ def _twice(id: str) -> str:
 
 
 def _count(folder: Path) -> Manifest:
-    digest, count = SetDigest(), 0
+    digest, count, images = SetDigest(), 0, ImageFolder(folder)
     for row in unique(read_samples(folder)):
         if row.sample is None:
             raise InputError(row.file, row.line, row.problem)
         digest.add(canonical(row.sample))
+        for ref in row.sample.all_images:
+            if not _NAMED_BY_BYTES.search(ref):
+                digest.add(_picture_line(images, ref, row))
         count += 1
     return Manifest(folder.resolve().name, {"samples": count}, digest.hex())
 
@@ -296,6 +302,14 @@ class SetWriter:
 
     def _write(self, file: str, line: bytes) -> None:
         self._open(file).write(line + b"\n")
+
+
+def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
+    """What stands for a picture of a free name, so that the digest notices when it changes."""
+    try:
+        return canonical([ref, sha256(images.read(ref))])
+    except ValueError as error:
+        raise InputError(row.file, row.line, str(error)) from None
 
 
 def _interrupted(folder: Path) -> bool:

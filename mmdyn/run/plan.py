@@ -93,11 +93,14 @@ def count(asks: Iterable[Ask | Skip]) -> tuple[int, dict[str, int]]:
 
 def _asks(place: int, sample: Sample, conditions: Sequence[Condition], epochs: int) -> Iterator[Ask | Skip]:
     variant = "dynamic" if sample.variant else "standard"
+    skipped = set[str]()
     for condition in conditions:
         if condition.variant != variant:
             continue
         if condition.context == "kprag" and not sample.knowledge_points:
-            yield Skip(condition.mode)
+            if condition.mode not in skipped:  # once, however many styles it would have been asked in
+                skipped.add(condition.mode)
+                yield Skip(condition.mode)
             continue
         chain = sample.variant.chain if sample.variant else ""
         for epoch in range(epochs):

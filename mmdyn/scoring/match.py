@@ -21,6 +21,8 @@ _SAYS = re.compile(
 )
 _BRACKETS = {"(": ")]", "[": ")]", "{": "}"}
 _JOINED = re.compile(r"、|和|与|以及|(?<=[\d\W])and(?=[\d\W])")
+_CIRCLED = re.compile(r"[\u2460-\u2473]")
+_COMMAS = re.compile(r"[\s,;、，；和与]")
 _MOST_PARTS, _DEEPEST = 30, 3
 _ROUNDED = 3
 
@@ -31,10 +33,13 @@ def same(given: str, gold: str, match: Match = PLAIN) -> bool:
     Equal are: texts that `mmdyn.text.fold.fold` makes equal; numbers of one value (`match.tolerance` is relative to gold's;
     without one an exact gold wants the exact number; a gold printed with decimals, three significant digits or two decimals
     of which both count, also takes what rounds to it; one without finite decimals, such as 1/3, what it rounds to) whose units are the same or given once; `x = 4` and `4`;
-    brackets whose parts are equal, in order, and braces in any order. A part of a reply never counts for the whole.
+    brackets whose parts are equal, in order, and braces in any order. A part of a reply never counts for the whole, and
+    several circled numbers (①③) are never read as one number (13).
     """
     if len(given) > LONGEST or len(gold) > LONGEST:
         return given.strip() == gold.strip()
+    if _several_circled(given) or _several_circled(gold):
+        return _without_commas(given) == _without_commas(gold)
     numbers = read_number(given), read_number(gold)
     if numbers[0] and numbers[1]:
         return same_number(numbers[0], numbers[1], match)
@@ -42,6 +47,14 @@ def same(given: str, gold: str, match: Match = PLAIN) -> bool:
     if not left or not right:
         return False
     return left == right or _same_value(left, right, match) or _same_parts(left, right, match)
+
+
+def _several_circled(text: str) -> bool:
+    return len(_CIRCLED.findall(text)) > 1
+
+
+def _without_commas(text: str) -> str:
+    return _COMMAS.sub("", fold(_CIRCLED.sub(lambda found: f"<{ord(found[0]) - 0x245F}>", text)))
 
 
 def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool:

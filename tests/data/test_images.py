@@ -11,6 +11,8 @@ from PIL import Image
 
 from making import image_ref, picture
 from mmdyn.data.images import MAX_BYTES, ImageFolder, ImageInfo, from_base64, inspect, read_inside
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,16 @@ def test_only_what_lies_inside_is_read(tmp_path: Path) -> None:
         file.truncate(MAX_BYTES + 1)
     with pytest.raises(ValueError, match="has more than 67,108,864 bytes: scale it down"):
         read_inside(inside, "huge.png")
+
+
+def test_a_hand_written_sets_digest_notices_a_changed_picture(tmp_path: Path) -> None:
+    (tmp_path / "p.png").write_bytes(picture(text="a"))
+    line = '{"id":"q","question":"q","task_type":"true_false","answer":true,"images":["p.png"]}'
+    (tmp_path / "samples.jsonl").write_text(line + "\n")
+    before = SampleSet(tmp_path).manifest.digest
+    assert SampleSet(tmp_path).manifest.digest == before
+    (tmp_path / "p.png").write_bytes(picture(text="b"))
+    assert SampleSet(tmp_path).manifest.digest != before
+    (tmp_path / "p.png").unlink()
+    with pytest.raises(InputError, match=r"samples\.jsonl:1: image 'p\.png' is missing"):
+        _ = SampleSet(tmp_path).manifest

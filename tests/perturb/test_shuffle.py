@@ -150,4 +150,5 @@ def test_hostile_texts_take_no_time() -> None:
         "$" * 90_000,
         " " * 90_000 + "x",
     ):
-        Shuffle().params(stream(1), choice(question=text, texts=("one", text, "two")))
+        drawn = Shuffle().params(stream(1), choice(question=text, texts=("one", text, "two")))
+        assert drawn == {"order": [1, 0, 2]}

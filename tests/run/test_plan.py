@@ -11,7 +11,7 @@ import pytest
 from making import blank, choice, write_set
 from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
-from mmdyn.run.plan import Ask, Skip, check_sets, parse_conditions, plan
+from mmdyn.run.plan import Ask, Skip, check_sets, count, parse_conditions, plan
 from mmdyn.run.sets import make_variants, open_sets
 from mmdyn.sample import Sample, Variant, Verdict
 from perturb.pipeline import perturb
@@ -123,3 +123,8 @@ def test_variants_whose_parent_set_is_not_named_are_refused(tmp_path: Path) -> N
     opened = write_set(tmp_path / "mixed", [choice("a"), variant(choice("a"), "pad")])
     with pytest.raises(InputError, match="a~pad~0 is a variant, and the set names no parent set: give the folder"):
         asked((opened,), "standard")
+
+
+def test_a_sample_is_skipped_once_however_many_styles_there_are(tmp_path: Path) -> None:
+    conditions = parse_conditions(["standard", "kprag"], ["direct", "cot"])
+    assert count(plan(pair(tmp_path), conditions, 2, None)) == (2 * 2 * (3 + 2), {"kprag": 1})

@@ -103,3 +103,12 @@ def test_deep_and_wide_nesting_ends() -> None:
     assert not same("≈" * 1900, "≈" * 1800)
     assert not same("{" + ",".join("1" * 400) + "}", "{" + ",".join("2" * 400) + "}")
     assert not same("\\frac{" * 300, "1")
+
+
+@pytest.mark.parametrize(("given", "gold"), [("34", "③④"), ("③④", "34"), ("①③", "①④"), ("①③④", "①③"), ("13", "①③")])
+def test_circled_numbers_are_not_digits_of_one_number(given: str, gold: str) -> None:
+    assert not same(given, gold)
+
+
+def test_circled_numbers_are_themselves() -> None:
+    assert same("①③", "①③") and same("①、③", "①③") and same("① 和 ③", "①③") and same("3", "③")

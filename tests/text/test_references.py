@@ -230,9 +230,6 @@ def test_hostile_texts_take_no_time() -> None:
         "\n" * 100_000,
         "A, and " * 20_000,
     ):
-        refers_to_option(text, ABCD)
-        option_refers_to_option(text, ABCD, text)
-        refers_to_all(text)
-        names_a_label(text, ABCD)
-        lists_options(text, ABCD)
-        is_named_by_label(text, ABCD)
+        assert refers_to_option(text, ABCD) == "" == option_refers_to_option(text, ABCD, text)
+        assert not (refers_to_all(text) or lists_options(text, ABCD) or is_named_by_label(text, ABCD))
+        assert names_a_label(text, ABCD) == text.startswith(("A and", "A, and"))
