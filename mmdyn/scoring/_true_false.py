@@ -31,6 +31,10 @@ _CLAIM = re.compile(
     r"(?:(?:therefore|thus|clearly|indeed|actually|definitely)\s)?"
     r"|(?:说法|叙述|命题|表述|判断|结论|这句话|题干|陈述|观点|该题|此题|描述|题目)(?:中的说法)?(?:就|应该|应|显然)?(?:是|为|:)?"
 )
+_PRONOUN = re.compile(
+    rf"{_OPEN}(?:(?:this|that|it)(?:\s(?:is|was)|'s)(?=n't|\s)\s?|(?:这|那|它)(?:一?[句种个]话|个)?(?:就|显然)?(?:是|为)?(?=[^\s]))"
+)
+"""A response that begins with a pronoun speaks of the statement; further down it may speak of anything."""
 _SUPPOSED = re.compile(r"(?:\bif|\bwhether|\bsuppose|\bassum(?:e|ing)|若|如果|假设|是否)[^\n.。,，]{0,24}$")
 _WAVERS = re.compile(r"\bwait\b|\b(?:can't|cannot) (?:tell|say|decide)\b|不确定|说不准")
 _LONGEST_ALONE = 60
@@ -88,7 +92,9 @@ def _declared(response: Response) -> list[Candidate[bool]]:
                 phrase = Declared(claim.start(), claim.end(), Rank.SENTENCE, "sentence")
                 candidates.append(_candidate(low, phrase))
         for (start, end), rule in ((response.first_line(), "first_word"), (response.last_line(), "last_line")):
-            phrase = Declared(start, start, Rank.CONCLUSION if rule == "first_word" else Rank.SENTENCE, rule)
+            pronoun = _PRONOUN.match(low, start) if rule == "first_word" else None
+            begins = pronoun.end() if pronoun else start
+            phrase = Declared(start, begins, Rank.CONCLUSION if rule == "first_word" else Rank.SENTENCE, rule)
             candidate = _candidate(low, phrase)
             if candidate and _STOPS.match(low, candidate.end) and not _WAVERS.search(low, candidate.end, end):
                 candidates.append(candidate)

@@ -152,3 +152,28 @@ def test_open_answers_are_what_is_declared_else_everything() -> None:
 def test_lone_surrogates_are_replaced(task_type: TaskType) -> None:
     got = extract(task_type, "Answer: \ud800A", labels=FOUR, option_texts=("",) * 4)
     assert "\ud800" not in str(got.found)
+
+
+@pytest.mark.parametrize(
+    ("response", "found"),
+    [
+        ("This is not correct.", False),
+        ("That is false.", False),
+        ("It is true.", True),
+        ("This is true", True),
+        ("It's incorrect.", False),
+        ("This isn't true.", False),
+        ("This is incorrect because 9 = 3x3.", False),
+        ("这是错误的。", False),
+        ("这是对的", True),
+        ("这不对。", False),
+        ("It is true that seven is prime, but nine is not.", None),
+        ("It is a prime number.", None),
+        ("It is true or false.", None),
+        ("这是一道判断题。", None),
+        ("Let me check 2 + 2 = 4.\nThis is correct.", None),
+        ("It is true.\nAnswer: False", False),
+    ],
+)
+def test_a_verdict_that_begins_with_a_pronoun(response: str, found: bool | None) -> None:
+    assert extract("true_false", response).found is found
