@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent import futures
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import islice
 from multiprocessing import get_context
@@ -32,12 +34,13 @@ def run_jobs(
     kind: str,
     *,
     workers: int,
+    threads: int = 1,
     advance: Callable[[], None],
 ) -> None:
     """Do every job that has no result in the store yet, and keep its result there under (kind, key).
 
     With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
-    done in this process. Jobs are taken as they are needed; `advance` is called once for each. Raises UserError where a
+    done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they are needed; `advance` is called once for each. Raises UserError where a
     worker dies, or raises an MmdynError; any other error in a worker is printed by it and ends it.
     """
 
@@ -48,7 +51,12 @@ def run_jobs(
             else:
                 advance()
 
-    results = _in_place(missing(), make) if workers == 1 else _in_processes(missing(), make, workers, store.flush)
+    if workers > 1:
+        results = _in_processes(missing(), make, workers, store.flush)
+    elif threads > 1:
+        results = _in_threads(missing(), make, threads, store.flush)
+    else:
+        results = _in_place(missing(), make)
     with closing(results):
         for key, result in results:
             store.put(kind, key, result)
@@ -60,6 +68,30 @@ def _in_place(jobs: Iterable[Job], make: Callable[[], Work]) -> Generator[Job]:
     work = make()
     for key, payload in jobs:
         yield key, work(payload)
+
+
+def _in_threads(
+    jobs: Iterator[Job], make: Callable[[], Work], count: int, while_waiting: Callable[[], None]
+) -> Generator[Job]:
+    """Results as they come, in any order. Where a job fails no other is begun, and those under way are not waited for."""
+    work, pool = make(), ThreadPoolExecutor(count)
+    doing: dict[Future[bytes], str] = {}
+
+    def begin(most: int) -> None:
+        for key, payload in islice(jobs, most):
+            doing[pool.submit(work, payload)] = key
+
+    try:
+        begin(2 * count)
+        while doing:
+            done, _ = futures.wait(doing, timeout=COMMIT_SECONDS, return_when=futures.FIRST_COMPLETED)
+            if not done:
+                while_waiting()
+            finished = [(doing.pop(future), future.result()) for future in done]
+            begin(len(finished))
+            yield from finished
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _in_processes(

@@ -23,7 +23,7 @@ COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 2000
 LOCK_SECONDS = 60
 LOOK_SECONDS = 1.0
-"""How often a shared store looks for files of processes that began after it."""
+"""How often a store looks for files of processes that began after it."""
 
 
 class Store:
@@ -45,7 +45,7 @@ class Store:
         self._unsaved: dict[tuple[str, str], bytes] = {}
         self._guard = threading.RLock()
         self._due = 0.0
-        self._shared, self._look_again = shared, 0.0
+        self._look_again = 0.0
         file = folder / f"{name}.sqlite"
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
@@ -59,7 +59,7 @@ class Store:
         """The value of a key, or None."""
         with self._guard:
             found = _find((self._db, *self._others), kind, key)
-            if found is None and self._shared and time.monotonic() >= self._look_again:
+            if found is None and time.monotonic() >= self._look_again:
                 self._open_new_files()
                 found = _find(self._others, kind, key)
             return found if found is not None else self._unsaved.get((kind, key))
@@ -151,6 +151,19 @@ class Reader:
     ) -> None:
         for db in self._dbs:
             db.close()
+
+
+def is_held(folder: Path, writer: str) -> bool:
+    """Whether a process holds a writer's file."""
+    if not (folder / f"{writer}.lock").exists():
+        return False
+    lock = FileLock(folder / f"{writer}.lock", thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
 
 
 def _pages(db: sqlite3.Connection, kind: str) -> Iterator[tuple[str, bytes]]:

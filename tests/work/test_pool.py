@@ -190,3 +190,36 @@ def test_ctrl_c_saves_and_leaves_no_traceback_of_a_worker(tmp_path: Path) -> Non
     assert len(results(tmp_path / "store")) > 30
     workers = [int(log.stem) for log in (tmp_path / "logs").iterdir()]
     wait_until(lambda: not any(map(is_alive, workers)))
+
+
+def test_threads_do_every_job_once_and_at_the_same_time(tmp_path: Path) -> None:
+    count = Count()
+    (tmp_path / "logs").mkdir()
+    began = time.monotonic()
+    with Store(tmp_path / "store") as store:
+        make = partial(making_work.Logging, tmp_path / "logs", 0.05)
+        run_jobs(jobs(64), make, store, "kind", workers=1, threads=16, advance=count)
+    assert time.monotonic() - began < 64 * 0.05 / 2
+    assert results(tmp_path / "store") == {f"key {n}": str(n).encode() for n in range(64)}
+    assert count.done == 64
+    assert len((tmp_path / "logs" / f"{os.getpid()}.log").read_text().split()) == 64
+
+
+def test_an_error_in_a_thread_stops_the_others_and_keeps_what_was_done(tmp_path: Path) -> None:
+    with Store(tmp_path / "store") as store, pytest.raises(InputError, match=r"some.file:3: is broken: mend it"):
+        run_jobs(jobs(1000), making_work.make_failing, store, "kind", workers=1, threads=2, advance=Count())
+    kept = results(tmp_path / "store")
+    assert "key 3" not in kept and len(kept) < 100
+
+
+def test_what_threads_have_done_is_saved_while_others_wait(tmp_path: Path) -> None:
+    def slow(payload: bytes) -> bytes:
+        time.sleep(1.5 if payload == b"0" else 0)
+        if payload == b"0":
+            seen.update(results(tmp_path / "store"))
+        return payload
+
+    seen: dict[str, bytes] = {}
+    with Store(tmp_path / "store") as store:
+        run_jobs(jobs(4), lambda: slow, store, "kind", workers=1, threads=2, advance=Count())
+    assert set(seen) == {"key 1", "key 2", "key 3"}

@@ -1,0 +1,72 @@
+"""A model for code that is not async: asks from many threads go through one event loop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+from mmdyn.errors import ModelError
+from mmdyn.models.asker import Asker
+from mmdyn.models.cache import open_cache
+from mmdyn.models.message import Message
+from mmdyn.models.model import open_model
+
+T = TypeVar("T")
+
+
+class Desk:
+    """One model behind a desk: `ask` blocks its thread until there is an answer; `concurrency` requests are in flight at most.
+
+    model: a MODEL such as openai:NAME. Replies are kept in the response cache. Raises UserError: no such backend or option.
+    """
+
+    def __init__(self, model: str, concurrency: int = 32) -> None:
+        self._cache = open_cache()
+        try:
+            self._asker = Asker(open_model(model), concurrency=concurrency, cache=self._cache)
+        except BaseException:
+            self._cache.close()
+            raise
+        self.label, self.identity = self._asker.model.label, self._asker.model.identity
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=f"desk {self.label}", daemon=True)
+        self._thread.start()
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The text of one answer; equal messages with another `nonce` are asked anew rather than taken from the cache.
+
+        Raises ValueError where this request was not answered, ModelError where the model cannot be asked at all.
+        """
+        reply = self._run(self._asker.ask(messages, nonce))
+        if reply.error:
+            raise ValueError(f"{self.label} did not answer ({reply.error})")
+        return reply.text
+
+    def close(self) -> None:
+        """Break off what is being asked, save the cache and close the model; other and later asks raise ModelError."""
+        if self._loop.is_closed():
+            return
+        self._run(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._cache.close()
+
+    async def _stop(self) -> None:
+        asks = asyncio.all_tasks() - {asyncio.current_task()}
+        for ask in asks:
+            ask.cancel()
+        await asyncio.gather(*asks, return_exceptions=True)
+        await self._asker.close()
+
+    def _run(self, what: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            what.close()
+            raise ModelError(f"{self.label} was closed")
+        try:
+            return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+        except CancelledError:
+            raise ModelError(f"{self.label} was closed") from None

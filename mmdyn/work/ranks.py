@@ -1,0 +1,65 @@
+"""Several processes that a launcher started for one command (`accelerate launch`, `torchrun`): each does its share.
+
+They meet in the store alone: every rank writes a file of its own, rank 0 waits for the others' results and writes what
+comes of them. No process group is made, so that a rank that is lost leaves nothing hanging but those who wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from mmdyn.errors import UserError
+from mmdyn.work.store import Store, is_held
+
+LOOK_SECONDS = 0.5
+LOST_SECONDS = 60.0
+"""How long a rank may hold no file of the store, with work left, before it counts as lost: it may still be starting."""
+
+
+class Ranks(Struct, frozen=True):
+    """This process's number, from 0, and how many there are."""
+
+    number: int = 0
+    size: int = 1
+
+    @staticmethod
+    def of_environment() -> Ranks:
+        """What the launcher said in RANK and WORLD_SIZE; one process where it said nothing. Raises UserError."""
+        number, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+        if not (number.isdecimal() and size.isdecimal() and int(number) < int(size)):
+            raise UserError(f"RANK is {number!r} and WORLD_SIZE {size!r}: let the launcher set both, or unset both")
+        return Ranks(int(number), int(size))
+
+    @property
+    def writer(self) -> str:
+        """The name of this rank's file in a store."""
+        return self.writer_of(self.number)
+
+    def writer_of(self, number: int) -> str:
+        """The name of a rank's file in a store: the first one's is that of a process on its own."""
+        return f"rank-{number}" if number else "main"
+
+    def owner(self, key: str) -> int:
+        """The rank that does a job, by its hexadecimal key."""
+        return int(key[:8], 16) % self.size
+
+    def wait_for(self, rank: int, folder: Path, ready: Callable[[], bool]) -> None:
+        """Wait until something is there that another rank makes. Raises UserError where that rank is lost."""
+        seen = time.monotonic()
+        while not ready():
+            if is_held(folder, self.writer_of(rank)):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > LOST_SECONDS:
+                raise UserError(f"rank {rank} ended before its work was done: run the same command again, it goes on")
+            time.sleep(LOOK_SECONDS)
+
+    def wait_for_results(self, store: Store, kind: str, key: str) -> None:
+        """Wait until the rank that does a job has saved its result."""
+        owner = self.owner(key)
+        if owner != self.number:
+            self.wait_for(owner, store.folder, lambda: store.get(kind, key) is not None)

@@ -1,0 +1,80 @@
+"""A model asked from threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from asking import texts, user
+from serving import serve
+
+from mmdyn.errors import ModelError, UserError
+from mmdyn.models.desk import Desk
+
+
+def scripted(folder: Path, *lines: str) -> str:
+    path = folder / "replies.jsonl"
+    path.write_text("\n".join(lines), "utf-8")
+    return f"scripted:{path},max_tries=2"
+
+
+def test_threads_get_their_own_answers(tmp_path: Path) -> None:
+    lines = [f'{{"match": "Question {n}!", "reply": "{n}"}}' for n in range(40)]
+    desk = Desk(scripted(tmp_path, *lines), concurrency=8)
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            assert list(pool.map(lambda n: desk.ask(user(f"Question {n}!")), range(40))) == [str(n) for n in range(40)]
+    finally:
+        desk.close()
+
+
+def test_a_request_that_is_not_answered_is_a_value_error_and_a_dead_model_a_model_error(tmp_path: Path) -> None:
+    desk = Desk(scripted(tmp_path, '{"match": "later", "error": "transient"}', '{"match": "never", "error": "fatal"}'))
+    with pytest.raises(ValueError, match=r"scripted:replies\.jsonl did not answer \(a failure scripted in"):
+        desk.ask(user("later"))
+    with pytest.raises(ModelError, match="a failure scripted in"):
+        desk.ask(user("never"))
+    desk.close()
+
+
+def test_closing_breaks_off_what_is_asked() -> None:
+    with serve(latency=30.0) as server:
+        desk = Desk(f"openai:m,base_url={server.url}")
+        said: list[str] = []
+
+        def ask() -> None:
+            with pytest.raises(ModelError, match="was closed"):
+                desk.ask(user())
+            said.append("closed")
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not server.stats.total:
+            time.sleep(0.01)
+        began = time.monotonic()
+        desk.close()
+        asking.join(10)
+        assert said == ["closed"] and time.monotonic() - began < 5
+        desk.close()
+        with pytest.raises(ModelError, match="openai:m was closed"):
+            desk.ask(user())
+
+
+def test_answers_come_out_of_the_cache_unless_asked_anew() -> None:
+    with serve() as server:
+        desk = Desk(f"openai:m,base_url={server.url}")
+        for messages in (texts(1)[0], texts(1)[0]):
+            desk.ask(messages)
+        assert server.stats.total == 1
+        desk.ask(texts(1)[0], nonce=1)
+        assert server.stats.total == 2
+        desk.close()
+
+
+def test_a_model_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(UserError, match="there is no model 'nosuch'"):
+            Desk("nosuch:m")

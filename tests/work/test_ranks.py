@@ -1,0 +1,68 @@
+"""Several launched processes and one piece of work."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from mmdyn.errors import UserError
+from mmdyn.keys import sha256
+from mmdyn.work import ranks as ranks_module
+from mmdyn.work.ranks import Ranks
+from mmdyn.work.store import Store, is_held
+
+
+@pytest.mark.parametrize(
+    ("rank", "world", "found"),
+    [(None, None, Ranks(0, 1)), ("0", "1", Ranks(0, 1)), ("1", "2", Ranks(1, 2)), ("7", "8", Ranks(7, 8))],
+)
+def test_the_launcher_says_who_is_who(
+    monkeypatch: pytest.MonkeyPatch, rank: str | None, world: str | None, found: Ranks
+) -> None:
+    for name, value in (("RANK", rank), ("WORLD_SIZE", world)):
+        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+    assert Ranks.of_environment() == found
+
+
+@pytest.mark.parametrize(("rank", "world"), [("2", "2"), ("-1", "2"), ("one", "2"), ("0", ""), ("1", None)])
+def test_an_environment_that_makes_no_sense(monkeypatch: pytest.MonkeyPatch, rank: str, world: str | None) -> None:
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.delenv("WORLD_SIZE", raising=False) if world is None else monkeypatch.setenv("WORLD_SIZE", world)
+    with pytest.raises(UserError, match=r"RANK is '.*' and WORLD_SIZE '.*': let the launcher set both, or unset both"):
+        Ranks.of_environment()
+
+
+def test_every_job_has_one_owner_and_shares_are_even() -> None:
+    keys = [sha256(str(number).encode()) for number in range(4000)]
+    for size in (1, 2, 8):
+        owners = [Ranks(0, size).owner(key) for key in keys]
+        assert owners == [Ranks(size - 1, size).owner(key) for key in keys]
+        shares = [owners.count(rank) for rank in range(size)]
+        assert sum(shares) == 4000 and max(shares) - min(shares) < 4000 / size * 0.3
+
+
+def test_results_of_another_rank_are_seen_as_they_come(tmp_path: Path) -> None:
+    with Store(tmp_path) as first:
+        with Store(tmp_path, "rank-1") as second:
+            second.put("kind", "00000001", b"done")
+        Ranks(0, 2).wait_for_results(first, "kind", "00000001")
+        assert first.get("kind", "00000001") == b"done"
+
+
+def test_a_lost_rank_is_waited_for_a_while_and_then_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranks_module, "LOST_SECONDS", 0.2)
+    monkeypatch.setattr(ranks_module, "LOOK_SECONDS", 0.01)
+    with Store(tmp_path) as store:
+        began = time.monotonic()
+        with pytest.raises(UserError, match="rank 1 ended before its work was done: run the same command again"):
+            Ranks(0, 2).wait_for_results(store, "kind", "00000001")
+        assert 0.2 <= time.monotonic() - began < 5
+
+
+def test_who_holds_a_file(tmp_path: Path) -> None:
+    assert not is_held(tmp_path, "main")
+    with Store(tmp_path):
+        assert is_held(tmp_path, "main") and not is_held(tmp_path, "rank-1")
+    assert not is_held(tmp_path, "main")
