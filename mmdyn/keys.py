@@ -38,7 +38,6 @@ def sha256(data: bytes) -> str:
 
 def stream(*identity: str | int) -> Generator:
     """A numpy generator (Philox) keyed by an identity, such as (seed, parent id, chain, step, severity, draw, attempt)."""
-    from numpy.random import Generator, Philox
+    from mmdyn._philox import keyed
 
-    key = hashlib.blake2b(canonical(identity), digest_size=16).digest()
-    return Generator(Philox(key=int.from_bytes(key, "little")))
+    return keyed(hashlib.blake2b(canonical(identity), digest_size=16).digest())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+
+from numpy.random import Generator, Philox
 
 from mmdyn.keys import canonical, digest, stream
 
@@ -18,6 +21,16 @@ def test_canonical_json_sorts_keys() -> None:
 def test_values_are_pinned() -> None:
     assert digest({"b": 1, "a": [2, None]}) == "63615168ab045647658544c0cc11d0c2"
     assert int(stream(1, "q", "pad", 0).integers(1 << 60)) == 376362449365939148
+
+
+def test_a_stream_is_philox_with_the_identity_s_digest_for_a_key() -> None:
+    key = hashlib.blake2b(canonical((1, "q", "pad", 0)), digest_size=16).digest()
+    theirs, ours = Generator(Philox(key=int.from_bytes(key, "little"))), stream(1, "q", "pad", 0)
+    for draw in range(300):
+        assert ours.random() == theirs.random()
+        assert ours.integers(1 + draw) == theirs.integers(1 + draw)
+        assert ours.permutation(9).tolist() == theirs.permutation(9).tolist()
+        assert ours.normal() == theirs.normal()
 
 
 def test_another_process_with_another_hash_seed_draws_the_same() -> None:

@@ -59,5 +59,7 @@ def _texts(sample: Sample) -> Iterator[str]:
 
 def with_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
     """The sample with its pictures' paths replaced."""
+    if not sample.all_images:
+        return sample
     options = tuple(replace(option, image=refs[option.image]) if option.image else option for option in sample.options)
     return replace(sample, images=tuple(refs[ref] for ref in sample.images), options=options)

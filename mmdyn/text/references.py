@@ -12,6 +12,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _LATEX = re.compile(r"\\(?:mathrm|mathbf|mathit|text|textbf|rm|bf)\b|[${}~]|\\[,;:! ]|\\quad")
+_LATEX_SIGNS = "\\$~{}"
+
+_CUES = ("option", "choice", "alternative", "answer", "choose", "select", "pick", "mark", "选", "答案", "项")
+"""One of these stands in every text that points at an option; looking for them first spares most texts the patterns."""
 
 _PLACE = re.compile(
     r"\b(?:first|second|third|fourth|fifth|last|previous|preceding|next)\s+(?:\w+\s+){0,2}(?:options?|choices?|alternatives?|answers?)\b"
@@ -37,6 +41,9 @@ _ALL_ZH = re.compile(
 )
 _PAIR = re.compile(r"both|neither|either|两[者个项]|二者", re.IGNORECASE)
 
+_STARTS = ("\n", "\\hline", "\\\\")
+"""Where a stem may list a second option: two labels stand at the start of lines or of a table's rows."""
+
 _AFTER = r"(?![A-Za-z0-9'’])"
 _BEFORE = r"(?<![A-Za-z0-9\\])"
 _GAP = r"\s{0,4}"
@@ -54,11 +61,14 @@ def refers_to_option(text: str, labels: Sequence[str]) -> str:
     Words that name every label ("选项A、B、C和D中") point at none.
     """
     plain = plain_text(text)
+    low = plain.casefold()
+    if not any(cue in low for cue in _CUES):
+        return ""
     if place := _PLACE.search(plain):
         return place[0].strip()
     for pattern in _letter_patterns(tuple(labels)):
         for found in pattern.finditer(plain):
-            if not set(labels) <= set(_standing(labels).findall(found[0])):
+            if not set(labels) <= _letters(found[0], labels):
                 return found[0].strip()
     return ""
 
@@ -76,8 +86,7 @@ def option_refers_to_option(text: str, labels: Sequence[str], stem: str) -> str:
     strict, loose = _joined_patterns(tuple(labels))
     if whole := strict.fullmatch(plain):
         return whole[0]
-    letters = set(_standing(labels).findall(plain))
-    if (start := loose.match(plain)) and not letters <= set(_standing(labels).findall(plain_text(stem))):
+    if (start := loose.match(plain)) and not _letters(plain, labels) <= _letters(plain_text(stem), labels):
         return start[0].strip()
     return ""
 
@@ -85,7 +94,7 @@ def option_refers_to_option(text: str, labels: Sequence[str], stem: str) -> str:
 def names_a_label(text: str, labels: Sequence[str]) -> bool:
     """Whether any option's letter stands alone in a text, or a place is named: cautious, for what must not go stale."""
     plain = plain_text(text)
-    return bool(_PLACE.search(plain) or _standing(labels).search(plain))
+    return bool(_PLACE.search(plain) or (labels and _standing(tuple(labels)).search(plain)))
 
 
 def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
@@ -98,9 +107,9 @@ def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
 def lists_options(text: str, labels: Sequence[str]) -> bool:
     """Whether a stem lists options itself: two labels or more, each with its mark at the start of a line or a table's row."""
     plain = plain_text(text)
-    start = rf"(?:^|\n|\\hline|\\\\){_GAP}[(（]?"
-    found = [label for label in labels if re.search(rf"{start}{re.escape(label)}{_GAP}[)）.．、:：&]", plain)]
-    return len(found) >= 2
+    if not any(start in plain for start in _STARTS):
+        return False
+    return len({found[1] for found in _listed(tuple(labels)).finditer(plain)}) >= 2
 
 
 def refers_to_all(text: str) -> bool:
@@ -114,9 +123,12 @@ def refers_to_pair(text: str) -> bool:
     return bool(_PAIR.search(plain_text(text)))
 
 
+@lru_cache(maxsize=256)
 def plain_text(text: str) -> str:
     """A text without the LaTeX that wraps letters: `$\\mathrm{A}$` reads A."""
-    return _LATEX.sub("", text).strip().strip("。．.,，;；").strip()
+    if any(sign in text for sign in _LATEX_SIGNS):
+        text = _LATEX.sub("", text)
+    return text.strip().strip("。．.,，;；").strip()
 
 
 @lru_cache(maxsize=256)
@@ -152,8 +164,20 @@ def _joined(labels: tuple[str, ...], least: int) -> str:
     return rf"{letter}(?:{_AND}{letter}){{{least},{_MOST_JOINED}}}"
 
 
-def _standing(labels: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"{_BEFORE}{_letter(tuple(labels))}{_AFTER}")
+def _letters(text: str, labels: Sequence[str]) -> set[str]:
+    """The labels that stand alone in a plain text."""
+    return set(_standing(tuple(labels)).findall(text))
+
+
+@lru_cache(maxsize=256)
+def _standing(labels: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"{_BEFORE}{_letter(labels)}{_AFTER}")
+
+
+@lru_cache(maxsize=256)
+def _listed(labels: tuple[str, ...]) -> re.Pattern[str]:
+    """A label with its mark at the start of a text, a line or a table's row."""
+    return re.compile(rf"(?:^|\n|\\hline|\\\\){_GAP}[(（]?({_letter(labels)}){_GAP}[)）.．、:：&]")
 
 
 def _letter(labels: tuple[str, ...]) -> str:

@@ -1,0 +1,205 @@
+"""Every number of a running text with its unit, in digits or in words; English and Chinese. Nothing is converted.
+
+Units are those of units.py and of units_more.tsv. What is counted (5 apples, 五个) is no unit here: it may be put into
+other words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from mmdyn.text.numbers import read_number
+from mmdyn.text.units import known_unit, unit
+
+ORDINAL = "th"
+"""The unit of third and 第三."""
+
+
+class Quantity(NamedTuple):
+    """A number, exact (percent are hundredths), its unit ("" without one), and whether it was spelled in words."""
+
+    value: Fraction
+    unit: str
+    spelled: bool = False
+
+
+_ONES = "one|two|three|four|five|six|seven|eight|nine"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_SMALL = f"zero|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|{_ONES}"
+_TIMES = "hundred|thousand|million|billion|trillion|dozen"
+_PARTS = ("half", "third", "quarter", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "hundredth")
+_BELOW = dict(zip(_PARTS, (2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 100), strict=True))
+_ORDINALS = dict(zip(("first", "second", *_PARTS[1:2], *_PARTS[3:10]), range(1, 11), strict=True))
+_FACTORS = {
+    "half": Fraction(1, 2), "halve": Fraction(1, 2), "halved": Fraction(1, 2), "twice": Fraction(2), "double": Fraction(2),
+    "doubled": Fraction(2), "doubles": Fraction(2), "thrice": Fraction(3), "triple": Fraction(3), "tripled": Fraction(3),
+    "triples": Fraction(3),
+}  # fmt: skip
+_HAN = "零〇一二两三四五六七八九十百千万亿"
+_HAN_UNITS = "克米瓦焦帕卡伏赫欧"
+_BIG = rf"(?:[十百千]?[万亿](?![有物一能岁])|[百千](?![{_HAN_UNITS}牛字分年]))"
+
+_FIGURES = re.compile(
+    rf"""(?=[\d.¥€£第半{_HAN}-])(?:(?<![A-Za-zα-ωΑ-Ω_\d])(?<!\d\.)(?P<sign>(?<![\w)\].])-\s?)?(?P<money>[¥€£]\s?)?
+    (?P<digits>(?:\d{{1,3}}(?:,\d{{3}})++(?!\d)|\d++)(?:\.\d++)?|\.\d++)
+    (?:(?P<nth>st|nd|rd|th)\b|\s?/\s?(?P<below>\d++)(?![./]?\d)|\s?\*\s?10\s?\^\s?\(?(?P<power>-?\d{{1,3}})\)?)?
+    (?:\s?(?P<times>(?:{_TIMES})(?![A-Za-z])|{_BIG}))?
+    | 第(?P<place>[{_HAN}]{{1,9}}|\d{{1,6}})
+    | (?P<share>[{_HAN}]{{1,9}}分之(?:[{_HAN}]{{1,9}}|\d{{1,9}}(?:\.\d{{1,9}})?))
+    | 半(?=[个年天圈数价]|小时|分钟|周期)|(?<=一)半
+    | (?!(?<=[哪有某同每])一[天年日月周]|十分(?![之钟米])|千万[不别要]|万[有物一能]|百[姓科度货合家叶分]|四[周处面]|[百千万亿][^{_HAN}])
+      (?P<numeral>[{_HAN}]{{1,12}}?)(?=[百千]?[{_HAN_UNITS}](?<=[百千].)|[^{_HAN}]|\Z))""",
+    re.VERBOSE,
+)
+_WORDS = re.compile(
+    rf"""\b(?:(?P<part>an?|{_ONES})[- ](?P<of>{"|".join(_PARTS)})(?:s|(?=\s(?:of|as|the)))
+    |(?P<word>(?:(?:minus|negative)\s)?(?:(?:{_TENS})(?:[- ](?:{_ONES}))?|{_SMALL})(?:[- ](?:{_TIMES}))?)
+    |an?\s(?P<round>{_TIMES})|(?P<ordinal>{"|".join(_ORDINALS)})|(?P<factor>{"|".join(_FACTORS)}))\b(?!-li[fv]e)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMBER_WORDS = frozenset("|".join((_SMALL, _TENS, _TIMES, *_PARTS, *_ORDINALS, *_FACTORS)).split("|"))
+_UNIT = re.compile(
+    r"""\s?-?(?:(?P<several>(?:square|cubic|degrees?)\s[A-Za-z]{4,12}|[A-Za-z]{1,11}\sper\s[A-Za-z]{4,9}(?:\ssquared)?|per\scent)(?![A-Za-z])
+    |(?P<one>[A-Za-zΩμ°%‰]+(?:\^?-?\d(?!\d))?(?:[/*][A-Za-zΩμ]+(?:\^?-?\d(?!\d))?|[*]?[A-Za-zΩμ]+\^-\d){0,2})(?![A-Za-z\d])
+    |(?P<han>[\u4e00-\u9fff][\u4e00-\u9fff/*]{0,7}))""",
+    re.VERBOSE,
+)
+_WORD = re.compile(r"\s?-?(?P<one>[A-Za-z]+)(?![A-Za-z\d])")
+_ASKED = re.compile(
+    r"(?:\b(?i:in|into|to|per|an?|each|every|how many|nearest)\s(?![A-Z]\b)|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
+    r"(?=[A-Za-zΩμ°%\u4e00-\u9fff])"
+)
+_HAN_LONGEST = 8
+
+
+def quantities(text: str, words: Collection[str]) -> tuple[list[Quantity], str]:
+    """The numbers of a readable text, and the text with the value of each in its place: `½ kg` as 1/2.
+
+    words: the text's words in lower case. `Twice` and `double` are 2; `first` and `第一` are 1 in the unit ORDINAL.
+    """
+    found = list[Quantity]()
+    text = _taken(_FIGURES, text, found)
+    if not _NUMBER_WORDS.isdisjoint(words):
+        text = _taken(_WORDS, text, found)
+    return found, text
+
+
+def _taken(pattern: re.Pattern[str], text: str, found: list[Quantity]) -> str:
+    """The text without the quantities that a pattern finds, which go into `found`."""
+    rest, end = list[str](), 0
+    for match in pattern.finditer(text):
+        if match.start() < end or (value := _value(match.groupdict())) is None or _is_time(text, match):
+            continue
+        rest.append(f"{text[end : match.start()]}{value}")
+        name, end = _unit_of(text, match)
+        if name in ("%", "‰"):
+            value, name = value / (100 if name == "%" else 1000), ""
+        found.append(Quantity(value, name, not match[0][-1].isdigit()))
+    return "".join(rest) + text[end:] if rest else text
+
+
+def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
+    """The unit of a number, and where it ends."""
+    named = match.groupdict()
+    if named.get("nth") or named.get("ordinal") or named.get("place"):
+        return ORDINAL, match.end()
+    if named.get("money"):
+        return _known(named["money"].strip()), match.end()
+    return ("", match.end()) if named.get("factor") or named.get("share") else _unit_at(text, match.end())
+
+
+def asked_units(text: str) -> tuple[set[str], str]:
+    """The units that a text names without a number ("in cm", "how many miles", "多少千克", behind a blank), and the text
+    without them."""
+    units, rest, end = set[str](), list[str](), 0
+    for found in _ASKED.finditer(text):
+        name, stop = _unit_at(text, found.end())
+        if name:
+            units.add(name)
+            rest.append(text[end : found.end()])
+            end = stop
+    return units, "".join(rest) + text[end:]
+
+
+def _value(found: Mapping[str, str | None]) -> Fraction | None:
+    """The value of a match's named groups; None for what is no number after all."""
+    if digits := found.get("digits"):
+        return _of_digits(digits, found)
+    if part := found.get("part"):
+        above = 1 if part.lower() in ("a", "an") else _spelled(part)
+        return Fraction(above or 1) / _BELOW[str(found["of"]).lower()]
+    if times := found.get("round"):
+        return _spelled("one " + times)
+    if ordinal := found.get("ordinal"):
+        return Fraction(_ORDINALS[ordinal.lower()])
+    if factor := found.get("factor"):
+        return _FACTORS[factor.lower()]
+    numeral = next((found[name] for name in ("word", "place", "share", "numeral") if found.get(name)), None)
+    return _spelled(numeral) if numeral else Fraction(1, 2)
+
+
+def _of_digits(digits: str, found: Mapping[str, str | None]) -> Fraction | None:
+    value = _plain_number(digits.replace(",", ""), found["below"] or "1")
+    if value is None:
+        return None
+    if power := found["power"]:
+        value *= Fraction(10) ** int(power)
+    if times := found["times"]:
+        value *= _spelled(("one " if times.isascii() else "一") + times) or 1
+    return -value if found["sign"] else value
+
+
+@lru_cache(maxsize=8192)
+def _plain_number(above: str, below: str) -> Fraction | None:
+    return Fraction(above) / int(below) if len(above) + len(below) < 60 and int(below) else None
+
+
+@lru_cache(maxsize=2048)
+def _spelled(text: str) -> Fraction | None:
+    number = read_number(text)
+    return number.value if number else None
+
+
+def _is_time(text: str, match: re.Match[str]) -> bool:
+    """Whether `second` is a span of time."""
+    before = ("per ", "each ", "every ", "a ", *(f"{digit} " for digit in range(10)))
+    return match[0].lower() == "second" and text[: match.start()].lower().endswith(before)
+
+
+def _unit_at(text: str, at: int) -> tuple[str, int]:
+    """The one name of the unit that begins here and where it ends; ("", at) where none does."""
+    found = _UNIT.match(text, at)
+    if not found:
+        return "", at
+    if found["han"]:
+        for length in range(min(_HAN_LONGEST, len(found["han"])), 0, -1):
+            if name := _known(found["han"][:length]):
+                return name, found.start("han") + length
+        return "", at
+    if found["several"] and (name := _known(found["several"].lower())):
+        return name, found.end("several")
+    single = found if found["one"] else _WORD.match(text, at)
+    name = _known(single["one"]) if single else ""
+    return (name, single.end("one")) if single and name else ("", at)
+
+
+@lru_cache(maxsize=8192)
+def _known(text: str) -> str:
+    """The one name of a unit, or the empty string for what is only counted."""
+    more = _more()
+    if name := more.get(text) or known_unit(text) or more.get(text.lower() if len(text) > 3 else ""):
+        return name
+    compound = unit(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
+    return compound or ""
+
+
+@cache
+def _more() -> dict[str, str]:
+    lines = files(__package__).joinpath("units_more.tsv").read_text(encoding="utf-8").splitlines()
+    listed = [line.split("|") for line in lines if line and not line.startswith("#")]
+    return {name: names[0] for names in listed for name in names}

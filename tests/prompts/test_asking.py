@@ -1,0 +1,62 @@
+"""Prompts that ask a model to rewrite or to judge: places are filled once, and eval runs know nothing of them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from mmdyn.keys import digest
+from mmdyn.prompts import LANGUAGES, template, templates_digest
+from mmdyn.prompts.asking import asking_digest, filled
+
+REWRITE = {
+    "substitute": {"mark", "question", "options"},
+    "paraphrase": {"mark", "question", "options", "manner"},
+    "distractors": {"mark", "question", "answer", "count"},
+    "standalone": {"mark", "question", "options", "answer"},
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", REWRITE)
+def test_what_is_put_in_is_not_looked_at_again(name: str, language: str) -> None:
+    values = {place: f"<{place}>" for place in REWRITE[name]} | {"question": "Is {answer} {mark}? {x} \\frac{1}{2}"}
+    text = filled("rewrite", name, language, **values)
+    assert "Is {answer} {mark}? {x} \\frac{1}{2}" in text
+    assert all(value in text for value in values.values())
+    assert re.search(r"^\{\"cannot\": \".+\"\}$", text, re.MULTILINE), "the shape of a reply stays"
+
+
+def test_places_and_values_belong_together() -> None:
+    values = dict.fromkeys(REWRITE["substitute"], "x")
+    with pytest.raises(KeyError, match="rewrite/en/substitute has no place for manner"):
+        filled("rewrite", "substitute", "en", **values, manner="x")
+    with pytest.raises(KeyError, match="options"):
+        filled("rewrite", "substitute", "en", mark="x", question="x")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_wanted_reply_is_shown_as_json(language: str) -> None:
+    for name, places in REWRITE.items():
+        text = filled("rewrite", name, language, **dict.fromkeys(places, "2"))
+        shapes = [line for line in text.splitlines() if line.startswith('{"')]
+        assert len(shapes) == 2
+        for shape in shapes:
+            if "distractors" not in shape:
+                json.loads(shape)
+
+
+def test_each_language_has_its_own_manners() -> None:
+    manners = {language: filled("rewrite", "manners", language).splitlines() for language in LANGUAGES}
+    assert all(len(lines) == 3 and all(lines) for lines in manners.values())
+
+
+def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:
+    names = ["cot", "direct", "kprag_cot", "kprag_direct"]
+    kinds = ("single_choice", "multi_select", "fill_in_the_blank", "true_false", "open_ended")
+    names += [f"answer_{kind}" for kind in kinds]
+    texts = {f"{language}/{name}.txt": template(name, language).text + "\n" for language in LANGUAGES for name in names}
+    assert templates_digest() == digest([texts, None])
+    assert asking_digest("rewrite") != templates_digest() and len(asking_digest("rewrite")) == 32

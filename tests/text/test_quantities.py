@@ -1,0 +1,74 @@
+"""Every number of a running text with its unit, and the units that are asked for."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mmdyn.text.quantities import ORDINAL, asked_units, quantities
+from mmdyn.text.symbols import WORD, readable
+
+
+def read(text: str) -> list[tuple[str, str]]:
+    plain = readable(text)
+    return sorted((str(found.value), found.unit) for found in quantities(plain, WORD.findall(plain.lower()))[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A 5-metre rope and 5 m of wire", [("5", "m"), ("5", "m")]),
+        ("60 km/h, or 60 kilometres per hour", [("60", "km/h"), ("60", "km/h")]),
+        ("9.8 m/s$^2$ and $9.8\\,\\mathrm{m\\cdot s^{-2}}$", [("49/5", "m/s^2"), ("49/5", "m/s^2")]),
+        ("1,000.5 kg; 2.5 × 10⁻³ mol/L", [("1/400", "mol/L"), ("2001/2", "kg")]),
+        ("5% of it is 5 percent, 百分之五", [("1/20", ""), ("1/20", ""), ("1/20", "")]),
+        ("twenty-one apples, 2 hundred pears, a dozen plums", [("12", ""), ("200", ""), ("21", "")]),
+        ("two-thirds, 2/3, 三分之二, half of it", [("1/2", ""), ("2/3", ""), ("2/3", ""), ("2/3", "")]),
+        ("the third day, the 3rd, 第三天", [("3", ORDINAL), ("3", ORDINAL), ("3", ORDINAL)]),
+        ("2 metres per second; one second; the second car", [("1", "s"), ("2", "m/s"), ("2", ORDINAL)]),
+        ("twice as long", [("2", "")]),
+        ("x = -3 and 5-3", [("-3", ""), ("3", ""), ("5", "")]),
+        ("H2O, x1, $x_{2}$ and CO₂", []),
+        ("$5 and $7.50", [("15/2", "dollar"), ("5", "dollar")]),
+        ("$5$ and $2x$", [("2", ""), ("5", "")]),
+        ("¥5, 5 元, €3", [("3", "euro"), ("5", "yuan"), ("5", "yuan")]),
+        ("三米长，5千克，五千克，一百零五个", [("105", ""), ("3", "m"), ("5", "kg"), ("5", "kg")]),
+        ("十分钟，十分重要，千万不要，百分比，四周", [("10", "min")]),
+        ("5万元是50000元", [("50000", "yuan"), ("50000", "yuan")]),
+        ("半年后，哪一天", [("1/2", "year")]),
+        ("90°, 25 °C, 25摄氏度", [("25", "°C"), ("25", "°C"), ("90", "°")]),
+        ("3 square metres, 3 m², 3平方米", [("3", "m^2"), ("3", "m^2"), ("3", "m^2")]),
+        ("5 miles, 5 feet, 5 lbs", [("5", "foot"), ("5", "mile"), ("5", "pound")]),
+        ("half-life", []),
+    ],
+)
+def test_numbers_in_figures_and_in_words(text: str, found: list[tuple[str, str]]) -> None:
+    assert read(text) == found
+
+
+def test_values_stand_in_the_place_of_numbers() -> None:
+    assert quantities("v=2.50 m/s for half an hour", ["half"])[1] == "v=5/2 for 1/2 an hour"
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("Give the length in cm.", {"cm"}),
+        ("How many miles is it? How many apples?", {"mile"}),
+        ("它的长是____千米，每秒多少升", {"km", "s", "L"}),
+        ("Convert it into minutes", {"min"}),
+        ("from A to C, in a bag, the set in N", set()),
+        ("(kg)", {"kg"}),
+    ],
+)
+def test_units_without_a_number(text: str, units: set[str]) -> None:
+    assert asked_units(text)[0] == units
+
+
+def test_the_time_is_linear_in_the_length() -> None:
+    for text in ("1," * 50_000, "一" * 100_000, "1/" * 50_000, "one-" * 25_000, "10^" * 30_000, "in " * 30_000):
+        began = time.monotonic()
+        read(text)
+        asked_units(text)
+        assert time.monotonic() - began < 5

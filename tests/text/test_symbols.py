@@ -1,0 +1,81 @@
+"""Formulas, symbols, names and quotations of a running text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mmdyn.text.blanks import blanks
+from mmdyn.text.symbols import formulas, names, quotations, readable, symbols
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Given $f(x)=x^{2}-4x+1$, x > 3", {"f(x)=x^2-4x+1", "3<x"}),
+        ("$x<y$, b > a; y>x", {"x<y", "a<b"}),
+        ("x = 1, so 1 = x", {"1=x"}),
+        ("2H₂ + O₂ → 2H₂O", {"2H2+O2→2H2O"}),
+        (r"$y=\sin x$ and $y = \cos x$", {"sinx=y", "cosx=y"}),
+        ("the ratio 3:4 at (1, 2)", {"3:4", "(1,2)"}),
+        ("AB∥CD，∠A=90", {"AB∥CD", "90=∠A"}),
+        ("true/false and/or a T-shirt, a 5-digit number", set()),
+        ("BC=____", set()),
+        ("3/4 of 1990", set()),
+    ],
+)
+def test_formulas_in_one_form(text: str, found: set[str]) -> None:
+    assert formulas(readable(text)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Let $x_{1}$ and y be points of AB; a point P, H2O, pH, NaOH", {"x1", "y", "AB", "P", "H2O", "pH", "NaOH"}),
+        ("e.g. the U.S. and I, a cat's", set()),
+        ("甲、乙两人，①②，λ，甲烷", {"甲", "乙", "①", "②", "λ"}),
+        ("Which is it? Newton, Given", set()),
+        ("f'(x)", {"f'", "x"}),
+    ],
+)
+def test_symbols(text: str, found: set[str]) -> None:
+    assert symbols(readable(text)) == found
+
+
+def test_names_do_not_begin_a_sentence() -> None:
+    assert names("When did Napoleon die? He lived in France (Elba). (a) Find it.") == {"Napoleon", "France"} | {"Elba"}
+    assert names("在London和Paris之间") == {"London", "Paris"}
+
+
+def test_quotations_without_spaces_and_case() -> None:
+    assert quotations(readable("Who says “Et tu” in 《红楼 梦》?")) == {"ettu", "红楼梦"}
+
+
+def test_circled_numbers_stay_and_prices_are_no_formulas() -> None:
+    assert readable("①②  costs $5, not $x$") == "①② costs 5 dollars, not x"
+    assert readable("a ≤ b <= c => d") == "a ≤ b ≤ c → d"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("____ and ______", 2),
+        ("是（　　）。", 1),
+        ("is $(\\quad)$ or \\underline{\\quad}", 2),
+        ("the ___12___ day", 1),
+        ("f() is called (x)", 0),
+        ("", 0),
+    ],
+)
+def test_blanks(text: str, count: int) -> None:
+    assert blanks(text) == count
+
+
+def test_the_time_is_linear_in_the_length() -> None:
+    for text in ("a=" * 50_000, "(" * 100_000, "A" * 100_000, '"' * 99_999, "sin " * 25_000, "_ " * 50_000, "( " * 50_000):
+        began = time.monotonic()
+        plain = readable(text)
+        for read in (formulas, symbols, names, quotations, blanks):
+            read(plain)  # type: ignore[operator]
+        assert time.monotonic() - began < 5, text[:10]
