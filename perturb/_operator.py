@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.random import Generator
     from numpy.typing import NDArray
+
+    from perturb.workbench import Workbench
 
     Pixels = NDArray[np.uint8]
 
@@ -59,15 +62,44 @@ class NotApplicable(Struct, frozen=True):
 NO_PICTURE = NotApplicable("the sample has no picture")
 
 
-class Operator(Protocol):
-    """One public class a file under perturb/image or perturb/text; it is made without arguments."""
+class Operator(ABC):
+    """One public class a file under perturb/image or perturb/text.
+
+    It is made once for each place in a chain and process. An operator may be used from several threads at a time.
+    """
 
     random: bool
     """Whether `params` draws anything. A chain in which nothing is random makes one variant, whatever the number of draws."""
 
-    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """Draw what `apply` needs for a sample. Only here is the stream used; only the sample's words are seen."""
+    noisy: ClassVar[bool] = False
+    """Whether it lays noise over pictures: a judge looks at pictures without it, because noise hides what it would compare."""
 
+    severities: ClassVar[tuple[str, ...]] = ()
+    """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""
+
+    uses: ClassVar[tuple[Literal["rewriter", "styler", "pool"], ...]] = ()
+    """What it takes from the workbench."""
+
+    def __init__(self, workbench: Workbench | None = None, severity: str = "") -> None:
+        self._workbench, self._severity = workbench, severity
+
+    @property
+    def workbench(self) -> Workbench:
+        """The rewriter, the styler and the pool of other samples; all embedded where none was handed in."""
+        if self._workbench is None:
+            from perturb.workbench import Workbench
+
+            self._workbench = Workbench()
+        return self._workbench
+
+    @abstractmethod
+    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
+        """Draw what `apply` needs for a sample, and ask the rewriter; only here is the stream used and a model asked.
+
+        Only the sample's words are seen. Raises ValueError where a model did not answer.
+        """
+
+    @abstractmethod
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """Change an item as the parameters say. Pure: equal input gives equal output, and the input stays as it is.
 

@@ -6,22 +6,24 @@ import io
 import struct
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from mmdyn.data.images import ImageFolder, open_image
 from mmdyn.sample import ImageRef
 from perturb._operator import Picture
+from perturb.image._pixels import to_device
+from perturb.png import encode_png
 
 if TYPE_CHECKING:
     from perturb._operator import Pixels
 
 JPEG_QUALITY = 95
-PNG_LEVEL = 2
-"""Half the time of the usual 6 for files of the same size: noise does not compress, line art does at any level."""
 
+_UPRIGHT, _OPAQUE = 1, 255
 _NEARLY_WHITE = 225
 _INK = 0.001
 
@@ -48,6 +50,26 @@ class Pictures(Mapping[ImageRef, Picture]):
         return len(self._refs)
 
 
+class OnDevice(Mapping[ImageRef, Picture]):
+    """A parent's pictures as tensors on a device, taken there when they are first looked up."""
+
+    def __init__(self, pictures: Pictures, device: str) -> None:
+        self._pictures, self._device = pictures, device
+        self._there: dict[ImageRef, Picture] = {}
+
+    def __getitem__(self, ref: ImageRef) -> Picture:
+        if ref not in self._there:
+            picture = self._pictures[ref]
+            self._there[ref] = Picture(to_device(picture.pixels, self._device), picture.suffix)
+        return self._there[ref]
+
+    def __iter__(self) -> Iterator[ImageRef]:
+        return iter(self._pictures)
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+
 def decode(data: bytes) -> Picture:
     """Decode a picture as a reader sees it on a page.
 
@@ -56,13 +78,14 @@ def decode(data: bytes) -> Picture:
     what can be seen is nearly white and would vanish. Colour profiles are not applied.
     Raises ValueError for bytes that are no picture, a broken one, one too large, or one of 32 bits a channel.
     """
+    _keep_freed_memory()
     image = open_image(data)
     file_format = image.format
     try:
         page = _flat(_eight_bit(_upright(image), file_format))
     except (OSError, SyntaxError, EOFError, MemoryError) as error:
         raise ValueError(f"the picture is broken or cut off ({error}): replace the file") from None
-    pixels: Pixels = np.array(page, np.uint8)
+    pixels: Pixels = np.asarray(page, np.uint8)
     pixels.flags.writeable = False
     return Picture(pixels, "jpg" if file_format == "JPEG" else "png")
 
@@ -72,11 +95,9 @@ def encode(picture: Picture) -> bytes:
 
     Raises ValueError for a JPEG of more than 65,500 pixels a side.
     """
-    buffer = io.BytesIO()
-    image = Image.fromarray(picture.pixels)
     if picture.suffix == "png":
-        image.save(buffer, "PNG", compress_level=PNG_LEVEL)
-        return buffer.getvalue()
+        return encode_png(picture.pixels)
+    buffer, image = io.BytesIO(), Image.fromarray(picture.pixels)
     try:
         image.save(buffer, "JPEG", quality=JPEG_QUALITY, subsampling="4:4:4")
     except OSError:
@@ -85,12 +106,24 @@ def encode(picture: Picture) -> bytes:
     return buffer.getvalue()
 
 
+@cache
+def _keep_freed_memory() -> None:
+    """Let the C library keep some 64 MB that were freed, instead of giving them back to the system after every picture.
+
+    Fetched again page by page, pixels cost up to a third of the whole time. glibc learns from the largest block, up to
+    32 MiB, that it saw freed; this one is never touched, so it costs nothing, and other libraries do not mind it.
+    """
+    np.empty((32 << 20) - 8192, np.uint8)
+
+
 def _upright(image: Image.Image) -> Image.Image:
     """The picture as its EXIF orientation says it stands; EXIF that cannot be read says nothing."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ImageOps.exif_transpose(image)
+            image.load()
+            stands = image.getexif().get(ExifTags.Base.Orientation, _UPRIGHT) == _UPRIGHT
+            return image if stands else ImageOps.exif_transpose(image)  # which copies what stands, too
     except (SyntaxError, struct.error):
         return image
 
@@ -110,14 +143,20 @@ def _eight_bit(image: Image.Image, file_format: str | None) -> Image.Image:
 
 def _flat(image: Image.Image) -> Image.Image:
     """L or RGB, transparency laid on a page."""
-    grey = image.mode in ("1", "L", "LA")
+    mode = "L" if image.mode in ("1", "L", "LA") else "RGB"
     if not image.has_transparency_data:
-        return image.convert("L" if grey else "RGB")
-    layer = image.convert("RGBA")
+        return _in_mode(image, mode)
+    layer = _in_mode(image, "RGBA")
     seen, alpha = layer.convert("RGB"), layer.getchannel("A")
+    if alpha.getextrema() == (_OPAQUE, _OPAQUE):
+        return _in_mode(seen, mode)
     page = Image.new("RGB", layer.size, _page_colour(seen, alpha))
     page.paste(seen, mask=alpha)
-    return page.convert("L") if grey else page
+    return _in_mode(page, mode)
+
+
+def _in_mode(image: Image.Image, mode: str) -> Image.Image:
+    return image if image.mode == mode else image.convert(mode)  # which copies in any case
 
 
 def _page_colour(seen: Image.Image, alpha: Image.Image) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
-
-import numpy as np
 
 from mmdyn.data.images import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator, Picture
+from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
+from perturb.image._pixels import plain
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from perturb._operator import Pixels
 
-LOW, HIGH = 0.10, 0.20
+RATIOS = {"": (0.10, 0.20), "mild": (0.05, 0.10), "strong": (0.20, 0.35)}
+"""Lowest and highest ratio by severity."""
+
 VALUES = (0, 255, 128)
 HORIZONTAL, VERTICAL = ("left", "right"), ("top", "bottom")
 
@@ -25,21 +27,24 @@ HORIZONTAL, VERTICAL = ("left", "right"), ("top", "bottom")
 class Pad(Operator):
     """Pad each side by a share of the picture's size along it, in black, white or grey.
 
-    Each of the four ratios is uniform in [0.10, 0.20]: left and right are ratio x width, top and bottom ratio x height, in
-    whole pixels, at least one. The value is 0, 255 or 128 with equal chance. The picture itself stays as it is, pixel for
-    pixel: nothing is resized. All pictures of a sample share one draw: where options are pictures, frames that differ
-    would mark them, and a model could tell them apart by their frames instead of by what they show.
+    Each of the four ratios is uniform in [0.10, 0.20], `mild` in [0.05, 0.10], `strong` in [0.20, 0.35]: left and right are
+    ratio x width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with equal
+    chance. The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share one
+    draw: where options are pictures, frames that differ would mark them, and a model could tell them apart by their
+    frames instead of by what they show.
 
     Source: MDK12-Bench, "Evaluation Methods", Spatial.
     """
 
     random = True
+    severities = ("mild", "strong")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """Four ratios and the value."""
         if not sample.all_images:
             return NO_PICTURE
-        ratios = {side: round(float(stream.uniform(LOW, HIGH)), 6) for side in HORIZONTAL + VERTICAL}
+        low, high = RATIOS[self._severity]
+        ratios = {side: round(float(stream.uniform(low, high)), 6) for side in HORIZONTAL + VERTICAL}
         return {**ratios, "value": VALUES[stream.integers(len(VALUES))]}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
@@ -47,27 +52,26 @@ class Pad(Operator):
         ratios = cast("Mapping[str, float]", params)
         value = cast("int", params["value"])
         for ref in item.sample.all_images:
-            height, width = _padded_shape(item.pictures[ref], ratios)
-            if height * width > MAX_PIXELS:
+            if math.prod(_framed(item.pictures[ref].pixels.shape, ratios)[:2]) > MAX_PIXELS:
                 return NotApplicable(f"the padded picture would have more than {MAX_PIXELS:,} pixels")
-        return item.repaint(lambda _, picture: _pad(picture, ratios, value))
+        return item.repaint(lambda _, picture: _pad(picture.pixels, ratios, value))
 
 
-def _widths(picture: Picture, ratios: Mapping[str, float]) -> dict[str, int]:
-    height, width = picture.pixels.shape[:2]
-    sizes: dict[str, int] = {side: width if side in HORIZONTAL else height for side in HORIZONTAL + VERTICAL}
-    return {side: max(1, round(ratios[side] * size)) for side, size in sizes.items()}
+def _width(side: str, shape: tuple[int, ...], ratios: Mapping[str, float]) -> int:
+    """Of the frame on one side, in pixels."""
+    height, width = shape[:2]
+    return max(1, round(ratios[side] * (width if side in HORIZONTAL else height)))
 
 
-def _padded_shape(picture: Picture, ratios: Mapping[str, float]) -> tuple[int, int]:
-    widths = _widths(picture, ratios)
-    height, width = picture.pixels.shape[:2]
-    return height + widths["top"] + widths["bottom"], width + widths["left"] + widths["right"]
+def _framed(shape: tuple[int, ...], ratios: Mapping[str, float]) -> tuple[int, ...]:
+    """The shape with the frame."""
+    down, across = (sum(_width(side, shape, ratios) for side in sides) for sides in (VERTICAL, HORIZONTAL))
+    return shape[0] + down, shape[1] + across, *shape[2:]
 
 
-def _pad(picture: Picture, ratios: Mapping[str, float], value: int) -> Pixels:
-    widths = _widths(picture, ratios)
-    height, width = picture.pixels.shape[:2]
-    padded = np.full((*_padded_shape(picture, ratios), *picture.pixels.shape[2:]), value, np.uint8)
-    padded[widths["top"] : widths["top"] + height, widths["left"] : widths["left"] + width] = picture.pixels
+def _pad(pixels: Pixels, ratios: Mapping[str, float], value: int) -> Pixels:
+    height, width = pixels.shape[:2]
+    top, left = _width("top", pixels.shape, ratios), _width("left", pixels.shape, ratios)
+    padded = plain(pixels, _framed(pixels.shape, ratios), value)
+    padded[top : top + height, left : left + width] = pixels
     return padded

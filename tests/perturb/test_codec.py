@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,15 @@ def test_a_white_page_with_little_ink_and_a_transparent_border_stays_white() -> 
 def test_colours_under_full_transparency_do_not_count() -> None:
     hidden = dot("RGBA", (0, 0, 0, 0), (*WHITE, 255))
     assert tuple(decode(save(hidden)).pixels[9, 19]) == BLACK, "the hidden black is no ink"
+
+
+def test_alpha_that_hides_nothing_changes_nothing() -> None:
+    for mode in ("RGB", "L"):
+        plain = dot(mode, 250, 240) if mode == "L" else dot(mode, (250, 251, 252), (240, 241, 242))
+        with_alpha = plain.copy()
+        with_alpha.putalpha(255)
+        assert with_alpha.mode == f"{mode}A"
+        assert np.array_equal(decode(save(with_alpha)).pixels, np.asarray(plain)), "a pale picture is no white ink"
 
 
 def test_an_entirely_transparent_picture_is_a_white_page() -> None:
@@ -200,6 +210,41 @@ def test_lossless_in_lossless_out() -> None:
         data = encode(decoded)
         assert Image.open(io.BytesIO(data)).format == "PNG"
         assert np.array_equal(decode(data).pixels, decoded.pixels)
+
+
+def drawing() -> np.ndarray:
+    """Line art: white with a box and a label."""
+    return pixels(picture(400, 300))
+
+
+def photograph() -> np.ndarray:
+    """Smooth shades of every channel, each value a little off the one above it."""
+    y, x = np.mgrid[0:300, 0:400]
+    shades = np.stack([y * 0.6 + x * 0.2, y * 0.3 + x * 0.4, 255 - y * 0.5 - x * 0.2], -1)
+    return (shades + np.random.default_rng(0).normal(0, 1, shades.shape)).clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 1, 3), (1, 9, 3), (9, 1), (2, 5, 3), (17, 40), (40, 17, 3)])
+@pytest.mark.parametrize("kind", ["flat", "random"])
+def test_a_png_holds_the_pixels_and_nothing_else(shape: tuple[int, ...], kind: str) -> None:
+    before = np.random.default_rng(1).integers(0, 256, shape, np.uint8) if kind == "random" else np.zeros(shape, "u1")
+    data = encode(Picture(before, "png"))
+    Image.open(io.BytesIO(data)).verify()
+    image = Image.open(io.BytesIO(data))
+    assert image.mode == ("L" if before.ndim == 2 else "RGB") and not image.info
+    assert np.array_equal(np.asarray(image), before)
+
+
+def test_a_png_of_pixels_that_do_not_lie_in_a_row_in_memory() -> None:
+    turned = photograph().transpose(1, 0, 2)[::2]
+    assert np.array_equal(pixels(encode(Picture(turned, "png"))), turned)
+
+
+@pytest.mark.parametrize("make", [drawing, photograph])
+def test_a_png_is_about_as_small_as_pillow_s(make: Callable[[], np.ndarray]) -> None:
+    made = make()
+    theirs = save(Image.fromarray(made), compress_level=2)
+    assert len(encode(Picture(made, "png"))) < 1.1 * len(theirs)
 
 
 def test_jpeg_in_fine_jpeg_out() -> None:

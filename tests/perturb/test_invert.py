@@ -24,6 +24,6 @@ def test_twice_is_nothing() -> None:
 
 
 def test_nothing_is_drawn() -> None:
-    assert not Invert.random
+    assert not Invert.random and not Invert.severities and not Invert.noisy
     assert draw(Invert(), choice(images=("images/0.png",))) == {}
     assert refusal(Invert(), choice()) == "the sample has no picture"

@@ -56,6 +56,20 @@ def test_ratios_are_uniform_between_10_and_20_percent_and_colours_equally_freque
     assert min(colours.values()) > 430
 
 
+@pytest.mark.parametrize(("severity", "low", "high"), [("mild", 0.05, 0.10), ("strong", 0.20, 0.35)])
+def test_severities(severity: str, low: float, high: float) -> None:
+    sample = choice(images=("images/0.png",))
+    draws = [draw(Pad(severity=severity), sample, number) for number in range(500)]
+    for side in ("left", "right", "top", "bottom"):
+        ratios = np.array([params[side] for params in draws])
+        assert low <= ratios.min() < low + 0.002 and high - 0.003 < ratios.max() <= high
+    assert draws[0]["value"] == draw(Pad(), sample)["value"], "the colour does not hang on the severity"
+
+
+def test_its_severities_have_names() -> None:
+    assert Pad.severities == ("mild", "strong") and not Pad.noisy
+
+
 def test_all_pictures_of_a_sample_share_one_frame() -> None:
     options = tuple(Option(label, "", f"images/{number}.png") for number, label in enumerate("ABCD", 1))
     sample = Sample("s", "Which?", "single_choice", ("C",), options=options, images=("images/0.png",))

@@ -9,7 +9,7 @@ import pytest
 from making_items import apply, array, draw, item, refusal
 
 from making import choice
-from perturb.image.salt_pepper import HIGH, LOW, SaltPepper
+from perturb.image.salt_pepper import SaltPepper
 
 GREY = np.full((600, 800), 100, np.uint8)
 
@@ -71,12 +71,36 @@ def test_draws() -> None:
     sample = choice(images=("images/0.png",))
     draws = [draw(SaltPepper(), sample, number) for number in range(1000)]
     densities = np.array([params["density"] for params in draws])
-    assert (LOW, HIGH) == (0.01, 0.03)
-    assert LOW <= densities.min() < 0.0101 and 0.0299 < densities.max() <= HIGH
+    assert 0.01 <= densities.min() < 0.0101 and 0.0299 < densities.max() <= 0.03
     assert abs(densities.mean() - 0.02) < 0.0007
     seeds = {params["seed"] for params in draws}
     assert len(seeds) == 1000 and min(seeds) >= 0 and (1 << 61) < max(seeds) < 1 << 63
     assert refusal(SaltPepper(), choice()) == "the sample has no picture"
+
+
+@pytest.mark.parametrize(("severity", "low", "high"), [("mild", 0.003, 0.01), ("strong", 0.03, 0.08)])
+def test_severities(severity: str, low: float, high: float) -> None:
+    sample = choice(images=("images/0.png",))
+    draws = [draw(SaltPepper(severity=severity), sample, number) for number in range(500)]
+    densities = np.array([params["density"] for params in draws])
+    assert low <= densities.min() < low + 0.02 * (high - low) and high - 0.02 * (high - low) < densities.max() <= high
+    assert draws[0]["seed"] == draw(SaltPepper(), sample)["seed"], "the places do not hang on the severity"
+
+
+def test_a_milder_draw_of_one_seed_leaves_fewer_specks_in_the_same_places() -> None:
+    mild, strong = specks(GREY, 0.005), specks(GREY, 0.05)
+    assert ((mild != 100) <= (strong != 100)).all()
+
+
+def test_it_is_known_as_noisy() -> None:
+    assert SaltPepper.noisy and SaltPepper.severities == ("mild", "strong")
+
+
+@pytest.mark.parametrize("channels", [(), (3,)])
+def test_pixels_that_do_not_lie_in_a_row_in_memory(channels: tuple[int, ...]) -> None:
+    wide = np.full((60, 80, *channels), 100, np.uint8)
+    view = wide[::2, ::2]
+    assert np.array_equal(specks(view), specks(np.ascontiguousarray(view)))
 
 
 def test_the_input_is_left_alone() -> None:

@@ -1,0 +1,219 @@
+"""Flux image to image at full model size with random weights: pictures a second, and the share of the card's rate.
+
+    python bench/style.py [--size 1024x1024] [--strength 0.2] [--tokens 128] [--batch N] [--compile] [--peak TFLOPS]
+    python bench/style.py --small        a tiny model, on the CPU, in seconds: does the way work?
+
+Pictures go the way that they go in `mmdyn perturb`: from many threads into batches, whose size the program chooses from
+the free memory, and back as arrays. The work of a picture (transformer and VAE) is counted by torch on tensors without
+data. The bound beside it is a product of two large matrices, measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
+
+from perturb.style._batches import Batches  # noqa: E402
+from perturb.style._buckets import fit  # noqa: E402
+from perturb.style._loading import quieten  # noqa: E402
+from perturb.style._painter import Call, Job, Painter, give_memory_back  # noqa: E402
+from perturb.style.flux import Flux  # noqa: E402
+
+FLUX = {"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": True}
+VAE = {
+    "down_block_types": ("DownEncoderBlock2D",) * 4,
+    "up_block_types": ("UpDecoderBlock2D",) * 4,
+    "block_out_channels": (128, 256, 512, 512),
+    "layers_per_block": 2,
+    "latent_channels": 16,
+    "use_quant_conv": False,
+    "use_post_quant_conv": False,
+    "scaling_factor": 0.3611,
+    "shift_factor": 0.1159,
+}
+SMALL_FLUX = {
+    **FLUX,
+    "num_layers": 1,
+    "num_single_layers": 1,
+    "attention_head_dim": 16,
+    "num_attention_heads": 2,
+    "axes_dims_rope": (4, 6, 6),
+}
+SMALL_VAE = {**VAE, "block_out_channels": (8,) * 4, "layers_per_block": 1, "norm_num_groups": 4}
+
+DENSE_BF16 = {"B200": 2250, "H200": 989, "H100 PCIe": 756, "H100": 989, "A100": 312, "L40S": 362, "RTX 4090": 165}
+"""TFLOP/s of dense bf16 products by the makers' sheets; the first name that the device's holds counts."""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print a table of what was run, how fast, and how far from the bounds."""
+    quieten()
+    options = arguments(argv)
+    device = torch.device("cuda" if torch.cuda.is_available() and not options.small else "cpu")
+    dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
+    width, height = map(int, options.size.split("x"))
+    call = Call(fit(height, width).bucket, options.strength)
+    work = flops(options, call) / 1e12
+    rate = matmul_rate(device, dtype, 512 if options.small else 8192)
+    painter = full_painter(options, device, dtype)
+    batch = painter.batch_size(call)
+    seconds, pictures = measure(painter, call, (height, width), options.rounds, batch)
+    peak = options.peak or next((peak for name, peak in DENSE_BF16.items() if name in device_name(device)), None)
+    done = pictures / seconds
+    rows = {
+        "device": f"{device_name(device)}, torch {torch.__version__}, {dtype}, compile {options.compile}",
+        "picture": f"{width}x{height} in a bucket of {call.bucket[1]}x{call.bucket[0]}, {options.tokens} text tokens",
+        "steps": f"{steps(call)} ({options.strength} of {Flux.steps})",
+        "batch": f"{batch} ({'given' if options.batch else 'chosen'})",
+        "work": f"{work:.4g} TFLOP a picture",
+        "speed": f"{done:.3g} pictures/s, {done * work:.4g} TFLOP/s",
+        "matrix product": f"{rate:.4g} TFLOP/s: at most {rate / work:.3g} pictures/s, {done * work / rate:.1%} reached",
+        "dense bf16": f"{peak} TFLOP/s: {done * work / peak:.1%} reached" if peak else "unknown: give --peak",
+    }
+    for name, text in rows.items():
+        print(f"{name:<15} {text}")
+
+
+def arguments(argv: list[str] | None) -> argparse.Namespace:
+    """The command line; --small changes what was not given."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--small", action="store_true", help="a tiny model on the CPU")
+    parser.add_argument("--size", help="width x height of the pictures")
+    parser.add_argument("--strength", type=float, default=0.2)
+    parser.add_argument("--tokens", type=int, default=128, help="text tokens")
+    parser.add_argument("--batch", type=int, help="pictures at a time instead of what the program chooses")
+    parser.add_argument("--rounds", type=int, default=3, help="batches that are measured, after one to warm up")
+    parser.add_argument("--compile", action="store_true", help="compile the transformer's blocks")
+    parser.add_argument("--peak", type=float, help="the card's dense bf16 rate in TFLOP/s")
+    options = parser.parse_args(argv)
+    options.size = options.size or ("256x192" if options.small else "1024x1024")
+    options.batch = options.batch or (2 if options.small else None)
+    return options
+
+
+def steps(call: Call) -> int:
+    """How many of the steps are painted."""
+    return round(Flux.steps * call.strength)
+
+
+def models(options: argparse.Namespace) -> tuple[Any, Any]:
+    """Transformer and VAE of random weights, on the default device in the default dtype."""
+    from diffusers import AutoencoderKL, FluxTransformer2DModel
+
+    transformer = FluxTransformer2DModel(**(SMALL_FLUX if options.small else FLUX))
+    return transformer.eval(), AutoencoderKL(**(SMALL_VAE if options.small else VAE)).eval()
+
+
+@contextmanager
+def made_on(device: str | torch.device, dtype: torch.dtype) -> Iterator[None]:
+    """Make modules and tensors there, without gradients."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        with torch.device(device), torch.no_grad():
+            yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def flops(options: argparse.Namespace, call: Call) -> float:
+    """Floating-point operations for one picture: encode, all steps, decode; counted on tensors without data."""
+    height, width = call.bucket
+    with made_on("meta", torch.bfloat16):
+        transformer, vae = models(options)
+        places = height // 16 * (width // 16)
+        inputs = {
+            "hidden_states": torch.empty(1, places, FLUX["in_channels"]),
+            "encoder_hidden_states": torch.empty(1, options.tokens, FLUX["joint_attention_dim"]),
+            "pooled_projections": torch.empty(1, FLUX["pooled_projection_dim"]),
+            "timestep": torch.empty(1),
+            "guidance": torch.empty(1),
+            "img_ids": torch.empty(places, 3),
+            "txt_ids": torch.empty(options.tokens, 3),
+        }
+        step = counted(lambda: transformer(**inputs))
+        ends = counted(lambda: vae.decode(vae.encode(torch.empty(1, 3, height, width)).latent_dist.mode()))
+    return steps(call) * step + ends
+
+
+def counted(work: Callable[[], Any]) -> int:
+    """The floating-point operations of a call."""
+    counter = FlopCounterMode(display=False)
+    with counter:
+        work()
+    return int(counter.get_total_flops())
+
+
+def full_painter(options: argparse.Namespace, device: torch.device, dtype: torch.dtype) -> Painter:
+    """Flux's painter without a checkpoint: random weights and random prompts."""
+    from diffusers import FlowMatchEulerDiscreteScheduler, FluxImg2ImgPipeline
+
+    with made_on(device, dtype):
+        transformer, vae = models(options)
+        prompts = {
+            "prompt_embeds": torch.randn(1, options.tokens, FLUX["joint_attention_dim"]),
+            "pooled_prompt_embeds": torch.randn(1, FLUX["pooled_projection_dim"]),
+        }
+    scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0, use_dynamic_shifting=True)
+    nothing = dict.fromkeys(Flux.text_parts)
+    pipeline = FluxImg2ImgPipeline(scheduler=scheduler, vae=vae, transformer=transformer, **nothing)
+    pipeline.set_progress_bar_config(disable=True)
+    vae.enable_slicing()
+    if options.compile:
+        transformer.compile_repeated_blocks(fullgraph=True)
+    return Painter(pipeline, prompts, ["random"], Flux.repaint, Flux.costs, Flux.steps, device, options.batch)
+
+
+def measure(painter: Painter, call: Call, size: tuple[int, int], rounds: int, batch: int) -> tuple[float, int]:
+    """Seconds and pictures of some rounds of full batches, asked for by as many threads."""
+    draw = np.random.default_rng(0)
+    pictures = [draw.integers(0, 256, (*size, 3), dtype=np.uint8) for _ in range(batch)]
+    batches = Batches(painter.paint, lambda _: batch, give_memory_back, patience_s=1.0)
+
+    def paint(number: int) -> Any:
+        return batches.ask(call, Job(pictures[number % batch], fit(*size), "random", number))
+
+    with ThreadPoolExecutor(2 * batch) as pool:
+        list(pool.map(paint, range(batch)))
+        started = time.perf_counter()
+        list(pool.map(paint, range(rounds * batch)))
+        seconds = time.perf_counter() - started
+    batches.close()
+    return seconds, rounds * batch
+
+
+def matmul_rate(device: torch.device, dtype: torch.dtype, side: int) -> float:
+    """TFLOP/s of a product of two square matrices; the best of several."""
+    with made_on(device, dtype):
+        one, other = torch.randn(side, side), torch.randn(side, side)
+        best = float("inf")
+        for _ in range(8):
+            started = time.perf_counter()
+            for _ in range(4):
+                one @ other
+            if device.type == "cuda":
+                torch.cuda.synchronize(device)
+            best = min(best, time.perf_counter() - started)
+    return 4 * 2 * side**3 / best / 1e12
+
+
+def device_name(device: torch.device) -> str:
+    """The card's name, or the processor."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+
+
+if __name__ == "__main__":
+    main()

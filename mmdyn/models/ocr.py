@@ -1,0 +1,161 @@
+"""Reading the words in pictures, by the OCR models that the `ocr` extra brings. Everything runs on the CPU, offline."""
+
+from __future__ import annotations
+
+import threading
+from hashlib import blake2b
+from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import product
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+from PIL import Image
+
+from mmdyn.errors import MissingExtra
+from mmdyn.keys import Json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[np.uint8]
+
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom in pixels; right and bottom are the first ones outside."""
+
+PACKAGES = ("rapidocr", "onnxruntime")
+_SMALL_SIDE, _MOST_ZOOM = 736, 1.5
+_MOST_PIXELS = 6_000_000
+_TILE, _OVERLAP, _GRID = 1536, 128, 32
+_LINE = 48
+"""The height that the recogniser brings a line to."""
+
+_REMEMBERED = 64
+
+
+class Word(Struct, frozen=True):
+    """A line of text as it was read: its box, and a confidence from 0 to 1."""
+
+    text: str
+    box: Box
+    confidence: float
+
+
+class Ocr:
+    """Finds lines of text and reads them, with one thread a call; may be used from several threads at a time.
+
+    Pixels are uint8 of shape (height, width) for grey or (height, width, 3) for RGB. Raises MissingExtra.
+    """
+
+    def __init__(self) -> None:
+        for package in PACKAGES:
+            if not find_spec(package):
+                raise MissingExtra(package, "ocr")
+        self.identity: Json = {package: version(package) for package in PACKAGES}
+        self._finder, self._speller = _engine(use_rec=False), _engine(use_det=False)
+        self._read = dict[bytes, tuple[Word, ...]]()
+        self._lock = threading.Lock()
+
+    def read(self, pixels: Pixels) -> tuple[Word, ...]:
+        """The lines of text in a picture, from top to bottom; what is found but cannot be read is left out.
+
+        The last pictures are remembered: an original is read once for all its variants.
+        """
+        key = blake2b(pixels.tobytes(), digest_size=16, key=str(pixels.shape).encode()).digest()
+        if (words := self._read.get(key)) is None:
+            spelled = ((box, *self.spell(pixels, box)) for box in self.find(pixels))
+            words = tuple(Word(text, box, confidence) for box, text, confidence in spelled if text)
+            with self._lock:
+                self._read[key] = words
+                if len(self._read) > _REMEMBERED:
+                    del self._read[next(iter(self._read))]
+        return words
+
+    def find(self, pixels: Pixels) -> tuple[Box, ...]:
+        """Where lines of text stand, from top to bottom. Small pictures are enlarged for it, large ones cut into tiles."""
+        height, width = pixels.shape[:2]
+        zoom = min(max(1.0, _SMALL_SIDE / min(height, width)), _MOST_ZOOM, sqrt(_MOST_PIXELS / (height * width)))
+        image = _scaled(pixels, zoom)
+        found = list[Box]()
+        for left, top in product(_starts(image.width), _starts(image.height)):
+            tile = image.crop((left, top, min(left + _TILE, image.width), min(top + _TILE, image.height)))
+            quads = self._finder(_on_grid(tile)).boxes
+            for quad in () if quads is None else quads:
+                corners = (quad + np.array((left, top))) / zoom
+                found.append(_inside((*corners.min(axis=0), *corners.max(axis=0)), width, height))
+        return tuple(sorted(_merged(found), key=lambda box: (box[1], box[0])))
+
+    def spell(self, pixels: Pixels, box: Box) -> tuple[str, float]:
+        """What stands in a box, read as one line, and the confidence; an empty text where nothing does.
+
+        A box at least twice as high as wide is read from below, as the labels of vertical axes are.
+        """
+        left, top, right, bottom = box
+        crop = pixels[top:bottom, left:right]
+        if not crop.size:
+            return "", 0.0
+        if bottom - top >= 2 * (right - left):
+            crop = np.rot90(crop, -1)
+        line = self._speller(np.asarray(_scaled(crop, max(1.0, _LINE / len(crop))))[..., ::-1])
+        return (line.txts[0].strip(), float(line.scores[0])) if line.txts else ("", 0.0)
+
+
+def open_ocr() -> Ocr | None:
+    """A reader; None where the `ocr` extra is not installed."""
+    return Ocr() if all(find_spec(package) for package in PACKAGES) else None
+
+
+def _engine(**use: bool) -> Any:
+    """Without the classifier of upside-down lines, which turns 80 into 08, and without any scaling of its own."""
+    from rapidocr import RapidOCR
+
+    whole = {"log_level": "critical", "text_score": 0.0, "use_preprocess_img": False, "use_cls": False, **use}
+    params: dict[str, Any] = {f"Global.{name}": value for name, value in whole.items()}
+    params |= {"Global.min_height": 0, "Global.width_height_ratio": -1}
+    params |= {"Det.limit_type": "max", "Det.limit_side_len": 2 * _TILE}
+    params |= {f"EngineConfig.onnxruntime.{name}_op_num_threads": 1 for name in ("intra", "inter")}
+    return RapidOCR(params=params)
+
+
+def _scaled(pixels: Pixels, zoom: float) -> Image.Image:
+    image = Image.fromarray(np.ascontiguousarray(pixels)).convert("RGB")
+    size = max(1, round(image.width * zoom)), max(1, round(image.height * zoom))
+    return image if size == image.size else image.resize(size, Image.Resampling.BICUBIC)
+
+
+def _on_grid(tile: Image.Image) -> Pixels:
+    """The tile in the channel order and on the grid of the models, carried on at its right and lower edge."""
+    missing = (-tile.height % _GRID, -tile.width % _GRID)
+    pixels = np.asarray(tile)[..., ::-1]
+    return np.pad(pixels, ((0, missing[0]), (0, missing[1]), (0, 0)), mode="edge")
+
+
+def _starts(length: int) -> range:
+    """Where tiles begin that overlap and cover a length."""
+    return range(0, max(1, length - _OVERLAP), _TILE - _OVERLAP)
+
+
+def _inside(corners: tuple[float, ...], width: int, height: int) -> Box:
+    left, top, right, bottom = corners
+    return max(0, int(left)), max(0, int(top)), min(width, int(right) + 1), min(height, int(bottom) + 1)
+
+
+def _merged(boxes: list[Box]) -> list[Box]:
+    """Boxes of which none lies by half in another one: a line that two tiles show is found once."""
+    kept = list[Box]()
+    for box in sorted(boxes, key=area, reverse=True):
+        if not any(2 * area(common(box, other)) > area(box) for other in kept):
+            kept.append(box)
+    return kept
+
+
+def common(a: Box, b: Box) -> Box:
+    """Where two boxes overlap; its area is 0 where they do not."""
+    return max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
+
+
+def area(box: Box) -> int:
+    """Pixels in a box."""
+    return max(0, box[2] - box[0]) * max(0, box[3] - box[1])

@@ -1,0 +1,138 @@
+"""Jobs from many threads, put together into batches and run in a thread of their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+K = TypeVar("K", bound=Hashable)
+J = TypeVar("J")
+A = TypeVar("A")
+
+OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make the picture smaller"
+
+
+class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
+    job: J
+    answer: Future[A]
+    since: float
+
+
+class Batches(Generic[K, J, A]):
+    """Jobs of equal key run together: `run(key, jobs)` gives an answer for each, or the ValueError that is its own.
+
+    `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. Whoever has waited
+    longest is served first. A run that is out of memory is halved, down to single jobs, and later batches of its key
+    stay as small; `free` is called in between, to give memory back. `run`, `size` and `free` are only ever called by one
+    thread, the batches' own.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[K, Sequence[J]], Sequence[A | ValueError]],
+        size: Callable[[K], int],
+        free: Callable[[], None] = lambda: None,
+        patience_s: float = 0.05,
+    ) -> None:
+        self._run, self._size, self._free, self._patience = run, size, free, patience_s
+        self._groups: dict[K, deque[_Waiting[J, A]]] = {}
+        self._most: dict[K, int] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="batches", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs no batch has taken yet."""
+        with self._changed:
+            return sum(map(len, self._groups.values()))
+
+    def ask(self, key: K, job: J) -> A:
+        """The job's answer; waits for it. Raises what `run` raised, and ValueError where it did not fit into memory."""
+        waiting = _Waiting(job, Future[A](), time.monotonic())
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("these batches were closed")
+            self._groups.setdefault(key, deque()).append(waiting)
+            self._changed.notify()
+        return waiting.answer.result()
+
+    def close(self) -> None:
+        """Run what waits, and stop."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (key := self._next()) is not None:
+            batch = list[_Waiting[J, A]]()
+            try:
+                size = max(1, self._size(key))
+                batch = self._gather(key, size)
+                answers = self._answers(key, [waiting.job for waiting in batch], size)
+            except BaseException as error:  # whatever it is belongs to those who wait, in their threads
+                for waiting in batch or self._gather(key):
+                    waiting.answer.set_exception(error)
+                continue
+            for waiting, answer in zip(batch, answers, strict=True):
+                if isinstance(answer, ValueError):
+                    waiting.answer.set_exception(answer)
+                else:
+                    waiting.answer.set_result(answer)
+
+    def _next(self) -> K | None:
+        """The key of the job that has waited longest; None where nothing waits and nothing will."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._groups or self._closed)
+            return min(self._groups, key=lambda key: self._groups[key][0].since, default=None)
+
+    def _gather(self, key: K, size: int | None = None) -> list[_Waiting[J, A]]:
+        """Take the first `size` jobs of a key, or what there is of them when the first has waited long enough."""
+        with self._changed:
+            group = self._groups[key]
+            if size is None:
+                return list(self._groups.pop(key))
+            left = group[0].since + self._patience - time.monotonic()
+            self._changed.wait_for(lambda: len(group) >= size or self._closed, max(0, left))
+            batch = [group.popleft() for _ in range(min(size, len(group)))]
+            if not group:
+                del self._groups[key]
+            return batch
+
+    def _answers(self, key: K, jobs: list[J], size: int) -> list[A | ValueError]:
+        answers = list[A | ValueError]()
+        while jobs:
+            part = jobs[: self._most.get(key, size)]
+            if (done := self._try(key, part)) is not None:
+                answers += done
+            elif len(part) > 1:
+                self._most[key] = len(part) // 2
+                continue
+            else:
+                answers.append(ValueError(OUT_OF_MEMORY))
+            jobs = jobs[len(part) :]
+        return answers
+
+    def _try(self, key: K, jobs: list[J]) -> Sequence[A | ValueError] | None:
+        """None where memory ran out; it is given back only after the error, which holds on to it, is gone."""
+        try:
+            return self._run(key, jobs)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+        self._free()
+        return None
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out: torch's own kind, and what backends say in words."""
+    words = f"{type(error).__name__} {error}".lower()
+    return any(sign in words for sign in ("memoryerror", "out of memory", "can't allocate memory"))

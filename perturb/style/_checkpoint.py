@@ -1,0 +1,90 @@
+"""A diffusion model's weights: a folder on this machine, or a repository that is fetched into the user's cache."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from msgspec import Struct
+
+from mmdyn.errors import MissingExtra, UserError
+from mmdyn.keys import Json, digest, sha256
+
+INDEX = "model_index.json"
+_REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
+
+
+class Checkpoint(Struct, frozen=True):
+    """`identity` is the repository and its commit, or a folder's digest: of its configs' bytes and the sizes of all files."""
+
+    folder: Path
+    identity: Json
+
+    def check_kind(self, kinds: tuple[str, ...], backend: str) -> None:
+        """Raises UserError where the folder is not of a pipeline class that the backend can load, or a model that is not
+        distilled where the class has both: that one would need many steps and guidance.
+        """
+        try:
+            index = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
+            kind, distilled = index["_class_name"], index.get("is_distilled", True)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{self.folder / INDEX} cannot be read ({error}): fetch the checkpoint again") from None
+        if kind not in kinds:
+            raise UserError(f"{self.folder} holds a {kind}, and {backend} paints with a {kinds[0]}: name another one")
+        if not distilled:
+            raise UserError(f"{self.folder} holds a base model, and {backend} needs a distilled one: name another one")
+
+
+def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint:
+    """The checkpoint in a folder, or of a repository `owner/name`, fetched where it is not in the cache yet.
+
+    Raises UserError: no such folder or repository, no leave to fetch it, no network; MissingExtra.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / INDEX).is_file():
+            raise UserError(f"{name} is no checkpoint in diffusers' form: it has no {INDEX}")
+        return Checkpoint(folder, {"digest": _digest(folder)})
+    if not _REPOSITORY.fullmatch(name):
+        raise UserError(f"there is no folder {name}: name a checkpoint's folder, or a repository as owner/name")
+    return _fetched(name, revision)
+
+
+def _fetched(name: str, revision: str | None) -> Checkpoint:
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+    except ImportError:
+        raise MissingExtra("huggingface_hub", "gpu") from None
+    page = f"https://huggingface.co/{name}"
+    local = f"or name a folder that has it, such as /path/to/{name.rpartition('/')[2]}"
+    try:
+        # Weights lie in folders by component; files beside them are the same weights once more, in one piece.
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=[INDEX, "*/*"]))
+    except GatedRepoError:
+        raise UserError(
+            f"{name} is gated: accept its licence at {page} and log in (`hf auth login`), {local}"
+        ) from None
+    except RepositoryNotFoundError:
+        raise UserError(f"there is no {page}, or you may not see it: check the name, log in, {local}") from None
+    except RevisionNotFoundError:
+        raise UserError(f"{page} has no revision {revision!r}: name a branch, a tag or a commit") from None
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split()).partition(". ")[0]
+        raise UserError(f"{name} is not in the cache and cannot be fetched ({reason}): go online, {local}") from None
+    return Checkpoint(folder, {"repository": name, "revision": folder.name})
+
+
+def _digest(folder: Path) -> str:
+    """Of every component's files: configs by their bytes, weights, which are large, by their sizes."""
+    files = [folder / INDEX, *sorted(file for file in folder.glob("[!.]*/*") if file.is_file())]
+    return digest(
+        [
+            [
+                str(file.relative_to(folder)),
+                sha256(file.read_bytes()) if file.suffix == ".json" else file.stat().st_size,
+            ]
+            for file in files
+        ]
+    )

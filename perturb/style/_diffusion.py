@@ -1,0 +1,137 @@
+"""What `flux` and `klein` share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from mmdyn.keys import Json, digest
+from mmdyn.models.model import Spec, read_options
+from perturb._hashing import keys
+from perturb.style._batches import Batches
+from perturb.style._buckets import fit
+from perturb.style._checkpoint import find_checkpoint
+from perturb.style._loading import load, place, quantization, quieten
+from perturb.style._painter import Call, Costs, Job, Painter, give_memory_back
+from perturb.style._prompts import encoded, prompts, styles
+from perturb.style._settings import Settings
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from perturb._operator import Pixels
+
+VERSION = 1
+"""Goes up whenever equal parameters and weights paint other pictures, such as by other buckets."""
+
+
+class Diffusion(ABC):
+    """A styler on a diffusers pipeline.
+
+    Spec: the name is a checkpoint's folder, or a repository, which is fetched; the options are `Settings`. The weights
+    are loaded with the first picture. Seeds and parameters are exact; pixels are equal up to a tolerance (a few levels
+    of 255) over batches, devices and versions of the libraries, which add up in another order.
+    Raises UserError: options, device, weights; MissingExtra.
+    """
+
+    label: str
+    repository: ClassVar[str]
+    """Where the weights are taken from unless a folder or another repository is given."""
+    kinds: ClassVar[tuple[str, ...]]
+    """The pipeline classes whose checkpoints it paints with."""
+    text_parts: ClassVar[tuple[str, ...]]
+    """The components that are there for prompts alone."""
+    steps: ClassVar[int]
+    costs: ClassVar[Costs]
+    waits = True
+
+    def __init__(self, spec: Spec) -> None:
+        self._settings = read_options(spec, Settings)
+        self._settings.check()
+        self._checkpoint = find_checkpoint(spec.name, self._settings.revision)
+        self._checkpoint.check_kind(self.kinds, self.label)
+        self.device: str | None = str(self._settings.torch_device)
+        self._texts, self._steps = prompts(self.label), self._settings.steps or self.steps
+        self.identity: Json = {
+            "styler": self.label,
+            "version": VERSION,
+            "checkpoint": self._checkpoint.identity,
+            "dtype": str(self._settings.torch_dtype).removeprefix("torch."),
+            "quantize": self._settings.quantize,
+            "steps": self._steps,
+            "prompts": digest(self._texts),
+        }
+        self._batches = Batches(self._paint, lambda call: self.painter.batch_size(call), give_memory_back)
+
+    def params(self, stream: Generator, severity: str) -> dict[str, Json]:
+        """A prompt's name and a 63-bit seed."""
+        return {"prompt": styles()[stream.integers(len(styles()))], "seed": int(stream.integers(1 << 63))}
+
+    def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
+        """The picture in RGB and its own size, an array or a tensor as it came; waits for its batch.
+
+        Raises ValueError for a prompt that there is not, a picture that does not fit into memory, and one that comes out
+        as no picture; UserError where the weights cannot be loaded.
+        """
+        prompt, seed = cast("str", params["prompt"]), cast("int", params["seed"])
+        if prompt not in self._texts:
+            raise ValueError(f"{self.label} has no prompt {prompt!r}: it has {', '.join(styles())}")
+        plan = fit(*pixels.shape[:2])
+        call = Call(plan.bucket, cast("float", params.get("strength", 1.0)))
+        return cast("Pixels", self._batches.ask(call, Job(pixels, plan, prompt, keys(seed, number)[0])))
+
+    def close(self) -> None:
+        """Finish what waits, and let go of the model's memory."""
+        self._batches.close()
+        if self.__dict__.pop("painter", None):
+            give_memory_back()
+
+    @cached_property
+    def painter(self) -> Painter:
+        """The model on its device, without text encoders: their work is done, or was found in the cache."""
+        settings = self._settings
+        what: Json = [self._checkpoint.identity, str(settings.torch_dtype)]
+        embeds = encoded(self._texts, what, self._encode_once)
+        pipeline = self._load(quantization_config=quantization(settings), **dict.fromkeys(self.text_parts))
+        return Painter(
+            place(pipeline, settings),
+            embeds,
+            list(self._texts),
+            self.repaint,
+            self.costs,
+            self._steps,
+            settings.torch_device,
+            settings.batch,
+        )
+
+    @property
+    @abstractmethod
+    def pipeline_class(self) -> Any:
+        """The class of diffusers, or one made of it. Raises UserError where the installed version has none."""
+
+    @staticmethod
+    @abstractmethod
+    def encode(pipeline: Any, texts: list[str]) -> dict[str, Any]:
+        """Prompts as the arguments that stand for them; the pipeline has nothing but text encoders and tokenizers."""
+
+    @staticmethod
+    @abstractmethod
+    def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
+        """A batch painted: see `Repaint`."""
+
+    def _paint(self, call: Call, jobs: Sequence[Job]) -> Sequence[Any | ValueError]:
+        return self.painter.paint(call, jobs)
+
+    def _load(self, **parts: Any) -> Any:
+        quieten()
+        return load(self.pipeline_class, self._checkpoint.folder, self._settings, **parts)
+
+    def _encode_once(self, texts: list[str]) -> dict[str, Any]:
+        pipeline = self._load(transformer=None, vae=None)
+        pipeline.to("cpu" if self._settings.offload else self._settings.torch_device)
+        made = {name: tensor.cpu() for name, tensor in self.encode(pipeline, texts).items()}
+        del pipeline
+        give_memory_back()
+        return made

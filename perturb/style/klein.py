@@ -1,0 +1,66 @@
+"""The freely licensed styler: FLUX.2-klein (Apache-2.0), an editing model that needs four steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mmdyn.errors import UserError
+from mmdyn.keys import Json
+from perturb.style._diffusion import Diffusion
+from perturb.style._painter import Call, Costs
+from perturb.style._prompts import TOKENS
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Klein(Diffusion):
+    """The picture is a reference, and the prompt says what to make of it; how far it goes is said in words.
+
+    It stands in for the Flux-Dev of MDK12-Bench ("Evaluation Methods", Style), with a model that is free for all uses.
+    """
+
+    label = "klein"
+    repository = "black-forest-labs/FLUX.2-klein-4B"
+    kinds = ("Flux2KleinPipeline",)
+    text_parts = ("text_encoder", "tokenizer")
+    steps = 4
+    costs = Costs(transformer=1600)  # the reference is as long again as what is painted
+
+    def params(self, stream: Generator, severity: str) -> dict[str, Json]:
+        """A prompt's name, which holds the severity, and a 63-bit seed."""
+        drawn = super().params(stream, severity)
+        return {**drawn, "prompt": f"{drawn['prompt']}@{severity}"} if severity else drawn
+
+    @property
+    def pipeline_class(self) -> Any:
+        """Flux2KleinPipeline with a reference a picture."""
+        try:
+            from perturb.style._klein_pipeline import OneReferenceEach
+        except ImportError as error:
+            raise UserError(f"diffusers is too old for klein ({error}): pip install -U 'mmdyn[gpu]'") from None
+        return OneReferenceEach
+
+    @staticmethod
+    def encode(pipeline: Any, texts: list[str]) -> dict[str, Any]:
+        """The language model's inner states."""
+        import torch
+
+        with torch.no_grad():
+            tokens, _ = pipeline.encode_prompt(texts, max_sequence_length=TOKENS)
+        return {"prompt_embeds": tokens}
+
+    @staticmethod
+    def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
+        """Each picture painted after itself; distilled models take no guidance."""
+        from perturb.style._klein_pipeline import Reference
+
+        height, width = call.bucket
+        return pipeline(
+            image=[Reference(picture) for picture in pictures],
+            height=height,
+            width=width,
+            guidance_scale=1.0,
+            output_type="pt",
+            **arguments,
+        ).images

@@ -1,0 +1,242 @@
+"""Jobs of many threads in batches: who runs with whom, and what happens when memory runs out or a run fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from perturb.style._batches import OUT_OF_MEMORY, Batches, is_out_of_memory
+
+LONG = 30.0
+"""Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""
+
+
+@contextmanager
+def opened(run: Callable[[Any, Sequence[Any]], Any], size: int = 8, **more: Any) -> Iterator[Batches[Any, Any, Any]]:
+    batches: Batches[Any, Any, Any] = Batches(run, lambda key: size, **{"patience_s": 0.0, **more})
+    try:
+        yield batches
+    finally:
+        batches.close()
+
+
+def until(true: Callable[[], Any]) -> None:
+    """Wait for what another thread does, a few seconds at most."""
+    deadline = time.monotonic() + 5
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def asked(batches: Batches[Any, Any, Any], pairs: Sequence[tuple[Any, Any]]) -> list[Future[Any]]:
+    """One thread a pair of key and job, each begun when the one before it waits."""
+    pool = ThreadPoolExecutor(max(1, len(pairs)))
+    futures = []
+    for number, (key, job) in enumerate(pairs):
+        futures.append(pool.submit(batches.ask, key, job))
+        until(lambda: batches.waiting > number or futures[0].done())  # noqa: B023
+    pool.shutdown(wait=False)
+    return futures
+
+
+class Runner:
+    """Doubles its jobs and notes its batches; `held` keeps it in its first batch until `go` is set.
+
+    It is out of memory with more than `room` jobs, and raises `error` at a job that is "bad".
+    """
+
+    def __init__(self, room: int = 99, error: Callable[[], BaseException] | None = None, held: bool = False) -> None:
+        self.batches: list[tuple[Any, list[Any]]] = []
+        self.begun = 0
+        self.room, self.error, self.go = room, error, threading.Event()
+        if not held:
+            self.go.set()
+
+    def __call__(self, key: Any, jobs: Sequence[Any]) -> list[Any]:
+        self.begun += 1
+        self.go.wait(LONG)
+        self.batches.append((key, list(jobs)))
+        if len(jobs) > self.room:
+            import torch
+
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+        if "bad" in jobs and self.error:
+            raise self.error()
+        return [job * 2 for job in jobs]
+
+
+def behind_one(run: Runner, pairs: Sequence[tuple[Any, Any]], size: int = 8) -> list[Any]:
+    """Answers, or errors, of jobs that all waited while another one ran."""
+    with opened(run, size) as batches, ThreadPoolExecutor(1) as first:
+        running = first.submit(batches.ask, "first", 0)
+        until(lambda: run.begun)
+        futures = asked(batches, pairs)
+        run.go.set()
+        running.result(LONG)
+        return [future.exception(LONG) or future.result(LONG) for future in futures]
+
+
+def test_what_waits_for_one_key_runs_together() -> None:
+    run = Runner(held=True)
+    pairs = [("a", 1), ("b", 2), ("a", 3), ("a", 4), ("b", 5)]
+    assert behind_one(run, pairs) == [2, 4, 6, 8, 10]
+    assert run.batches == [("first", [0]), ("a", [1, 3, 4]), ("b", [2, 5])]
+
+
+def test_no_batch_is_larger_than_its_size() -> None:
+    run = Runner(held=True)
+    assert behind_one(run, [("a", number) for number in range(5)], size=2) == [0, 2, 4, 6, 8]
+    assert run.batches[1:] == [("a", [0, 1]), ("a", [2, 3]), ("a", [4])]
+
+
+def test_who_waited_longest_is_served_first() -> None:
+    run = Runner(held=True)
+    behind_one(run, [("a", 1), ("b", 2), ("b", 3), ("a", 4)], size=1)
+    assert run.batches[1:] == [("a", [1]), ("b", [2]), ("b", [3]), ("a", [4])]
+
+
+def test_a_full_batch_does_not_wait_and_another_one_only_so_long() -> None:
+    run = Runner()
+    with opened(run, size=3, patience_s=LONG) as batches:
+        assert [future.result(5) for future in asked(batches, [("a", 1), ("a", 2), ("a", 3)])] == [2, 4, 6]
+    with opened(run, size=3, patience_s=0.2) as batches:
+        started = time.monotonic()
+        assert batches.ask("a", 1) == 2
+        assert 0.15 < time.monotonic() - started < 5
+
+
+def test_everybody_gets_their_own_answer() -> None:
+    run = Runner()
+    with opened(run, size=7) as batches, ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda number: batches.ask(number % 3, number), range(400)))
+    assert answers == [2 * number for number in range(400)]
+    assert all(job % 3 == key for key, jobs in run.batches for job in jobs)
+    assert sum(len(jobs) for _, jobs in run.batches) == 400
+
+
+def test_out_of_memory_halves_the_batch_until_it_fits() -> None:
+    """Seven do not fit, nor do three: one at a time it is."""
+    run = Runner(room=2, held=True)
+    assert behind_one(run, [("a", number) for number in range(7)]) == [2 * number for number in range(7)]
+    assert [len(jobs) for _, jobs in run.batches[1:]] == [7, 3] + [1] * 7
+
+
+def test_a_smaller_batch_is_remembered_for_its_key_alone() -> None:
+    run = Runner(room=4, held=True)
+    with opened(run) as batches, ThreadPoolExecutor(1) as first:
+        for round_ in range(2):
+            run.go.clear()
+            begun = run.begun
+            running = first.submit(batches.ask, "first", 0)
+            until(lambda: run.begun > begun)  # noqa: B023
+            futures = asked(batches, [("a", number) for number in range(8)])
+            run.go.set()
+            running.result(LONG)
+            assert [future.result(LONG) for future in futures] == [2 * number for number in range(8)]
+            sizes = [len(jobs) for key, jobs in run.batches if key == "a"]
+            assert sizes == [8, 4, 4] + [4, 4] * round_
+
+
+def test_a_job_that_does_not_fit_alone_fails_and_the_others_go_on() -> None:
+    class Picky(Runner):
+        def __call__(self, key: Any, jobs: Sequence[Any]) -> list[Any]:
+            self.room = 0 if 99 in jobs else 9
+            return super().__call__(key, jobs)
+
+    answers = behind_one(Picky(held=True), [("a", 1), ("a", 99), ("a", 3), ("a", 4)])
+    assert answers[0] == 2 and answers[2:] == [6, 8]
+    assert isinstance(answers[1], ValueError) and str(answers[1]) == OUT_OF_MEMORY
+
+
+def test_memory_is_given_back_when_the_error_is_gone() -> None:
+    class Held:
+        """Stands for a tensor that the failing frames hold."""
+
+    held: list[weakref.ref[Held]] = []
+    seen = []
+
+    def run(key: Any, jobs: Sequence[Any]) -> list[Any]:
+        tensor = Held()
+        held.append(weakref.ref(tensor))
+        if len(held) == 1:
+            raise MemoryError
+        return list(jobs)
+
+    with opened(run, free=lambda: seen.append(held[0]())) as batches:
+        with pytest.raises(ValueError, match="did not fit into the memory"):
+            batches.ask("a", 1)
+        assert batches.ask("a", 2) == 2
+    assert seen == [None]
+
+
+def test_an_error_reaches_all_who_wait_and_later_batches_run() -> None:
+    run = Runner(error=lambda: KeyError("broken"), held=True)
+    answers = behind_one(run, [("a", "bad"), ("a", "good"), ("b", "good")])
+    assert [type(answer) for answer in answers] == [KeyError, KeyError, str]
+    assert answers[2] == "goodgood"
+
+
+def test_another_runtime_error_is_not_taken_for_memory() -> None:
+    run = Runner(error=lambda: RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
+    with opened(run) as batches, pytest.raises(RuntimeError, match="mat1"):
+        batches.ask("a", "bad")
+    assert len(run.batches) == 1
+
+
+def test_a_value_error_among_the_answers_is_that_job_s_own() -> None:
+    def run(key: Any, jobs: Sequence[Any]) -> list[Any]:
+        return [ValueError(f"no {job}") if job == 2 else job for job in jobs]
+
+    with opened(run, size=3, patience_s=LONG) as batches:
+        futures = asked(batches, [("a", 1), ("a", 2), ("a", 3)])
+        assert [str(future.exception(5) or future.result()) for future in futures] == ["1", "no 2", "3"]
+
+
+def test_an_error_of_the_size_reaches_all_who_wait() -> None:
+    def size(key: Any) -> int:
+        raise OSError("no weights")
+
+    batches: Batches[Any, Any, Any] = Batches(Runner(), size)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no weights"):
+            batches.ask("a", 1)
+    batches.close()
+
+
+def test_closing_serves_who_waits_and_nobody_after() -> None:
+    run = Runner()
+    batches: Batches[Any, Any, Any] = Batches(run, lambda key: 9, patience_s=LONG)
+    futures = asked(batches, [("a", 1), ("b", 2)])
+    batches.close()
+    assert [future.result(LONG) for future in futures] == [2, 4]
+    with pytest.raises(RuntimeError, match="these batches were closed"):
+        batches.ask("a", 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "memory"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("CUDA error: out of memory"), True),
+        (
+            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
+            True,
+        ),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"), False),
+        (ValueError("a bad picture"), False),
+    ],
+)
+def test_what_counts_as_out_of_memory(error: Exception, memory: bool) -> None:
+    assert is_out_of_memory(error) is memory
+
+
+def test_torch_s_own_kind_counts_too() -> None:
+    import torch
+
+    assert is_out_of_memory(torch.OutOfMemoryError("Allocation failed"))

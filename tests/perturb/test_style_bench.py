@@ -1,0 +1,35 @@
+"""bench/style.py: its small run passes, and the work that it counts is that of the full model."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "bench" / "style.py"
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    spec = spec_from_file_location("bench_style", BENCH)
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_small_run_says_what_it_measured(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.main(["--small", "--rounds", "1"])
+    rows = {line[:15].strip(): line[15:].strip() for line in capsys.readouterr().out.splitlines()}
+    assert list(rows) == ["device", "picture", "steps", "batch", "work", "speed", "matrix product", "dense bf16"]
+    assert rows["steps"] == "10 (0.2 of 50)" and rows["batch"] == "2 (given)"
+    assert float(rows["speed"].partition(" ")[0]) > 0
+
+
+def test_the_full_model_s_work_is_what_was_reckoned(bench: Any) -> None:
+    """FLUX.1 at 1024x1024, ten steps and 512 text tokens: 759 TFLOP a picture, the VAE included."""
+    options = Namespace(small=False, tokens=512)
+    assert abs(bench.flops(options, bench.Call((1024, 1024), 0.2)) / 1e12 - 759.2) < 0.1
