@@ -1,4 +1,4 @@
-"""A choice question as a claim about it that is true or false."""
+"""A question as a claim about its answer that is true or false."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from mmdyn.sample import Match, Option, Sample
 from mmdyn.text.references import plain_text
-from perturb.text._wording import changed, claim, right_labels
+from perturb.text._stem import blanks
+from perturb.text._wording import changed, claim, filled_claim, right_labels
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -17,14 +18,13 @@ def draw_claim(stream: Generator, sample: Sample) -> tuple[str, ...]:
 
     Wrong labels are as many as the right ones, so that their number tells nothing; where all options are right, one less.
     """
-    right = right_labels(sample)
+    right, known = right_labels(sample), sample.labels
     if stream.integers(2):
         return right
-    size = len(right) if len(right) < len(sample.labels) else len(right) - 1
+    size = len(right) if len(right) < len(known) else len(right) - 1
     labels = right
     while labels == right:
-        places = sorted(stream.permutation(len(sample.labels))[:size])
-        labels = tuple(sample.labels[place] for place in places)
+        labels = tuple(known[place] for place in sorted(stream.permutation(len(known))[:size]))
     return labels
 
 
@@ -52,6 +52,18 @@ def as_claim(sample: Sample, labels: tuple[str, ...]) -> Sample:
         options=(),
         options_in_image=False,
         images=tuple(images),
+        match=Match(),
+    )
+
+
+def as_filled_claim(sample: Sample, answer: str, right: str) -> Sample:
+    """A question with a short answer and the claim that the answer is `answer`: true where that is the right one."""
+    sentence = filled_claim(sample.language, answer, blank=bool(blanks(sample.question)))
+    return changed(
+        sample,
+        question=f"{sample.question}\n\n{sentence}",
+        task_type="true_false",
+        answer=answer == right,
         match=Match(),
     )
 

@@ -20,6 +20,12 @@ _CLAIM_OF_SEVERAL: dict[Language, str] = {
     "en": "Claim: the right answer is {labels}, and no other option. Is this claim true or false?",
     "zh": "断言：本题应选{labels}，且不选其他选项。这一断言是否正确？",
 }
+_FILLED: dict[Language, tuple[str, str]] = {
+    "en": ("Claim: {answer} belongs in the blank.", "Claim: the answer is {answer}."),
+    "zh": ("断言：空白处应填{answer}。", "断言：本题的答案是{answer}。"),
+}
+_TRUE_OR_FALSE: dict[Language, str] = {"en": " Is this claim true or false?", "zh": "这一断言是否正确？"}
+_STATE: dict[Language, str] = {"en": "State what belongs in the blank.", "zh": "请写出空白处应填的内容。"}
 _JOINT: dict[Language, tuple[str, str]] = {"en": (", ", " and "), "zh": ("、", "、")}
 
 
@@ -28,6 +34,16 @@ def claim(language: Language, labels: tuple[str, ...], *, several: bool) -> str:
     comma, last = _JOINT[language]
     joined = last.join(part for part in (comma.join(labels[:-1]), labels[-1]) if part)
     return (_CLAIM_OF_SEVERAL if several else _CLAIM)[language].format(labels=joined)
+
+
+def filled_claim(language: Language, answer: str, *, blank: bool) -> str:
+    """The sentence that calls a text the right answer; `blank` where the question shows a blank."""
+    return _FILLED[language][0 if blank else 1].replace("{answer}", answer) + _TRUE_OR_FALSE[language]
+
+
+def stating(language: Language) -> str:
+    """The sentence that asks for what a blank stands for."""
+    return _STATE[language]
 
 
 def changed(sample: Sample, **changes: Any) -> Sample:
@@ -54,4 +70,4 @@ def alike(options: Iterable[Option]) -> bool:
 def right_labels(sample: Sample) -> tuple[str, ...]:
     """The labels of a choice question's right options, in the options' order."""
     assert isinstance(sample.answer, tuple)
-    return tuple(label for label in sample.labels if label in sample.answer)
+    return tuple(option.label for option in sample.options if option.label in sample.answer)

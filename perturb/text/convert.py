@@ -6,14 +6,29 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from mmdyn.keys import Json
-from mmdyn.sample import CHOICE_TYPES, Match, Option, Sample
+from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
 from perturb._operator import Item, NotApplicable, Operator
+from perturb.text._alone import as_alone, ask_alone
 from perturb.text._blank import as_blank
-from perturb.text._claim import as_claim, draw_claim
-from perturb.text._wording import TRUE_FALSE, alike, changed
+from perturb.text._claim import as_claim, as_filled_claim, draw_claim
+from perturb.text._options import as_choice, as_either, is_label
+from perturb.text._short import as_filled, as_open, short_answer
+from perturb.text._wording import alike
+from perturb.text._wrong import COUNT, wrong_answers
+from perturb.workbench import EMBEDDED
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+_TARGETS: dict[TaskType, tuple[TaskType, ...]] = {
+    "single_choice": ("true_false", "fill_in_the_blank", "open_ended"),
+    "multi_select": ("true_false",),
+    "true_false": ("single_choice",),
+    "fill_in_the_blank": ("single_choice", "true_false", "open_ended"),
+    "open_ended": ("single_choice", "true_false", "fill_in_the_blank"),
+}
+
+_Params = dict[str, Json]
 
 
 class Convert(Operator):
@@ -21,42 +36,108 @@ class Convert(Operator):
 
     - A choice question becomes a claim about it ("the right answer is B") that is true or false with equal chance; the
       options stay listed in the question, and option pictures become pictures of the question.
-    - A single choice becomes a blank, where the right option is one number and the stem does not lean on its options.
+    - A single choice becomes a blank or an open question, where the right option is one number and the stem does not lean
+      on its options; where a rewriter model was chosen, also where the right option is a few words: the model rewrites the
+      stem so that it stands alone, and names what is accepted.
+    - A blank and an open question with one short answer become each other; a single choice between the answer and wrong
+      ones, in any place; and a claim of the answer or of a wrong one, with equal chance. Wrong answers are the stem's own
+      alternatives, a rewriter model's, other samples' of the same knowledge point, or near values by rules.
     - True/false becomes a choice between the two, in either order.
 
-    Where two targets fit, each is drawn with equal chance. The explanation, and hints and checklist items that name an
-    option's letter, are left out of the variant.
+    Each target that fits is drawn with equal chance. A single choice does not become a multi_select: that would tell that
+    several options may be right. The explanation, and hints and checklist items that name an option's letter, are left out.
 
     Source: MDK12-Bench, "Evaluation Methods", Question Type Conversion.
     """
 
     random = True
+    uses = ("rewriter", "pool")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """`target` and what it needs: the `claim` (labels), or whether true is listed `true_first`."""
-        if sample.task_type == "true_false":
-            return {"target": "single_choice", "true_first": bool(stream.integers(2))}
-        if sample.task_type not in CHOICE_TYPES:
-            return NotApplicable(f"no other form is sure to be right ({sample.task_type})")
-        if alike(sample.options):
+        """`target` and what it needs: the `claim` (labels) or what is `filled` in; whether true is listed `true_first`; the
+        `distractors` and the `place` of the right option among them; a model's `stem` and what is `accepted`. `by` names who
+        made texts, `pool` the digest of the pool that was used.
+
+        Raises ValueError where a model did not answer.
+        """
+        if sample.task_type in CHOICE_TYPES and alike(sample.options):
             return NotApplicable("two options are the same")
-        targets = ["true_false", *(["fill_in_the_blank"] if isinstance(as_blank(sample), Sample) else [])]
-        target = targets[stream.integers(len(targets))]
-        return {"target": target, **({"claim": list(draw_claim(stream, sample))} if target == "true_false" else {})}
+        targets = _TARGETS[sample.task_type]
+        refusals = dict[TaskType, str]()
+        alone: _Params | NotApplicable | None = None
+        for place in stream.permutation(len(targets)):
+            target = targets[place]
+            made: _Params | NotApplicable
+            if sample.task_type == "single_choice" and target != "true_false":
+                alone = self._alone(stream, sample) if alone is None else alone
+                made = _of_one_text(alone) if target == "open_ended" else alone
+            else:
+                made = self._params(stream, sample, target)
+            if not isinstance(made, NotApplicable):
+                return {"target": target, **made}
+            refusals[target] = made.reason
+        return NotApplicable("; ".join(dict.fromkeys(refusals[target] for target in targets)))
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with its question in the target's form."""
-        if params["target"] == "single_choice":
-            return item.rewrite(_as_choice(item.sample, bool(params["true_first"])))
-        if params["target"] == "true_false":
-            return item.rewrite(as_claim(item.sample, tuple(cast("list[str]", params["claim"]))))
-        blank = as_blank(item.sample)
-        return blank if isinstance(blank, NotApplicable) else item.rewrite(blank)
+        made = _converted(item.sample, cast("TaskType", params["target"]), params)
+        return made if isinstance(made, NotApplicable) else item.rewrite(made)
+
+    def _alone(self, stream: Generator, sample: Sample) -> _Params | NotApplicable:
+        """What a single choice needs to be asked without its options: nothing, or a model's stem."""
+        made = as_blank(sample)
+        if isinstance(made, Sample):
+            return {}
+        if self.workbench.tools.rewriter == EMBEDDED:
+            return made
+        return ask_alone(sample, stream, self.workbench.rewriter)
+
+    def _params(self, stream: Generator, sample: Sample, target: TaskType) -> _Params | NotApplicable:
+        if sample.task_type in CHOICE_TYPES:
+            return {"claim": list(draw_claim(stream, sample))}
+        if sample.task_type == "true_false":
+            return {"true_first": bool(stream.integers(2))}
+        if target in ("open_ended", "fill_in_the_blank"):
+            made = as_open(sample) if target == "open_ended" else as_filled(sample)
+            return made if isinstance(made, NotApplicable) else {}
+        return self._with_wrong_answers(stream, sample, target)
+
+    def _with_wrong_answers(self, stream: Generator, sample: Sample, target: TaskType) -> _Params | NotApplicable:
+        short = short_answer(sample)
+        if isinstance(short, NotApplicable):
+            return short
+        if is_label(short.text):
+            return NotApplicable("the answer is a letter, as options have")
+        wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.workbench)
+        if isinstance(wrong, NotApplicable):
+            return wrong
+        if target == "true_false":
+            return {"filled": short.text if stream.integers(2) else wrong.texts[0], **wrong.source}
+        place = int(stream.integers(len(wrong.texts) + 1))
+        return {"distractors": list(wrong.texts), "place": place, **wrong.source}
 
 
-def _as_choice(sample: Sample, true_first: bool) -> Sample:
-    words = TRUE_FALSE[sample.language]
-    truths = (True, False) if true_first else (False, True)
-    options = tuple(Option(label, words[0] if truth else words[1]) for label, truth in zip("AB", truths, strict=True))
-    answer = "A" if sample.answer is truths[0] else "B"
-    return changed(sample, task_type="single_choice", options=options, answer=(answer,), match=Match())
+def _of_one_text(made: _Params | NotApplicable) -> _Params | NotApplicable:
+    """An open question has one gold text: the right option's."""
+    if isinstance(made, NotApplicable) or "accepted" not in made:
+        return made
+    return {**made, "accepted": cast("list[Json]", made["accepted"])[:1]}
+
+
+def _converted(sample: Sample, target: TaskType, params: Mapping[str, Json]) -> Sample | NotApplicable:
+    """The sample in its new form; pure."""
+    if sample.task_type == "true_false":
+        return as_either(sample, bool(params["true_first"]))
+    if "claim" in params:
+        return as_claim(sample, tuple(cast("list[str]", params["claim"])))
+    if sample.task_type == "single_choice":
+        blank = as_alone(sample, params) if "stem" in params else as_blank(sample)
+        return blank if target == "fill_in_the_blank" or isinstance(blank, NotApplicable) else as_open(blank)
+    if target in ("open_ended", "fill_in_the_blank"):
+        return as_open(sample) if target == "open_ended" else as_filled(sample)
+    short = short_answer(sample)
+    if isinstance(short, NotApplicable):
+        return short
+    if target == "true_false":
+        return as_filled_claim(sample, cast("str", params["filled"]), short.text)
+    return as_choice(sample, short.text, cast("list[str]", params["distractors"]), cast("int", params["place"]))

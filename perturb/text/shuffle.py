@@ -48,11 +48,11 @@ class Shuffle(Operator):
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with its options in the new order."""
         sample, order = item.sample, cast("list[int]", params["order"])
+        labels, right = sample.labels, right_labels(sample)
         options = tuple(
-            msgspec.structs.replace(sample.options[old], label=sample.labels[new]) for new, old in enumerate(order)
+            msgspec.structs.replace(sample.options[old], label=labels[new]) for new, old in enumerate(order)
         )
-        right = right_labels(sample)
-        answer = tuple(sample.labels[new] for new, old in enumerate(order) if sample.labels[old] in right)
+        answer = tuple(labels[new] for new, old in enumerate(order) if labels[old] in right)
         return item.rewrite(changed(sample, options=options, answer=answer))
 
 
@@ -80,11 +80,11 @@ def _problem(sample: Sample) -> str:
 
 
 def _problem_of_options(sample: Sample) -> str:
-    free = _free(sample)
+    free, labels = _free(sample), sample.labels
     for number, option in enumerate(sample.options):
-        if found := option_refers_to_option(option.text, sample.labels, sample.question):
+        if found := option_refers_to_option(option.text, labels, sample.question):
             return f"an option refers to another ({option.label}: {found})"
-        if is_named_by_label(option.text, sample.labels):
+        if is_named_by_label(option.text, labels):
             return f"an option is named by a letter ({option.label}: {option.text.strip()})"
         if refers_to_all(option.text) and (number < free or (refers_to_pair(option.text) and free != 2)):
             return f"an option refers to some of the others ({option.label}: {option.text.strip()[:40]})"

@@ -48,10 +48,10 @@ def test_one_and_two_workers_make_the_same_set(benchmark: str, folder: str, tmp_
     ("benchmark", "folder", "shuffled", "converted", "blanks"),
     [
         ("gaokao_mm", "gaokao-mm", (63, 72), (72, 72), 1),
-        ("scemqa", "scemqa", (151, 201), (161, 201), 19),
+        ("scemqa", "scemqa", (151, 201), (196, 201), 19),
         ("we_math", "we-math", (206, 215), (214, 215), 98),
-        ("math_vision", "math-vision", (24, 80), (51, 80), 5),
-        ("gaokao_bench", "gaokao-bench", (594, 802), (598, 802), 26),
+        ("math_vision", "math-vision", (24, 80), (78, 80), 5),
+        ("gaokao_bench", "gaokao-bench", (594, 802), (630, 802), 26),
         ("tal_scq5k", "tal-scq5k", (1582, 1597), (1596, 1597), 757),
     ],
 )

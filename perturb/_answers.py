@@ -1,0 +1,167 @@
+"""Short answers: of what kind one is, and whether another may stand beside it as a wrong one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from mmdyn.text.fold import fold
+from mmdyn.text.latex import plain
+from mmdyn.text.numbers import Number, read_number
+from mmdyn.text.units import known_unit
+from perturb._values import value_of
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+LONGEST = 60
+"""Answers of more characters are not short."""
+
+ROUNDED = 0.1
+"""How far, relative to it, a wrong value stays from a right one that was printed with decimals: people round."""
+
+_LONGEST_QUANTITY = 320
+_TINY, _HUGE = Fraction(1, 10**100), Fraction(10**100)
+_INTEGER = re.compile(r"\${0,2}\s?(-?)(\d{1,9})\s?\${0,2}")
+_VAGUE = re.compile(
+    r"[①-⓿❶-➓㈠-㉃]|[以之][上下内外前后]|左右|[多余约近超]|\b(?:most|least|more|less|over|under|above|below|about|ago)\b",
+    re.IGNORECASE,
+)
+"""What makes of a number something else: the numbers of statements (①③), bounds, approximations."""
+
+_COUNTED = re.compile(r".*\d\s+[a-z]{3,}(?: [a-z]+)*")
+_WORDS = re.compile(r"[^\W\d_\u2e80-\u9fff]{2,}(?:[ '’-][^\W\d_\u2e80-\u9fff]+){0,3}")
+_HAN = re.compile(r"[\u4e00-\u9fff]{1,10}")
+_SYMBOLS = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9+-]{1,11}")
+_JOINED = re.compile(r"[或和与及]")
+
+
+class Answer(Struct, frozen=True):
+    """A short answer as it is printed. `kind` is `number` with its unit, `value` (a formula such as 2√3), `words`, `han`
+    (Chinese words), `symbols` (H2O), or "" for what is none of these: no other answer is known to differ from that.
+
+    `rounded`: printed with decimals, so that what comes near may be meant.
+    """
+
+    text: str
+    folded: str
+    kind: str
+    value: Fraction | float | None = None
+    rounded: bool = False
+
+
+def answer_of(text: str) -> Answer:
+    """Read a short answer."""
+    text = text.strip()
+    return _read(text) if 0 < len(text) <= LONGEST else Answer(text, text, "")
+
+
+@lru_cache(maxsize=8192)
+def _read(text: str) -> Answer:
+    folded = fold(text)
+    number = quantity(text)
+    if number and (number.value == 0 or _TINY < abs(number.value) < _HUGE):
+        return Answer(text, folded, f"number {number.unit}".strip(), number.value, number.step is not None)
+    if (value := value_of(text)) is not None:
+        return Answer(text, folded, "value", value)
+    for kind, pattern in (("words", _WORDS), ("han", _HAN), ("symbols", _SYMBOLS)):
+        if pattern.fullmatch(folded) and not (kind == "han" and _JOINED.search(folded)):
+            return Answer(text, folded, kind)
+    return Answer(text, folded, "")
+
+
+def quantity(text: str) -> Number | None:
+    """The one number that a text is, with its unit; None for a bound, an approximation, a list of numbered statements, or
+    where what follows the number may be a product of symbols (2mgL) rather than a unit."""
+    if whole := _INTEGER.fullmatch(text):
+        digits = whole[2]
+        return Number(Fraction(-int(digits) if whole[1] else int(digits)), None, len(digits.lstrip("0")))
+    return _quantity(text) if len(text) <= _LONGEST_QUANTITY else None
+
+
+@lru_cache(maxsize=4096)
+def _quantity(text: str) -> Number | None:
+    if _VAGUE.search(text):
+        return None
+    value = read_number(text)
+    if value is None or not value.unit or not value.unit.isascii() or known_unit(value.unit) or "/" in value.unit:
+        return value
+    return value if _COUNTED.fullmatch(plain(text).strip()) else None
+
+
+def equal(one: Answer, other: Answer) -> bool:
+    """Whether two answers are the same text, but for spelling, or the same value in the same unit."""
+    if one.folded == other.folded:
+        return True
+    return one.value is not None and one.value == other.value and _unit(one) == _unit(other)
+
+
+def differ(right: Answer, other: Answer, apart: float = 0.0) -> bool:
+    """Whether `other` surely says something else than `right`: another value by more than `apart` (relative to the right
+    one), or words of which neither holds the other. Values in different units are not compared."""
+    if right.folded == other.folded or not other.folded:
+        return False
+    if right.value is not None and other.value is not None:
+        apart = max(apart, ROUNDED if right.rounded else 0.0)
+        return _unit(right) == _unit(other) and _far(right.value, other.value, apart)
+    if right.kind == other.kind == "symbols":
+        return True
+    longer, shorter = sorted((_spaced(right), _spaced(other)), key=len, reverse=True)
+    return shorter not in longer
+
+
+def resembles(right: Answer, other: Answer) -> bool:
+    """Whether `other` could be taken for the answer: of the same kind, a value of the same sign and size, words as long."""
+    if not right.kind or right.kind != other.kind:
+        return False
+    if right.value is None or other.value is None:
+        return len(other.folded) <= 2 * len(right.folded) <= 4 * len(other.folded)
+    if right.rounded != other.rounded or right.value == 0 or _is_whole(right) != _is_whole(other):
+        return False
+    return 0.2 <= float(other.value) / float(right.value) <= 5
+
+
+def spread(stream: Generator, right: Answer, others: Sequence[Answer], count: int) -> tuple[str, ...] | None:
+    """Draw `count` of the others, each different from the rest; None where there are not so many.
+
+    Of values as many lie below the right one as were drawn beforehand, uniformly where the others allow it: nobody finds
+    the right one by its place in the middle.
+    """
+    drawn = [others[place] for place in stream.permutation(len(others))]
+    kept: list[Answer] = []
+    for other in drawn:
+        if all(differ(known, other) and differ(other, known) for known in kept):
+            kept.append(other)
+    if len(kept) < count:
+        return None
+    if right.value is None or any(other.value is None for other in kept):
+        return tuple(other.text for other in kept[:count])
+    below = [other for other in kept if other.value < right.value]  # type: ignore[operator]
+    above = [other for other in kept if other not in below]
+    fewest, most = max(0, count - len(above)), min(count, len(below))
+    under = int(stream.integers(fewest, most + 1))
+    return tuple(other.text for other in below[:under] + above[: count - under])
+
+
+def _far(right: Fraction | float, other: Fraction | float, apart: float) -> bool:
+    if isinstance(right, Fraction) and isinstance(other, Fraction) and not apart:
+        return right != other
+    return abs(float(other) - float(right)) > max(apart, 1e-9) * abs(float(right))
+
+
+def _is_whole(answer: Answer) -> bool:
+    return isinstance(answer.value, Fraction) and answer.value.denominator == 1
+
+
+def _unit(answer: Answer) -> str:
+    return answer.kind.partition(" ")[2]
+
+
+def _spaced(answer: Answer) -> str:
+    """The folded text, so that a word is found in another text only as a whole word."""
+    return f" {answer.folded} " if answer.kind == "words" else answer.folded

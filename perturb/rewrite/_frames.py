@@ -1,0 +1,88 @@
+"""Sentence frames: patterns, and the templates that a sentence which fits them may become. They are read from YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, TypeAlias
+
+import yaml
+from msgspec import Struct
+
+Pick: TypeAlias = Callable[[int], int]
+"""Draws a number from 0 to below the one that it is given."""
+
+Choice: TypeAlias = "tuple[str, dict[str, str]]"
+"""A template, and what a sentence's frame captured for it."""
+
+_PIECE = re.compile(r"@(?:([a-z]):)?([A-Za-z]+)")
+
+
+class Frame(Struct, frozen=True):
+    """`bars`: what captured pieces must not hold (`all`: the whole sentence). `has`: a string that the sentence must hold.
+    `closing`: it fits only the last sentence of a line.
+    """
+
+    pattern: re.Pattern[str]
+    to: tuple[str, ...]
+    bars: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    has: str = ""
+    closing: bool = False
+
+    def fit(self, sentence: str, closing: bool) -> dict[str, str] | None:
+        """What the pattern captures of a sentence that it fits as a whole, or None."""
+        if (
+            self.has not in sentence
+            or (self.closing and not closing)
+            or not (match := self.pattern.fullmatch(sentence))
+        ):
+            return None
+        pieces = match.groupdict("")
+        for name, bar in self.bars:
+            if bar.search(sentence if name == "all" else pieces[name]):
+                return None
+        return pieces
+
+
+class Frames:
+    """The frames of a section, by the words under which they lie."""
+
+    def __init__(self, section: Mapping[str, Sequence[Mapping[str, Any]]], pieces: Mapping[str, str]) -> None:
+        self.by_word: dict[str, tuple[Frame, ...]] = {}
+        for words, entries in section.items():
+            frames = tuple(_frame(entry, pieces) for entry in entries)
+            for word in words.split() or [""]:
+                self.by_word[word] = self.by_word.get(word, ()) + frames
+
+    def fitting(self, word: str, sentence: str, closing: bool) -> Iterator[Choice]:
+        """The templates that a sentence may take by the frames under a word, each with what its frame captured."""
+        for frame in self.by_word.get(word, ()):
+            if (pieces := frame.fit(sentence, closing)) is not None:
+                for to in frame.to:
+                    yield to, pieces
+
+
+def read(language: str) -> dict[str, Any]:
+    """A language's file of frames, with its `pieces` put into each other; `about_words` lists what shows that a question
+    is about words or about a text, as regular expressions.
+    """
+    folder = files("perturb.rewrite") / language
+    data: dict[str, Any] = yaml.safe_load((folder / "paraphrase.yaml").read_text("utf-8"))
+    words = (folder / "about_words.txt").read_text("utf-8").splitlines()
+    pieces: dict[str, str] = {}
+    for name, piece in data["pieces"].items():
+        pieces[name] = with_pieces(piece, pieces)
+    about = [line for line in words if line and not line.startswith("#")] + data["about_texts"]
+    return {**data, "pieces": pieces, "about_words": about}
+
+
+def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:
+    """A pattern in which @x:np is the piece `np` captured as x, and @np the piece alone. Raises KeyError."""
+    return _PIECE.sub(lambda at: f"(?P<{at[1]}>{pieces[at[2]]})" if at[1] else f"(?:{pieces[at[2]]})", pattern)
+
+
+def _frame(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Frame:
+    bars = tuple((name, re.compile(with_pieces(bar, pieces))) for name, bar in entry.get("bars", {}).items())
+    pattern = re.compile(with_pieces(entry["match"], pieces))
+    return Frame(pattern, tuple(entry["to"]), bars, entry.get("has", ""), entry.get("closing", False))

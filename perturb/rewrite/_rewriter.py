@@ -1,0 +1,51 @@
+"""The contract of a rewriter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from mmdyn.keys import Json
+from mmdyn.sample import Sample
+from perturb._operator import NotApplicable
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Standalone(Struct, frozen=True):
+    """A choice question that needs no options any more, and the ways to write its one short answer."""
+
+    question: str
+    answers: tuple[str, ...]
+
+
+class Rewriter(Protocol):
+    """Puts a sample's question into other words without changing what is asked. Used from several threads at a time."""
+
+    label: str
+    """What a trail names it by: `embedded`, or the model's label."""
+    identity: Json
+    """What of it decides its texts (never a key or token): goes into the set's manifest."""
+    waits: bool
+    """Whether it waits for a server, so that many should be asked at a time."""
+
+    def substitute(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The question with some keywords replaced by synonyms. Raises ValueError where a model did not answer."""
+
+    def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The question with whole sentences rephrased. Raises ValueError where a model did not answer."""
+
+    def distractors(
+        self, sample: Sample, answer: str, count: int, stream: Generator
+    ) -> tuple[str, ...] | NotApplicable:
+        """`count` wrong answers that look like the right one, `answer`. Raises ValueError where a model did not answer."""
+        return NotApplicable("the rewriter writes no wrong answers")
+
+    def standalone(self, sample: Sample, stream: Generator) -> Standalone | NotApplicable:
+        """A single_choice as a question that is answered without its options. Raises ValueError where a model did not answer."""
+        return NotApplicable("the rewriter writes no stems that stand alone")
+
+    def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,148 @@
+"""Sentence paraphrasing by rules: whole sentences of a stem take another build, and nothing that they say is lost."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from perturb._operator import NotApplicable
+from perturb.rewrite._atoms import BLANK, mask
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from perturb.rewrite._frames import Pick
+
+NOTHING_FITS = "no sentence that a rule can rephrase"
+ABOUT_WORDS = "the question is about words or about a text, which must stay as they are"
+
+_LONGEST_SENTENCE = 400
+_MOST_SENTENCES = 40
+"""Only the last sentences of a stem are looked at: what is asked stands there, and the time stays bounded."""
+
+_ONE_IN = 3
+"""How rarely a sentence stays as it is although a frame fits, unless it is the one that surely changes."""
+
+_SENTENCE = re.compile(
+    r"([^\s?？!！。．；;.][^\n?？!！。．；;.]*(?:(?:\.(?!\s|$|(?:[A-Z][a-z]+|A) |[\u4e00-\u9fff])"
+    # a line that was broken in the middle of a Chinese sentence
+    r"|(?<=[^\n]{10}[\u4e00-\u9fff，、])\n(?= {0,2}[\u4e00-\u9fff，、\uf000-\uf3ff]))[^\n?？!！。．；;.]*)*)([?？!！。．；;.]?)"
+)
+_ITEM = re.compile(r"\s*(?:[(（]?\s?(?:\d{1,2}|[A-H]|[IVX]{1,4}|[ivx]{1,4})\s?[)）.．、:：]|[①-⑳❶-❿•·*-])")
+_BLANK = re.compile(f"[{BLANK}]")
+
+
+class Language(Protocol):
+    """The frames of a language."""
+
+    def about_words(self, text: str) -> bool:
+        """Whether a stem asks about words, or about a text that it quotes."""
+
+    def rephrased(self, sentence: str, pick: Pick, *, asks: bool, closing: bool, tells: bool) -> str | None:
+        """One of the sentences that this one may become, with its mark at its end, or None.
+
+        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it may
+        change though it asks nothing, which an item of a list may not.
+        """
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    text: str
+    mark: str
+    asks: bool
+    closing: bool
+    tells: bool
+
+
+def paraphrase(question: str, language: str, stream: Generator) -> str | NotApplicable:
+    """The question with at least one sentence rephrased, by frames that the stream chooses among those that fit.
+
+    Formulas, quotations, blanks and image marks are carried over whole, and what a frame captures (numbers, names,
+    negations, quantifiers) word by word. Where no frame is sure to fit, or the question is about words, NotApplicable.
+
+    Source: MDK12-Bench, "Evaluation Methods", Sentence Paraphrasing ("variations in sentence structure, word order, or style").
+    """
+    rules = _language(language)
+    if rules.about_words(question):
+        return NotApplicable(ABOUT_WORDS)
+    try:
+        masked, atoms = mask(question)
+    except ValueError as error:
+        return NotApplicable(str(error))
+    pick = _picker(stream)
+    changes = []
+    for sentence in _sentences(masked):
+        asks, closing, tells = sentence.asks, sentence.closing, sentence.tells
+        if made := rules.rephrased(sentence.text, pick, asks=asks, closing=closing, tells=tells):
+            changes.append((sentence, made))
+    if not changes:
+        return NotApplicable(NOTHING_FITS)
+    if len(changes) > 1:
+        sure = pick(len(changes))
+        changes = [change for number, change in enumerate(changes) if number == sure or pick(_ONE_IN)]
+    return _changed(masked, changes).translate(atoms)
+
+
+def _picker(stream: Generator) -> Pick:
+    """Draws whole numbers, a bunch of random numbers at a time, because the call costs more than the numbers."""
+    draws: list[float] = []
+
+    def pick(below: int) -> int:
+        if not draws:
+            draws.extend(stream.random(16).tolist())
+        return int(draws.pop() * below)
+
+    return pick
+
+
+def _changed(text: str, changes: list[tuple[_Sentence, str]]) -> str:
+    stop = next((stop for stop in "。．" if stop in text), "。" if "，" in text or "？" in text else ".")
+    parts, at = [], 0
+    for sentence, made in changes:
+        parts += [text[at : sentence.start], _ended(made, sentence, stop)]
+        at = sentence.end
+    return "".join([*parts, text[at:]])
+
+
+def _ended(made: str, sentence: _Sentence, stop: str) -> str:
+    """A rephrased sentence with the mark that the old one had, where it still asks or still tells, and the stem's stops."""
+    body, asks = made[:-1].replace("。", stop), made[-1] in "?？"
+    if asks == sentence.asks:
+        return body + sentence.mark
+    return body + (made[-1] if asks else stop)
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """The last sentences of a text, in order, without those that are too long and questions that somebody asks on the way.
+
+    What is asked of the reader is the last question with those right before it, unless a blank follows.
+    """
+    found: list[_Sentence] = []
+    closing, line_end, asked, told = True, len(text), False, False
+    for match in reversed(list(_SENTENCE.finditer(text))[-_MOST_SENTENCES:]):
+        start, end = match.span()
+        if (cut := text.find("\n", end, line_end)) >= 0:
+            closing, line_end = True, cut
+        words, mark = match[1].rstrip(), match[2]
+        asks, short = mark in ("?", "？"), len(words) < 3
+        if len(words) <= _LONGEST_SENTENCE and not (asks and told):
+            item = bool(_ITEM.match(text, text.rfind("\n", 0, start) + 1))
+            found.append(_Sentence(start, end if mark else start + len(words), words, mark, asks, closing, not item))
+        asked |= asks
+        told |= not short and not asks and (asked or bool(_BLANK.search(words)))
+        closing = closing and short
+    return found[::-1]
+
+
+@cache
+def _language(language: str) -> Language:
+    if language == "zh":
+        from perturb.rewrite._sentences_zh import Chinese
+
+        return Chinese()
+    from perturb.rewrite._sentences_en import English
+
+    return English()

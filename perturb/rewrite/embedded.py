@@ -1,0 +1,121 @@
+"""The rewriter that comes with the package: rules for the language of exams, no model."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
+
+from mmdyn.keys import Json, digest, sha256
+from mmdyn.sample import Language, Sample
+from perturb._operator import NotApplicable
+from perturb.rewrite._lexicon import Hit, lexicon
+from perturb.rewrite._rewriter import Rewriter
+from perturb.rewrite._sentences import paraphrase
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+VERSION = 1
+"""Goes up when equal tables and draws give other texts."""
+
+LANGUAGE_EXAMS = ("english", "chinese")
+"""Disciplines in whose questions the choice of words is what is asked for."""
+
+SHARE = 0.6
+"""The chance of each word that has synonyms to be replaced; one is replaced in any case."""
+
+ABOUT_WORDS = NotApplicable("the question is about words")
+LONG = NotApplicable("the question is a text to read")
+FOREIGN = NotApplicable("the question is not in the sample's language")
+NO_WORD = NotApplicable("no word that a rule knows")
+
+LONGEST: dict[Language, int] = {"en": 1500, "zh": 700}
+"""Longer questions are texts to read, in which the choice of words may be what is asked for; characters."""
+_FEW = 12
+"""An English question with more Chinese characters than a gloss or a name has is not in English."""
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+class EmbeddedRewriter(Rewriter):
+    """Rewrites by rules, and declines rather than changing what is asked; fast, without a model.
+
+    Its rules are the tables beside this file, English and Chinese; questions about words themselves and texts to read are
+    left alone.
+    """
+
+    label = "embedded"
+    waits = False
+
+    def __init__(self) -> None:
+        self.identity: Json = _identity()
+
+    def substitute(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The question with words replaced by others of `<language>/words.tsv`, everywhere in the question alike.
+
+        Each word that has synonyms is replaced with a chance of 0.6, and at least one is.
+        """
+        if refusal := _refusal(sample):
+            return refusal
+        hits = lexicon(sample.language).hits(sample.question)
+        return _replaced(sample.question, hits, stream) if hits else NO_WORD
+
+    def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The question with whole sentences rephrased by rules."""
+        return paraphrase(sample.question, sample.language, stream)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _refusal(sample: Sample) -> NotApplicable | None:
+    question, language = sample.question, sample.language
+    if len(question) > LONGEST[language]:
+        return LONG
+    if language == "en" and len(_HAN.findall(question)) > _FEW:
+        return FOREIGN
+    if sample.fields.get("discipline") in LANGUAGE_EXAMS or _about_words(language).search(question.lower()):
+        return ABOUT_WORDS
+    return None
+
+
+def _replaced(text: str, hits: list[Hit], stream: Generator) -> str:
+    """The text with at least one rule followed wherever it applies, and each other one with a chance of SHARE."""
+    rules = sorted({hit.rule for hit in hits})
+    draws = stream.random(2 * len(rules)).tolist()
+    chances = dict(zip(rules, draws, strict=False))
+    choices = dict(zip(rules, draws[len(rules) :], strict=True))
+    share = max(SHARE, min(chances.values()))
+    pieces, at = list[str](), 0
+    for start, end, instead, rule in hits:
+        if chances[rule] <= share:
+            pieces += text[at:start], instead[int(choices[rule] * len(instead))]
+            at = end
+    return "".join([*pieces, text[at:]])
+
+
+@cache
+def _about_words(language: Language) -> re.Pattern[str]:
+    """What questions about words themselves say; one expression a line."""
+    lines = (_folder(language) / "about_words.txt").read_text("utf-8").splitlines()
+    expression = "|".join(line for line in lines if line and not line.startswith("#"))
+    return re.compile(rf"(?<![a-z])(?:{expression})" if language == "en" else expression)
+
+
+def _folder(language: Language) -> Traversable:
+    return files("perturb.rewrite") / language
+
+
+@cache
+def _identity() -> dict[str, Json]:
+    tables = {
+        f"{language}/{table.name}": sha256(table.read_bytes())
+        for language in LANGUAGES
+        for table in _folder(language).iterdir()
+        if table.is_file()
+    }
+    return {"version": VERSION, "rules": digest(tables)}

@@ -1,0 +1,153 @@
+"""A rewriter that asks a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from mmdyn.keys import Json, digest
+from mmdyn.models.desk import Desk
+from mmdyn.models.message import Message, TextPart
+from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.sample import Sample
+from perturb._answers import LONGEST, answer_of, differ
+from perturb._operator import NotApplicable
+from perturb.rewrite._reply import read_reply
+from perturb.rewrite._rewriter import Rewriter, Standalone
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+KIND = "rewrite"
+TRIES = 3
+"""How often a model is asked for one rewording, where its replies cannot be used."""
+_GROWTH, _SPARE = 3, 300
+"""A rewording is at most so many times as long as the question, and so many characters more."""
+
+
+class _Question(Struct, forbid_unknown_fields=True):
+    question: str
+
+
+class _Distractors(Struct, forbid_unknown_fields=True):
+    distractors: tuple[str, ...]
+
+
+class _Standalone(Struct, forbid_unknown_fields=True):
+    question: str
+    answers: tuple[str, ...]
+
+
+class _Cannot(Struct, forbid_unknown_fields=True):
+    cannot: str
+
+
+S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
+
+
+class ModelRewriter(Rewriter):
+    """Asks the model behind a desk, in the sample's language; the model sees words, never pictures.
+
+    A reply is one JSON object. One that is not, or breaks what was asked, is asked for again, at most three times in all;
+    after that, or where a request is not answered, ValueError. The model may decline with a reason: NotApplicable. A draw's
+    requests carry a number out of its stream, so that another draw asks anew and the same draw finds its cached reply.
+    """
+
+    waits = True
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.label = desk.label
+        self.identity: Json = {"model": desk.identity, "prompts": asking_digest(KIND)}
+
+    def substitute(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """Some words replaced. Source: MDK12-Bench, "Evaluation Methods", Word Substitution."""
+        return self._reworded("substitute", sample, stream)
+
+    def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """Sentences rephrased, by structure, order or style, which is drawn. Source: the same, Sentence Paraphrasing."""
+        manners = filled(KIND, "manners", sample.language).splitlines()
+        return self._reworded("paraphrase", sample, stream, manner=manners[stream.integers(len(manners))])
+
+    def distractors(
+        self, sample: Sample, answer: str, count: int, stream: Generator
+    ) -> tuple[str, ...] | NotApplicable:
+        """Wrong answers that differ from the right one and from each other as far as rules can tell."""
+        right = answer_of(answer)
+
+        def read(reply: _Distractors) -> tuple[str, ...]:
+            texts = tuple(text.strip() for text in reply.distractors)
+            if len(texts) != count:
+                raise ValueError(f"it holds {len(texts)} wrong answers, not {count}")
+            others = [answer_of(text) for text in texts]
+            for number, other in enumerate(others):
+                if not all(differ(known, other) for known in (right, *others[:number])):
+                    raise ValueError(f"the wrong answer {other.text[:40]!r} may be the right one or another wrong one")
+            return texts
+
+        data = {"question": sample.question, "answer": answer}
+        return self._ask("distractors", sample, stream, data, _Distractors, read, count=str(count))
+
+    def standalone(self, sample: Sample, stream: Generator) -> Standalone | NotApplicable:
+        """The stem as a question of its own, with the accepted ways to write the right option."""
+        (right,) = (f"{option.label}. {option.text}" for option in sample.options if (option.label,) == sample.answer)
+
+        def read(reply: _Standalone) -> Standalone:
+            answers = tuple(text.strip() for text in reply.answers)
+            if not answers or not all(0 < len(text) <= LONGEST for text in answers):
+                raise ValueError("its answers are not short texts")
+            return Standalone(_text_of(reply.question, sample), answers)
+
+        data = {"question": sample.question, "options": _options(sample), "answer": right}
+        return self._ask("standalone", sample, stream, data, _Standalone, read)
+
+    def close(self) -> None:
+        """Close the desk."""
+        self._desk.close()
+
+    def _reworded(self, name: str, sample: Sample, stream: Generator, **places: str) -> str | NotApplicable:
+        data = {"question": sample.question, "options": _options(sample)}
+        return self._ask(
+            name, sample, stream, data, _Question, lambda reply: _text_of(reply.question, sample), **places
+        )
+
+    def _ask(
+        self,
+        name: str,
+        sample: Sample,
+        stream: Generator,
+        data: dict[str, str],
+        shape: type[S],
+        read: Callable[[S], T],
+        **places: str,
+    ) -> T | NotApplicable:
+        """Ask for a `shape` until `read` takes it. `data` stands between marks that it cannot hold, being digests of it."""
+        mark = f"=== {digest(data)} ==="
+        prompt = filled(KIND, name, sample.language, mark=mark, **data, **places)
+        nonce, problem = int(stream.integers(1 << 62)), ""
+        for attempt in range(TRIES):
+            text = self._desk.ask((Message("user", (TextPart(prompt),)),), nonce + attempt)
+            try:
+                reply = read_reply(text, (_Cannot, shape), "\n".join(data.values()))
+                if isinstance(reply, _Cannot):
+                    return NotApplicable(f"{self.label} declines ({' '.join(reply.cannot.split())[:120]})")
+                assert isinstance(reply, shape)
+                return read(reply)
+            except ValueError as error:
+                problem = " ".join(str(error).split())[:160]
+        raise ValueError(f"{self.label} gave no usable rewording in {TRIES} tries ({problem})")
+
+
+def _text_of(text: str, sample: Sample) -> str:
+    """A rewording that is not empty and not much longer than the question. Raises ValueError."""
+    text = text.strip()
+    if not 0 < len(text) <= _GROWTH * len(sample.question) + _SPARE:
+        raise ValueError("the question is empty or far too long")
+    return text
+
+
+def _options(sample: Sample) -> str:
+    return "\n".join(f"{option.label}. {option.text}" for option in sample.options) or "-"

@@ -1,0 +1,19 @@
+"""A rewriter's name -> the rewriter."""
+
+from __future__ import annotations
+
+from perturb.rewrite._rewriter import Rewriter
+from perturb.rewrite.embedded import EmbeddedRewriter
+
+
+def open_rewriter(name: str, concurrency: int) -> Rewriter:
+    """`embedded` for the rules that come with the package, or any MODEL, which is asked `concurrency` times at once.
+
+    Raises UserError: no such backend or option.
+    """
+    if name == EmbeddedRewriter.label:
+        return EmbeddedRewriter()
+    from mmdyn.models.desk import Desk
+    from perturb.rewrite.model import ModelRewriter
+
+    return ModelRewriter(Desk(name, concurrency))

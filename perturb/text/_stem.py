@@ -1,0 +1,145 @@
+"""What a stem asks for, and where in it the answer belongs; English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mmdyn.text.references import lists_options, refers_to_option
+
+BLANK = "____"
+
+_SPACE = r"(?:[\s\u3000~_]|\\textasciitilde|\\q?quad|\\hspace\{[^}]{0,20}\})"
+_INSIDE = rf"\$?{_SPACE}{{0,99}}\$?(?:\\right\s?)?[)）]"
+_BLANK = re.compile(
+    rf"[(（](?<![A-Za-z0-9_].){_INSIDE}|\\left(?<![A-Za-z0-9_].{{5}})\s?[(（]{_INSIDE}"
+    rf"|\\(?:uline|underline)\s?\{{{_SPACE}{{0,99}}\}}|_{{2,}}"
+)
+_BEFORE, _AFTER = re.compile(r"\$\s{0,2}$"), re.compile(r"\s{0,2}\$")
+_OPEN_END = re.compile(
+    r"(?:\b(?:is|are|equals|equal to)|[是为有得]|等于|=\s?\${0,2})\s{0,2}[:：]?\s{0,2}(?P<stop>[．。.]?)$"
+)
+_END = 40
+"""Longer than what an open end can match."""
+
+_ASKS = re.compile(
+    r"\b(?:what|how\s+(?:many|much|far|long|old|tall|high|deep|wide|fast|large|big|heavy))\b|多少|几(?![何乎])|什么|等于"
+)
+_ORDERS = re.compile(
+    r"(?:^|[.．。;；:：,，\n])\s{0,4}(?:(?:then|and|please)\s+)?(?:(?:find|calculate|compute|evaluate|determine)\b|[请试]?(?:求|计算))"
+)
+_EXPLAINS = re.compile(
+    r"\b(?:why|explain|prove|show\s+that|describe|discuss|compare|justify|derive|sketch|draw)\b"
+    r"|为什么|为何|证明|求证|说明|简述|解释|分析|论述|谈谈|画出|作图"
+)
+
+# each in English and Chinese
+_LISTS = (
+    r"which|of\s+(?:the\s+following|these|those)|one\s+of|both"
+    r"|the\s+following\s+(?:is|are|numbers?|values?|options?|statements?|expressions?)",
+    "下列|下面|以下|下述|选项|哪",
+)
+_OTHERS = (
+    r"(?:what\s+(?:is|are|was)|find|write)\s+(?:an?|one|any)|example|(?:could|might|may|can)\s+(?:not\s+)?be|possibl[ey]|likely",
+    "可能|可以[是为]|[写举]出一|任意写",
+)
+_ROUGH = (
+    r"(?:clos|near)est|most\s+nearly|approx\w*|about|roughly|estimat\w*|almost|best|(?:graph|curve|plot|chart|histogram)s?",
+    "(?<!公)约(?![数分定束])|接近|估[计算]|近似|左右|(?<!双)曲线|折线|统计图",
+)
+_JUDGES = (r"except|not|\w+n['’]t|cannot|(?:in)?correct|true|false", "正确|错误|不是|不能|不属于|一定")
+
+
+class _Words:
+    """Words of both languages, looked for in lower-case text; each language by a pattern that skips most places at once."""
+
+    def __init__(self, *kinds: tuple[str, str]) -> None:
+        self._english = re.compile(r"\b(?:" + "|".join(english for english, _ in kinds) + r")\b")
+        self._chinese = re.compile("|".join(chinese for _, chinese in kinds))
+
+    def first(self, text: str) -> str:
+        """The first of the words in a text, or the empty string."""
+        low = text.lower()
+        found = self._english.search(low) or (None if low.isascii() else self._chinese.search(low))
+        return found[0] if found else ""
+
+
+_LEANING = _Words(_LISTS, _OTHERS, _ROUGH, _JUDGES)
+_SEVERAL = _Words(
+    (
+        r"(?:what\s+(?:is|are|was)|find|write|name|give)\s+(?:an?|one|any)|any\s+one|example|(?:could|might|may)\s+be|possibl[ey]",
+        _OTHERS[1] + "|任[写举填选]|举例|即可|不唯一",
+    )
+)
+_INEXACT = _Words(_ROUGH)
+
+
+def need_of_options(stem: str, labels: Sequence[str]) -> str:
+    """Why a stem may not be answered without its options, or the empty string."""
+    if lists_options(stem, labels) or refers_to_option(stem, labels):
+        return "the stem names its options"
+    found = _LEANING.first(stem)
+    return f"the stem may need its options ({found})" if found else ""
+
+
+def takes_other_answers(stem: str) -> str:
+    """The words by which more than one answer may be right ("find a", "可能"), or the empty string."""
+    return _SEVERAL.first(stem)
+
+
+def is_rough(stem: str) -> bool:
+    """Whether a value is asked for that people may read off or round differently."""
+    return bool(_INEXACT.first(stem))
+
+
+def wants_reasons(stem: str) -> bool:
+    """Whether a stem asks for more than a short answer: why, prove, 简述."""
+    return bool(_EXPLAINS.search(stem.lower()))
+
+
+def asks(stem: str) -> bool:
+    """Whether a stem asks or tells to find something, rather than leaving a sentence open."""
+    return "?" in stem or "？" in stem or bool(_ORDERS.search(stem.lower()))
+
+
+def blanks(stem: str) -> int:
+    """How many blanks a stem shows: ____, ( ), \\underline{ }."""
+    return sum(1 for _ in _BLANK.finditer(stem))
+
+
+def with_blank(stem: str) -> str | None:
+    """The stem with its one blank written as ____, at the end where it asks or breaks off there; None where it has not
+    exactly one blank or question."""
+    found = list(_BLANK.finditer(stem))
+    if len(found) == 1:
+        return _replaced(stem, *found[0].span())
+    questions = stem.count("?") + stem.count("？")
+    if found or questions > 1:
+        return None
+    stem = stem.rstrip()
+    if end := _OPEN_END.search(stem, max(0, len(stem) - _END)):
+        return f"{stem[: end.start('stop')].rstrip()} {BLANK}{end['stop']}"
+    return f"{stem} {BLANK}" if (_ASKS if questions else _ORDERS).search(stem.lower()) else None
+
+
+def _replaced(stem: str, start: int, end: int) -> str:
+    """The blank as ____; a $ that it shared with a formula beside it stays with the formula."""
+    blank = stem[start:end]
+    before, after = stem[:start], stem[end:]
+    if "line" in blank:
+        before, after = before.rstrip("~"), after.lstrip("~")
+    elif "_" not in blank[:1]:
+        before, after, blank = _with_dollars(before, after, blank)
+    before, after = before.rstrip(), after.lstrip()
+    if blank.count("$") % 2:
+        before, after = (before + "$", after) if before.count("$") % 2 else (before, "$" + after)
+    return f"{before} {BLANK} {after}".strip()
+
+
+def _with_dollars(before: str, after: str, blank: str) -> tuple[str, str, str]:
+    """A bracket's blank with the $ right beside it."""
+    if left := _BEFORE.search(before, max(0, len(before) - 3)):
+        before, blank = before[: left.start()], left[0] + blank
+    if right := _AFTER.match(after):
+        after, blank = after[right.end() :], blank + right[0]
+    return before, after, blank

@@ -1,0 +1,37 @@
+"""text.substitute: some words of the question replaced by synonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mmdyn.keys import Json
+from mmdyn.sample import Sample
+from perturb._operator import Item, NotApplicable, Operator
+from perturb.text._reworded import put, reword
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Substitute(Operator):
+    """Replace keywords of the question by words that mean the same (MDK12-Bench, Evaluation Methods, "word substitution").
+
+    The workbench's rewriter chooses the words: the embedded one by rules for the language of exams, or a model. Options,
+    answer, hints and explanation stay. Not applicable where the rewriter knows no word of the question, where the question
+    is about words themselves, and where a formula, a number, a unit, a symbol, a blank, a quotation or an image mark would
+    change.
+    """
+
+    random = True
+    uses = ("rewriter",)
+
+    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
+        """`by`: the rewriter's label; `question`: the new text. Raises ValueError where a model did not answer."""
+        rewriter = self.workbench.rewriter
+        text = rewriter.substitute(sample, stream)
+        return text if isinstance(text, NotApplicable) else reword(sample, rewriter.label, text)
+
+    def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
+        """The item with the new question. Raises ValueError where its image marks are not those of the old one."""
+        return put(item, params)

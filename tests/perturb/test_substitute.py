@@ -1,0 +1,105 @@
+"""text.substitute: words of the question replaced, and what must not change kept."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.real_sets import real
+from making_items import apply, change, draw, item, refusal
+
+from making import choice, open_ended
+from mmdyn.keys import stream
+from mmdyn.sample import Sample
+from mmdyn.text.protected import protected
+from perturb._operator import NotApplicable
+from perturb.rewrite.embedded import NO_WORD, EmbeddedRewriter
+from perturb.rewrite.open import open_rewriter
+from perturb.text._reworded import put, reword
+from perturb.text.substitute import Substitute
+
+QUESTION = "Find the area of $R$ in <image 1>. It is ____ 3 cm²."
+SAMPLE = choice(question=QUESTION, images=("images/0.png",), hints={"start": "Find it."}, explanation="Find it.")
+
+
+def test_only_the_question_changes() -> None:
+    """Source: MDK12-Bench, "Evaluation Methods", Word Substitution: keywords become synonyms, the answer stays."""
+    params = draw(Substitute(), SAMPLE)
+    after = apply(Substitute(), item(sample=SAMPLE), params).sample
+    assert params["by"] == "embedded" and params["question"] == after.question
+    assert after.question in (QUESTION.replace("Find", "Determine", 1), QUESTION.replace("Find", "Work out", 1))
+    assert (after.answer, after.options, after.hints) == (SAMPLE.answer, SAMPLE.options, SAMPLE.hints)
+    assert after.explanation == SAMPLE.explanation
+
+
+def test_draws_differ_and_repeat() -> None:
+    sample = open_ended(question="Calculate the sum, because Tom buys 3 candies in total.")
+    made = [change(Substitute(), sample, number).question for number in range(20)]
+    assert made == [change(Substitute(), sample, number).question for number in range(20)] and len(set(made)) > 5
+
+
+def test_a_question_without_a_known_word_is_refused() -> None:
+    assert refusal(Substitute(), open_ended(question="2 + 2 = ?")) == NO_WORD.reason
+
+
+def test_a_rewriter_that_changes_nothing_is_refused() -> None:
+    assert reword(SAMPLE, "m", QUESTION + " \n") == NotApplicable("the rewriter changed nothing")
+    assert reword(SAMPLE, "m", " \n") == NotApplicable("the rewriter gave an empty text")
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("Work out the area of $S$ in <image 1>. It is ____ 3 cm².", "$R$"),
+        ("Work out the area of $R$. It is ____ 3 cm².", "<image1>"),
+        ("Work out the area of $R$ in <image 1>. It is ____ 4 cm².", "3cm²"),
+        ("Work out the area of $R$ in <image 1>. It is 3 cm².", "____"),
+    ],
+)
+def test_a_text_that_lost_what_must_stay_is_refused(text: str, lost: str) -> None:
+    refused = reword(SAMPLE, "m", text)
+    assert isinstance(refused, NotApplicable) and refused.reason.startswith("the rewriter changed ⟨")
+    assert refused.reason == f"the rewriter changed ⟨{lost}⟩"
+
+
+def test_a_text_in_another_order_is_taken() -> None:
+    text = "In <image 1>, what is the area of $R$? 3 cm² is ____."
+    assert reword(SAMPLE, "m", text) == {"by": "m", "question": text}
+
+
+def test_a_trail_with_other_image_marks_is_not_applied() -> None:
+    with pytest.raises(ValueError, match="does not have the image marks of the old one"):
+        put(item(sample=SAMPLE), {"by": "m", "question": "Find it."})
+
+
+def test_the_embedded_rewriter_is_opened_by_its_name() -> None:
+    assert isinstance(open_rewriter("embedded", 4), EmbeddedRewriter)
+
+
+SETS = {
+    "en": ("scemqa", "we_math", "math_vision", "tal_scq5k"),
+    "zh": ("gaokao_mm", "gaokao_bench", "tal_scq5k"),
+}
+
+
+@pytest.mark.parametrize("language", SETS)
+def test_six_of_ten_real_questions_are_changed_and_nothing_protected_is(language: str) -> None:
+    """Eligible is what the rewriter does not refuse as being about words, and what has words outside of formulas."""
+    changed = eligible = 0
+    for name in SETS[language]:
+        for sample in real(name).values():
+            if sample.language == language:
+                params = Substitute().params(stream("real", sample.id), sample)
+                if isinstance(params, NotApplicable):
+                    eligible += params == NO_WORD and _has_words(sample)
+                    continue
+                eligible, changed = eligible + 1, changed + 1
+                assert params["question"] != sample.question
+    assert eligible > 1000 and changed / eligible >= 0.6
+
+
+def _has_words(sample: Sample) -> bool:
+    text, at = sample.question, 0
+    for start, end in (*protected(text), (len(text), len(text))):
+        if any(char.isalpha() for char in text[at:start]):
+            return True
+        at = end
+    return False
