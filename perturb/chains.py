@@ -2,58 +2,124 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
+
 from msgspec import Struct
 
 from mmdyn import plugins
 from mmdyn.errors import PluginError, UserError, did_you_mean
 from perturb._operator import Operator
+from perturb.presets import expand, presets
+from perturb.workbench import Workbench
 
 ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
 """Names that stand for several operators in a row."""
 
+MOST_FACTORS = 6
+"""A factorial of so many chains has 63 subsets."""
+
+
+class Link(Struct, frozen=True):
+    """An operator's place in a chain: its full name, how strong it is, and the number that its draws hang on."""
+
+    operator: str
+    severity: str
+    step: int
+
 
 class Chain(Struct, frozen=True):
-    """A chain as it was typed, which is how variants are named, and the full names of its operators."""
+    """A chain as it was typed, which is how variants are named, and its operators.
+
+    `key` is what draws hang on beside the link: the full names chained, so that `pad` and `image.pad` draw alike; the
+    subsets of a factorial share one key, so that an operator draws the same in all of them.
+    """
 
     name: str
-    operators: tuple[str, ...]
+    links: tuple[Link, ...]
+    key: str
 
     @property
-    def key(self) -> str:
-        """The full names chained: what draws hang on, so that `pad` and `image.pad` draw alike."""
-        return "+".join(self.operators)
+    def operators(self) -> tuple[str, ...]:
+        """The operators' full names."""
+        return tuple(link.operator for link in self.links)
 
-    def load(self) -> tuple[Operator, ...]:
+    def load(self, workbench: Workbench | None = None) -> tuple[Operator, ...]:
         """The operators, ready to use."""
-        return tuple(plugins.load("operators", name)() for name in self.operators)
+        return tuple(plugins.load("operators", link.operator)(workbench, link.severity) for link in self.links)
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """What its operators take from the workbench."""
+        return frozenset(name for operator in self.operators for name in plugins.load("operators", operator).uses)
 
 
-def parse_chains(ops: str) -> tuple[Chain, ...]:
-    """Read `pad,color,pad+color`. Raises PluginError for an unknown name, UserError for an empty or repeated chain."""
-    chains = tuple(_parse_chain(text) for text in ops.split(","))
-    keys = [chain.key for chain in chains]
-    for number, chain in enumerate(chains):
-        if chain.key in keys[:number]:
-            twin = chains[keys.index(chain.key)].name
-            raise UserError(f"--ops names one chain twice ({twin} and {chain.name}): leave one out")
-    return chains
+def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
+    """Read `pad,color,pad@strong+color`; a preset's name or a YAML file's stands for the chains in it.
+
+    `factorial`: every subset of the chains, chained in their order, with shared draws.
+    Raises PluginError for an unknown name, UserError for an empty or repeated chain, InputError for a bad file.
+    """
+    chains = tuple(_parse_chain(text) for text in expand(ops))
+    keys = [_identity(chain) for chain in chains]
+    for number, key in enumerate(keys):
+        if key in keys[:number]:
+            twin = chains[keys.index(key)].name
+            raise UserError(f"--ops names one chain twice ({twin} and {chains[number].name}): leave one out")
+    return tuple(_subsets(chains)) if factorial else chains
+
+
+def _identity(chain: Chain) -> tuple[tuple[str, str], ...]:
+    return tuple((link.operator, link.severity) for link in chain.links)
+
+
+def _subsets(factors: tuple[Chain, ...]) -> Iterator[Chain]:
+    """Smaller subsets first. A link's number is its place among all factors' links."""
+    if not 2 <= len(factors) <= MOST_FACTORS:
+        raise UserError(f"--factorial takes 2 to {MOST_FACTORS} chains, --ops names {len(factors)}: change --ops")
+    key = "factorial:" + "+".join(factor.key for factor in factors)
+    numbered, begin = list[tuple[str, tuple[Link, ...]]](), 0
+    for factor in factors:
+        links = tuple(Link(link.operator, link.severity, begin + link.step) for link in factor.links)
+        numbered.append((factor.name, links))
+        begin += len(links)
+    for size in range(1, len(numbered) + 1):
+        for chosen in combinations(numbered, size):
+            links = tuple(link for _, part in chosen for link in part)
+            yield Chain("+".join(name for name, _ in chosen), links, key)
 
 
 def _parse_chain(text: str) -> Chain:
-    links = [link.strip() for link in text.split("+")]
-    if not all(links):
+    names = [name.strip() for name in text.split("+")]
+    if not all(names):
         raise UserError(f"--ops has an empty name in {text.strip()!r}: write chains such as pad,color,pad+color")
-    return Chain("+".join(links), tuple(name for link in links for name in _operators(link)))
+    found = [pair for name in names for pair in _operators(name)]
+    links = tuple(Link(operator, severity, step) for step, (operator, severity) in enumerate(found))
+    return Chain("+".join(names), links, "+".join(operator for operator, _ in found))
 
 
-def _operators(link: str) -> tuple[str, ...]:
-    if link not in ALIASES:
+def _operators(text: str) -> list[tuple[str, str]]:
+    """Full names and severities. An alias hands its severity to those of its operators that know it."""
+    name, at, severity = text.partition("@")
+    operators = _full_names(name)
+    if not at:
+        return [(operator, "") for operator in operators]
+    known = {operator: plugins.load("operators", operator).severities for operator in operators}
+    if not any(severity in severities for severities in known.values()):
+        levels = sorted({level for severities in known.values() for level in severities})
+        takes = f"it takes {', '.join(levels)}" if levels else "it takes none"
+        raise UserError(f"{name} has no severity {severity!r}{did_you_mean(severity, levels)}: {takes}")
+    return [(operator, severity if severity in known[operator] else "") for operator in operators]
+
+
+def _full_names(name: str) -> tuple[str, ...]:
+    if name not in ALIASES:
         try:
-            return (plugins.resolve("operators", link),)
+            return (plugins.resolve("operators", name),)
         except PluginError as error:
-            hint = did_you_mean(link, ALIASES)
+            hint = did_you_mean(name, [*ALIASES, *presets()])
             raise PluginError(f"{error}{hint}") from None
-    taken = [name for name in plugins.names("operators") if link in (name, name.rpartition(".")[2])]
+    taken = [full for full in plugins.names("operators") if name in (full, full.rpartition(".")[2])]
     if taken:
-        raise PluginError(f"{link!r} could be {'+'.join(ALIASES[link])} or {taken[0]}: write the full names")
-    return ALIASES[link]
+        raise PluginError(f"{name!r} could be {'+'.join(ALIASES[name])} or {taken[0]}: write the full names")
+    return ALIASES[name]

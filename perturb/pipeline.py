@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 
-from mmdyn.data.load import load
+from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
-from mmdyn.keys import Json, canonical, sha256
+from mmdyn.keys import canonical, sha256
 from mmdyn.work.pool import Job, run_jobs
 from mmdyn.work.progress import ProgressBar
+from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store
-from perturb.chains import parse_chains
+from perturb.plan import WORK, Plan
+from perturb.pool import Pool
+from perturb.recipe import Recipe
 from perturb.variants import Outcome, VariantMaker
-
-WORK = ".work"
-"""Where results are kept until the set is written, under the out folder; its store's lock says who is at it."""
+from perturb.workbench import EMBEDDED, Tools
 
 SOURCE = ".source"
 
-_SETTINGS, _OUTCOMES = "settings", "outcomes"
+_OUTCOMES = "outcomes"
 
 
 def perturb(
@@ -37,7 +37,14 @@ def perturb(
     ops: str,
     draws: int = 1,
     seed: int = 0,
+    factorial: bool = False,
+    rewriter: str = EMBEDDED,
+    style_backend: str = EMBEDDED,
+    judge: str = "",
+    votes: int = 1,
+    redraws: int = 3,
     workers: int = 1,
+    concurrency: int = 32,
     limit: int | None = None,
     name: str | None = None,
     quiet: bool = False,
@@ -46,108 +53,92 @@ def perturb(
 
     `source` is an opened set, a set folder, or a file of any format, which is imported into out/.source.
 
-    `ops` names chains such as "pad,color,pad+color+shuffle"; each makes `draws` variants of a sample, or one where nothing
-    in it is random. A variant that was not kept is listed in dropped.jsonl with the reason. The set is the same, byte for
-    byte, for any number of `workers` (processes) and however often the work was interrupted: called again with the same
-    arguments it goes on, and a finished set is opened as it is.
+    `ops` names chains such as "pad,color,pad@strong+color+shuffle", presets or YAML files of chains; each makes `draws`
+    variants of a sample, or one where nothing in it is random. `factorial` makes every subset of the chains, chained, with
+    shared draws. `rewriter` and `judge` are "embedded" or a MODEL (`judge` empty: nobody judges), `style_backend` is
+    embedded, flux or klein with options. A variant that the judge rejects, by the majority of `votes`, is drawn again up to
+    `redraws` times. A variant that was not kept is listed in dropped.jsonl with the reason.
+
+    The set is the same, byte for byte, for any number of `workers` (processes) and however often the work was interrupted:
+    called again with the same arguments it goes on, and a finished set is opened as it is. Where a model or a GPU is waited
+    for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK and WORLD_SIZE in
+    the environment) each do a share, and rank 0 writes the set.
     Raises UserError for settings that do not fit or that differ from those in `out`, Busy where another process is at it.
     """
-    out, chains = Path(out), parse_chains(ops)
-    source = source if isinstance(source, SampleSet) else load(source, into=out / SOURCE)
-    _check(source, draws, seed, workers, limit)
-    made: dict[str, Json] = {
-        "command": "perturb",
-        "ops": ",".join(chain.name for chain in chains),
-        "draws": draws,
-        "seed": seed,
-        "limit": limit,
-        "version": version("mmdyn"),
-    }
-    name = name or f"{source.name}-dynamic"
-    origin: dict[str, Json] = {"name": source.name, "digest": source.manifest.digest}
-    settings: dict[str, Json] = {**made, "name": name, "source": origin}
-    if (finished := _finished(out, settings, quiet)) is not None:
+    tools = Tools(rewriter, style_backend, judge, votes, concurrency)
+    recipe = Recipe.read(ops, draws, seed, factorial=factorial, redraws=redraws, tools=tools)
+    for what, number in (("workers", workers), ("limit", 1 if limit is None else limit)):
+        if number < 1:
+            raise UserError(f"{what} is {number}: give 1 or more")
+    out, ranks = Path(out), Ranks.of_environment()
+    source = _open(source, out, ranks)
+    plan = Plan.of(source, out, recipe, limit, name or f"{source.name}-dynamic", ranks, quiet)
+    if (finished := plan.finished()) is not None:
         return finished
-    make = partial(VariantMaker, source.folder, out, chains, draws, seed)
-    with Store(out / WORK) as store:
-        if (finished := _finished(out, settings, quiet)) is not None:
+    with Store(out / WORK, ranks.writer) as store:
+        if (finished := plan.finished()) is not None:
             return finished
-        _begin(out, store, settings)
-        total = min(len(source), limit or len(source))
-        with ProgressBar("perturbing", total, quiet=quiet) as progress:
-            run_jobs(_parents(source, limit), make, store, _OUTCOMES, workers=workers, advance=progress.advance)
-        _write(source, limit, out, store, made, name)
+        plan.begin(store)
+        _make(plan, store, workers)
+        if ranks.number == 0:
+            _write(plan, store)
+    if ranks.number:
+        ranks.wait_for(0, out / WORK, (out / MANIFEST).is_file)
     shutil.rmtree(out / WORK, ignore_errors=True)
     return SampleSet(out)
 
 
-def _check(source: SampleSet, draws: int, seed: int, workers: int, limit: int | None) -> None:
-    for what, number in (("draws", draws), ("workers", workers), ("limit", 1 if limit is None else limit)):
-        if number < 1:
-            raise UserError(f"{what} is {number}: give 1 or more")
-    if not 0 <= seed < 1 << 63:
-        raise UserError(f"seed is {seed}: give a number from 0 to 2^63 - 1")
+def _open(source: SampleSet | str | Path, out: Path, ranks: Ranks) -> SampleSet:
+    if not isinstance(source, SampleSet):
+        if ranks.size > 1 and not is_set(Path(source)):
+            raise UserError(f"{source} is no set folder, which several processes need: `mmdyn data convert` makes one")
+        source = load(source, into=out / SOURCE)
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
+    return source
 
 
-def _finished(out: Path, settings: dict[str, Json], quiet: bool) -> SampleSet | None:
-    """The set in `out` where it is finished and was made with these settings, whatever the version."""
-    if not (out / MANIFEST).is_file():
-        if (out / SAMPLES).exists() and not (out / WORK).exists():
-            raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
-        return None
-    found = SampleSet(out)
-    made, parent = found.manifest.made, found.manifest.parent
-    if made.get("command") != "perturb" or parent is None:
-        raise UserError(f"{out} already holds another set ({found.name}): choose another folder, or remove this one")
-    there: dict[str, Json] = {**made, "name": found.name, "source": {"name": parent.name, "digest": parent.digest}}
-    _agree(out, there | {"version": settings["version"]}, settings)
-    shutil.rmtree(out / WORK, ignore_errors=True)
-    if not quiet:
-        print(f"{out} is finished: nothing to do", file=sys.stderr)
-    return found
+def _make(plan: Plan, store: Store, workers: int) -> None:
+    """Do this rank's jobs. What waits for a server or a device is done by threads of this process."""
+    recipe, pool = plan.recipe, None
+    if "pool" in recipe.uses:
+        pool = plan.out / WORK / f"pool-{plan.ranks.number}.json"
+        Pool.build(plan.source, pool)
+    make = partial(VariantMaker, plan.source.folder, plan.out, recipe, pool)
+    label = f"perturbing, rank {plan.ranks.number}" if plan.ranks.size > 1 else "perturbing"
+    total = min(len(plan.source), plan.limit or len(plan.source)) // plan.ranks.size
+    jobs = (job for job in _parents(plan) if plan.ranks.owner(job[0]) == plan.ranks.number)
+    with ProgressBar(label, total, quiet=plan.quiet) as progress:
+        run = partial(run_jobs, jobs, store=store, kind=_OUTCOMES, advance=progress.advance)
+        if workers > 1 and not plan.waits:
+            run(make=make, workers=workers)
+        else:
+            with closing(make()) as maker:
+                run(make=lambda: maker, workers=1, threads=recipe.tools.concurrency if plan.waits else 1)
 
 
-def _begin(out: Path, store: Store, settings: dict[str, Json]) -> None:
-    """Go on where the settings are those of the unfinished set in `out`."""
-    store.put(_SETTINGS, _SETTINGS, canonical(settings))
-    store.flush()
-    _agree(out, msgspec.json.decode(store.get(_SETTINGS, _SETTINGS) or b"{}"), settings)
-
-
-def _agree(out: Path, there: dict[str, Json], settings: dict[str, Json]) -> None:
-    differing = [
-        f"{what} {canonical(there.get(what)).decode()}, now {canonical(value).decode()}"
-        for what, value in settings.items()
-        if there.get(what) != value
-    ]
-    if differing:
-        raise UserError(
-            f"{out} was made with other settings ({'; '.join(differing)}): choose another folder, or remove this one"
-        )
-
-
-def _parents(source: SampleSet, limit: int | None) -> Iterator[Job]:
+def _parents(plan: Plan) -> Iterator[Job]:
     """Each parent's line under its digest, so that a sample that changed, or an id given twice, is a job of its own."""
-    for sample in islice(source, limit):
+    for sample in islice(plan.source, plan.limit):
         if sample.variant:
-            raise UserError(f"{source.folder} holds a variant ({sample.id}): give a set of standard samples")
+            raise UserError(f"{plan.source.folder} holds a variant ({sample.id}): give a set of standard samples")
         line = canonical(sample)
         yield sha256(line), line
 
 
-def _write(source: SampleSet, limit: int | None, out: Path, store: Store, made: dict[str, Json], name: str) -> None:
+def _write(plan: Plan, store: Store) -> None:
     """Parents in their order, then chains, then draws. Parts that a killed process left of pictures are removed."""
-    for part in out.glob("images/*/.*.part"):
+    for key, _ in _parents(plan) if plan.ranks.size > 1 else ():
+        plan.ranks.wait_for_results(store, _OUTCOMES, key)
+    for part in plan.out.glob("images/*/.*.part"):
         part.unlink(missing_ok=True)
-    origin = Origin(source.name, source.manifest.digest)
-    with SetWriter(out, name, parent=origin, made=made) as writer:
-        for point in source.knowledge():
+    origin = Origin(plan.source.name, plan.source.manifest.digest)
+    with SetWriter(plan.out, plan.name, parent=origin, made=plan.made) as writer:
+        for point in plan.source.knowledge():
             writer.know(point)
-        for key, _ in _parents(source, limit):
+        for key, _ in _parents(plan):
             for outcome in msgspec.json.decode(store.get(_OUTCOMES, key) or b"[]", type=list[Outcome]):
-                _add(writer, outcome, source)
+                _add(writer, outcome, plan.source)
 
 
 def _add(writer: SetWriter, outcome: Outcome, source: SampleSet) -> None:

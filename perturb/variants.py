@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import with_images
 from mmdyn.data.set_folder import Dropped
 from mmdyn.errors import UserError
-from mmdyn.keys import canonical, stream
+from mmdyn.keys import Json, canonical, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
-from perturb._operator import Item, NotApplicable, Operator
-from perturb.chains import Chain
-from perturb.codec import Pictures, encode
+from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb.chains import Chain, Link
+from perturb.codec import OnDevice, Pictures, encode
+from perturb.image._pixels import to_host
+from perturb.judge._judge import Case, Judge, Look
+from perturb.recipe import Recipe
+from perturb.workbench import Workbench
+
+if TYPE_CHECKING:
+    from perturb._operator import Pixels
 
 UNJUDGED = Verdict("unjudged")
-SEVERITY, ATTEMPT = "", 0
-"""Without severity levels and without a judge every variant is of the one severity and made at the first attempt."""
+
+REDRAWN = "redrawn"
+"""The status of a rejected attempt that another one followed."""
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """What became of one draw of one chain: a variant, or a dropped one with the reason."""
+    """What became of one attempt at one draw of one chain: a variant, or a dropped one with the reason."""
 
     sample: Sample | None = None
     dropped: Dropped | None = None
@@ -39,67 +50,101 @@ class _NotKept(Exception):
 class VariantMaker:
     """Makes every variant of a parent: the parent's line in, its outcomes out, as JSON; pictures are put under `out`.
 
-    A variant depends on (seed, parent id, chain, step, severity, draw, attempt) alone. Raises UserError where `out`
-    cannot be written.
+    A variant depends on (seed, parent id, chain, step, severity, draw, attempt) alone, and on what the rewriter and the
+    judge say. Usable from several threads. Raises UserError where `out` cannot be written or a model cannot be asked.
     """
 
-    def __init__(self, source: Path, out: Path, chains: tuple[Chain, ...], draws: int, seed: int) -> None:
-        self._source, self._out = ImageFolder(source), ImageFolder(out)
-        self._chains = [(chain, chain.load()) for chain in chains]
-        self._draws, self._seed = draws, seed
+    def __init__(self, source: Path, out: Path, recipe: Recipe, pool: Path | None = None) -> None:
+        self._source, self._out, self._recipe = ImageFolder(source), ImageFolder(out), recipe
+        self._workbench = Workbench(recipe.tools, pool)
+        self._chains = [(chain, chain.load(self._workbench)) for chain in recipe.chains]
+        for name in recipe.uses:
+            getattr(self._workbench, name)
+        self._judge: Judge | None = self._workbench.judge
+        self._device = self._workbench.styler.device if "styler" in recipe.uses else None
 
     def __call__(self, payload: bytes) -> bytes:
         """Every chain's draws, in order; a chain in which nothing is random has one."""
         parent = msgspec.json.decode(payload, type=Sample)
-        pictures = Pictures(self._source, parent.all_images)
         try:
-            return canonical(
-                [
-                    self._outcome(parent, pictures, chain, operators, draw)
-                    for chain, operators in self._chains
-                    for draw in range(self._draws if any(operator.random for operator in operators) else 1)
-                ]
-            )
+            return canonical(list(self._outcomes(parent)))
         except OSError as error:
             folder = self._out.folder
             raise UserError(f"cannot write {folder} ({error.strerror}): free some space and run again") from None
 
-    def _outcome(
-        self, parent: Sample, pictures: Pictures, chain: Chain, operators: tuple[Operator, ...], draw: int
-    ) -> Outcome:
-        name, steps = f"{parent.id}~{chain.name}~{draw}", list[Step]()
+    def close(self) -> None:
+        """Let go of models and connections."""
+        self._workbench.close()
+
+    def _outcomes(self, parent: Sample) -> Iterator[Outcome]:
+        pictures = Pictures(self._source, parent.all_images)
+        on_device = OnDevice(pictures, self._device) if self._device else None
+        for chain, operators in self._chains:
+            there = on_device if "styler" in chain.uses else None
+            attempts = self._recipe.attempts_of(operators)
+            for draw in range(self._recipe.draws_of(operators)):
+                for attempt in range(attempts):
+                    trail = Variant(
+                        parent.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, attempt, parent.task_type
+                    )
+                    made = self._outcome(_Attempt(parent, pictures, there, chain, operators, trail))
+                    if made.dropped is None or made.dropped.status != "rejected" or attempt + 1 == attempts:
+                        yield made
+                        break
+                    yield Outcome(dropped=replace(made.dropped, status=REDRAWN))
+
+    def _outcome(self, attempt: _Attempt) -> Outcome:
+        steps, made = list[Step](), None
         try:
-            item = self._run(Item(parent, pictures), chain, operators, draw, steps)
-            images = self._put_pictures(item, parent, pictures)
+            item, clean = self._run(attempt, steps)
+            made = self._finish(attempt, item, steps)
+            verdict = self._verdict(attempt, made, clean)
+            made = _judged(made, verdict)
+            if verdict.status == "rejected":
+                raise _NotKept("rejected", verdict.reason)
+            return Outcome(made)
         except _NotKept as error:
-            what = (name, parent.id, chain.name, draw, self._seed, error.status, error.reason, error.operator)
-            return Outcome(dropped=Dropped(*what, attempt=ATTEMPT, steps=tuple(steps)))
-        trail = Variant(parent.id, chain.name, draw, self._seed, tuple(steps), UNJUDGED, ATTEMPT, parent.task_type)
-        return Outcome(msgspec.structs.replace(with_images(item.sample, images), id=name, variant=trail))
+            trail = attempt.trail
+            what = (attempt.id, trail.parent, trail.chain, trail.draw, trail.seed, error.status, error.reason)
+            return Outcome(dropped=Dropped(*what, error.operator, trail.attempt, tuple(steps), made))
 
-    def _run(self, item: Item, chain: Chain, operators: tuple[Operator, ...], draw: int, steps: list[Step]) -> Item:
-        """Draw and apply one operator after the other; `steps` grows as far as it gets."""
-        parent = item.sample.id
-        for number, (name, operator) in enumerate(zip(chain.operators, operators, strict=True)):
-            draws = stream(self._seed, parent, chain.key, number, SEVERITY, draw, ATTEMPT)
+    def _run(self, attempt: _Attempt, steps: list[Step]) -> tuple[Item, Item]:
+        """Draw and apply one operator after the other; `steps` grows as far as it gets.
+
+        The second item is what a judge looks at: without the noise. It is the same one where there is none.
+        """
+        trail, item = attempt.trail, Item(attempt.parent, attempt.on_device or attempt.pictures)
+        clean = item
+        for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
+            identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
             try:
-                params = operator.params(draws, item.sample)
+                params = operator.params(stream(trail.seed, trail.parent, *identity), item.sample)
                 if isinstance(params, NotApplicable):
-                    raise _NotKept("not_applicable", params.reason, name)
-                steps.append(Step(name, params))
-                changed = operator.apply(item, params)
+                    raise _NotKept("not_applicable", params.reason, link.operator)
+                steps.append(Step(link.operator, params))
+                before, item = item, _applied(operator, item, params, link)
+                if self._judge is None or clean is before:
+                    clean = before if operator.noisy and self._judge else item
+                elif not operator.noisy:
+                    clean = _applied(operator, clean, params, link)
             except ValueError as error:
-                raise _NotKept("failed", str(error), name) from None
-            if isinstance(changed, NotApplicable):
-                raise _NotKept("not_applicable", changed.reason, name)
-            item = changed
-        return item
+                raise _NotKept("failed", str(error), link.operator) from None
+        if attempt.on_device is None:
+            return item, clean
+        landed = item.repaint(_landed)
+        return landed, landed if clean is item or self._judge is None else clean.repaint(_landed)
 
-    def _put_pictures(self, item: Item, parent: Sample, originals: Pictures) -> dict[ImageRef, ImageRef]:
+    def _finish(self, attempt: _Attempt, item: Item, steps: list[Step]) -> Sample:
+        """The variant as the set will hold it, its pictures under `out`."""
+        images = self._put_pictures(item, attempt)
+        trail = replace(attempt.trail, steps=tuple(steps))
+        return replace(with_images(item.sample, images), id=attempt.id, variant=trail)
+
+    def _put_pictures(self, item: Item, attempt: _Attempt) -> dict[ImageRef, ImageRef]:
         """Encode what was changed and carry over what was not; the parent's paths -> the variant's."""
-        refs = item.sample.all_images
+        refs, originals = item.sample.all_images, attempt.pictures
         changed = {ref for ref in refs if item.pictures is not originals and _differs(item, originals, ref)}
-        if not changed and _shown(item.sample) == _shown(parent):
+        if not changed and _shown(item.sample) == _shown(attempt.parent):
             raise _NotKept("unchanged", "the variant equals its parent")
         try:
             return {ref: self._put(item, ref) if ref in changed else self._carry(ref) for ref in refs}
@@ -115,6 +160,56 @@ class VariantMaker:
             return self._out.bring(self._source, ref)
         except ValueError as error:
             raise ValueError(f"a picture cannot be carried over ({ref}: {error})") from None
+
+    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item) -> Verdict:
+        """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
+        if self._judge is None:
+            return UNJUDGED
+        pairs = zip(clean.sample.all_images, made.all_images, strict=True)
+        looks = tuple(
+            Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
+            for ref, new in pairs
+            if ref != new
+        )
+        try:
+            return self._judge.judge(Case(attempt.parent, made, looks))
+        except ValueError as error:
+            raise _NotKept("failed", str(error)) from None
+
+
+class _Attempt(Struct, frozen=True, eq=False):
+    """One attempt at one draw of one chain, with the trail as far as it is known before anything was drawn.
+
+    `on_device`: the pictures where a chain's styler wants them, so that every operator of the chain works there.
+    """
+
+    parent: Sample
+    pictures: Pictures
+    on_device: OnDevice | None
+    chain: Chain
+    operators: tuple[Operator, ...]
+    trail: Variant
+
+    @property
+    def id(self) -> str:
+        """The variant's id."""
+        return f"{self.parent.id}~{self.chain.name}~{self.trail.draw}"
+
+
+def _judged(made: Sample, verdict: Verdict) -> Sample:
+    assert made.variant is not None
+    return replace(made, variant=replace(made.variant, verdict=verdict))
+
+
+def _landed(_: int, picture: Picture) -> Pixels:
+    return to_host(picture.pixels)
+
+
+def _applied(operator: Operator, item: Item, params: Mapping[str, Json], link: Link) -> Item:
+    changed = operator.apply(item, params)
+    if isinstance(changed, NotApplicable):
+        raise _NotKept("not_applicable", changed.reason, link.operator)
+    return changed
 
 
 def _differs(item: Item, originals: Pictures, ref: ImageRef) -> bool:

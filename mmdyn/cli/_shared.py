@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -20,6 +21,70 @@ def split(ctx: click.Context, parameter: click.Parameter, value: str | tuple[str
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def variant_options(*, required: bool) -> Callable[[F], F]:
+    """The options that say which variants to make; where they are not `required`, those made on the way to something else."""
+    aside = "" if required else "With --ops: "
+    options = (
+        click.option(
+            "--ops",
+            metavar="CHAINS",
+            required=required,
+            callback=lambda ctx, parameter, value: value or "",
+            help="Operators; a comma separates variants, a plus chains: pad,color,pad@strong+color. A preset (mdk12) or a "
+            "YAML file of chains stands for several. `mmdyn list operators` names them."
+            + ("" if required else " The variants are made on the way and kept in RUN/sets."),
+        ),
+        click.option(
+            "--draws",
+            metavar="K",
+            default=1,
+            show_default=True,
+            type=click.IntRange(min=1),
+            help=f"{aside}Variants per sample and chain; one where nothing in a chain is random.",
+        ),
+        click.option(
+            "--seed",
+            metavar="N",
+            default=0,
+            show_default=True,
+            type=click.IntRange(0, (1 << 63) - 1),
+            help=f"{aside}Another seed draws other variants.",
+        ),
+        click.option(
+            "--rewriter",
+            metavar="MODEL",
+            default="embedded",
+            show_default=True,
+            help=f"{aside}Who substitutes, paraphrases and converts: embedded rules, or a MODEL.",
+        ),
+        click.option(
+            "--style-backend",
+            metavar="NAME",
+            default="embedded",
+            show_default=True,
+            help=f"{aside}Who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.",
+        ),
+        click.option(
+            "--workers",
+            metavar="N",
+            default=1,
+            show_default=True,
+            type=click.IntRange(min=1),
+            help=f"{aside}Processes; the variants are the same for any number.",
+        ),
+    )
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 TOP_REASONS = 3
 
 
@@ -31,7 +96,7 @@ def print_variants(dynamic: SampleSet) -> bool:
         parts = [f"{chain.made} made"]
         parts += [
             f"{chain.outcomes[status]} {status.replace('_', ' ')}"
-            for status in ("unchanged", "not_applicable", "rejected", "failed")
+            for status in ("unchanged", "not_applicable", "redrawn", "rejected", "failed")
             if chain.outcomes[status]
         ]
         click.echo(printable(f"{name}: {', '.join(parts)}"), err=True)

@@ -1,13 +1,14 @@
-"""mmdyn data: sets in and out of files, looked at, checked and sampled."""
+"""mmdyn data: sets in and out of files, looked at, checked, sampled and audited."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from mmdyn.cli._audit import show_variants
 from mmdyn.cli._shared import split
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ SHOWN_BAD = 20
 
 @click.group("data")
 def command() -> None:
-    """Convert, show, validate and sample sets of questions."""
+    """Convert, show, validate, sample and audit sets of questions."""
 
 
 @command.command("convert")
@@ -69,8 +70,16 @@ def convert_command(
 @click.argument("id", required=False)
 @click.option("-n", "--number", type=click.IntRange(min=1), default=5, show_default=True, help="How many samples.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, as in samples.jsonl.")
-def show_command(path: Path, id: str | None, number: int, as_json: bool) -> None:
-    """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too)."""
+@click.option("--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET.")
+@click.option("--pictures", metavar="DIR", type=click.Path(path_type=Path), help="Copy the pictures, before and after.")
+@click.option("--replay", "again", is_flag=True, help="Make the variants again from their trails: are the bytes equal?")
+@click.option("--style-backend", default="embedded", show_default=True, help="With --replay: who restyles pictures.")
+def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit: Any) -> None:
+    """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
+
+    A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
+    Exit status: 1 where --replay finds a variant that differs.
+    """
     import json
     from itertools import islice
 
@@ -81,6 +90,9 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool) -> None
     from mmdyn.errors import UserError
 
     source = load(path)
+    if source.manifest.parent and not as_json:
+        show_variants(source, id, number, **audit)
+        return
     wanted = (sample for sample in source if id in (None, sample.id, sample.parent))
     shown = False
     for sample in wanted if id else islice(wanted, number):
@@ -131,6 +143,26 @@ def sample_command(path: Path, out: Path, n: int, by: list[str], seed: int, name
 
     made = take(load(path), out, n, by, seed, name)
     click.echo(f"{out}: {len(made)} samples")
+
+
+@command.command("audit")
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@click.option("-n", "--number", type=click.IntRange(min=1), default=60, show_default=True, help="Variants at most.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other variants.")
+@click.option("--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET.")
+def audit_command(path: Path, out: Path, number: int, seed: int, parent: str | None) -> None:
+    """Write an HTML sheet of variants beside their parents, for people to mark keep or reject.
+
+    The labels that the sheet saves are read by `mmdyn judge --calibrate`.
+    """
+    from mmdyn.data.set_folder import SampleSet
+    from perturb.pairs import find_parent
+    from perturb.sheet import write_sheet
+
+    dynamic = SampleSet(path)
+    count = write_sheet(dynamic, find_parent(dynamic, parent), out, number, seed)
+    click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
 
 
 def _origin(name: str | None) -> tuple[str | None, str | None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import finish, split
+from mmdyn.cli._shared import finish, split, variant_options
 
 
 @click.command("eval")
@@ -38,16 +38,7 @@ from mmdyn.cli._shared import finish, split
     metavar="FILE",
     help="A template of your own with {question}, {options}, {instruction} and, for kprag, {knowledge}.",
 )
-@click.option(
-    "--ops",
-    default="",
-    help="Make variants of the sets on the way, such as pad,color,pad+color; they are kept in RUN/sets.",
-)
-@click.option(
-    "--draws", default=1, show_default=True, type=click.IntRange(min=1), help="With --ops: variants per chain."
-)
-@click.option("--seed", default=0, show_default=True, help="With --ops: the seed of the variants.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="With --ops: processes.")
+@variant_options(required=False)
 @click.option(
     "--epochs", default=1, show_default=True, type=click.IntRange(min=1), help="Ask everything so many times."
 )

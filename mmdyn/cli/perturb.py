@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from mmdyn.cli._shared import print_variants
+from mmdyn.cli._shared import print_variants, variant_options
 
 
 @click.command("perturb")
@@ -12,55 +14,51 @@ from mmdyn.cli._shared import print_variants
 @click.option(
     "-o", "--out", metavar="OUT", required=True, help="The new set's folder; the same command again goes on in it."
 )
+@variant_options(required=True)
 @click.option(
-    "--ops",
-    metavar="CHAINS",
-    required=True,
-    help="Operators; a comma separates variants, a plus chains: pad,color,pad+color. `mmdyn list operators` names them.",
+    "--factorial", is_flag=True, help="Every subset of the chains, chained, with shared draws: what does each one cost?"
 )
 @click.option(
-    "--draws",
-    metavar="K",
-    default=1,
+    "--judge",
+    metavar="MODEL",
+    default="",
+    help="Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]",
+)
+@click.option(
+    "--votes", metavar="N", default=1, show_default=True, help="Ask a judge model so often; the majority counts."
+)
+@click.option(
+    "--redraws",
+    metavar="R",
+    default=3,
     show_default=True,
-    type=click.IntRange(min=1),
-    help="Variants per sample and chain; one where nothing in a chain is random.",
+    type=click.IntRange(min=0),
+    help="Draw a rejected variant again up to R times.",
 )
-@click.option("--seed", metavar="N", default=0, show_default=True, type=click.IntRange(0, (1 << 63) - 1))
 @click.option(
-    "--workers",
+    "--concurrency",
     metavar="N",
-    default=1,
+    default=32,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Processes; the set is the same for any number.",
+    help="Variants under way at a time where a model or a GPU is waited for.",
 )
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
 @click.option("--name", metavar="NAME", help="The new set's name. [default: SET's name with -dynamic]")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
-def command(
-    source: str,
-    out: str,
-    ops: str,
-    draws: int,
-    seed: int,
-    workers: int,
-    limit: int | None,
-    name: str | None,
-    quiet: bool,
-) -> None:
-    """Make variants of a set's questions: pictures padded, recoloured, noisy; options shuffled; forms converted.
+def command(source: str, out: str, quiet: bool, **arguments: Any) -> None:
+    """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
     \b
     SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
+    On several GPUs: accelerate launch --num_processes N -m mmdyn perturb …; each process does a share.
     Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason).
     """
+    from mmdyn.work.ranks import Ranks
     from perturb.pipeline import perturb
 
-    dynamic = perturb(
-        source, out, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, name=name, quiet=quiet
-    )
-    if not quiet:
+    dynamic = perturb(source, out, quiet=quiet, **arguments)
+    if not quiet and Ranks.of_environment().number == 0:
         print_variants(dynamic)
     if dynamic.manifest.counts.get("failed"):
         click.get_current_context().exit(1)

@@ -15,6 +15,11 @@ def describe(sample: Sample, images: ImageFolder) -> str:
     return "\n".join(printable(line) for line in _lines(sample, images))
 
 
+def describe_trail(sample: Sample) -> str:
+    """A variant's trail and verdict on several lines; nothing of a sample that is none."""
+    return "\n".join(printable(line) for line in _trail(sample))
+
+
 def _lines(sample: Sample, images: ImageFolder) -> Iterator[str]:
     kind = f"{sample.task_type}, {sample.language}" + (f", {sample.points:g} points" if sample.points != 1 else "")
     yield f"{sample.id}  ({kind})"

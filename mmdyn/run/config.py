@@ -42,6 +42,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ops: str = ""
     draws: int = 1
     seed: int = 0
+    rewriter: str = "embedded"
+    style_backend: str = "embedded"
     workers: int = 1
     epochs: int = 1
     limit: int | None = None

@@ -51,6 +51,8 @@ def evaluate(
     ops: str = "",
     draws: int = 1,
     seed: int = 0,
+    rewriter: str = "embedded",
+    style_backend: str = "embedded",
     workers: int = 1,
     epochs: int = 1,
     limit: int | None = None,
@@ -71,7 +73,8 @@ def evaluate(
     with Store(out / "records") as store:
         opened = open_sets(sets, out)
         if ops:
-            vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, limit=limit, quiet=quiet)
+            vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
+            vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
             opened += [*make_variants(opened, out, vary)]
         conditions = _conditions(modes or _modes_of(opened), styles, custom)
         check_sets(opened, conditions)

@@ -36,7 +36,7 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
         "shuffle: 4 made, 4 not applicable",
         "    4 there are no options to shuffle",
         "convert: 6 made, 2 not applicable",
-        "    2 no other form is sure to be right",
+        "    2 the answer is not short and definite",
         f"12 variants: {tmp_path / 'out'}",
     ]
     assert len(SampleSet(tmp_path / "out")) == 12

@@ -20,6 +20,12 @@ from perturb._operator import Item, NotApplicable, Operator, Picture
 OPERATORS = sorted(plugins.names("operators"))
 
 
+WORDY = {
+    "en": "As shown in the figure, a small car moves along a road. Find the distance that the car has covered.",
+    "zh": "如图所示，小车沿公路行驶。求小车通过的路程。",
+}
+
+
 def samples() -> list[Sample]:
     """Every task type in both languages, with and without pictures, options as pictures, and awkward ones."""
     made = []
@@ -37,6 +43,7 @@ def samples() -> list[Sample]:
             choice(texts=("one", "All of the above"), answer="B", **more),
             multi(answer="ABCD", **more),
             choice(options_in_image=True, texts=("", "", ""), answer="A", **more),
+            choice(question=WORDY[language], texts=("3 cm", "4 cm", "5 cm"), **more),
         ]
     return made
 
@@ -116,4 +123,5 @@ def test_it_applies_to_something_and_changes_it(operator: Operator) -> None:
 
 def test_ours_are_these() -> None:
     ours = {name for name in OPERATORS if plugins.names("operators")[name].startswith("perturb.")}
-    assert ours == {"image.invert", "image.pad", "image.salt_pepper", "text.convert", "text.shuffle"}
+    picture = {"image.invert", "image.pad", "image.salt_pepper", "image.style"}
+    assert ours == picture | {"text.convert", "text.paraphrase", "text.shuffle", "text.substitute"}

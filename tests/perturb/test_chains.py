@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from mmdyn.errors import PluginError, UserError
@@ -43,3 +46,94 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         parse_chains("pad,padd")
     with pytest.raises(PluginError, match=r"there is no operator 'colour'.*\(did you mean 'color'\?\)"):
         parse_chains("colour")
+
+
+def test_a_severity_follows_its_operator() -> None:
+    (chain,) = parse_chains("pad@strong+invert+salt_pepper@mild")
+    assert [(link.operator, link.severity) for link in chain.links] == [
+        ("image.pad", "strong"),
+        ("image.invert", ""),
+        ("image.salt_pepper", "mild"),
+    ]
+    assert chain.name == "pad@strong+invert+salt_pepper@mild"
+    assert chain.key == parse_chains("pad+invert+salt_pepper")[0].key, "severities share the draws"
+    assert len(parse_chains("pad,pad@mild,pad@strong")) == 3
+
+
+def test_an_alias_hands_its_severity_to_whoever_knows_it() -> None:
+    (chain,) = parse_chains("color@strong")
+    assert [link.severity for link in chain.links] == ["", "strong"]
+
+
+@pytest.mark.parametrize(
+    ("ops", "says"),
+    [
+        ("pad@storng", r"pad has no severity 'storng' \(did you mean 'strong'\?\): it takes mild, strong"),
+        ("pad@", r"pad has no severity ''.*: it takes mild, strong"),
+        ("invert@mild", r"invert has no severity 'mild': it takes none"),
+    ],
+)
+def test_unknown_severities(ops: str, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        parse_chains(ops)
+
+
+def test_the_preset_mdk12_is_the_six_strategies_alone_and_chained() -> None:
+    """MDK12-Bench, "Evaluation Methods": three strategies of the picture, three of the text."""
+    chains = {chain.name: chain.operators for chain in parse_chains("mdk12")}
+    picture = ("image.pad", "image.style", "image.invert", "image.salt_pepper")
+    text = ("text.paraphrase", "text.substitute", "text.convert")
+    assert list(chains.values()) == [
+        ("image.pad",),
+        ("image.invert", "image.salt_pepper"),
+        ("image.style",),
+        ("text.substitute",),
+        ("text.paraphrase",),
+        ("text.convert",),
+        picture,
+        text,
+        picture + text,
+    ]
+
+
+def test_presets_and_files_of_chains_stand_among_others(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("# mine\n- pad+invert\n- shuffle\n")
+    names = [chain.name for chain in parse_chains(f"invert, {tmp_path / 'mine.yaml'} ,pad@mild")]
+    assert names == ["invert", "pad+invert", "shuffle", "pad@mild"]
+    assert [chain.name for chain in parse_chains("mdk12,shuffle")][-1] == "shuffle"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "cannot be read: --ops takes chains, a preset or a YAML file of chains"),
+        ("- [pad", "is no YAML"),
+        ("pad", "lists no chains: write one a line, such as `- pad"),
+        ("- pad,invert", "lists no chains: write one a line"),
+        ("- 3", "lists no chains: write one a line"),
+        ("[]", "lists no chain: write one a line"),
+    ],
+)
+def test_files_that_list_no_chains(tmp_path: Path, text: str | None, says: str) -> None:
+    file = tmp_path / "mine.yaml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(UserError, match=f"mine.yaml:? {re.escape(says)}"):
+        parse_chains(str(file))
+
+
+def test_a_factorial_is_every_subset_with_shared_draws() -> None:
+    chains = parse_chains("pad,color,shuffle", factorial=True)
+    assert [chain.name for chain in chains] == [
+        "pad", "color", "shuffle", "pad+color", "pad+shuffle", "color+shuffle", "pad+color+shuffle",
+    ]  # fmt: skip
+    assert len({chain.key for chain in chains}) == 1
+    steps = {(link.operator, link.step) for chain in chains for link in chain.links}
+    assert steps == {("image.pad", 0), ("image.invert", 1), ("image.salt_pepper", 2), ("text.shuffle", 3)}
+    assert chains[0].key != parse_chains("pad")[0].key
+
+
+@pytest.mark.parametrize("ops", ["pad", "pad,invert,salt_pepper,shuffle,convert,pad@mild,pad@strong"])
+def test_a_factorial_of_too_few_or_too_many(ops: str) -> None:
+    with pytest.raises(UserError, match=r"--factorial takes 2 to 6 chains, --ops names \d: change --ops"):
+        parse_chains(ops, factorial=True)

@@ -22,6 +22,7 @@ from perturb._operator import Item, NotApplicable
 from perturb.chains import parse_chains
 from perturb.codec import Pictures, encode
 from perturb.pipeline import perturb
+from perturb.rewrite.embedded import EmbeddedRewriter
 from perturb.summary import summarize
 
 OPS = "pad,color,pad+color,shuffle,convert,pad+shuffle+convert"
@@ -66,6 +67,7 @@ def test_the_manifest_says_how_it_was_made(dynamic: SampleSet) -> None:
     assert manifest.name == "mixed-dynamic" and dynamic.root == "mixed"
     assert manifest.made == {
         "command": "perturb", "ops": OPS, "draws": 2, "seed": 1, "limit": None, "version": manifest.made["version"],
+        "rewriter": EmbeddedRewriter().identity,
     }  # fmt: skip
     source = SampleSet(dynamic.folder.parent / "source")
     assert manifest.parent is not None

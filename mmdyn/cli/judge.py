@@ -1,0 +1,101 @@
+"""mmdyn judge: is the meaning the same, and how well does a judge tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from mmdyn.errors import printable
+
+if TYPE_CHECKING:
+    from perturb.judge._judge import Judge
+    from perturb.judge.calibrate import Calibration, Share
+
+
+@click.command("judge")
+@click.argument("file", type=click.File("rb"))
+@click.option(
+    "--judge",
+    "name",
+    metavar="MODEL",
+    default="embedded",
+    show_default=True,
+    help="Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), or a MODEL.",
+)
+@click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Asks of a model; odd.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Requests in flight.")
+@click.option("--calibrate", is_flag=True, help="FILE is labelled: measure the judge, and keep the result for reports.")
+@click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
+def command(file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool) -> None:
+    """Say of each pair in FILE (- for standard input) whether both questions ask the same.
+
+    FILE has a JSON object a line: a and b, the question before and after, and answer where it is known. The same lines come
+    out on standard output with same, confidence, reason and by. Exit status: 1 where a pair got no verdict (same is null).
+
+    With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set, parent_set, id)
+    or two pictures (before_image, after_image) may stand for a and b.
+    """
+    from perturb.judge.open import open_judge
+
+    if as_json and not calibrate:
+        raise click.UsageError("--json goes with --calibrate: without it every line of output is JSON")
+    judge = open_judge(name, votes, concurrency)
+    try:
+        failed = _calibrate(file, judge, concurrency, as_json) if calibrate else _judge(file, judge, concurrency)
+    finally:
+        judge.close()
+    if failed:
+        click.echo(f"{failed} pairs got no verdict", err=True)
+        click.get_current_context().exit(1)
+
+
+def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
+    """Print every line with its verdict; how many have none."""
+    import sys
+
+    import msgspec
+
+    from perturb.judge.lines import judge_lines
+
+    failed = 0
+    for row in judge_lines(file, file.name, judge, concurrency):
+        sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
+        failed += row["same"] is None
+    return failed
+
+
+def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool) -> int:
+    import msgspec
+
+    from perturb.judge.calibrate import measure, save
+    from perturb.judge.labels import labelled_cases
+    from perturb.judge.lines import in_order, verdict_of
+
+    labelled = labelled_cases(file, file.name)
+    judged = in_order(lambda pair: verdict_of(judge, pair[1]), labelled, concurrency if judge.waits else 1)
+    calibration = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in judged))
+    kept = save(calibration)
+    if as_json:
+        click.echo(msgspec.json.encode(calibration))
+    else:
+        _print(calibration)
+        click.echo(f"kept for reports: {kept}", err=True)
+    return calibration.failed
+
+
+def _print(calibration: Calibration) -> None:
+    rows = {
+        "precision": (calibration.precision, "of the pairs that it rejects, those whose meaning changed"),
+        "recall = sensitivity": (calibration.recall, "of the pairs whose meaning changed, those that it rejects"),
+        "specificity": (calibration.specificity, "of the pairs whose meaning was kept, those that it keeps"),
+    }
+    click.echo(printable(f"{calibration.judge} on {calibration.n} labelled pairs"), err=True)
+    for name, (share, meaning) in rows.items():
+        click.echo(f"    {name:<21} {_spell(share):<36} {meaning}", err=True)
+
+
+def _spell(share: Share | None) -> str:
+    if share is None:
+        return "no such pair"
+    return f"{share.value:6.1%}  [{share.low:.1%}, {share.high:.1%}]  n = {share.n}"

@@ -1,0 +1,50 @@
+"""A variant beside its parent, for people: two columns of text, and the pictures as files."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from msgspec.structs import replace
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.show import describe, describe_trail
+from mmdyn.errors import UserError
+from mmdyn.sample import Sample
+
+
+def print_beside(before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, console: Console) -> None:
+    """Print a parent and its variant in two columns, and under them the trail with the verdict."""
+    table = Table(expand=True, show_lines=False)
+    for title in ("before", "after"):
+        table.add_column(title, ratio=1, overflow="fold")
+    table.add_row(Text(describe(before, source)), Text(describe(replace(after, variant=None), images)))
+    console.print(table)
+    console.print(Text(describe_trail(after)))
+
+
+def write_pictures(
+    before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, folder: Path
+) -> list[tuple[Path, Path]]:
+    """Copy each pair of pictures into a folder as 1-before.png, 1-after.png, …; the pairs in order.
+
+    Raises UserError where a picture is missing or the folder cannot be written.
+    """
+    pairs = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, (old, new) in enumerate(zip(before.all_images, after.all_images, strict=False), 1):
+            here, there = (
+                folder / f"{number}-{when}{Path(ref).suffix}" for when, ref in (("before", old), ("after", new))
+            )
+            shutil.copyfile(source.path(old), here)
+            shutil.copyfile(images.path(new), there)
+            pairs.append((here, there))
+    except OSError as error:
+        raise UserError(
+            f"{error.filename or folder} cannot be copied ({error.strerror}): choose another --pictures"
+        ) from None
+    return pairs

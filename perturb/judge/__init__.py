@@ -1,0 +1,1 @@
+"""Judges: is a variant still the same question?"""

@@ -1,0 +1,213 @@
+"""The form of a question: its stem, its options wherever they stand, what it claims; and whether two forms agree on the answer."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
+from mmdyn.text.blanks import blanks
+from mmdyn.text.fold import fold
+from mmdyn.text.numbers import read_number
+from mmdyn.text.options import split_options
+
+Form = Literal["choice", "blank", "claim", "open"]
+
+_OPTION_LINE = re.compile(r"^[^\S\n]{0,20}[(（]?([A-H])\s?[.．、:：)）][^\S\n]{0,9}(.*)$", re.MULTILINE)
+_CLAIMS = re.compile(
+    r"\btrue or false\b|\btrue/false\b|\b(?:claim|statement|assertion) (?:true|correct|right)\b|\bcorrect or (?:not|incorrect)\b"
+    r"|是否(?:正确|成立|属实)|对还是错|是对是错|正确还是错误|(?:说法|断言|判断|命题)(?:正确|成立|对)吗|判断(?:正误|对错)",
+    re.IGNORECASE,
+)
+_LETTERS = r"[A-H](?![A-Za-z])(?:(?:, and |, | and |、|和)[A-H](?![A-Za-z])){0,7}"
+_CALLED_RIGHT = re.compile(
+    rf"\b(?:answers?|options?|choices?)\s(?:is|are)\s(?:options?\s)?({_LETTERS})(?:, and no other options?)?|(?:应选|(?:答案|选项)[是为]?)\s?({_LETTERS})(?:，且不选其他选项)?"
+)
+_FILLED_IN = re.compile(
+    r"(?:Claim: (?:the answer is )?|断言：(?:空白处应填|本题的答案是))(.{1,400}?)(?: belongs in the blank)?[.。]\s?(?:Is this claim true or false\?|这一断言是否正确？)\s*$"
+)
+_TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
+_FALSE = frozenset({"false", "incorrect", "wrong", "no", "f", "错误", "错", "不正确", "不对", "否", "×"})
+_SHORTEST_PART, _LONGEST_LABEL = 2, 24
+_folded = lru_cache(maxsize=8192)(fold)
+UNKNOWN = "?"
+"""The answer of a question whose answer nobody gave."""
+
+
+class Asked(Struct, frozen=True, eq=False):
+    """A question taken apart. `stem` has neither options nor what a claim calls right: letters (`claimed`) or a text
+    (`filled`).
+
+    `options` are the sample's own or those that its words list; `gold` are the texts of which each is, or says, the
+    right answer; empty for a claim.
+    """
+
+    form: Form
+    stem: str
+    options: tuple[Option, ...]
+    claimed: tuple[str, ...]
+    filled: str
+    gold: tuple[str, ...]
+    sample: Sample
+
+
+def asked(sample: Sample) -> Asked:
+    """Take a sample apart. What an open question really is (options listed in it, a blank, a claim) its words tell."""
+    stem, options = (sample.question, sample.options) if sample.options else _listed(sample.question)
+    form = _form(sample, stem, options)
+    claimed, filled = tuple[str, ...](), ""
+    if form == "claim" and (found := _CALLED_RIGHT.search(stem)):
+        claimed = tuple(re.findall(r"[A-H](?![a-z])", found[1] or found[2]))
+        stem = stem[: found.start()] + stem[found.end() :]
+    elif form == "claim" and (found := _FILLED_IN.search(stem)):
+        filled, stem = found[1], stem[: found.start()]
+    options = tuple(_unmarked(option, sample.images) for option in options)
+    return Asked(form, stem, options, claimed, filled, _gold(sample), sample)
+
+
+def options_differ(a: Asked, b: Asked) -> str:
+    """What is wrong with the options of two questions that should have the same in any order, or the empty string.
+
+    A claim need not list options that say their own letter and no more.
+    """
+    if not (a.options and b.options) or a.options == b.options:
+        return ""
+    first, second = ([option for option in side.options if a.form == b.form or _tells(option)] for side in (a, b))
+    before, after = {_key(option): option for option in first}, {_key(option): option for option in second}
+    gone = [option for key, option in before.items() if key not in after]
+    new = [option for key, option in after.items() if key not in before]
+    if gone and new:
+        return f"an option changed: {_short(gone[0])} -> {_short(new[0])}"
+    if gone or new or len(first) != len(second):
+        return f"the options are not the same: {_short((gone or new or first)[0])}"
+    return ""
+
+
+def answers_differ(a: Asked, b: Asked) -> str:
+    """Why the ground truths of two questions do not correspond, or the empty string."""
+    before, after = a.sample.answer, b.sample.answer
+    if a.sample.task_type == b.sample.task_type and a.form == b.form:
+        same = (before == after and a.gold == b.gold) or (a.gold and _accepted(a) == _accepted(b))
+        return "" if same else "the right answer changed"
+    if isinstance(after, bool):
+        return _claim_is_wrong(a, b, after)
+    if isinstance(before, bool):
+        truth = {option.label: _folded(option.text) in _TRUE for option in b.options}
+        right = isinstance(after, tuple) and any(truth.get(str(label)) is before for label in after)
+        return "" if right else "the right option says the opposite of the right answer"
+    if b.form == "choice" and a.form != "choice":
+        right_texts = b.gold if b.sample.options else tuple(option.text for option in b.options)
+        found = not a.gold or any(means(text, gold) for text in right_texts for gold in a.gold)
+        return "" if found else "the right answer is not the right option"
+    found = not a.gold or all(any(means(gold, text) for text in b.gold) for gold in a.gold[:1])
+    return "" if found else f"the right answer changed: {a.gold[0][:40]}"
+
+
+def means(text: str, other: str) -> bool:
+    """Whether two short answers say the same: alike when folded, equal as numbers, or one a part of the other."""
+    if _equal(text, other):
+        return True
+    one, two = _folded(text), _folded(other)
+    numbers = read_number(text) or read_number(other)
+    return min(len(one), len(two)) >= _SHORTEST_PART and (one in two or two in one) and not numbers
+
+
+def _equal(text: str, other: str) -> bool:
+    """Whether two short answers are alike when folded, or equal as numbers of which one may lack its unit."""
+    if _folded(text) == _folded(other):
+        return True
+    first, second = read_number(text), read_number(other)
+    if not (first and second):
+        return False
+    return first.value == second.value and (first.unit == second.unit or not (first.unit and second.unit))
+
+
+def _claim_is_wrong(a: Asked, b: Asked, truth: bool) -> str:
+    """Why a claim is not as true as it is said to be."""
+    if a.form == "claim":
+        return "" if a.sample.answer is truth else "the right answer changed"
+    if b.claimed and isinstance(a.sample.answer, tuple):
+        right = set(b.claimed) == set(map(str, a.sample.answer))
+        return "" if right is truth else f"a claim of {', '.join(b.claimed)} is called {str(truth).lower()}"
+    if b.filled:
+        right = any(_equal(b.filled, gold) for gold in a.gold)
+        return "" if right is truth else f"a claim of {b.filled[:40]!r} is called {str(truth).lower()}"
+    said = _folded(b.stem)
+    right = any(_folded(gold) in said for gold in a.gold if gold.strip())
+    wrong = any(
+        _folded(option.text) in said for option in a.options if option.text.strip() and option.text not in a.gold
+    )
+    against = right != wrong and right is not truth
+    return f"a claim is called {str(truth).lower()} against the right answer" if against else ""
+
+
+def _form(sample: Sample, stem: str, options: tuple[Option, ...]) -> Form:
+    if sample.task_type in CHOICE_TYPES:
+        return "choice"
+    if sample.task_type == "true_false":
+        return "claim"
+    if sample.task_type == "fill_in_the_blank":
+        return "blank"
+    if _CLAIMS.search(stem) or _CALLED_RIGHT.search(stem):
+        return "claim"
+    if options:
+        return "choice"
+    return "blank" if blanks(stem) else "open"
+
+
+def _listed(text: str) -> tuple[str, tuple[Option, ...]]:
+    """The stem and the options of a question that lists them itself: each on a line of its own, or run together at its end."""
+    lines = list(_OPTION_LINE.finditer(text))
+    labels = [line[1] for line in lines]
+    if labels and labels == sorted(set(labels)) and (labels[:2] == ["A", "B"] or _CALLED_RIGHT.search(text)):
+        options = tuple(Option(line[1], line[2].strip()) for line in lines)
+        return f"{text[: lines[0].start()]}\n{text[lines[-1].end() :]}".strip(), options
+    try:
+        stem, options = split_options(text, least=3)
+    except ValueError:
+        return text, ()
+    return stem, options
+
+
+def _unmarked(option: Option, images: tuple[str, ...]) -> Option:
+    """An option whose picture is its own rather than one of the question's that it marks."""
+    mark = IMAGE_MARK.search(option.text)
+    if option.image or not mark or not 0 < int(mark[1]) <= len(images):
+        return option
+    return Option(option.label, IMAGE_MARK.sub("", option.text).strip(), images[int(mark[1]) - 1])
+
+
+def _tells(option: Option) -> bool:
+    """Whether an option says more than its letter."""
+    if option.image or len(option.text) > _LONGEST_LABEL:
+        return True
+    return _folded(option.text) not in ("", _folded(option.label))
+
+
+def _gold(sample: Sample) -> tuple[str, ...]:
+    answer = sample.answer
+    if isinstance(answer, bool) or answer == UNKNOWN:
+        return ()
+    if isinstance(answer, str):
+        return (answer,)
+    if sample.options:
+        return tuple(option.text or option.image or option.label for option in sample.options if option.label in answer)
+    return tuple(text for accepted in answer for text in ((accepted,) if isinstance(accepted, str) else accepted))
+
+
+def _accepted(side: Asked) -> list[set[str]]:
+    """What counts as right, blank by blank; the gold options together."""
+    if side.sample.task_type == "fill_in_the_blank" and isinstance(side.sample.answer, tuple):
+        return [{_folded(text) for text in blank} for blank in side.sample.answer]
+    return [{_folded(text) for text in side.gold}]
+
+
+def _key(option: Option) -> tuple[str, str | None]:
+    return _folded(option.text), option.image
+
+
+def _short(option: Option) -> str:
+    return option.text[:40] or (option.image or option.label)[:40]

@@ -1,0 +1,210 @@
+"""What any rewording leaves as it is: numbers, units, formulas, negations, bounds, names, options, blanks, marks, the answer.
+
+A question that was converted to another form may bring in what its options or its answer said, and must still hold
+everything that its stem said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from mmdyn.data.rows import with_images
+from mmdyn.sample import IMAGE_MARK, Sample
+from mmdyn.text.logic import NEGATION, SKIP, Pole, hidden_negations
+from mmdyn.text.quantities import Quantity
+from perturb.judge._facts import Facts, facts
+from perturb.judge._forms import Asked, answers_differ, asked, options_differ
+from perturb.judge._judge import Doubt, Look
+
+VERSION = 1
+"""Goes up whenever equal words may get another verdict."""
+
+_SURE, _UNSURE = 0.97, 0.8
+_NOTHING = facts("")
+_BY_PRESENCE = frozenset({"bound", "only", "quantity", "trend"})
+"""Axes of words that may well be said twice or once."""
+_UNCHANGED = Pole("trend", "same")
+_SHORTEST_STEM = 4
+
+
+def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doubt | None:
+    """What speaks against a variant's words; None where nothing does. `looks` tell which picture became which."""
+    return compare_asked(*take_apart(before, after, looks))
+
+
+def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> tuple[Asked, Asked]:
+    """A parent and its variant taken apart, the variant's pictures in the places of the parent's."""
+    if looks:
+        refs = {Path(ref).name: ref for ref in after.all_images}
+        became = {look.before_file.name: refs.get(look.after_file.name) for look in looks}
+        before = with_images(before, {ref: became.get(Path(ref).name) or ref for ref in before.all_images})
+    return asked(before), asked(after)
+
+
+def compare_asked(a: Asked, b: Asked) -> Doubt | None:
+    """The same for questions that were taken apart.
+
+    Certain: a number, unit, formula, negation, bound, option, blank, image mark or the answer is not what it was. Doubtful:
+    another quantifier, comparison or direction, a symbol, name or quotation that is gone or new.
+    """
+    doubts = list[Doubt]()
+    for doubt in _doubts(a, b):
+        if doubt.certain:
+            return doubt
+        doubts.append(doubt)
+    return doubts[0] if doubts else None
+
+
+def _doubts(a: Asked, b: Asked) -> Iterator[Doubt]:
+    if problem := options_differ(a, b):
+        yield _certain(problem)
+    if problem := answers_differ(a, b):
+        yield _certain(problem)
+    yield from _marks(a, b)
+    if a.stem == b.stem:
+        return
+    said, now, spare = facts(a.stem), facts(b.stem), _NOTHING
+    if a.form != b.form:
+        spare = facts("\n".join([*(option.text for option in a.options), *a.gold, *b.gold]))
+    elif a.form == "blank" and said.blanks not in (0, now.blanks):
+        yield _certain(f"the number of blanks changed: {said.blanks} -> {now.blanks}")
+    if said.text != now.text:
+        yield from _words(said, now, spare)
+
+
+def _words(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    yield from _numbers(said, now, spare)
+    yield from _sets("unit", said.units - now.units, now.units - said.units - spare.units)
+    gone, new = said.formulas - now.formulas, now.formulas - said.formulas - spare.formulas
+    if gone and new:
+        yield _certain(f"a formula changed: {_first(gone)} -> {_first(new)}")
+    yield from _negations(said, now, spare)
+    yield from _poles(said, now, spare)
+    yield from _symbols(said, now, spare)
+    yield from _names(said, now, spare)
+
+
+def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    gone = _without_small(said.numbers - now.numbers, now.loose - said.loose, now)
+    new = _without_small(now.numbers - said.numbers - spare.numbers, said.loose - now.loose, said)
+    lost = [number for number in gone if number not in now.numbers]
+    found = [number for number in new if number not in said.numbers]
+    if lost and found:
+        kind = "unit" if lost[0].value == found[0].value else "number"
+        yield _certain(f"a {kind} changed: {_spell(lost[0])} -> {_spell(found[0])}")
+    elif lost or found:
+        yield _certain(f"a number is {'gone' if lost else 'new'}: {_spell((lost or found)[0])}")
+    elif gone or new:
+        yield _doubtful(f"a number stands there more or less often: {_spell(next(iter(gone or new)))}")
+    two = Quantity(Fraction(2), "")
+    for one, other, how in ((said, now, "gone"), (now, said, "new")):
+        if 2 in one.small and not other.loose[2] and 2 not in spare.small and two not in other.numbers:
+            yield _doubtful(f"a number is {how}: two")
+
+
+def _without_small(numbers: Counter[Quantity], spelled: Counter[int], other: Facts) -> Counter[Quantity]:
+    """Without the ones and twos that the other text has `spelled` in words instead."""
+    units = {"", "th", *other.units}
+    kept = {
+        n: count - (spelled[int(n.value)] if n.value in (1, 2) and n.unit in units else 0)
+        for n, count in numbers.items()
+    }
+    return +Counter(kept)
+
+
+def _negations(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    before = said.denials + hidden_negations(said.words, now.words)
+    after = now.denials + hidden_negations(now.words, said.words)
+    if not before <= after <= before + spare.denials:
+        yield _certain(f"a negation {'was added' if after > before else 'is gone'}")
+
+
+def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    """Bounds that came or went, and words that gave way to an opposite."""
+    gone, new = said.poles - now.poles, now.poles - said.poles - spare.poles
+    for pole in [*gone, *new]:
+        if pole.axis in _BY_PRESENCE and pole in said.poles and pole in now.poles:
+            del gone[pole], new[pole]
+    for pole in [*gone, *new]:
+        swapped = Pole("extreme", pole.pole)  # "seats at most ten" and "seats a maximum of ten", 最多 and 不超过
+        if pole.axis == "bound" and swapped not in (new if pole in gone else gone):
+            yield _certain(f"a bound {'is gone' if pole in gone else 'is new'}: at {pole.pole}")
+        elif pole.axis == "only" or pole == _UNCHANGED:
+            yield _doubtful(
+                f"{'only' if pole.axis == 'only' else 'unchanged'!r} {'is gone' if pole in gone else 'is new'}"
+            )
+    for pole in gone:
+        opposite = next((other for other in new if other.axis == pole.axis not in (NEGATION, SKIP)), None)
+        if opposite:
+            yield _doubtful(f"a word turned into its opposite: {_name(pole)} -> {_name(opposite)}")
+
+
+def _symbols(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    gone = {symbol for symbol in said.symbols - now.symbols if symbol.lower() not in now.words}
+    new = {symbol for symbol in now.symbols - said.symbols - spare.symbols if symbol.lower() not in said.words}
+    yield from _sets("symbol", gone, new, sure=bool(gone and new))
+
+
+def _names(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
+    gone = {name for name in said.names if not _is_named(name, now)}
+    new = {name for name in now.names if not (_is_named(name, said) or _is_named(name, spare))}
+    yield from _sets("name", gone, new, sure=False)
+    gone = {text for text in said.quotations if text not in now.text}
+    new = {text for text in now.quotations if text not in said.text and text not in spare.text}
+    yield from _sets("quotation", gone, new, sure=False)
+
+
+def _marks(a: Asked, b: Asked) -> Iterator[Doubt]:
+    said, now = ({mark for text in _texts(side) for mark in IMAGE_MARK.findall(text)} for side in (a, b))
+    gone, new = said - now, now - said
+    if gone or (new and a.form == b.form):
+        yield _certain(f"an image mark {'is gone' if gone else 'is new'}: <image {_first(gone or new)}>")
+
+
+def _texts(side: Asked) -> list[str]:
+    return [side.stem, *(option.text for option in side.options)]
+
+
+def _is_named(name: str, text: Facts) -> bool:
+    """Whether a name, or another form of it (China, Chinese), is in a text."""
+    name = name.lower()
+    stem = name[: max(_SHORTEST_STEM, len(name) - 3)]
+    return name in text.text or any(word.startswith(stem) for word in text.words)
+
+
+def _sets(kind: str, gone: Iterable[str], new: Iterable[str], sure: bool = True) -> Iterator[Doubt]:
+    make = _certain if sure else _doubtful
+    article = "an" if kind[0] in "aeio" else "a"
+    if gone and new:
+        yield make(f"{article} {kind} changed: {_first(gone)} -> {_first(new)}")
+    elif gone or new:
+        yield make(f"{article} {kind} is {'gone' if gone else 'new'}: {_first(gone or new)}")
+
+
+def _first(texts: Iterable[str]) -> str:
+    return min(texts)[:60]
+
+
+def _spell(number: Quantity) -> str:
+    value = number.value
+    shown = str(value) if value.denominator < 100 else f"{float(value):g}"
+    return f"{shown} {number.unit}".strip()
+
+
+def _name(pole: Pole) -> str:
+    return (
+        pole.pole
+        if pole.axis in ("quantity", "junction", "compass", "colour", "season")
+        else f"{pole.axis} {pole.pole}"
+    )
+
+
+def _certain(reason: str) -> Doubt:
+    return Doubt(reason, certain=True, confidence=_SURE)
+
+
+def _doubtful(reason: str) -> Doubt:
+    return Doubt(reason, certain=False, confidence=_UNSURE)

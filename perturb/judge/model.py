@@ -1,0 +1,141 @@
+"""The judge that asks a model: a language model about words, a vision language model about pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from mmdyn.errors import UserError
+from mmdyn.keys import Json, digest, sha256
+from mmdyn.models.desk import Desk
+from mmdyn.models.message import ImagePart, Message, Part, TextPart
+from mmdyn.models.ocr import open_ocr
+from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.sample import Language, Sample, Verdict
+from perturb.judge import invariants
+from perturb.judge._forms import UNKNOWN
+from perturb.judge._judge import Case, Judge, Look
+from perturb.judge.pictures import check_pictures, picture_checks
+from perturb.rewrite._reply import read_reply
+
+KIND = "judge"
+TRIES = 3
+"""How often a model is asked for one vote, where its replies cannot be read."""
+
+_LONGEST_REASON = 300
+_ANSWER: dict[Language, str] = {"en": "Answer: ", "zh": "答案："}
+
+
+class Vote(Struct, frozen=True):
+    """What a model is asked for."""
+
+    same: bool
+    confidence: Annotated[float, Meta(ge=0, le=1)]
+    reason: str = ""
+
+
+class ModelJudge(Judge):
+    """Rejects what the checks are certain of, and asks the model behind a desk about everything else.
+
+    It is asked about the words where they changed and about the pictures where they did, `votes` (an odd number) times
+    each. A strict majority decides; the confidence is the majority's share times its mean confidence, the smaller one of
+    words and pictures. Raises UserError for an even number of votes.
+
+    Source: MDK12-Bench, "Evaluation Methods": a GPT-based judge removes variants whose meaning changed.
+    """
+
+    waits = True
+
+    def __init__(self, desk: Desk, votes: int = 1) -> None:
+        if votes < 1 or votes % 2 == 0:
+            raise UserError(f"{votes} votes can tie: give an odd number, such as 3")
+        self._desk, self._votes, self._ocr = desk, votes, open_ocr()
+        self.label = desk.label
+        self.identity: Json = {
+            "model": desk.identity,
+            "prompts": asking_digest(KIND),
+            "votes": votes,
+            "rules": invariants.VERSION,
+            "pictures": picture_checks(self._ocr),
+        }
+
+    def judge(self, case: Case) -> Verdict:
+        """The verdict on words and pictures. Raises ValueError where the model gave none."""
+        doubt = invariants.compare(case.before, case.after, case.looks)
+        if not (doubt and doubt.certain):
+            doubt = check_pictures(case.looks, self._ocr)
+        if doubt and doubt.certain:
+            return Verdict("rejected", self.label, doubt.reason, doubt.confidence)
+        verdict = Verdict("kept", self.label, "", 1.0)
+        for parts in self._questions(case):
+            found = self._decide((Message("user", parts),))
+            if found.status == "rejected":
+                return found
+            verdict = min(verdict, found, key=lambda verdict: verdict.confidence or 0.0)
+        return verdict
+
+    def close(self) -> None:
+        """Close the desk."""
+        self._desk.close()
+
+    def _questions(self, case: Case) -> Iterator[tuple[Part, ...]]:
+        """What to ask about a case: its words and its pictures, as far as they changed."""
+        before, after, language = _shown(case.before), _shown(case.after), case.before.language
+        if before != after:
+            mark = f"=== {digest([before, after])} ==="
+            yield (TextPart(filled(KIND, "text", language, mark=mark, before=before, after=after)),)
+        if case.looks:
+            mark = f"=== {digest(after)} ==="
+            yield (
+                TextPart(filled(KIND, "picture", language, mark=mark, question=after)),
+                *_pictures(case.looks, language),
+            )
+
+    def _decide(self, messages: tuple[Message, ...]) -> Verdict:
+        votes = [self._vote(messages, number) for number in range(self._votes)]
+        same = 2 * sum(vote.same for vote in votes) > len(votes)
+        majority = [vote for vote in votes if vote.same is same]
+        surest = max(majority, key=lambda vote: vote.confidence)
+        confidence = len(majority) / len(votes) * fmean(vote.confidence for vote in majority)
+        reason = " ".join(surest.reason.split())[:_LONGEST_REASON]
+        return Verdict("kept" if same else "rejected", self.label, reason, round(confidence, 4))
+
+    def _vote(self, messages: tuple[Message, ...], number: int) -> Vote:
+        problem = ""
+        for attempt in range(TRIES):
+            reply = self._desk.ask(messages, nonce=number * TRIES + attempt)
+            try:
+                vote = read_reply(reply, (Vote,), "")
+            except ValueError as error:
+                problem = str(error)
+                continue
+            assert isinstance(vote, Vote)
+            return vote
+        raise ValueError(f"{self.label} gave no verdict that can be read in {TRIES} tries: {problem}")
+
+
+def _shown(sample: Sample) -> str:
+    """A question as a judge reads it: its words, its options and its answer, whatever form that has."""
+    options = [f"{option.label}. {option.text or '<image>'}" for option in sample.options]
+    answer = [] if sample.answer == UNKNOWN else [_ANSWER[sample.language] + _answer(sample)]
+    return "\n".join([sample.question, *options, *answer])
+
+
+def _answer(sample: Sample) -> str:
+    answer = sample.answer
+    if isinstance(answer, bool):
+        return str(answer).lower()
+    if isinstance(answer, str):
+        return answer
+    return "; ".join(part if isinstance(part, str) else " / ".join(part) for part in answer)
+
+
+def _pictures(looks: tuple[Look, ...], language: Language) -> Iterator[Part]:
+    """Each picture before and after, each with a line that says which it is."""
+    for number, look in enumerate(looks, 1):
+        for name, file in (("before", look.before_file), ("after", look.after_file)):
+            yield TextPart(filled(KIND, name, language, number=str(number)))
+            yield ImagePart(file, sha256(file.read_bytes()))

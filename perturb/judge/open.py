@@ -1,0 +1,31 @@
+"""A judge's name -> the judge."""
+
+from __future__ import annotations
+
+import re
+
+from mmdyn.errors import UserError
+from perturb.judge._judge import Judge
+from perturb.judge.embedded import NAME, EmbeddedJudge
+
+_EMBEDDED = re.compile(rf"{NAME}(?:[:,].*)?", re.DOTALL)
+
+
+def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:
+    """`embedded`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times at once.
+
+    Raises UserError: no such backend or option, an even number of votes, or several of the embedded judge.
+    """
+    if _EMBEDDED.fullmatch(name.strip()):
+        if votes != 1:
+            raise UserError("the embedded judge says the same each time it is asked: leave the votes out")
+        return EmbeddedJudge(name.strip())
+    from mmdyn.models.desk import Desk
+    from perturb.judge.model import ModelJudge
+
+    desk = Desk(name, concurrency)
+    try:
+        return ModelJudge(desk, votes)
+    except BaseException:
+        desk.close()
+        raise

@@ -1,0 +1,167 @@
+"""The judge step: what is thrown out, drawn again, kept or failed (MDK12-Bench, "Evaluation Methods").
+
+"A GPT-based judge checks whether dynamic text or image alterations alter the meaning of the original question or answer
+and removes samples with significant changes."
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from making_sets import make_set, tree
+from serving import serve
+
+from making import blank, choice, write_set
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import Json
+from perturb.pipeline import perturb
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def script(folder: Path, *lines: dict[str, str]) -> str:
+    file = folder / "judge.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    return f"scripted:{file},max_tries=1"
+
+
+def says(same: bool, confidence: float = 0.9, reason: str = "as scripted") -> str:
+    return json.dumps({"same": same, "confidence": confidence, "reason": reason})
+
+
+def shuffled(tmp_path: Path, judge: str, **more: object) -> SampleSet:
+    source = write_set(tmp_path / "source", [choice("q1"), choice("q2", question="What is 2 + 1?")])
+    return perturb(source, tmp_path / "out", ops="shuffle", seed=1, judge=judge, quiet=True, **more)  # type: ignore[arg-type]
+
+
+def test_what_the_judge_accepts_is_kept_with_its_verdict(tmp_path: Path) -> None:
+    dynamic = shuffled(tmp_path, script(tmp_path, {"reply": says(True, 0.8, "the same")}))
+    assert dynamic.manifest.counts == {"samples": 2, "kept": 2}
+    for sample in dynamic:
+        assert sample.variant is not None
+        verdict = sample.variant.verdict
+        assert (verdict.status, verdict.by, verdict.reason, verdict.confidence) == (
+            "kept", "scripted:judge.jsonl", "the same", 0.8,
+        )  # fmt: skip
+    made = dynamic.manifest.made
+    assert (made["votes"], made["redraws"]) == (1, 3)
+    identity = made["judge"]
+    assert isinstance(identity, dict) and identity["model"]
+
+
+def test_what_it_rejects_is_drawn_again_and_then_dropped_whole(tmp_path: Path) -> None:
+    dynamic = shuffled(tmp_path, script(tmp_path, {"reply": says(False, 0.7, "another gold")}), redraws=2)
+    assert dynamic.manifest.counts == {"samples": 0, "redrawn": 4, "rejected": 2}
+    dropped = list(dynamic.dropped())
+    assert [(drop.parent, drop.attempt, drop.status) for drop in dropped] == [
+        (parent, attempt, "rejected" if attempt == 2 else "redrawn") for parent in ("q1", "q2") for attempt in range(3)
+    ]
+    assert len({json.dumps(drop.steps[0].params) for drop in dropped[:3]}) > 1, "another attempt is another draw"
+    for drop in dropped:
+        assert drop.reason == "another gold" and drop.sample is not None and drop.sample.variant is not None
+        assert drop.sample.variant.verdict.status == "rejected" and drop.sample.variant.attempt == drop.attempt
+
+
+def test_the_first_attempt_that_is_accepted_counts(tmp_path: Path) -> None:
+    plain = {sample.id: sample for sample in shuffled(tmp_path / "plain", "")}
+    first = [option.text for option in plain["q1~shuffle~0"].options]
+    match = "\n".join(f"{label}. {text}" for label, text in zip("ABCD", first, strict=True))
+    dynamic = shuffled(tmp_path, script(tmp_path, {"match": match, "reply": says(False)}, {"reply": says(True)}))
+    assert dynamic.manifest.counts["samples"] == 2
+    kept = {sample.id: sample for sample in dynamic}
+    trail = kept["q1~shuffle~0"].variant
+    assert trail is not None and trail.attempt >= 1
+    assert [option.text for option in kept["q1~shuffle~0"].options] != first
+    assert [drop.status for drop in dynamic.dropped() if drop.parent == "q1"] == ["redrawn"] * trail.attempt
+
+
+def test_drawing_again_is_no_use_where_nothing_is_random(tmp_path: Path) -> None:
+    source = make_set(tmp_path / "source")
+    judge = script(tmp_path, {"reply": says(False)})
+    dynamic = perturb(source, tmp_path / "out", ops="invert", judge=judge, quiet=True)
+    assert "redrawn" not in dynamic.manifest.counts and dynamic.manifest.counts["rejected"] == 10
+
+
+def test_the_subsets_of_a_factorial_keep_their_shared_draws(tmp_path: Path) -> None:
+    judge = script(tmp_path, {"reply": says(False)})
+    source = make_set(tmp_path / "source")
+    dynamic = perturb(source, tmp_path / "out", ops="pad,shuffle", factorial=True, judge=judge, quiet=True)
+    assert {drop.attempt for drop in dynamic.dropped()} == {0} and dynamic.manifest.made["factorial"] is True
+
+
+def test_a_factorial_draws_each_operator_once(tmp_path: Path) -> None:
+    source = make_set(tmp_path / "source")
+    dynamic = perturb(source, tmp_path / "out", ops="pad,salt_pepper,shuffle", factorial=True, draws=2, quiet=True)
+    drawn: dict[tuple[str, int, str], list[dict[str, Json]]] = {}
+    for sample in dynamic:
+        assert sample.variant is not None
+        for step in sample.variant.steps:
+            drawn.setdefault((sample.parent, sample.variant.draw, step.operator), []).append(step.params)
+    assert Counter(len(params) for params in drawn.values())[4] > 20
+    assert all(params == params_of[0] for params_of in drawn.values() for params in params_of)
+    pads = [params[0]["left"] for (_, draw, operator), params in drawn.items() if operator == "image.pad" and draw == 0]
+    assert len(set(pads)) == len(pads)
+
+
+def test_no_verdict_is_a_failure_and_no_verdict_is_invented(tmp_path: Path) -> None:
+    lines = [{"match": "2 + 1", "reply": "I would say it is fine."}, {"reply": says(True)}]
+    dynamic = shuffled(tmp_path, script(tmp_path, *lines))
+    assert dynamic.manifest.counts == {"samples": 1, "kept": 1, "failed": 1}
+    (failed,) = dynamic.dropped()
+    assert failed.parent == "q2" and "gave no verdict that can be read in 3 tries" in failed.reason
+
+
+def test_a_judge_that_never_answers_fails_the_variant(tmp_path: Path) -> None:
+    dynamic = shuffled(tmp_path, script(tmp_path, {"match": "2 + 1", "error": "transient"}, {"reply": says(True)}))
+    (failed,) = dynamic.dropped()
+    assert failed.status == "failed" and "did not answer" in failed.reason
+
+
+def test_a_judge_that_cannot_be_asked_stops_everything_and_the_work_goes_on_later(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "source", [choice(f"q{n}") for n in range(30)])
+    settings = {"ops": "shuffle", "seed": 1, "quiet": True}
+    with serve(reply=_file(tmp_path, says(True)), key="sk-right") as server:
+        judge = f"openai:m,base_url={server.url},api_key_env=JUDGE_KEY"
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("JUDGE_KEY", "sk-wrong-secret")
+            with pytest.raises(ModelError) as stopped:
+                perturb(source, tmp_path / "out", judge=judge, **settings)  # type: ignore[arg-type]
+            assert "sk-wrong" not in str(stopped.value)
+            assert not (tmp_path / "out" / "set.json").exists()
+            environment.setenv("JUDGE_KEY", "sk-right")
+            dynamic = perturb(source, tmp_path / "out", judge=judge, **settings)  # type: ignore[arg-type]
+    assert dynamic.manifest.counts == {"samples": 30, "kept": 30}
+    written = b"".join(tree(tmp_path / "out").values())
+    assert b"sk-right" not in written and b"sk-wrong" not in written
+
+
+def _file(folder: Path, reply: str) -> str:
+    file = folder / "replies.jsonl"
+    file.write_text(json.dumps({"reply": reply}), "utf-8")
+    return str(file)
+
+
+def test_many_variants_are_judged_at_a_time_and_none_twice(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "source", [blank(f"q{n}", question=f"{n} + 1 is ____.") for n in range(60)])
+    with serve(reply=_file(tmp_path, says(True)), latency=0.05) as server:
+        judge = f"openai:m,base_url={server.url}"
+        settings = {"ops": "paraphrase,substitute,convert", "judge": judge, "concurrency": 16, "quiet": True}
+        dynamic = perturb(source, tmp_path / "out", **settings)  # type: ignore[arg-type]
+        assert 8 <= server.stats.max_in_flight <= 16
+        asked = server.stats.total
+        assert asked >= dynamic.manifest.counts["kept"]
+        again = perturb(source, tmp_path / "again", **settings)  # type: ignore[arg-type]
+        assert server.stats.total == asked, "the cache knows every answer"
+    assert tree(again.folder) == tree(dynamic.folder)
+
+
+def test_an_even_number_of_votes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="2 votes can tie: give an odd number"):
+        shuffled(tmp_path, script(tmp_path, {"reply": says(True)}), votes=2)
