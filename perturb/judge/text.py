@@ -24,13 +24,18 @@ WINDOW = 12
 _PASSIVE = re.compile("被")
 """Who turns a sentence into the passive swaps its roles rightly."""
 
-STRENGTH, FIT = 2, 0.4
-"""What a swap needs: neighbours gained, and their share of the surroundings. On PAWS-X, English, 9 in 10 such pairs differ."""
+STRENGTH = {1: 1, 2: 2}
+FIT = 0.4
+"""What a swap of words, or of pairs of Chinese characters, needs: neighbours gained, and their share of the surroundings.
+
+Chosen on one half of PAWS-X: bench/judging.py prints how they do on the other.
+"""
 
 _TOKEN = re.compile(r"[A-Za-z0-9À-ɏα-ωΑ-Ω]+(?:\.\d+)?|[\u4e00-\u9fff]|[，。；;,.?？!！:：\n]")
 _ARTICLE = re.compile(r"(?<![a-z,] )\bA(?= [a-z])")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _MARKS = frozenset("，。；;,.?？!！:：\n")
+_LISTING = frozenset({",", "and", "or"})
 _ENDINGS = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s|ly)$")
 
 
@@ -60,10 +65,10 @@ def check_structure(a: Asked, b: Asked) -> Doubt | None:
 def swapped(before: str, after: str) -> tuple[str, str] | None:
     """The two words that traded places, such as the arguments of "A is larger than B"; None where none did.
 
-    A word or, in Chinese, a pair of characters counts where it stands once in each text. Two traded places where each has
-    gained STRENGTH neighbours of the other's clause over its own and shares FIT of them. So a clause that moves as a whole
-    is no swap, for its words keep their neighbours, nor are items of a list, which keep each other.
-    The pairs of PAWS (Zhang et al., NAACL 2019) differ by such swaps.
+    Two words, or in Chinese two pairs of characters, traded places where each has gained STRENGTH neighbours of the other's
+    clause over its own and shares FIT of them; and, of words, where one took over a word right beside the other ("than").
+    So a clause that moves as a whole is no swap, for its words keep their neighbours, nor is another order of a list, nor
+    the passive in Chinese. The pairs of PAWS (Zhang et al., NAACL 2019) differ by such swaps.
     """
     if len(_PASSIVE.findall(before)) != len(_PASSIVE.findall(after)):
         return None
@@ -72,20 +77,18 @@ def swapped(before: str, after: str) -> tuple[str, str] | None:
     first, second = _places(a, ahead, behind), _places(b, ahead, behind)
     count, again = Counter(gram for gram, _ in first), Counter(gram for gram, _ in second)
     shared = [word for word in first if word in second and count[word[0]] == again[word[0]]]
-    order = np.array([second[word] for word in shared])
+    old, new = [first[word] for word in shared], [second[word] for word in shared]
+    order = np.array(new)
     if len(shared) < 2 or bool((np.diff(order) > 0).all()):
         return None
-    known = {token: number for number, token in enumerate(dict.fromkeys(a.tokens + b.tokens))}
-    at_home = _surroundings(a, [first[word] for word in shared], known)
-    away = _surroundings(b, [second[word] for word in shared], known)
-    near = at_home @ away.T
-    gain = near + near.T - np.diag(near)[:, None] - np.diag(near)[None, :]
-    fewest = np.minimum(at_home.sum(1)[:, None], away.sum(1)[None, :])
-    fits = near + near.T >= FIT * (fewest + fewest.T)
-    turned = np.triu(order[:, None] > order[None, :], 1)
-    gain[~(turned & fits)] = 0
-    one, other = divmod(int(gain.argmax()), len(shared))
-    return ("".join(shared[one][0]), "".join(shared[other][0])) if gain[one, other] >= STRENGTH else None
+    gain = np.where(np.triu(order[:, None] > order[None, :], 1), _gains(a, b, old, new), 0)
+    for best in np.argsort(-gain, axis=None, kind="stable"):
+        one, other = divmod(int(best), len(shared))
+        if gain[one, other] < STRENGTH[a.size]:
+            return None
+        if a.size == 2 or _took_over(a, b, (old[one], old[other]), (new[one], new[other])):
+            return "".join(shared[one][0]), "".join(shared[other][0])
+    return None
 
 
 def unmatched(before: str, after: str) -> tuple[int, int]:
@@ -102,10 +105,14 @@ def overlap(before: str, after: str) -> float:
 
 
 class _Words(Struct, frozen=True, eq=False):
-    """A text's words in order, each with its clause; `size`: how many of them make one that is compared."""
+    """A text's words in order, each with its clause and with what stands before it and is none: stop words and marks.
+
+    `size`: how many words make one that is compared.
+    """
 
     tokens: tuple[str, ...]
     clauses: tuple[int, ...]
+    gaps: tuple[tuple[str, ...], ...]
     size: int
 
 
@@ -117,14 +124,19 @@ Word: TypeAlias = tuple[tuple[str, ...], int]
 def _words(text: str) -> _Words:
     found = [token if len(token) == 1 else token.lower() for token in _TOKEN.findall(_ARTICLE.sub("a", text))]
     size = 2 if 2 * sum(map(bool, map(_HAN.match, found))) > len(found) else 1
-    tokens, clauses, clause = list[str](), list[int](), 0
+    tokens, clauses, gaps, clause = list[str](), list[int](), list[tuple[str, ...]](), 0
+    gap = list[str]()
     for token in found:
-        if token in _MARKS:
-            clause += 1
-        elif size == 2 or token not in _stopwords():
-            tokens.append(token if size == 2 else _ENDINGS.sub("", token))
-            clauses.append(clause)
-    return _Words(tuple(tokens), tuple(clauses), size)
+        if token in _MARKS or (size == 1 and token in _stopwords()):
+            clause += token in _MARKS
+            gap.append(token)
+            continue
+        tokens.append(token if size == 2 else _ENDINGS.sub("", token))
+        clauses.append(clause)
+        gaps.append(tuple(gap))
+        gap = []
+    gaps.append(tuple(gap))
+    return _Words(tuple(tokens), tuple(clauses), tuple(gaps), size)
 
 
 def _alike(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
@@ -147,6 +159,16 @@ def _places(words: _Words, ahead: int, behind: int) -> dict[Word, int]:
     return places
 
 
+def _gains(a: _Words, b: _Words, old: list[int], new: list[int]) -> NDArray[np.float32]:
+    """How many neighbours words i and j gain by standing in each other's place: shape (n, n); 0 where they do not fit."""
+    known = {token: number for number, token in enumerate(dict.fromkeys(a.tokens + b.tokens))}
+    home, away = _surroundings(a, old, known), _surroundings(b, new, known)
+    near = home @ away.T
+    both, fewest = near + near.T, np.minimum(home.sum(1)[:, None], away.sum(1)[None, :])
+    kept = np.diag(near)
+    return np.where(both >= FIT * (fewest + fewest.T), both - kept[:, None] - kept[None, :], 0)
+
+
 def _surroundings(words: _Words, places: list[int], known: dict[str, int]) -> NDArray[np.float32]:
     """Which tokens of its clause stand left and right of the word at each place: shape (places, 2 * tokens), of zeros and ones."""
     table = np.zeros((len(places), 2, len(known)), np.float32)
@@ -158,6 +180,22 @@ def _surroundings(words: _Words, places: list[int], known: dict[str, int]) -> ND
         table[row, 0, numbers[begin:place]] = 1
         table[row, 1, numbers[place + words.size : end]] = 1
     return table.reshape(len(places), -1)
+
+
+def _took_over(a: _Words, b: _Words, old: tuple[int, int], new: tuple[int, int]) -> bool:
+    """Whether one of two words has a word beside it that the other one had, and they are no items of one list."""
+    if all(gap and _LISTING.issuperset(gap) for gap in a.gaps[old[0] + 1 : old[1] + 1]):
+        return False
+    had, have = [_beside(a, place) for place in old], [_beside(b, place) for place in new]
+    return any(x and x == y for x, y in zip(had[0] + had[1], have[1] + have[0], strict=True))
+
+
+def _beside(words: _Words, place: int) -> tuple[str, str]:
+    """The word right before and the one right after a word, stop words too; the empty string where a clause ends."""
+    before, after = words.gaps[place], words.gaps[place + 1]
+    left = before[-1] if before else words.tokens[place - 1] if place else ""
+    right = after[0] if after else words.tokens[place + 1] if place + 1 < len(words.tokens) else ""
+    return ("" if left in _MARKS else left), ("" if right in _MARKS else right)
 
 
 @cache
