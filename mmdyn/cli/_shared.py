@@ -92,8 +92,9 @@ def print_variants(dynamic: SampleSet) -> bool:
     """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
     from perturb.summary import summarize
 
+    made = "kept" if "judge" in dynamic.manifest.made else "made"
     for name, chain in summarize(dynamic).items():
-        parts = [f"{chain.made} made"]
+        parts = [f"{chain.made} {made}"]
         parts += [
             f"{chain.outcomes[status]} {status.replace('_', ' ')}"
             for status in ("unchanged", "not_applicable", "redrawn", "rejected", "failed")
