@@ -59,10 +59,10 @@ class Embedder:
 
     def check(self) -> None:
         """Raise UserError where the model is neither on this machine nor to be had from the hub; nothing is loaded."""
-        from huggingface_hub import try_to_load_from_cache
-
         if Path(self.name).expanduser().exists():
             return
+        from huggingface_hub import try_to_load_from_cache
+
         name = self.name if "/" in self.name else f"{_OWNER}/{self.name}"
         if not _HUB_NAME.fullmatch(name):
             raise self._problem(OSError("there is no such folder"))

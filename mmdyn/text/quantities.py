@@ -65,11 +65,11 @@ _WORDS = re.compile(
 _NUMBER_WORDS = frozenset("|".join((_SMALL, _TENS, _TIMES, *_PARTS, *_ORDINALS, *_FACTORS)).split("|"))
 _UNIT = re.compile(
     r"""\s?-?(?:(?P<several>(?:square|cubic|degrees?)\s[A-Za-z]{4,12}|[A-Za-z]{1,11}\sper\s[A-Za-z]{4,9}(?:\ssquared)?|per\scent)(?![A-Za-z])
-    |(?P<one>[A-Za-zΩμ°%‰]+(?:\^?-?\d(?!\d))?(?:[/*][A-Za-zΩμ]+(?:\^?-?\d(?!\d))?|[*]?[A-Za-zΩμ]+\^-\d){0,2})(?![A-Za-z\d])
+    |(?P<one>[A-Za-zΩμ°%‰]{1,14}+(?:\^?-?\d(?!\d))?(?:[/*][A-Za-zΩμ]{1,14}+(?:\^?-?\d(?!\d))?){0,2})(?![A-Za-z\d])
     |(?P<han>[\u4e00-\u9fff][\u4e00-\u9fff/*]{0,7}))""",
     re.VERBOSE,
 )
-_WORD = re.compile(r"\s?-?(?P<one>[A-Za-z]+)(?![A-Za-z\d])")
+_WORD = re.compile(r"\s?-?(?P<one>[A-Za-z]{1,14}+)(?![A-Za-z\d])")
 _ASKED = re.compile(
     r"(?:\b(?i:in|into|to|per|an?|each|every|how many|nearest)\s(?![A-Z]\b)|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
     r"(?=[A-Za-zΩμ°%\u4e00-\u9fff])"
@@ -167,8 +167,10 @@ def _spelled(text: str) -> Fraction | None:
 
 def _is_time(text: str, match: re.Match[str]) -> bool:
     """Whether `second` is a span of time."""
-    before = ("per ", "each ", "every ", "a ", *(f"{digit} " for digit in range(10)))
-    return match[0].lower() == "second" and text[: match.start()].lower().endswith(before)
+    if match[0].lower() != "second":
+        return False
+    before = text[max(0, match.start() - 6) : match.start()].lower()
+    return before.endswith(("per ", "each ", "every ", "a ")) or before[-2:-1].isdigit()
 
 
 def _unit_at(text: str, at: int) -> tuple[str, int]:

@@ -8,7 +8,9 @@ from mmdyn.text.latex import plain
 from mmdyn.text.normalise import one_spelling
 
 _CIRCLED = re.compile("[\u2460-\u2473\u24ea-\u24ff\u2776-\u2793]")
-_PRICE = re.compile(r"(?<![\\$])\\?\$\s?(\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?)(?=[\s,;.?!)](?![\d$\\^_{}=+*/<>])|$)")
+_PRICE = re.compile(
+    r"(?<![\\$])\\?\$\s?(\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?)(?=[\s,;.?!)](?![\d$\\^_{}=+*/<>])|$)"
+)
 _ARROWS = {
     "<=": "≤",
     ">=": "≥",
@@ -42,7 +44,8 @@ _FUNCTION = re.compile(rf"\\?\b({'|'.join(sorted(_FUNCTIONS, key=len, reverse=Tr
 _EDGE = ".,:!'_=<>≤≥≠≈→"
 _SUBSCRIPT = re.compile(rf"(?<=[A-Za-z{_GREEK})])_(?=[A-Za-z0-9])")
 _BARE_NUMBER = re.compile(r"-?[\d./]+")
-_PARTED = re.compile(r",(?![^(\[{]*[)\]}])")
+_LONGEST = 1000
+"""Characters of a run that may be a formula."""
 _RELATION = re.compile(r"([=<>≤≥≠≈∈→∥⊥])")
 _TURNED = {">": "<", "≥": "≤"}
 _SYMMETRIC = "=≠≈∥⊥"
@@ -79,8 +82,8 @@ def formulas(text: str) -> frozenset[str]:
     """The formulas of a readable text in which numbers stand as their values; `b > a` reads a<b, `1 = x` reads 1=x."""
     found = set[str]()
     for run in _RUN.findall(_LOOSE.sub(r"\1\2", _FUNCTION.sub(r"\1", text))):
-        if len(run) > 2 and _OPERATOR.search(run):
-            found.update(_turned(part) for part in map(_trimmed, _PARTED.split(run)) if _is_formula(part))
+        if 2 < len(run) <= _LONGEST and _OPERATOR.search(run):
+            found.update(_turned(part) for part in map(_trimmed, _parts(run)) if _is_formula(part))
     return frozenset(found)
 
 
@@ -97,6 +100,17 @@ def names(text: str) -> frozenset[str]:
 def quotations(text: str) -> frozenset[str]:
     """What stands in quotation marks or 《》, in lower case and without spaces."""
     return frozenset("".join(found).replace(" ", "").lower() for found in _QUOTED.findall(text))
+
+
+def _parts(run: str) -> list[str]:
+    """A run parted at the commas that stand in no brackets."""
+    parts, depth, begin = list[str](), 0, 0
+    for place, char in enumerate(run) if "," in run else ():
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth <= 0:
+            parts.append(run[begin:place])
+            begin = place + 1
+    return [*parts, run[begin:]]
 
 
 def _trimmed(run: str) -> str:

@@ -47,7 +47,7 @@ class Facts(Struct, frozen=True, eq=False):
         return self.poles[_DENIED]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def facts(text: str) -> Facts:
     """Read a text."""
     plain = readable(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))

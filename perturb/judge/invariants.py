@@ -26,6 +26,8 @@ _SURE, _UNSURE = 0.97, 0.8
 _NOTHING = facts("")
 _BY_PRESENCE = frozenset({"bound", "only", "quantity", "trend"})
 """Axes of words that may well be said twice or once."""
+_SELF_TOLD = frozenset({"quantity", "junction", "compass", "colour", "season", "element"})
+"""Axes whose poles need no axis to be understood."""
 _UNCHANGED = Pole("trend", "same")
 _SHORTEST_STEM = 4
 
@@ -133,9 +135,8 @@ def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
         if pole.axis == "bound" and swapped not in (new if pole in gone else gone):
             yield _certain(f"a bound {'is gone' if pole in gone else 'is new'}: at {pole.pole}")
         elif pole.axis == "only" or pole == _UNCHANGED:
-            yield _doubtful(
-                f"{'only' if pole.axis == 'only' else 'unchanged'!r} {'is gone' if pole in gone else 'is new'}"
-            )
+            word = "only" if pole.axis == "only" else "unchanged"
+            yield _doubtful(f"{word!r} {'is gone' if pole in gone else 'is new'}")
     for pole in gone:
         opposite = next((other for other in new if other.axis == pole.axis not in (NEGATION, SKIP)), None)
         if opposite:
@@ -191,15 +192,11 @@ def _first(texts: Iterable[str]) -> str:
 def _spell(number: Quantity) -> str:
     value = number.value
     shown = str(value) if value.denominator < 100 else f"{float(value):g}"
-    return f"{shown} {number.unit}".strip()
+    return f"{shown[:30]} {number.unit}".strip()
 
 
 def _name(pole: Pole) -> str:
-    return (
-        pole.pole
-        if pole.axis in ("quantity", "junction", "compass", "colour", "season")
-        else f"{pole.axis} {pole.pole}"
-    )
+    return pole.pole if pole.axis in _SELF_TOLD else f"{pole.axis} {pole.pole}"
 
 
 def _certain(reason: str) -> Doubt:

@@ -75,7 +75,7 @@ def test_a_breach_is_certain_and_named(a: str, b: str, problem: str) -> None:
         ("When did Bonaparte and Napoleon meet?", "When did Bonaparte meet him?", "a name is gone: Napoleon"),
         ("A ratio of 3 and 3", "A ratio of 3", "a number stands there more or less often: 3"),
         ("Give the two roots.", "Give the roots.", "a number is gone: two"),
-        ("钠原子有几个质子", "钾原子有几个质子", "a word turned into its opposite: element sodium -> element potassium"),
+        ("钠原子有几个质子", "钾原子有几个质子", "a word turned into its opposite: sodium -> potassium"),
     ],
 )  # fmt: skip
 def test_what_a_model_should_look_at_is_doubtful(a: str, b: str, problem: str) -> None:
@@ -165,9 +165,7 @@ def test_pictured_options_move_under_their_new_names() -> None:
     before = Sample("p", "Which?", "single_choice", ("A",), options=(Option("A", "", "images/1.png"), Option("B", "", "images/2.png")))  # fmt: skip
     after = changed(before, answer=("B",), options=(Option("A", "", "images/2x.png"), Option("B", "", "images/1x.png")))
     picture = Picture(array(4, 4), "png")
-    looks = tuple(
-        Look(picture, picture, Path(f"/old/{name}.png"), Path(f"/new/{name}x.png")) for name in ("1", "2")
-    )
+    looks = tuple(Look(picture, picture, Path(f"/old/{name}.png"), Path(f"/new/{name}x.png")) for name in ("1", "2"))
     assert compare(before, after, looks) is None
     wrong = compare(before, changed(after, answer=("A",)), looks)
     assert wrong and wrong.reason == "the right answer changed"
@@ -242,7 +240,15 @@ def test_other_forms_and_their_answers(before: Sample, after: Sample, found: str
 
 
 def test_hostile_texts_take_no_time() -> None:
-    for text in ("A. " * 20_000, "1/" * 20_000, "<image 1" * 9_000, "“" * 50_000, "不" * 50_000, "$" * 50_000, "\\frac{" * 9_000):
+    for text in (
+        "A. " * 20_000,
+        "1/" * 20_000,
+        "<image 1" * 9_000,
+        "“" * 50_000,
+        "不" * 50_000,
+        "$" * 50_000,
+        "\\frac{" * 9_000,
+    ):
         began = time.monotonic()
         doubt(text, text[:-5] + "x")
         assert time.monotonic() - began < 8, text[:9]

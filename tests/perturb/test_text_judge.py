@@ -136,7 +136,12 @@ def test_pictures_are_looked_at_after_the_words() -> None:
 
 
 def test_its_identity_holds_all_that_decides() -> None:
-    names = ("embedded:none", f"embedded:{weights()}", f"embedded:{weights()},threshold=0.9", f"embedded:{weights()},languages=en")
+    names = (
+        "embedded:none",
+        f"embedded:{weights()}",
+        f"embedded:{weights()},threshold=0.9",
+        f"embedded:{weights()},languages=en",
+    )
     identities = {canonical(judge(name).identity) for name in names}
     assert len(identities) == len(names)
     assert judge(names[1]).identity == EmbeddedJudge(names[1]).identity
@@ -182,7 +187,9 @@ def pairs(name: str) -> list[dict[str, Any]]:
 
 
 def rejected(name: str, judge: EmbeddedJudge) -> list[dict[str, Any]]:
-    return [row for row in pairs(name) if judge.judge(case_of(row["a"], row["b"], row.get("answer"))).status == "rejected"]
+    return [
+        row for row in pairs(name) if judge.judge(case_of(row["a"], row["b"], row.get("answer"))).status == "rejected"
+    ]
 
 
 @pytest.mark.parametrize("made", [rules, minilm])
@@ -190,7 +197,9 @@ def test_at_most_a_tenth_of_the_meaning_keeping_pairs_is_rejected(made: Any) -> 
     kept = pairs("keeping.jsonl")
     assert len(kept) >= 300
     assert {(row["language"], row["operator"]) for row in kept} == {
-        (language, f"text.{name}") for language in ("en", "zh") for name in ("substitute", "paraphrase", "convert", "shuffle")
+        (language, f"text.{name}")
+        for language in ("en", "zh")
+        for name in ("substitute", "paraphrase", "convert", "shuffle")
     }
     wrong = Counter((row["language"], row["operator"]) for row in rejected("keeping.jsonl", made()))
     assert wrong.total() <= len(kept) / 10, wrong

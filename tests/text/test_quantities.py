@@ -67,7 +67,8 @@ def test_units_without_a_number(text: str, units: set[str]) -> None:
 
 
 def test_the_time_is_linear_in_the_length() -> None:
-    for text in ("1," * 50_000, "一" * 100_000, "1/" * 50_000, "one-" * 25_000, "10^" * 30_000, "in " * 30_000):
+    texts = ("1," * 50_000, "一" * 100_000, "1/" * 50_000, "one-" * 25_000, "10^" * 30_000, "in " * 30_000)
+    for text in (*texts, "1" + "a" * 100_000 + "1", "second " * 20_000, "1 m/m/" * 20_000):
         began = time.monotonic()
         read(text)
         asked_units(text)

@@ -73,7 +73,8 @@ def test_blanks(text: str, count: int) -> None:
 
 
 def test_the_time_is_linear_in_the_length() -> None:
-    for text in ("a=" * 50_000, "(" * 100_000, "A" * 100_000, '"' * 99_999, "sin " * 25_000, "_ " * 50_000, "( " * 50_000):
+    texts = ("a=" * 50_000, "(" * 100_000, "A" * 100_000, '"' * 99_999, "sin " * 25_000, "_ " * 50_000, "( " * 50_000)
+    for text in (*texts, "a=1," * 25_000, "a=" + ")" * 990, "(a=1)) " * 10_000, "a'" * 50_000, "x:1" * 30_000):
         began = time.monotonic()
         plain = readable(text)
         for read in (formulas, symbols, names, quotations, blanks):

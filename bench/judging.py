@@ -1,0 +1,139 @@
+"""How well the embedded judge tells changed meanings from kept ones, on public pairs. Prints tables.
+
+    python bench/judging.py DATA [--model FOLDER_OR_NAME] [--languages en]
+
+DATA holds `meaning-change` (PAWS-X, STS-B) and `dynamath`. Positive is a pair whose meaning changed: label 0 in PAWS-X, a
+score of 2 or less in STS-B (4 or more: same; between: left out), and two programmatic variants of one DynaMath question.
+Pairs are parted in two by their digest: thresholds were chosen on the first half, the second one is the measure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
+
+import numpy as np  # noqa: E402
+
+from mmdyn.keys import digest  # noqa: E402
+from mmdyn.models.embed import Embedder  # noqa: E402
+from mmdyn.sample import Sample  # noqa: E402
+from perturb.judge._judge import Case  # noqa: E402
+from perturb.judge._pairs import case_of  # noqa: E402
+from perturb.judge.calibrate import Share, measure  # noqa: E402
+from perturb.judge.embedded import EmbeddedJudge  # noqa: E402
+
+SAME, CHANGED = 4.0, 2.0
+"""STS-B's scores, of 5, from which on two sentences count as the same, and up to which as different."""
+
+THRESHOLDS = tuple(step / 100 for step in range(40, 100, 5))
+
+
+class Pair(NamedTuple):
+    """A case, whether people say that its meaning was kept, and whether it is in the half that measures."""
+
+    case: Case
+    keep: bool
+    held_out: bool
+
+
+def pairs_of(data: Path) -> Iterator[tuple[str, list[Pair]]]:
+    """The name and the pairs of each set."""
+    for language in ("en", "zh"):
+        rows = _rows(data / "meaning-change" / "dev" / "pawsx_dev.jsonl")
+        yield f"PAWS-X {language}", [_pair(row, row["label"] == 1) for row in rows if row["lang"] == language]
+    for language in ("en", "zh"):
+        rows = _rows(data / "meaning-change" / "dev" / f"stsb_{language}.jsonl")
+        yield (
+            f"STS-B {language}",
+            [_pair(row, row["score"] >= SAME) for row in rows if not CHANGED < row["score"] < SAME],
+        )
+    seeds = itertools.groupby(_rows(data / "dynamath" / "dev" / "questions.jsonl"), key=lambda row: row["seed_id"])
+    couples = [couple for _, rows in seeds for couple in itertools.combinations(rows, 2)]
+    answered = [_answered(*couple) for couple in couples if couple[0]["answer"] != couple[1]["answer"]]
+    yield "DynaMath, other answer", answered
+    reworded = [case_of(a["question"], b["question"]) for a, b in couples if a["question"] != b["question"]]
+    yield "DynaMath, other words", [Pair(case, False, True) for case in reworded]
+
+
+def table(judge: EmbeddedJudge, sets: list[tuple[str, list[Pair]]]) -> None:
+    """A line for each set: the shares on the half that measures, each with its interval and n."""
+    print("| pairs | accuracy | precision | recall = sensitivity | specificity | pairs/s |\n|---|---|---|---|---|---|")
+    for name, pairs in sets:
+        held_out = [pair for pair in pairs if pair.held_out]
+        began = time.process_time()
+        judged = [(pair.keep, judge.judge(pair.case)) for pair in held_out]
+        seconds = time.process_time() - began
+        found = measure(judge.label, judge.identity, judged)
+        right = sum(keep is (verdict.status == "kept") for keep, verdict in judged) / len(judged)
+        shares = " | ".join(map(_spell, (found.precision, found.recall, found.specificity)))
+        print(f"| {name} | {right:.3f} | {shares} | {len(judged) / seconds:,.0f} |")
+
+
+def cosines(model: Embedder, pairs: list[Pair]) -> np.ndarray:
+    """The cosine of each pair's questions."""
+    texts = [text for pair in pairs for text in (pair.case.before.question, pair.case.after.question)]
+    vectors = model.encode(texts)
+    return (vectors[::2] * vectors[1::2]).sum(axis=1)
+
+
+def cosine_alone(model: Embedder, name: str, pairs: list[Pair]) -> None:
+    """What the cosine alone tells: the threshold that is best on the first half, and its accuracy on the second."""
+    near, keep = cosines(model, pairs), np.array([pair.keep for pair in pairs])
+    held_out = np.array([pair.held_out for pair in pairs])
+
+    def accuracy(least: float, half: np.ndarray) -> float:
+        return float(((near >= least) == keep)[half].mean())
+
+    best = max(THRESHOLDS, key=lambda least: accuracy(least, ~held_out))
+    print(f"| {name} | {best:.2f} | {accuracy(best, ~held_out):.3f} | {accuracy(best, held_out):.3f} |")
+
+
+def _pair(row: dict, keep: bool) -> Pair:
+    a, b = row["sentence1"], row["sentence2"]
+    return Pair(case_of(a, b), keep, bool(int(digest([a, b]), 16) % 2))
+
+
+def _answered(a: dict, b: dict) -> Pair:
+    before, after = (Sample(row["seed_id"], row["question"], "open_ended", row["answer"]) for row in (a, b))
+    return Pair(Case(before, after), False, True)
+
+
+def _rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _spell(share: Share | None) -> str:
+    return f"{share.value:.3f} [{share.low:.3f}, {share.high:.3f}], n = {share.n}" if share else "no such pair"
+
+
+def main() -> None:
+    """Print every table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--model", help="a model of sentence-transformers; without it the rules alone are measured")
+    parser.add_argument("--languages", default="en,zh", help="the languages that it knows")
+    options = parser.parse_args()
+    sets = list(pairs_of(options.data))
+    print("\n## embedded:none\n")
+    table(EmbeddedJudge("embedded:none"), sets)
+    if options.model:
+        print("\n## with a model\n")
+        table(EmbeddedJudge(f"embedded:{options.model},languages={options.languages}"), sets)
+        print(
+            "\n## the cosine alone\n\n| pairs | threshold | accuracy, first half | accuracy, second half |\n|---|---|---|---|"
+        )
+        for name, pairs in sets[:4]:
+            cosine_alone(Embedder(options.model, keep=0), name, pairs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""mmdyn judge: pairs in, the same lines out with verdicts; labelled pairs in, the judge's measures out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SAME = {"a": "Which is larger, A or B?", "b": "Which one is bigger, A or B?", "answer": "A", "id": 7}
+CHANGED = {"a": "Find 12 + 5.", "b": "Find 21 + 5."}
+
+
+def run(tmp_path: Path, rows: list[dict[str, Any]] | bytes, *options: str) -> tuple[int, list[Any], str]:
+    file = tmp_path / "pairs.jsonl"
+    data = rows if isinstance(rows, bytes) else "\n".join(json.dumps(row) for row in rows).encode()
+    file.write_bytes(data)
+    done = subprocess.run(
+        [sys.executable, "-m", "mmdyn", "judge", str(file), *options],
+        capture_output=True,
+        cwd=tmp_path,
+        env={**os.environ, "MMDYN_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)},
+    )
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+
+
+def scripted(tmp_path: Path, *lines: dict[str, str]) -> str:
+    (tmp_path / "script.jsonl").write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    return "scripted:script.jsonl,max_tries=1"
+
+
+def test_lines_come_out_in_their_order_with_their_own_keys(tmp_path: Path) -> None:
+    status, out, errors = run(tmp_path, [SAME, CHANGED], "--judge", "embedded:none")
+    assert (status, errors) == (0, "")
+    assert out == [
+        {**SAME, "same": True, "confidence": 0.75, "reason": "", "by": "embedded"},
+        {**CHANGED, "same": False, "confidence": 0.97, "reason": "a number changed: 12 -> 21", "by": "embedded"},
+    ]
+
+
+def test_a_model_is_asked_by_many_at_a_time_and_a_pair_without_a_verdict_is_told(tmp_path: Path) -> None:
+    rows = [
+        {"a": f"Sentence {word}?", "b": f"The sentence {word}?", "n": n} for n, word in enumerate("abcdefghij" * 10)
+    ]
+    judge = scripted(
+        tmp_path,
+        {"match": "sentence j", "reply": "what?"},
+        {"match": "sentence c", "reply": '{"same": false, "confidence": 0.7, "reason": "no"}'},
+        {"reply": '{"same": true, "confidence": 0.9, "reason": "yes"}'},
+    )
+    status, out, errors = run(tmp_path, rows, "--judge", judge, "--votes", "3", "--concurrency", "8")
+    assert [row["n"] for row in out] == list(range(100))
+    said = {row["a"][9]: (row["same"], row["confidence"], row["by"]) for row in out}
+    assert said["a"] == (True, 0.9, "scripted:script.jsonl") and said["c"] == (False, 0.7, "scripted:script.jsonl")
+    assert said["j"] == (None, None, "scripted:script.jsonl")
+    assert (status, errors) == (1, "10 pairs got no verdict\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b'{"a": "x", "b": "y"}\n\nnot json', "pairs.jsonl:3: not a JSON object"),
+        (b'{"a": "x"}', 'pairs.jsonl:1: "a" and "b" must be two texts, the question before and after'),
+        (b'{"a": "x", "b": 7}', 'pairs.jsonl:1: "a" and "b" must be two texts, the question before and after'),
+        (b'{"a": "", "b": "y"}', 'pairs.jsonl:1: "a" is empty: give the whole question'),
+        (b"[1]", "pairs.jsonl:1: not a JSON object"),
+        (b"\xff\xfe", "pairs.jsonl:1: not a JSON object"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
+    status, _, errors = run(tmp_path, data, "--judge", "embedded:none")
+    assert status == 2 and problem in errors and errors.count("\n") == 1
+
+
+def test_the_default_model_that_is_not_there_is_told_before_anything_is_judged(tmp_path: Path) -> None:
+    status, out, errors = run(tmp_path, [CHANGED])
+    assert (status, out) == (2, [])
+    assert errors.startswith("mmdyn: the embedding model sentence-transformers/") and errors.count("\n") == 1
+    assert errors.endswith("give a folder that holds it, or connect to the hub\n")
+
+
+def test_options_that_do_not_go_together(tmp_path: Path) -> None:
+    status, _, errors = run(tmp_path, [SAME], "--json")
+    assert status == 2 and "--json goes with --calibrate" in errors
+    status, _, errors = run(tmp_path, [SAME], "--judge", "embedded:none", "--votes", "3")
+    assert status == 2 and "leave the votes out" in errors
+
+
+LABELLED = [{**SAME, "label": "keep"}, {**CHANGED, "label": "reject"}, {**SAME, "label": False}]
+
+
+def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Path) -> None:
+    status, out, errors = run(tmp_path, LABELLED, "--calibrate", "--judge", "embedded:none")
+    assert (status, out) == (0, [])
+    told = errors.splitlines()
+    assert told[0] == "embedded on 3 labelled pairs"
+    assert told[1].split()[:6] == ["precision", "100.0%", "[20.7%,", "100.0%]", "n", "="]
+    assert told[2].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
+    assert told[3].split()[:2] == ["specificity", "100.0%"]
+    kept = Path(told[4].removeprefix("kept for reports: "))
+    assert kept.parent == tmp_path / "cache" / "judges" and json.loads(kept.read_text())["n"] == 3
+
+
+def test_a_calibration_as_json(tmp_path: Path) -> None:
+    status, (out,), errors = run(tmp_path, LABELLED, "--calibrate", "--json", "--judge", "embedded:none")
+    assert (status, errors) == (0, "")
+    assert (out["judge"], out["n"], out["failed"]) == ("embedded", 3, 0)
+    assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": pytest.approx(0.0945, abs=1e-4), "high": pytest.approx(0.9055, abs=1e-4), "n": 2}  # fmt: skip
+    assert out["specificity"]["n"] == out["precision"]["n"] == 1
+    assert out["identity"]["model"] == "none"
+
+
+def test_a_calibration_needs_labels(tmp_path: Path) -> None:
+    status, _, errors = run(tmp_path, [SAME], "--calibrate", "--judge", "embedded:none")
+    assert status == 2 and 'pairs.jsonl:1: "label" must be true (keep) or false (reject)' in errors
+    status, _, errors = run(tmp_path, b"", "--calibrate", "--judge", "embedded:none")
+    assert status == 2 and "there is no labelled pair" in errors

@@ -1,0 +1,115 @@
+"""How well a judge tells changed pairs from kept ones: the counts, their intervals, and where they are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from making import choice, picture, write_set
+from mmdyn.errors import InputError, UserError
+from mmdyn.reporting.statistics import wilson
+from mmdyn.sample import Verdict
+from perturb.judge.calibrate import Share, load_calibration, measure, save
+from perturb.judge.labels import labelled_cases
+from perturb.judge.open import open_judge
+from perturb.pipeline import perturb
+
+KEPT, REJECTED, FAILED = Verdict("kept"), Verdict("rejected"), Verdict("failed")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def test_positive_is_a_changed_meaning() -> None:
+    """8 of 10 changed pairs caught, 3 of 20 kept pairs rejected, one pair without a verdict."""
+    judged = (
+        [(False, REJECTED)] * 8 + [(False, KEPT)] * 2 + [(True, REJECTED)] * 3 + [(True, KEPT)] * 17 + [(True, FAILED)]
+    )
+    found = measure("someone", {"model": "x"}, judged)
+    assert (found.judge, found.n, found.failed) == ("someone", 30, 1)
+    assert found.recall == found.sensitivity == Share(0.8, *wilson(0.8, 10), 10)
+    assert found.precision == Share(8 / 11, *wilson(8 / 11, 11), 11)
+    assert found.specificity == Share(0.85, *wilson(0.85, 20), 20)
+
+
+def test_what_cannot_be_measured_is_none() -> None:
+    found = measure("someone", None, [(True, KEPT)])
+    assert found.precision is None and found.recall is None and found.specificity and found.specificity.value == 1
+    with pytest.raises(UserError, match="there is no labelled pair: give a file of lines with a label"):
+        measure("someone", None, [])
+
+
+def test_it_is_kept_by_the_judges_identity(tmp_path: Path) -> None:
+    identity: Any = {"model": "x", "votes": 3}
+    assert load_calibration(identity) is None
+    first = measure("someone", identity, [(True, KEPT)])
+    file = save(first)
+    assert file.parent == tmp_path / "cache" / "judges" and load_calibration(identity) == first
+    second = measure("someone", identity, [(False, KEPT)])
+    assert save(second) == file and load_calibration(identity) == second
+    assert load_calibration({"model": "x", "votes": 1}) is None
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    file.write_text("{", "utf-8")
+    with pytest.raises(UserError, match=r"cannot be read .*: remove it and calibrate the judge again"):
+        load_calibration(identity)
+
+
+# labelled lines
+
+
+def lines(*rows: dict[str, Any]) -> list[bytes]:
+    return [json.dumps(row).encode() for row in rows]
+
+
+def test_labels_are_true_or_keep_and_false_or_reject() -> None:
+    pair = {"a": "Find 1.", "b": "Find 2."}
+    rows = [{**pair, "label": label} for label in (True, "keep", False, "reject")]
+    assert [keep for keep, _ in labelled_cases(lines(*rows), "x.jsonl")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"a": "x", "b": "y"}, '"label" must be true (keep) or false (reject)'),
+        ({"a": "x", "b": "y", "label": 1}, '"label" must be true (keep) or false (reject)'),
+        ({"a": "x", "label": True}, '"a" and "b" must be two texts, the question before and after'),
+        ({"a": "x", "b": " ", "label": True}, '"b" is empty: give the whole question'),
+        (
+            {"before_image": "no.png", "after_image": "no.png", "label": True},
+            "cannot be read (No such file or directory)",
+        ),
+        ({"set": "s", "id": "x", "label": True}, '"a" and "b" must be two texts, the question before and after'),
+    ],
+)
+def test_bad_lines_are_named(row: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as raised:
+        list(labelled_cases([b"", *lines(row)], "here.jsonl"))
+    assert str(raised.value).startswith("here.jsonl:2: ") and problem in str(raised.value)
+
+
+def test_pictures_alone_are_judged(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(picture(120, 90))
+    (tmp_path / "b.png").write_bytes(picture(60, 40))
+    rows = [{"before_image": "a.png", "after_image": name, "label": True} for name in ("a.png", "b.png")]
+    judge = open_judge("embedded:none")
+    verdicts = [judge.judge(case) for _, case in labelled_cases(lines(*rows), str(tmp_path / "labels.jsonl"))]
+    assert [verdict.status for verdict in verdicts] == ["kept", "rejected"]
+    assert verdicts[1].reason == "the picture was cut from 120x90 to 60x40 pixels"
+
+
+def test_lines_of_an_audit_sheet_are_read_from_its_sets(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "source", [choice("q1"), choice("q2", question="What is 2 + 1?")])
+    dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
+    folders = {"set": str(dynamic.folder), "parent_set": str(source.folder)}
+    marks = [{**folders, "id": f"q{n}~shuffle~0", "label": label} for n, label in ((2, "reject"), (1, "keep"))]
+    found = {case.after.id: (keep, case) for keep, case in labelled_cases(lines(*marks), "labels.jsonl")}
+    assert {name: keep for name, (keep, _) in found.items()} == {"q1~shuffle~0": True, "q2~shuffle~0": False}
+    _, case = found["q1~shuffle~0"]
+    assert case.before.id == "q1" and open_judge("embedded:none").judge(case).status == "kept"
+    with pytest.raises(UserError, match=r"q9~shuffle~0 is not in .*: was the set made again since it was marked\?"):
+        list(labelled_cases(lines({**folders, "id": "q9~shuffle~0", "label": True}), "labels.jsonl"))
