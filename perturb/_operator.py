@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 class Picture(Struct, frozen=True, eq=False):
     """A decoded picture: uint8 pixels of shape (height, width) for grey or (height, width, 3) for RGB, read-only.
 
-    `suffix` is the format it is written as: png where the source was lossless, jpg where it was a JPEG.
+    `suffix` is the format it is written as: png where the source was lossless, jpg where it was a JPEG. `densest`: the
+    largest share of its pixels that noise may cover before its smallest print is lost, asked for once for all its variants.
     """
 
     pixels: Pixels
     suffix: Literal["png", "jpg"]
+    densest: Callable[[], float] = lambda: 1.0
 
 
 class Item(Struct, frozen=True, eq=False):
@@ -45,7 +47,7 @@ class Item(Struct, frozen=True, eq=False):
         repainted = {}
         for number, ref in enumerate(self.sample.all_images):
             picture = self.pictures[ref]
-            repainted[ref] = Picture(change(number, picture), picture.suffix)
+            repainted[ref] = Picture(change(number, picture), picture.suffix, picture.densest)
         return Item(self.sample, repainted)
 
     def rewrite(self, sample: Sample) -> Item:

@@ -6,7 +6,7 @@ import io
 import struct
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from PIL import ExifTags, Image, ImageOps
 from mmdyn.data.images import ImageFolder, open_image
 from mmdyn.sample import ImageRef
 from perturb._operator import Picture
+from perturb.image._glyphs import densest
 from perturb.image._pixels import to_device
 from perturb.png import encode_png
 
@@ -60,7 +61,7 @@ class OnDevice(Mapping[ImageRef, Picture]):
     def __getitem__(self, ref: ImageRef) -> Picture:
         if ref not in self._there:
             picture = self._pictures[ref]
-            self._there[ref] = Picture(to_device(picture.pixels, self._device), picture.suffix)
+            self._there[ref] = Picture(to_device(picture.pixels, self._device), picture.suffix, picture.densest)
         return self._there[ref]
 
     def __iter__(self) -> Iterator[ImageRef]:
@@ -87,7 +88,7 @@ def decode(data: bytes) -> Picture:
         raise ValueError(f"the picture is broken or cut off ({error}): replace the file") from None
     pixels: Pixels = np.asarray(page, np.uint8)
     pixels.flags.writeable = False
-    return Picture(pixels, "jpg" if file_format == "JPEG" else "png")
+    return Picture(pixels, "jpg" if file_format == "JPEG" else "png", cache(partial(densest, pixels)))
 
 
 def encode(picture: Picture) -> bytes:

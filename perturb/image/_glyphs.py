@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from perturb._operator import Pixels
 
-_LEAST, _MOST = 5, 64
-"""Heights of glyphs in pixels: what is lower is a dot or a line, what is higher is no small print."""
+_LEAST, _MOST = 5, 16
+"""Heights of small print in pixels: what is lower is a dot or a line, what is higher bears any noise that is drawn."""
 
 _PAGE, _NEAR = 0.5, 24
 """At least this share of a page is within so many levels of one colour; a photograph's specks are no glyphs."""
@@ -36,10 +36,16 @@ def readable_density(height: int) -> float:
     return max(0.005, 0.01 * (height - 5))
 
 
+def densest(pixels: Pixels) -> float:
+    """The largest density of salt and pepper that leaves the smallest print of a picture readable; 1 where none is small."""
+    height = smallest_glyph(pixels)
+    return 1.0 if height is None else readable_density(height)
+
+
 def smallest_glyph(pixels: Pixels) -> int | None:
     """The height in pixels of the smallest letters or digits in a picture; None where there seem to be none.
 
-    pixels: uint8, (height, width) or (height, width, 3). What counts stands alone on a page of one colour, is from 5 to 64
+    pixels: uint8, (height, width) or (height, width, 3). What counts stands alone on a page of one colour, is from 5 to 16
     pixels high, and there are two of about its height, unless it is alone. A small sign that is no letter may count as one.
     """
     if min(pixels.shape[:2]) < _LEAST:
@@ -69,7 +75,7 @@ def _heights(ink: Pixels) -> Iterator[int]:
     for y, x in small[:: 1 + len(small) // _LOOKED_AT]:
         part = ink[y.start * _CELL : y.stop * _CELL, x.start * _CELL : x.stop * _CELL]
         crossed = np.count_nonzero(part[:, 1:] != part[:, :-1], axis=1).max()
-        high, wide = (int(np.ptp(np.flatnonzero(part.any(axis=axis)))) + 1 for axis in (1, 0))
+        high, wide = (int(inked[-1] - inked[0]) + 1 for axis in (1, 0) for inked in part.any(axis=axis).nonzero())
         if _LEAST <= high <= _MOST and wide >= 0.4 * high and crossed >= 2 + wide / high:
             yield high
 

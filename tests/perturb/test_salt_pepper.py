@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import io
 
 import numpy as np
 import pytest
 from making_items import apply, array, draw, item, refusal
+from making_pictures import Sheet
 
 from making import choice
+from perturb._operator import Item, Picture
+from perturb.codec import decode
+from perturb.image._pixels import to_device, to_host
+from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
 
 GREY = np.full((600, 800), 100, np.uint8)
@@ -108,3 +114,23 @@ def test_the_input_is_left_alone() -> None:
     copy = before.copy()
     specks(before)
     assert np.array_equal(before, copy)
+
+
+def test_small_print_gets_less_noise_on_every_way() -> None:
+    sheet = Sheet(400, 300, 9)
+    for place in range(12):
+        sheet.write(50 + place % 4 * 100, 50 + place // 4 * 100, str(100 + place))
+    buffer = io.BytesIO()
+    sheet.image.save(buffer, "PNG")
+    picture = decode(buffer.getvalue())
+    assert 0.005 <= picture.densest() < 0.04
+    strong = {"density": 0.08, "seed": 1}
+    sample = choice(images=("images/0.png",))
+    noisy = apply(SaltPepper(), Item(sample, {"images/0.png": picture}), strong).pictures["images/0.png"]
+    share = (noisy.pixels != picture.pixels).any(axis=-1).mean()
+    assert 0.3 * picture.densest() < share <= picture.densest()
+    padded = apply(Pad(), Item(sample, {"images/0.png": picture}), draw(Pad(), sample)).pictures["images/0.png"]
+    assert padded.densest() == picture.densest(), "what an earlier step did to the picture does not matter"
+    tensor = Picture(to_device(picture.pixels, "cpu"), "png", picture.densest)
+    same = apply(SaltPepper(), Item(sample, {"images/0.png": tensor}), strong).pictures["images/0.png"]
+    assert np.array_equal(to_host(same.pixels), noisy.pixels)
