@@ -118,8 +118,9 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     variant: Variant | None = None
 
     def __post_init__(self) -> None:
-        force_setattr(self, "points", _POINTS if self.points == _POINTS else float(self.points))
-        if self.match == _MATCH:
+        if self.points is not _POINTS:
+            force_setattr(self, "points", _POINTS if self.points == _POINTS else float(self.points))
+        if self.match is not _MATCH and self.match == _MATCH:
             force_setattr(self, "match", _MATCH)
         if not self.id.strip():
             raise ValueError("id is empty: give every sample an id of its own")
@@ -132,7 +133,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     @property
     def labels(self) -> tuple[str, ...]:
         """The options' labels in order."""
-        return tuple(option.label for option in self.options)
+        return tuple([option.label for option in self.options])
 
     @property
     def parent(self) -> str:
@@ -191,9 +192,10 @@ def _is_blank(blank: object) -> bool:
 
 def _check_labels(sample: Sample) -> None:
     assert isinstance(sample.answer, tuple)
+    labels = sample.labels
     for label in sample.answer:
-        if label not in sample.labels:
-            raise ValueError(f"the answer {label!r} is no option: the options are {', '.join(sample.labels)}")
+        if label not in labels:
+            raise ValueError(f"the answer {label!r} is no option: the options are {', '.join(labels)}")
     if sample.task_type == "single_choice" and len(sample.answer) != 1:
         raise ValueError(f"a single_choice has one answer, {len(sample.answer)} given: use multi_select for several")
     if len(set(sample.answer)) < len(sample.answer):
@@ -212,8 +214,8 @@ def _check_images(sample: Sample) -> None:
 
 def marks(sample: Sample) -> list[int]:
     """The numbers of the pictures that the question and its options mark, in order."""
-    texts = (sample.question, *(option.text for option in sample.options))
-    return [int(number) for text in texts for number in IMAGE_MARK.findall(text)]
+    texts = [sample.question, *[option.text for option in sample.options]]
+    return [int(number) for text in texts if "<image " in text for number in IMAGE_MARK.findall(text)]
 
 
 S = TypeVar("S", bound=Struct)

@@ -57,7 +57,7 @@ class VariantMaker:
     def __init__(self, source: Path, out: Path, recipe: Recipe, pool: Path | None = None) -> None:
         self._source, self._out, self._recipe = ImageFolder(source), ImageFolder(out), recipe
         self._workbench = Workbench(recipe.tools, pool)
-        self._chains = [(chain, chain.load(self._workbench)) for chain in recipe.chains]
+        self._chains = [(chain, chain.load(self._workbench), "styler" in chain.uses) for chain in recipe.chains]
         for name in recipe.uses:
             getattr(self._workbench, name)
         self._judge: Judge | None = self._workbench.judge
@@ -79,8 +79,8 @@ class VariantMaker:
     def _outcomes(self, parent: Sample) -> Iterator[Outcome]:
         pictures = Pictures(self._source, parent.all_images)
         on_device = OnDevice(pictures, self._device) if self._device else None
-        for chain, operators in self._chains:
-            there = on_device if "styler" in chain.uses else None
+        for chain, operators, styled in self._chains:
+            there = on_device if styled else None
             attempts = self._recipe.attempts_of(operators)
             for draw in range(self._recipe.draws_of(operators)):
                 for attempt in range(attempts):
@@ -99,7 +99,7 @@ class VariantMaker:
             item, clean = self._run(attempt, steps)
             made = self._finish(attempt, item, steps)
             verdict = self._verdict(attempt, made, clean)
-            made = _judged(made, verdict)
+            made = made if verdict is UNJUDGED else _judged(made, verdict)
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
             return Outcome(made)

@@ -192,9 +192,7 @@ def _query(db: sqlite3.Connection, sql: str, *values: str) -> list[tuple[str, by
 def _create(file: Path) -> sqlite3.Connection:
     try:
         db = sqlite3.connect(file, check_same_thread=False, timeout=LOCK_SECONDS)
-        db.execute(
-            "CREATE TABLE IF NOT EXISTS records (kind TEXT, key TEXT, value BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID"
-        )
+        db.execute("CREATE TABLE IF NOT EXISTS records (kind TEXT, key TEXT, value BLOB, PRIMARY KEY (kind, key))")
     except sqlite3.DatabaseError as error:
         raise _explain(error, file) from None
     return db
