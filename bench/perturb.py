@@ -5,8 +5,8 @@
 Pictures: `pad+invert+salt_pepper` on one core, from a file's bytes to the variant's. The codec alone decodes the same
 bytes and encodes the picture that the chain makes of them. albumentations pads to the same size (its Pad, InvertImg and
 SaltAndPepper, made beforehand) between OpenCV's imdecode and imencode, as PNG at OpenCV's default level and at level 1, or
-as JPEG of our quality where the source is one. What is compared takes turns, five times for every picture; of each the
-least CPU time of its process counts, and the ratio by the clock stands beside. Then whole sets by `mmdyn.perturb`, by one
+as JPEG of our quality where the source is one. What is compared takes turns, three times for every picture, and three times
+in a row as in a set; of each the least CPU time counts, and the ratio by the clock stands beside. Then whole sets by `mmdyn.perturb`, by one
 and two worker processes in turn, by the clock, with all reading, hashing, storing and writing.
 
 Texts: a generated set, or the samples of `--texts` again and again under new ids, by the command line on one core.
@@ -47,7 +47,7 @@ from perturb.image.salt_pepper import SaltPepper  # noqa: E402
 CHAIN: tuple[Operator, ...] = (Pad(), Invert(), SaltPepper())
 OPS = "pad+invert+salt_pepper"
 REF = "images/0.png"
-ROUNDS = 5
+ROUNDS, IN_A_ROW = 3, 3
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tiff")
 
 Runs = dict[str, Callable[[], bytes]]
@@ -85,7 +85,7 @@ def print_chains(folders: list[Path], small: bool) -> None:
         sizes = dict[str, int]()
         for number, data in enumerate(pictures):
             runs = contenders(data, number, theirs)
-            for what, (cpu, clock) in least(runs, 2 if small else ROUNDS).items():
+            for what, (cpu, clock) in least(runs, 1 if small else ROUNDS, IN_A_ROW).items():
                 before = total.get(what, (0.0, 0.0))
                 total[what] = (before[0] + cpu, before[1] + clock)
                 sizes[what] = sizes.get(what, 0) + len(runs[what]())
@@ -226,11 +226,11 @@ def rival() -> Any:
     return make
 
 
-def least(runs: Runs, rounds: int) -> Times:
-    """The least seconds of CPU and by the clock of each; they take turns."""
+def least(runs: Runs, rounds: int, in_a_row: int = 1) -> Times:
+    """The least seconds of CPU and by the clock of each; they take turns, each so often in a row."""
     best: Times = {}
     for _ in range(rounds):
-        for what, run in runs.items():
+        for what, run in [turn for turn in runs.items() for _ in range(in_a_row)]:
             cpu, clock = time.process_time(), time.perf_counter()
             run()
             cpu, clock = time.process_time() - cpu, time.perf_counter() - clock

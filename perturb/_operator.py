@@ -64,6 +64,9 @@ class NotApplicable(Struct, frozen=True):
 NO_PICTURE = NotApplicable("the sample has no picture")
 
 
+Tool = Literal["rewriter", "styler", "pool"]
+
+
 class Operator(ABC):
     """One public class a file under perturb/image or perturb/text.
 
@@ -79,8 +82,11 @@ class Operator(ABC):
     severities: ClassVar[tuple[str, ...]] = ()
     """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""
 
-    uses: ClassVar[tuple[Literal["rewriter", "styler", "pool"], ...]] = ()
+    uses: ClassVar[tuple[Tool, ...]] = ()
     """What it takes from the workbench."""
+
+    on_device: ClassVar[bool] = False
+    """Whether `apply` also takes pictures whose pixels are torch tensors, and gives such back, with the same bits."""
 
     def __init__(self, workbench: Workbench | None = None, severity: str = "") -> None:
         self._workbench, self._severity = workbench, severity
@@ -104,6 +110,8 @@ class Operator(ABC):
     @abstractmethod
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """Change an item as the parameters say. Pure: equal input gives equal output, and the input stays as it is.
+
+        All that decides it is in the parameters, the severity's effect too: a replay has nothing else.
 
         Raises ValueError where a picture cannot be decoded.
         """

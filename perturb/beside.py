@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -13,17 +14,29 @@ from rich.text import Text
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.show import describe, describe_trail
 from mmdyn.errors import UserError
+from mmdyn.keys import digest
 from mmdyn.sample import Sample
+
+_LONGEST = 60
+"""Characters of an id in a folder's name: in Chinese that is three times as many bytes, and a name may have 255."""
 
 
 def print_beside(before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, console: Console) -> None:
     """Print a parent and its variant in two columns, and under them the trail with the verdict."""
     table = Table(expand=True, show_lines=False)
-    for title in ("before", "after"):
+    attempt = after.variant.attempt if after.variant else 0
+    for title in ("before", f"after, attempt {attempt}" if attempt else "after"):
         table.add_column(title, ratio=1, overflow="fold")
     table.add_row(Text(describe(before, source)), Text(describe(replace(after, variant=None), images)))
     console.print(table)
     console.print(Text(describe_trail(after)))
+
+
+def folder_name(variant: Sample) -> str:
+    """A name for a variant's folder of which no other variant has an equal one: its id where that can be one."""
+    id, attempt = variant.id, variant.variant.attempt if variant.variant else 0
+    name = re.sub(r"[^\w~+-]", "_", id)[:_LONGEST]
+    return name + f".{digest(id, 4)}" * (name != id) + f".attempt{attempt}" * (attempt > 0)
 
 
 def write_pictures(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import get_args
 
 from msgspec import Struct
 
 from mmdyn import plugins
 from mmdyn.errors import PluginError, UserError, did_you_mean
-from perturb._operator import Operator
+from perturb._operator import Operator, Tool
 from perturb.presets import expand, presets
 from perturb.workbench import Workbench
 
@@ -46,12 +47,22 @@ class Chain(Struct, frozen=True):
 
     def load(self, workbench: Workbench | None = None) -> tuple[Operator, ...]:
         """The operators, ready to use."""
-        return tuple(plugins.load("operators", link.operator)(workbench, link.severity) for link in self.links)
+        return tuple(load_operator(link.operator)(workbench, link.severity) for link in self.links)
 
     @property
     def uses(self) -> frozenset[str]:
         """What its operators take from the workbench."""
-        return frozenset(name for operator in self.operators for name in plugins.load("operators", operator).uses)
+        return frozenset(name for operator in self.operators for name in load_operator(operator).uses)
+
+
+def load_operator(name: str) -> type[Operator]:
+    """An operator's class. Raises PluginError for one of another package that does not keep to the contract."""
+    found = plugins.load("operators", name)
+    if not issubclass(found, Operator):
+        raise PluginError(f"the operator {name!r} is no perturb._operator.Operator: make its class a subclass of that")
+    if unknown := set(found.uses) - set(get_args(Tool)):
+        raise PluginError(f"the operator {name!r} uses {min(unknown)!r}: a workbench has {', '.join(get_args(Tool))}")
+    return found
 
 
 def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
@@ -66,7 +77,13 @@ def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
         if key in keys[:number]:
             twin = chains[keys.index(key)].name
             raise UserError(f"--ops names one chain twice ({twin} and {chains[number].name}): leave one out")
-    return tuple(_subsets(chains)) if factorial else chains
+    if not factorial:
+        return chains
+    subsets = tuple(_subsets(chains))
+    names = [subset.name for subset in subsets]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UserError(f"--factorial would make {twice} twice: take the chain that is made of others out of --ops")
+    return subsets
 
 
 def _identity(chain: Chain) -> tuple[tuple[str, str], ...]:
@@ -104,7 +121,7 @@ def _operators(text: str) -> list[tuple[str, str]]:
     operators = _full_names(name)
     if not at:
         return [(operator, "") for operator in operators]
-    known = {operator: plugins.load("operators", operator).severities for operator in operators}
+    known = {operator: load_operator(operator).severities for operator in operators}
     if not any(severity in severities for severities in known.values()):
         levels = sorted({level for severities in known.values() for level in severities})
         takes = f"it takes {', '.join(levels)}" if levels else "it takes none"

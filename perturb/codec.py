@@ -16,7 +16,7 @@ from mmdyn.data.images import ImageFolder, open_image
 from mmdyn.sample import ImageRef
 from perturb._operator import Picture
 from perturb.image._glyphs import densest
-from perturb.image._pixels import to_device
+from perturb.image._pixels import to_device, to_host
 from perturb.png import encode_png
 
 if TYPE_CHECKING:
@@ -52,17 +52,35 @@ class Pictures(Mapping[ImageRef, Picture]):
 
 
 class OnDevice(Mapping[ImageRef, Picture]):
-    """A parent's pictures as tensors on a device, taken there when they are first looked up."""
+    """Pictures as tensors on a device, taken there when they are first looked up."""
 
-    def __init__(self, pictures: Pictures, device: str) -> None:
-        self._pictures, self._device = pictures, device
+    def __init__(self, pictures: Mapping[ImageRef, Picture], device: str) -> None:
+        self._pictures, self.device = pictures, device
         self._there: dict[ImageRef, Picture] = {}
 
     def __getitem__(self, ref: ImageRef) -> Picture:
         if ref not in self._there:
             picture = self._pictures[ref]
-            self._there[ref] = Picture(to_device(picture.pixels, self._device), picture.suffix, picture.densest)
+            there = to_device(picture.pixels, self.device) if isinstance(picture.pixels, np.ndarray) else picture.pixels
+            self._there[ref] = Picture(there, picture.suffix, picture.densest)
         return self._there[ref]
+
+    def __iter__(self) -> Iterator[ImageRef]:
+        return iter(self._pictures)
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+
+class OnHost(Mapping[ImageRef, Picture]):
+    """Pictures as arrays, for operators that know nothing of devices; fetched when they are looked up."""
+
+    def __init__(self, pictures: Mapping[ImageRef, Picture]) -> None:
+        self._pictures = pictures
+
+    def __getitem__(self, ref: ImageRef) -> Picture:
+        picture = self._pictures[ref]
+        return Picture(to_host(picture.pixels), picture.suffix, picture.densest)
 
     def __iter__(self) -> Iterator[ImageRef]:
         return iter(self._pictures)
@@ -88,7 +106,7 @@ def decode(data: bytes) -> Picture:
         raise ValueError(f"the picture is broken or cut off ({error}): replace the file") from None
     pixels: Pixels = np.asarray(page, np.uint8)
     pixels.flags.writeable = False
-    return Picture(pixels, "jpg" if file_format == "JPEG" else "png", cache(partial(densest, pixels)))
+    return Picture(pixels, "jpg" if file_format == "JPEG" else "png", cache(partial(_densest, page)))
 
 
 def encode(picture: Picture) -> bytes:
@@ -115,6 +133,11 @@ def _keep_freed_memory() -> None:
     32 MiB, that it saw freed; this one is never touched, so it costs nothing, and other libraries do not mind it.
     """
     np.empty((32 << 20) - 8192, np.uint8)
+
+
+def _densest(page: Image.Image) -> float:
+    """From the picture that Pillow still holds, which is grey sooner than an array."""
+    return densest(np.asarray(_in_mode(page, "L"), np.uint8))
 
 
 def _upright(image: Image.Image) -> Image.Image:

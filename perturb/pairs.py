@@ -8,13 +8,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from mmdyn.data.load import is_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data.set_folder import Origin, SampleSet, read_manifest
 from mmdyn.errors import InputError, UserError
-from mmdyn.sample import Sample
+from mmdyn.sample import Sample, Variant
 from perturb.codec import Pictures
 from perturb.judge._judge import Case, Look
-from perturb.replay import redo
-from perturb.workbench import Workbench
+from perturb.replay import operator_of, places, redo, trail_of
+from perturb.workbench import EMBEDDED, Tools, Workbench
 
 SOURCE = ".source"
 """Where `perturb` imports a file to, under the dynamic set."""
@@ -27,9 +27,14 @@ class Pair(Struct, frozen=True):
     after: Sample
     outcome: str
 
+    @property
+    def trail(self) -> Variant:
+        """How the variant was made. With `after.id` its `attempt` names it: rejected attempts at a draw share its id."""
+        return trail_of(self.after)
+
 
 def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSet:
-    """The set that a dynamic set was made of: the `given` one, or one that lies in it or beside it.
+    """The set that a dynamic set was made of: the `given` one, or one with a set.json that lies in it or beside it.
 
     Raises UserError where there is none, or where the given one is another.
     """
@@ -44,13 +49,8 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
             )
         return found
     for folder in (dynamic.folder / SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
-        if is_set(folder):
-            try:
-                found = SampleSet(folder)
-            except InputError:
-                continue
-            if found.name == origin.name and found.manifest.digest == origin.digest:
-                return found
+        if _holds(folder, origin):
+            return SampleSet(folder)
     raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
 
 
@@ -61,20 +61,51 @@ def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[Pair]:
     yield from _joined((drop.sample for drop in dropped if drop.sample), parent)
 
 
-def case_of(pair: Pair, parent: SampleSet, dynamic: SampleSet, workbench: Workbench | None = None) -> Case:
-    """What a judge was shown of a variant: words, and pictures without noise. Raises UserError where it cannot be remade."""
+def workbench_for(dynamic: SampleSet, style: str = "") -> Workbench:
+    """What a replay of a set needs: the styler that is named, else the one that its manifest names. It wants closing."""
+    styler = dynamic.manifest.made.get("styler")
+    label = styler.get("styler") if isinstance(styler, dict) else None
+    return Workbench(Tools(style=style or (label if isinstance(label, str) else EMBEDDED)))
+
+
+def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, workbench: Workbench) -> Case:
+    """What a judge was shown of a variant: words, and pictures without noise.
+
+    The set's own files where no noise is on them; else they are made again without it, as the trail says.
+    Raises UserError where a picture cannot be read or made again.
+    """
+    steps = pair.trail.steps
     originals = Pictures(parent.images, pair.before.all_images)
-    clean = redo(pair.before, pair.after, originals, workbench, noise=False)
-    both = zip(clean.sample.all_images, pair.after.all_images, strict=True)
-    return Case(
-        pair.before,
-        pair.after,
-        tuple(
-            Look(originals[old], clean.pictures[old], parent.images.path(old), dynamic.images.path(new))
-            for old, new in both
-            if old != new
-        ),
-    )
+    there = Pictures(dynamic.images, pair.after.all_images)
+    calm = [step for step in steps if not operator_of(step).noisy]
+    noisy = len(calm) < len(steps)
+    # Words alone say which picture became which; an operator under `image.` leaves them as they are.
+    done = calm if noisy else [step for step in steps if not step.operator.startswith("image.")]
+    clean = redo(pair.before, done, originals, workbench)
+    refs = dict(zip(places(clean.sample), places(pair.after), strict=False))
+    try:
+        looks = [
+            Look(
+                originals[old],
+                clean.pictures[old] if noisy else there[new],
+                parent.images.path(old),
+                dynamic.images.path(new),
+            )
+            for old, new in refs.items()
+            if old != new and parent.images.read(old) != dynamic.images.read(new)  # else carried over under a new name
+        ]
+    except ValueError as error:
+        raise UserError(f"{pair.after.id} cannot be shown to a judge: {error}") from None
+    return Case(pair.before, pair.after, tuple(looks))
+
+
+def _holds(folder: Path, origin: Origin) -> bool:
+    """Whether a folder is the set; what else lies beside a set, broken or closed to us, is nobody's business."""
+    try:
+        manifest = read_manifest(folder)
+        return manifest is not None and Origin(manifest.name, manifest.digest) == origin and is_set(folder)
+    except (InputError, OSError):
+        return False
 
 
 def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterator[Pair]:
@@ -86,5 +117,4 @@ def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterat
             before = next(parents, None)
             if before is None:
                 raise UserError(f"{after.parent}, the parent of {after.id}, is not in {parent.folder} in its place")
-        assert after.variant is not None
-        yield Pair(before, after, after.variant.verdict.status)
+        yield Pair(before, after, trail_of(after).verdict.status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -13,7 +14,7 @@ import msgspec
 
 from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import canonical, sha256
 from mmdyn.work.pool import Job, run_jobs
 from mmdyn.work.progress import ProgressBar
@@ -75,16 +76,23 @@ def perturb(
     plan = Plan.of(source, out, recipe, limit, name or f"{source.name}-dynamic", ranks, quiet)
     if (finished := plan.finished()) is not None:
         return finished
-    with Store(out / WORK, ranks.writer) as store:
+    try:
+        store = Store(out / WORK, ranks.writer)
+    except MmdynError:  # rank 0 may have finished the set, and removed the folder, a moment ago
+        if (finished := plan.finished()) is not None:
+            return finished
+        raise
+    with store:
         if (finished := plan.finished()) is not None:
             return finished
         plan.begin(store)
         _make(plan, store, workers)
         if ranks.number == 0:
             _write(plan, store)
-    if ranks.number:
+    if ranks.number == 0:
+        shutil.rmtree(out / WORK, ignore_errors=True)
+    else:
         ranks.wait_for(0, out / WORK, (out / MANIFEST).is_file)
-    shutil.rmtree(out / WORK, ignore_errors=True)
     return SampleSet(out)
 
 
@@ -113,6 +121,11 @@ def _make(plan: Plan, store: Store, workers: int) -> None:
         if workers > 1 and not plan.waits:
             run(make=make, workers=workers)
         else:
+            if workers > 1 and not plan.quiet:
+                print(
+                    f"{recipe.tools.concurrency} threads of one process wait for models, no {workers} workers",
+                    file=sys.stderr,
+                )
             with closing(make()) as maker:
                 run(make=lambda: maker, workers=1, threads=recipe.tools.concurrency if plan.waits else 1)
 
@@ -137,7 +150,10 @@ def _write(plan: Plan, store: Store) -> None:
         for point in plan.source.knowledge():
             writer.know(point)
         for key, _ in _parents(plan):
-            for outcome in msgspec.json.decode(store.get(_OUTCOMES, key) or b"[]", type=list[Outcome]):
+            outcomes = store.get(_OUTCOMES, key)
+            if outcomes is None:
+                raise InputError(plan.source.folder / SAMPLES, None, "changed while it was perturbed: run again")
+            for outcome in msgspec.json.decode(outcomes, type=list[Outcome]):
                 _add(writer, outcome, plan.source)
 
 

@@ -53,7 +53,7 @@ class Plan(Struct, frozen=True):
             "limit": limit,
             "version": version("mmdyn"),
         }
-        if recipe.chains[0].key.startswith("factorial:"):
+        if recipe.factorial:
             made["factorial"] = True
         workbench = Workbench(recipe.tools)
         try:
@@ -91,9 +91,10 @@ class Plan(Struct, frozen=True):
             )
         there: dict[str, Json] = {**made, "name": found.name, "source": {"name": parent.name, "digest": parent.digest}}
         self._agree(there | {"version": self.made["version"]})
-        shutil.rmtree(out / WORK, ignore_errors=True)
-        if not self.quiet and self.ranks.number == 0:
-            print(f"{out} is finished: nothing to do", file=sys.stderr)
+        if self.ranks.number == 0:
+            shutil.rmtree(out / WORK, ignore_errors=True)
+            if not self.quiet:
+                print(f"{out} is finished: nothing to do", file=sys.stderr)
         return found
 
     def begin(self, store: Store) -> None:

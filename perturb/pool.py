@@ -14,7 +14,7 @@ from msgspec import Struct
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
 from mmdyn.sample import Sample
-from perturb._answers import LONGEST, Answer, answer_of, differ, resembles, spread
+from perturb.answers import LONGEST, Answer, answer_of, differ, resembles, spread
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -11,13 +11,16 @@ from perturb.workbench import Tools
 
 
 class Recipe(Struct, frozen=True):
-    """Chains, draws, seed and tools. `redraws`: how often at most a variant that the judge rejected is drawn again."""
+    """Chains, draws, seed and tools. `redraws`: how often at most a variant that the judge rejected is drawn again;
+    `factorial`: whether the chains are the subsets of some.
+    """
 
     chains: tuple[Chain, ...]
     draws: int
     seed: int
     redraws: int
     tools: Tools
+    factorial: bool = False
 
     @staticmethod
     def read(
@@ -41,7 +44,9 @@ class Recipe(Struct, frozen=True):
             raise UserError(f"redraws is {redraws}: give 0 or more")
         if not 0 <= seed < 1 << 63:
             raise UserError(f"seed is {seed}: give a number from 0 to 2^63 - 1")
-        return Recipe(parse_chains(ops, factorial=factorial), draws, seed, 0 if factorial else redraws, tools)
+        return Recipe(
+            parse_chains(ops, factorial=factorial), draws, seed, 0 if factorial else redraws, tools, factorial
+        )
 
     @property
     def ops(self) -> str:

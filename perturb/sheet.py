@@ -9,26 +9,22 @@ from collections import defaultdict
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
-from mmdyn.data.images import MEDIA_TYPES, ImageFolder
+from mmdyn.data.images import MEDIA_TYPES, SUFFIXES, ImageFolder, open_image
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.data.show import describe
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
+from perturb.judge.labels import Mark, digest_shown
 from perturb.pairs import Pair, pairs
 
-
-class Mark(Struct, frozen=True):
-    """What a label line says beside its `label`: a variant of a dynamic set, and the set that it was made of."""
-
-    set: str
-    parent_set: str
-    id: str
+_Ranked = tuple[tuple[str, str, int], Pair]
+"""A pair under what its place among the others hangs on."""
 
 
 def write_sheet(dynamic: SampleSet, parent: SampleSet, out: Path, count: int, seed: int = 0) -> int:
@@ -38,7 +34,7 @@ def write_sheet(dynamic: SampleSet, parent: SampleSet, out: Path, count: int, se
     """
     chosen = _stratified(pairs(dynamic, parent), count, seed)
     folders = str(dynamic.folder.resolve()), str(parent.folder.resolve())
-    marks = [Mark(*folders, pair.after.id) for pair in chosen]
+    marks = [Mark(*folders, pair.after.id, pair.trail.attempt, digest_shown(pair.after)) for pair in chosen]
     places = {
         "title": escape(f"Audit of {dynamic.name}"),
         "count": str(len(chosen)),
@@ -60,18 +56,18 @@ def _filled(page: str, places: dict[str, str]) -> str:
 
 def _stratified(found: Iterable[Pair], count: int, seed: int) -> list[Pair]:
     """Round robin over the strata; in each the variants of the smallest digests, so that order does not matter."""
-    strata = defaultdict[tuple[str, str], list[tuple[str, str, Pair]]](list)
+    strata = defaultdict[tuple[str, str], list[_Ranked]](list)
     for pair in found:
-        assert pair.after.variant is not None
-        stratum = strata[pair.after.variant.chain, pair.outcome]
-        stratum.append((digest([seed, pair.after.id]), pair.after.id, pair))
+        id, attempt = pair.after.id, pair.trail.attempt
+        stratum = strata[pair.trail.chain, pair.outcome]
+        stratum.append(((digest([seed, id, attempt]), id, attempt), pair))
         if len(stratum) > 2 * count:
-            stratum[:] = heapq.nsmallest(count, stratum)
-    ranked = (sorted(stratum) for stratum in strata.values())
+            stratum[:] = heapq.nsmallest(count, stratum, key=itemgetter(0))
+    ranked = (sorted(stratum, key=itemgetter(0)) for stratum in strata.values())
     rounds = [
-        (place, number, pair) for number, stratum in enumerate(ranked) for place, (_, _, pair) in enumerate(stratum)
+        ((place, number), pair) for number, stratum in enumerate(ranked) for place, (_, pair) in enumerate(stratum)
     ]
-    return [pair for _, _, pair in sorted(rounds, key=lambda entry: entry[:2])[:count]]
+    return [pair for _, pair in sorted(rounds, key=itemgetter(0))[:count]]
 
 
 def _card(number: int, pair: Pair, source: ImageFolder, images: ImageFolder) -> str:
@@ -93,9 +89,9 @@ def _words(sample: Sample, images: ImageFolder) -> str:
 
 
 def _trail(pair: Pair) -> str:
-    variant = pair.after.variant
-    assert variant is not None
-    return f"{variant.chain}, draw {variant.draw}, seed {variant.seed}"
+    trail = pair.trail
+    attempt = f", attempt {trail.attempt}" if trail.attempt else ""
+    return f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"
 
 
 def _pictures(sample: Sample, images: ImageFolder) -> str:
@@ -103,8 +99,10 @@ def _pictures(sample: Sample, images: ImageFolder) -> str:
 
 
 def _picture(ref: ImageRef, images: ImageFolder) -> str:
+    """A picture within the page; what it is its bytes say, whatever its name."""
     try:
-        data = base64.b64encode(images.read(ref)).decode()
+        data = images.read(ref)
+        kind = MEDIA_TYPES[SUFFIXES[open_image(data).format or ""]]
     except ValueError as error:
-        raise UserError(str(error)) from None
-    return f'<img alt="" src="data:{MEDIA_TYPES[ref.rpartition(".")[2]]};base64,{data}">'
+        raise UserError(f"{images.path(ref)} cannot be shown: {error}") from None
+    return f'<img alt="" src="data:{kind};base64,{base64.b64encode(data).decode()}">'

@@ -19,7 +19,7 @@ from mmdyn.keys import Json, canonical, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
 from perturb._operator import Item, NotApplicable, Operator, Picture
 from perturb.chains import Chain, Link
-from perturb.codec import OnDevice, Pictures, encode
+from perturb.codec import OnDevice, OnHost, Pictures, encode
 from perturb.image._pixels import to_host
 from perturb.judge._judge import Case, Judge, Look
 from perturb.recipe import Recipe
@@ -65,12 +65,7 @@ class VariantMaker:
 
     def __call__(self, payload: bytes) -> bytes:
         """Every chain's draws, in order; a chain in which nothing is random has one."""
-        parent = msgspec.json.decode(payload, type=Sample)
-        try:
-            return canonical(list(self._outcomes(parent)))
-        except OSError as error:
-            folder = self._out.folder
-            raise UserError(f"cannot write {folder} ({error.strerror}): free some space and run again") from None
+        return canonical(list(self._outcomes(msgspec.json.decode(payload, type=Sample))))
 
     def close(self) -> None:
         """Let go of models and connections."""
@@ -97,8 +92,10 @@ class VariantMaker:
         steps, made = list[Step](), None
         try:
             item, clean = self._run(attempt, steps)
-            made = self._finish(attempt, item, steps)
-            verdict = self._verdict(attempt, made, clean)
+            moved = self._put_pictures(item, attempt)
+            trail = replace(attempt.trail, steps=tuple(steps))
+            made = replace(with_images(item.sample, moved.refs), id=attempt.id, variant=trail)
+            verdict = self._verdict(attempt, made, clean, moved)
             made = made if verdict is UNJUDGED else _judged(made, verdict)
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
@@ -113,7 +110,7 @@ class VariantMaker:
 
         The second item is what a judge looks at: without the noise. It is the same one where there is none.
         """
-        trail, item = attempt.trail, Item(attempt.parent, attempt.on_device or attempt.pictures)
+        trail, item = attempt.trail, Item(attempt.parent, attempt.pictures)
         clean = item
         for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
             identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
@@ -122,34 +119,29 @@ class VariantMaker:
                 if isinstance(params, NotApplicable):
                     raise _NotKept("not_applicable", params.reason, link.operator)
                 steps.append(Step(link.operator, params))
-                before, item = item, _applied(operator, item, params, link)
+                before, item = item, attempt.applied(operator, item, params, link)
                 if self._judge is None or clean is before:
                     clean = before if operator.noisy and self._judge else item
                 elif not operator.noisy:
-                    clean = _applied(operator, clean, params, link)
+                    clean = attempt.applied(operator, clean, params, link)
             except ValueError as error:
                 raise _NotKept("failed", str(error), link.operator) from None
-        if attempt.on_device is None:
-            return item, clean
-        landed = item.repaint(_landed)
-        return landed, landed if clean is item or self._judge is None else clean.repaint(_landed)
+        landed = attempt.landed(item)
+        return landed, landed if clean is item or self._judge is None else attempt.landed(clean)
 
-    def _finish(self, attempt: _Attempt, item: Item, steps: list[Step]) -> Sample:
-        """The variant as the set will hold it, its pictures under `out`."""
-        images = self._put_pictures(item, attempt)
-        trail = replace(attempt.trail, steps=tuple(steps))
-        return replace(with_images(item.sample, images), id=attempt.id, variant=trail)
-
-    def _put_pictures(self, item: Item, attempt: _Attempt) -> dict[ImageRef, ImageRef]:
-        """Encode what was changed and carry over what was not; the parent's paths -> the variant's."""
+    def _put_pictures(self, item: Item, attempt: _Attempt) -> _Moved:
+        """Encode what was changed and carry over what was not. Raises UserError where `out` cannot be written."""
         refs, originals = item.sample.all_images, attempt.pictures
         changed = {ref for ref in refs if item.pictures is not originals and _differs(item, originals, ref)}
         if not changed and _shown(item.sample) == _shown(attempt.parent):
             raise _NotKept("unchanged", "the variant equals its parent")
         try:
-            return {ref: self._put(item, ref) if ref in changed else self._carry(ref) for ref in refs}
+            return _Moved({ref: self._put(item, ref) if ref in changed else self._carry(ref) for ref in refs}, changed)
         except ValueError as error:
             raise _NotKept("failed", str(error)) from None
+        except OSError as error:
+            folder = self._out.folder
+            raise UserError(f"cannot write {folder} ({error.strerror}): free some space and run again") from None
 
     def _put(self, item: Item, ref: ImageRef) -> ImageRef:
         picture = item.pictures[ref]
@@ -161,15 +153,14 @@ class VariantMaker:
         except ValueError as error:
             raise ValueError(f"a picture cannot be carried over ({ref}: {error})") from None
 
-    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item) -> Verdict:
+    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item, moved: _Moved) -> Verdict:
         """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
         if self._judge is None:
             return UNJUDGED
-        pairs = zip(clean.sample.all_images, made.all_images, strict=True)
         looks = tuple(
             Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
-            for ref, new in pairs
-            if ref != new
+            for ref, new in moved.refs.items()
+            if ref in moved.changed
         )
         try:
             return self._judge.judge(Case(attempt.parent, made, looks))
@@ -177,10 +168,17 @@ class VariantMaker:
             raise _NotKept("failed", str(error)) from None
 
 
+class _Moved(Struct, frozen=True, eq=False):
+    """The parent's picture paths -> the variant's, and which of the pictures were changed."""
+
+    refs: dict[ImageRef, ImageRef]
+    changed: set[ImageRef]
+
+
 class _Attempt(Struct, frozen=True, eq=False):
     """One attempt at one draw of one chain, with the trail as far as it is known before anything was drawn.
 
-    `on_device`: the pictures where a chain's styler wants them, so that every operator of the chain works there.
+    `on_device`: the pictures where the chain's styler wants them; None where that is on the host.
     """
 
     parent: Sample
@@ -195,6 +193,22 @@ class _Attempt(Struct, frozen=True, eq=False):
         """The variant's id."""
         return f"{self.parent.id}~{self.chain.name}~{self.trail.draw}"
 
+    def applied(self, operator: Operator, item: Item, params: Mapping[str, Json], link: Link) -> Item:
+        """The changed item. Pictures are handed over on the styler's device to operators that work there."""
+        view = item.pictures
+        if self.on_device is not None and operator.on_device:
+            view = self.on_device if view is self.pictures else OnDevice(view, self.on_device.device)
+        elif self.on_device is not None:
+            view = OnHost(view)
+        changed = operator.apply(Item(item.sample, view), params)
+        if isinstance(changed, NotApplicable):
+            raise _NotKept("not_applicable", changed.reason, link.operator)
+        return Item(changed.sample, item.pictures) if changed.pictures is view else changed
+
+    def landed(self, item: Item) -> Item:
+        """The item with its pictures on the host."""
+        return item if self.on_device is None or item.pictures is self.pictures else item.repaint(_landed)
+
 
 def _judged(made: Sample, verdict: Verdict) -> Sample:
     assert made.variant is not None
@@ -203,13 +217,6 @@ def _judged(made: Sample, verdict: Verdict) -> Sample:
 
 def _landed(_: int, picture: Picture) -> Pixels:
     return to_host(picture.pixels)
-
-
-def _applied(operator: Operator, item: Item, params: Mapping[str, Json], link: Link) -> Item:
-    changed = operator.apply(item, params)
-    if isinstance(changed, NotApplicable):
-        raise _NotKept("not_applicable", changed.reason, link.operator)
-    return changed
 
 
 def _differs(item: Item, originals: Pictures, ref: ImageRef) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from mmdyn.data.set_folder import SampleSet
     from perturb.pairs import Pair
+    from perturb.workbench import Workbench
 
 
 def show_variants(
@@ -30,7 +31,7 @@ def show_variants(
     """
     from mmdyn.data.show import describe
     from mmdyn.errors import UserError
-    from perturb.pairs import find_parent, pairs
+    from perturb.pairs import find_parent, pairs, workbench_for
 
     try:
         source = find_parent(dynamic, parent)
@@ -46,31 +47,34 @@ def show_variants(
     found = list(wanted if id else islice(wanted, number))
     if not found:
         raise UserError(_none(dynamic, id))
-    differing = [pair for pair in found if _show(pair, source, dynamic, pictures, again, style_backend)]
+    with closing(workbench_for(dynamic, style_backend)) as workbench:
+        differing = [pair for pair in found if _show(pair, source, dynamic, pictures, workbench if again else None)]
     if differing:
         click.get_current_context().exit(1)
 
 
 def _show(
-    pair: Pair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, again: bool, style_backend: str
+    pair: Pair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, workbench: Workbench | None
 ) -> bool:
-    """Print one pair; True where it was made again and differs."""
+    """Print one pair; with a workbench make it again: True where it differs."""
     from rich.console import Console
 
-    from perturb.beside import print_beside, write_pictures
+    from perturb.beside import folder_name, print_beside, write_pictures
     from perturb.replay import replay
-    from perturb.workbench import Tools, Workbench
 
     print_beside(pair.before, pair.after, source.images, dynamic.images, Console())
     if pictures:
-        folder = pictures / re.sub(r"[^\w~+-]", "_", pair.after.id)
+        folder = pictures / folder_name(pair.after)
         for before, after in write_pictures(pair.before, pair.after, source.images, dynamic.images, folder):
             click.echo(f"{before}\n{after}")
-    if not again:
+    if workbench is None:
         return False
-    differing = replay(pair.before, pair.after, source.images, Workbench(Tools(style=style_backend)))
-    click.echo(f"replayed: {', '.join(differing)} differ" if differing else "replayed: equal, byte for byte")
-    return bool(differing)
+    found = replay(pair.before, pair.after, source.images, dynamic.images, workbench)
+    if found.differing:
+        click.echo(f"replayed: {', '.join(found.differing)} differ")
+    else:
+        click.echo(f"replayed: {', '.join(found.near) or 'equal, byte for byte'}")
+    return bool(found.differing)
 
 
 def _none(dynamic: SampleSet, id: str | None) -> str:

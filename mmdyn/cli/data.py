@@ -73,7 +73,12 @@ def convert_command(
 @click.option("--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET.")
 @click.option("--pictures", metavar="DIR", type=click.Path(path_type=Path), help="Copy the pictures, before and after.")
 @click.option("--replay", "again", is_flag=True, help="Make the variants again from their trails: are the bytes equal?")
-@click.option("--style-backend", default="embedded", show_default=True, help="With --replay: who restyles pictures.")
+@click.option(
+    "--style-backend",
+    metavar="NAME",
+    default="",
+    help="With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]",
+)
 def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit: Any) -> None:
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 

@@ -11,6 +11,7 @@ from mmdyn.errors import printable
 if TYPE_CHECKING:
     from perturb.judge._judge import Judge
     from perturb.judge.calibrate import Calibration, Share
+    from perturb.judge.labels import Sources
 
 
 @click.command("judge")
@@ -27,22 +28,41 @@ if TYPE_CHECKING:
 @click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Requests in flight.")
 @click.option("--calibrate", is_flag=True, help="FILE is labelled: measure the judge, and keep the result for reports.")
 @click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
-def command(file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool) -> None:
+@click.option("--set", "dynamic", metavar="SET", default="", help="With --calibrate: where the marked set lies now.")
+@click.option("--parent", metavar="SET", default="", help="With --calibrate: where the set lies that it was made of.")
+@click.option(
+    "--style-backend",
+    "style",
+    metavar="NAME",
+    default="",
+    help="With --calibrate: who restyles pictures that must be made again without noise. [default: as the set says]",
+)
+def command(
+    file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, **places: str
+) -> None:
     """Say of each pair in FILE (- for standard input) whether both questions ask the same.
 
     FILE has a JSON object a line: a and b, the question before and after, and answer where it is known. The same lines come
     out on standard output with same, confidence, reason and by. Exit status: 1 where a pair got no verdict (same is null).
 
-    With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set, parent_set, id)
-    or two pictures (before_image, after_image) may stand for a and b.
+    With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set, parent_set, id,
+    attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
     """
+    from perturb.judge.labels import Sources
     from perturb.judge.open import open_judge
 
     if as_json and not calibrate:
         raise click.UsageError("--json goes with --calibrate: without it every line of output is JSON")
+    if any(places.values()) and not calibrate:
+        raise click.UsageError(
+            "--set, --parent and --style-backend go with --calibrate: pairs of texts need none of them"
+        )
     judge = open_judge(name, votes, concurrency)
     try:
-        failed = _calibrate(file, judge, concurrency, as_json) if calibrate else _judge(file, judge, concurrency)
+        if calibrate:
+            failed = _calibrate(file, judge, concurrency, as_json, Sources(**places))
+        else:
+            failed = _judge(file, judge, concurrency)
     finally:
         judge.close()
     if failed:
@@ -65,14 +85,14 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
     return failed
 
 
-def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool) -> int:
+def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources) -> int:
     import msgspec
 
     from perturb.judge.calibrate import measure, save
     from perturb.judge.labels import labelled_cases
     from perturb.judge.lines import in_order, verdict_of
 
-    labelled = labelled_cases(file, file.name)
+    labelled = labelled_cases(file, file.name, sources)
     judged = in_order(lambda pair: verdict_of(judge, pair[1]), labelled, concurrency if judge.waits else 1)
     calibration = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in judged))
     kept = save(calibration)

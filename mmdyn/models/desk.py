@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 from mmdyn.errors import ModelError
@@ -31,6 +31,7 @@ class Desk:
             self._cache.close()
             raise
         self.label, self.identity = self._asker.model.label, self._asker.model.identity
+        self._gate, self._closing = threading.Lock(), False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"desk {self.label}", daemon=True)
         self._thread.start()
@@ -40,33 +41,39 @@ class Desk:
 
         Raises ValueError where this request was not answered, ModelError where the model cannot be asked at all.
         """
-        reply = self._run(self._asker.ask(messages, nonce))
+        asking = self._submit(self._asker.ask(messages, nonce))
+        try:
+            reply = asking.result()
+        except CancelledError:
+            raise ModelError(f"{self.label} was closed") from None
         if reply.error:
             raise ValueError(f"{self.label} did not answer ({reply.error})")
         return reply.text
 
     def close(self) -> None:
         """Break off what is being asked, save the cache and close the model; other and later asks raise ModelError."""
-        if self._loop.is_closed():
+        try:
+            stopping = self._submit(self._stop(), last=True)
+        except ModelError:
             return
-        self._run(self._stop())
+        stopping.result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self._cache.close()
 
     async def _stop(self) -> None:
+        """Comes after every ask that was handed in, so that none is left for which nobody would answer."""
         asks = asyncio.all_tasks() - {asyncio.current_task()}
         for ask in asks:
             ask.cancel()
         await asyncio.gather(*asks, return_exceptions=True)
         await self._asker.close()
 
-    def _run(self, what: Coroutine[Any, Any, T]) -> T:
-        if self._loop.is_closed():
-            what.close()
-            raise ModelError(f"{self.label} was closed")
-        try:
-            return asyncio.run_coroutine_threadsafe(what, self._loop).result()
-        except CancelledError:
-            raise ModelError(f"{self.label} was closed") from None
+    def _submit(self, what: Coroutine[Any, Any, T], *, last: bool = False) -> Future[T]:
+        with self._gate:
+            if self._closing:
+                what.close()
+                raise ModelError(f"{self.label} was closed")
+            self._closing = last
+            return asyncio.run_coroutine_threadsafe(what, self._loop)

@@ -87,9 +87,11 @@ def _in_threads(
             done, _ = futures.wait(doing, timeout=COMMIT_SECONDS, return_when=futures.FIRST_COMPLETED)
             if not done:
                 while_waiting()
-            finished = [(doing.pop(future), future.result()) for future in done]
-            begin(len(finished))
-            yield from finished
+            ended = [(doing.pop(future), future) for future in done]
+            yield from ((key, future.result()) for key, future in ended if future.exception() is None)
+            for _, future in ended:
+                future.result()
+            begin(len(ended))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

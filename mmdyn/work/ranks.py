@@ -17,8 +17,9 @@ from mmdyn.errors import UserError
 from mmdyn.work.store import Store, is_held
 
 LOOK_SECONDS = 0.5
-LOST_SECONDS = 60.0
-"""How long a rank may hold no file of the store, with work left, before it counts as lost: it may still be starting."""
+LOST_SECONDS = 600.0
+"""How long a rank may hold no file of the store, with work left, before it counts as lost: it may still
+be starting, or fetching a model's weights."""
 
 
 class Ranks(Struct, frozen=True):

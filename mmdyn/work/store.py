@@ -22,6 +22,8 @@ from mmdyn.errors import Busy, InputError, UserError
 COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 2000
 LOCK_SECONDS = 60
+PROBED_SECONDS = 0.2
+"""How long a file may seem held because somebody looks whether it is."""
 LOOK_SECONDS = 1.0
 """How often a store looks for files of processes that began after it."""
 
@@ -116,7 +118,7 @@ class Store:
             lock = FileLock(self.folder / f"{name}.lock", thread_local=False)
             holder = self.folder / f"{name}.holder"
             try:
-                lock.acquire(timeout=0)
+                lock.acquire(timeout=0 if shared else PROBED_SECONDS, poll_interval=0.02)
             except Timeout:
                 if shared:
                     continue
@@ -162,6 +164,8 @@ def is_held(folder: Path, writer: str) -> bool:
         lock.acquire(timeout=0)
     except Timeout:
         return True
+    except OSError:  # the folder was removed meanwhile
+        return False
     lock.release()
     return False
 

@@ -50,14 +50,15 @@ def smallest_glyph(pixels: Pixels) -> int | None:
     """
     if min(pixels.shape[:2]) < _LEAST:
         return None
-    image = Image.fromarray(pixels).convert("L")
-    counts = np.bincount(np.asarray(image)[::4, ::2].ravel(), minlength=256)
+    levels = pixels if pixels.ndim == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
+    counts = np.bincount(levels[::8, ::4].ravel(), minlength=256)
     page = int(counts.argmax())
     if counts[max(0, page - _NEAR) : page + _NEAR + 1].sum() < _PAGE * counts.sum():
         return None
     contrast = max(page, 255 - page) // 3
-    ink = np.asarray(image.point([abs(level - page) > contrast for level in range(256)]))
-    heights = sorted(_heights(ink))
+    lowest, highest = max(0, page - contrast), min(255, page + contrast)
+    ink = levels - np.uint8(lowest) > np.uint8(highest - lowest)  # what is below the lowest wraps to the top
+    heights = sorted(_heights(ink.view(np.uint8)))
     twice = (low for low, high in pairwise(heights) if high <= 1.2 * low + 1)
     return next(twice, heights[0] if heights else None)
 
@@ -70,12 +71,14 @@ def _heights(ink: Pixels) -> Iterator[int]:
     """
     from scipy import ndimage
 
-    places = ndimage.find_objects(ndimage.label(_celled(_celled(ink).T).T)[0])
-    small = [(y, x) for y, x in places if _LEAST <= (y.stop - y.start) * _CELL <= _MOST + _CELL]
+    places = ndimage.find_objects(ndimage.label(_celled(_celled(ink).T))[0])
+    small = [(y, x) for x, y in places if _LEAST <= (y.stop - y.start) * _CELL <= _MOST + _CELL]
     for y, x in small[:: 1 + len(small) // _LOOKED_AT]:
         part = ink[y.start * _CELL : y.stop * _CELL, x.start * _CELL : x.stop * _CELL]
         crossed = np.count_nonzero(part[:, 1:] != part[:, :-1], axis=1).max()
-        high, wide = (int(inked[-1] - inked[0]) + 1 for axis in (1, 0) for inked in part.any(axis=axis).nonzero())
+        if crossed < 3:
+            continue
+        high, wide = (int(inked[-1] - inked[0]) + 1 for inked in (np.flatnonzero(part.any(axis)) for axis in (1, 0)))
         if _LEAST <= high <= _MOST and wide >= 0.4 * high and crossed >= 2 + wide / high:
             yield high
 

@@ -20,6 +20,7 @@ class Invert(Operator):
     """
 
     random = False
+    on_device = True
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """Nothing to draw."""

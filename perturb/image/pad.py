@@ -37,6 +37,7 @@ class Pad(Operator):
     """
 
     random = True
+    on_device = True
     severities = ("mild", "strong")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:

@@ -27,8 +27,8 @@ class SaltPepper(Operator):
     """Set a random share of the pixels to white (salt) or black (pepper), half of them each.
 
     The density, the expected share of the pixels that are set, is uniform in [0.01, 0.03]: noise that is plain to see.
-    `mild` draws it from [0.003, 0.01], `strong` from [0.03, 0.08]. A picture with small print gets less, so that the print
-    stays readable (`perturb/image/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
+    `mild` draws it from [0.003, 0.01], `strong` from [0.03, 0.08]. Where a picture of the sample has small print, all get
+    less, so that the print stays readable (`perturb/image/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
     Which pixels are set, and to what, is hashed from a 63-bit seed, the picture's number in the sample and the pixel's
     place: the same on every machine and device, in any order. Pictures of one sample share density and seed.
 
@@ -37,6 +37,7 @@ class SaltPepper(Operator):
 
     random = True
     noisy = True
+    on_device = True
     severities = ("mild", "strong")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
@@ -47,11 +48,10 @@ class SaltPepper(Operator):
         return {"density": density, "seed": int(stream.integers(1 << 63))}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
-        """The item with noisy pictures."""
-        density, seed = cast("float", params["density"]), cast("int", params["seed"])
-        return item.repaint(
-            lambda number, picture: _sprinkle(picture.pixels, min(density, picture.densest()), keys(seed, number))
-        )
+        """The item with noisy pictures, of the drawn density or of what the smallest print bears."""
+        bearable = min(item.pictures[ref].densest() for ref in item.sample.all_images)
+        density, seed = min(cast("float", params["density"]), bearable), cast("int", params["seed"])
+        return item.repaint(lambda number, picture: _sprinkle(picture.pixels, density, keys(seed, number)))
 
 
 def _sprinkle(pixels: Pixels, density: float, both_keys: tuple[int, int]) -> Pixels:

@@ -24,6 +24,7 @@ class Style(Operator):
     """
 
     random = True
+    on_device = True
     severities = ("mild", "strong")
     uses = ("styler",)
 

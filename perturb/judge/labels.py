@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
-from mmdyn.sample import Sample
+from mmdyn.sample import Sample, from_dict
 from perturb.codec import decode
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look
@@ -17,26 +23,52 @@ from perturb.judge.lines import Row, pair_of, read_rows
 _LABELS: dict[Json, bool] = {"keep": True, "reject": False}
 
 
-def labelled_cases(lines: Iterable[bytes], where: str) -> Iterator[tuple[bool, Case]]:
+class Mark(Struct, frozen=True):
+    """What a line of an audit sheet says beside its `label`: a variant of a dynamic set, and the set that it was made of.
+
+    `digest` is of the variant as people saw it; a line without one is taken at its word.
+    """
+
+    set: str
+    parent_set: str
+    id: str
+    attempt: int = 0
+    digest: str = ""
+
+
+class Sources(Struct, frozen=True):
+    """Where marked sets lie now, if not where the sheet says, and who paints what is painted again; empty for as they say."""
+
+    dynamic: str = ""
+    parent: str = ""
+    style: str = ""
+
+
+def digest_shown(variant: Sample) -> str:
+    """A digest of what people see of a variant: words and pictures, and neither the trail nor the verdict."""
+    return replace(variant, variant=None).digest
+
+
+def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None = None) -> Iterator[tuple[bool, Case]]:
     """Each labelled line's label (True: the meaning was kept) and case. `label` is true or false, keep or reject.
 
     A line is a pair of texts (`a`, `b`, `answer`), a pair of pictures (`before_image`, `after_image`: files, relative to
-    the folder of `where`), or a variant of an audit sheet (`set`, `parent_set`, `id`), read from its sets after all others.
-    Raises InputError, and UserError where a set cannot be read.
+    the folder of `where`), or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
+    Raises InputError, and UserError where a set cannot be read or is not the one that was marked.
     """
-    marked = dict[tuple[str, str], dict[str, bool]]()
+    marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)
     for number, row in read_rows(lines, where):
         try:
             keep = _label(row)
             if not _is_mark(row):
                 yield keep, _case(row, Path(where).parent)
                 continue
-            sets = str(row["set"]), str(row["parent_set"])
-            marked.setdefault(sets, {})[str(row["id"])] = keep
+            mark = from_dict(row, Mark)
+            marked[mark.set, mark.parent_set][mark.id, mark.attempt] = mark, keep
         except ValueError as error:
             raise InputError(where, number, str(error)) from None
     for (dynamic, parent), labels in marked.items():
-        yield from _of_sheet(SampleSet(dynamic), SampleSet(parent), labels)
+        yield from _of_sheet(dynamic, parent, labels, sources or Sources())
 
 
 def _label(row: Row) -> bool:
@@ -65,13 +97,26 @@ def _case(row: Row, folder: Path) -> Case:
     return Case(words, words, (look,))
 
 
-def _of_sheet(dynamic: SampleSet, parent: SampleSet, labels: dict[str, bool]) -> Iterator[tuple[bool, Case]]:
-    """The marked variants of a set, each beside its parent."""
-    from perturb.pairs import case_of, pairs  # which stands above: a set's variants are made again for their pictures
+def _of_sheet(
+    marked: str, marked_parent: str, labels: dict[tuple[str, int], tuple[Mark, bool]], sources: Sources
+) -> Iterator[tuple[bool, Case]]:
+    """The marked variants of a set, each beside its parent. A parent that was moved is looked for beside the set."""
+    # pairs stands above: a set's variants are made again for their pictures.
+    from perturb.pairs import find_parent, pairs, shown_to_judge, workbench_for
 
+    folder = Path(sources.dynamic or marked)
+    if not is_set(folder):
+        raise UserError(f"{folder}, whose variants were marked, is no set any more: say where it lies with --set")
+    dynamic = SampleSet(folder)
+    parent = find_parent(dynamic, sources.parent or (marked_parent if is_set(Path(marked_parent)) else None))
     left = dict(labels)
-    for pair in pairs(dynamic, parent):
-        if (keep := left.pop(pair.after.id, None)) is not None:
-            yield keep, case_of(pair, parent, dynamic)
+    with closing(workbench_for(dynamic, sources.style)) as workbench:
+        for pair in pairs(dynamic, parent):
+            mark, keep = left.pop((pair.after.id, pair.trail.attempt), (None, False))
+            if mark is None:
+                continue
+            if mark.digest not in ("", digest_shown(pair.after)):
+                raise UserError(f"{mark.id} in {folder} is not what was marked: give the set of then with --set")
+            yield keep, shown_to_judge(pair, parent, dynamic, workbench)
     if left:
-        raise UserError(f"{min(left)} is not in {dynamic.folder}: was the set made again since it was marked?")
+        raise UserError(f"{min(left)[0]} is not in {folder}: was the set made again since it was marked?")

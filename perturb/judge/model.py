@@ -14,12 +14,12 @@ from mmdyn.models.desk import Desk
 from mmdyn.models.message import ImagePart, Message, Part, TextPart
 from mmdyn.models.ocr import open_ocr
 from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Language, Sample, Verdict
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Judge, Look
 from perturb.judge.pictures import check_pictures, picture_checks
-from perturb.rewrite._reply import read_reply
 
 KIND = "judge"
 TRIES = 3
@@ -108,12 +108,9 @@ class ModelJudge(Judge):
         for attempt in range(TRIES):
             reply = self._desk.ask(messages, nonce=number * TRIES + attempt)
             try:
-                vote = read_reply(reply, (Vote,), "")
+                return read_reply(reply, (Vote,))
             except ValueError as error:
                 problem = str(error)
-                continue
-            assert isinstance(vote, Vote)
-            return vote
         raise ValueError(f"{self.label} gave no verdict that can be read in {TRIES} tries: {problem}")
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.sample import Language, Sample
 from perturb._operator import NotApplicable
+from perturb.rewrite import _sentences
 from perturb.rewrite._lexicon import Hit, lexicon
 from perturb.rewrite._rewriter import Rewriter
-from perturb.rewrite._sentences import paraphrase
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -29,7 +29,7 @@ LANGUAGE_EXAMS = ("english", "chinese")
 SHARE = 0.6
 """The chance of each word that has synonyms to be replaced; one is replaced in any case."""
 
-ABOUT_WORDS = NotApplicable("the question is about words")
+ABOUT_WORDS = NotApplicable(_sentences.ABOUT_WORDS)
 LONG = NotApplicable("the question is a text to read")
 FOREIGN = NotApplicable("the question is not in the sample's language")
 NO_WORD = NotApplicable("no word that a rule knows")
@@ -59,28 +59,32 @@ class EmbeddedRewriter(Rewriter):
 
         Each word that has synonyms is replaced with a chance of 0.6, and at least one is.
         """
-        if refusal := _refusal(sample):
+        if refusal := _unfit(sample) or _unfit_for_other_words(sample):
             return refusal
         hits = lexicon(sample.language).hits(sample.question)
         return _replaced(sample.question, hits, stream) if hits else NO_WORD
 
     def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """The question with whole sentences rephrased by rules."""
-        return paraphrase(sample.question, sample.language, stream)
+        """The question with whole sentences rephrased by rules; of a text to read, the sentences at its end."""
+        return _unfit(sample) or _sentences.paraphrase(sample.question, sample.language, stream)
 
     def close(self) -> None:
         """Nothing to let go of."""
 
 
-def _refusal(sample: Sample) -> NotApplicable | None:
+def _unfit(sample: Sample) -> NotApplicable | None:
+    """Why no rule fits a question, however long it is."""
+    if sample.language == "en" and len(_HAN.findall(sample.question)) > _FEW:
+        return FOREIGN
+    return ABOUT_WORDS if sample.fields.get("discipline") in LANGUAGE_EXAMS else None
+
+
+def _unfit_for_other_words(sample: Sample) -> NotApplicable | None:
+    """Why no word of a question may be replaced."""
     question, language = sample.question, sample.language
     if len(question) > LONGEST[language]:
         return LONG
-    if language == "en" and len(_HAN.findall(question)) > _FEW:
-        return FOREIGN
-    if sample.fields.get("discipline") in LANGUAGE_EXAMS or _about_words(language).search(question.lower()):
-        return ABOUT_WORDS
-    return None
+    return ABOUT_WORDS if _about_words(language).search(question.lower()) else None
 
 
 def _replaced(text: str, hits: list[Hit], stream: Generator) -> str:

@@ -11,10 +11,10 @@ from mmdyn.keys import Json, digest
 from mmdyn.models.desk import Desk
 from mmdyn.models.message import Message, TextPart
 from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Sample
-from perturb._answers import LONGEST, answer_of, differ
 from perturb._operator import NotApplicable
-from perturb.rewrite._reply import read_reply
+from perturb.answers import LONGEST, answer_of, differ
 from perturb.rewrite._rewriter import Rewriter, Standalone
 
 if TYPE_CHECKING:

@@ -11,11 +11,14 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from mmdyn.errors import ModelError
+
 K = TypeVar("K", bound=Hashable)
 J = TypeVar("J")
 A = TypeVar("A")
 
 OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make the picture smaller"
+CLOSED = "the style backend was closed before this picture was painted: run again"
 
 
 class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
@@ -55,54 +58,68 @@ class Batches(Generic[K, J, A]):
             return sum(map(len, self._groups.values()))
 
     def ask(self, key: K, job: J) -> A:
-        """The job's answer; waits for it. Raises what `run` raised, and ValueError where it did not fit into memory."""
+        """The job's answer; waits for it.
+
+        Raises what `run` raised, ValueError where it did not fit into memory, and ModelError where the batches were closed.
+        """
         waiting = _Waiting(job, Future[A](), time.monotonic())
         with self._changed:
             if self._closed:
-                raise RuntimeError("these batches were closed")
+                raise ModelError(CLOSED)
             self._groups.setdefault(key, deque()).append(waiting)
             self._changed.notify()
         return waiting.answer.result()
 
     def close(self) -> None:
-        """Run what waits, and stop."""
+        """Finish the batch that is running; what waits fails."""
         with self._changed:
             self._closed = True
+            waiting = [waiting for group in self._groups.values() for waiting in group]
+            self._groups.clear()
             self._changed.notify()
+        for one in waiting:
+            one.answer.set_exception(ModelError(CLOSED))
         self._thread.join()
 
     def _work(self) -> None:
         while (key := self._next()) is not None:
-            batch = list[_Waiting[J, A]]()
-            try:
-                size = max(1, self._size(key))
-                batch = self._gather(key, size)
-                answers = self._answers(key, [waiting.job for waiting in batch], size)
-            except BaseException as error:  # whatever it is belongs to those who wait, in their threads
-                for waiting in batch or self._gather(key):
-                    waiting.answer.set_exception(error)
-                continue
-            for waiting, answer in zip(batch, answers, strict=True):
-                if isinstance(answer, ValueError):
-                    waiting.answer.set_exception(answer)
-                else:
-                    waiting.answer.set_result(answer)
+            self._serve(key)
+
+    def _serve(self, key: K) -> None:
+        """One batch, and an answer for everybody in it, whatever happens."""
+        batch = list[_Waiting[J, A]]()
+        try:
+            size = max(1, self._size(key))
+            batch = self._gather(key, size)
+            answers: Sequence[A | BaseException] = self._answers(key, [waiting.job for waiting in batch], size)
+        except BaseException as error:  # whatever it is belongs to those who wait, in their threads
+            batch = batch or self._gather(key)
+            answers = [error] * len(batch)
+        for waiting, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, BaseException):
+                waiting.answer.set_exception(answer)
+            else:
+                waiting.answer.set_result(answer)
 
     def _next(self) -> K | None:
-        """The key of the job that has waited longest; None where nothing waits and nothing will."""
+        """The key of the job that has waited longest; None once the batches are closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._groups or self._closed)
             return min(self._groups, key=lambda key: self._groups[key][0].since, default=None)
 
     def _gather(self, key: K, size: int | None = None) -> list[_Waiting[J, A]]:
-        """Take the first `size` jobs of a key, or what there is of them when the first has waited long enough."""
+        """Take the first `size` jobs of a key, or what there is of them when the first has waited long enough.
+
+        Without a size it takes all. There are none where the batches were closed meanwhile.
+        """
         with self._changed:
-            group = self._groups[key]
-            if size is None:
-                return list(self._groups.pop(key))
-            left = group[0].since + self._patience - time.monotonic()
-            self._changed.wait_for(lambda: len(group) >= size or self._closed, max(0, left))
-            batch = [group.popleft() for _ in range(min(size, len(group)))]
+            group = self._groups.get(key, deque())
+            if size is not None and group:
+                left = group[0].since + self._patience - time.monotonic()
+                self._changed.wait_for(lambda: len(group) >= size or self._closed, max(0, left))
+            if self._closed:
+                return []
+            batch = [group.popleft() for _ in range(min(size or len(group), len(group)))]
             if not group:
                 del self._groups[key]
             return batch
@@ -124,10 +141,14 @@ class Batches(Generic[K, J, A]):
     def _try(self, key: K, jobs: list[J]) -> Sequence[A | ValueError] | None:
         """None where memory ran out; it is given back only after the error, which holds on to it, is gone."""
         try:
-            return self._run(key, jobs)
+            answers = self._run(key, jobs)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
+        else:
+            if len(answers) != len(jobs):
+                raise RuntimeError(f"{len(jobs)} jobs got {len(answers)} answers")
+            return answers
         self._free()
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -9,14 +10,21 @@ from pathlib import Path
 from msgspec import Struct
 
 from mmdyn.errors import MissingExtra, UserError
-from mmdyn.keys import Json, digest, sha256
+from mmdyn.keys import Json, digest
 
 INDEX = "model_index.json"
+
+BLOCK, BLOCKS = 64 << 10, 64
+"""Of a large file so many blocks of so many bytes are read, evenly spread: some hundredths of a second a file."""
+
+_MOST_HEADER = 16 << 20
+"""Bytes of a safetensors header that are looked at; that of a large model has some 100 thousand."""
+
 _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 
 class Checkpoint(Struct, frozen=True):
-    """`identity` is the repository and its commit, or a folder's digest: of its configs' bytes and the sizes of all files."""
+    """`identity` is the repository and its commit, or a folder's digest: of its small files and of samples of its weights."""
 
     folder: Path
     identity: Json
@@ -39,13 +47,18 @@ class Checkpoint(Struct, frozen=True):
 def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint:
     """The checkpoint in a folder, or of a repository `owner/name`, fetched where it is not in the cache yet.
 
-    Raises UserError: no such folder or repository, no leave to fetch it, no network; MissingExtra.
+    Raises UserError: no such folder or repository, no leave to read or fetch it, no network; MissingExtra.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / INDEX).is_file():
             raise UserError(f"{name} is no checkpoint in diffusers' form: it has no {INDEX}")
-        return Checkpoint(folder, {"digest": _digest(folder)})
+        try:
+            return Checkpoint(folder, {"digest": _digest(folder)})
+        except OSError as error:
+            raise UserError(
+                f"{error.filename or name} cannot be read ({error.strerror}): mend the checkpoint"
+            ) from None
     if not _REPOSITORY.fullmatch(name):
         raise UserError(f"there is no folder {name}: name a checkpoint's folder, or a repository as owner/name")
     return _fetched(name, revision)
@@ -77,14 +90,26 @@ def _fetched(name: str, revision: str | None) -> Checkpoint:
 
 
 def _digest(folder: Path) -> str:
-    """Of every component's files: configs by their bytes, weights, which are large, by their sizes."""
+    """Of every component's files."""
     files = [folder / INDEX, *sorted(file for file in folder.glob("[!.]*/*") if file.is_file())]
-    return digest(
-        [
-            [
-                str(file.relative_to(folder)),
-                sha256(file.read_bytes()) if file.suffix == ".json" else file.stat().st_size,
-            ]
-            for file in files
-        ]
-    )
+    return digest([[str(file.relative_to(folder)), _fingerprint(file)] for file in files])
+
+
+def _fingerprint(file: Path) -> str:
+    """Of a file's size and bytes; of weights that are large, of the size, the header and blocks from first to last.
+
+    Weights of another training differ nearly everywhere, so that samples tell them apart; gigabytes would take minutes.
+    """
+    size = file.stat().st_size
+    seen = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
+    with file.open("rb") as data:
+        if file.suffix == ".json" or size <= BLOCK * BLOCKS:
+            seen.update(data.read())
+            return seen.hexdigest()
+        if file.suffix == ".safetensors":
+            header = int.from_bytes(data.read(8), "little")
+            seen.update(data.read(min(header, _MOST_HEADER)))
+        for number in range(BLOCKS):
+            data.seek((size - BLOCK) * number // (BLOCKS - 1))
+            seen.update(data.read(BLOCK))
+    return seen.hexdigest()

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.model import Spec, read_options
 from perturb._hashing import keys
-from perturb.style._batches import Batches
+from perturb.style._batches import Batches, is_out_of_memory
 from perturb.style._buckets import fit
 from perturb.style._checkpoint import find_checkpoint
 from perturb.style._loading import load, place, quantization, quieten
@@ -73,7 +74,7 @@ class Diffusion(ABC):
         """The picture in RGB and its own size, an array or a tensor as it came; waits for its batch.
 
         Raises ValueError for a prompt that there is not, a picture that does not fit into memory, and one that comes out
-        as no picture; UserError where the weights cannot be loaded.
+        as no picture; UserError where the weights cannot be loaded, and where the styler was closed.
         """
         prompt, seed = cast("str", params["prompt"]), cast("int", params["seed"])
         if prompt not in self._texts:
@@ -83,14 +84,24 @@ class Diffusion(ABC):
         return cast("Pixels", self._batches.ask(call, Job(pixels, plan, prompt, keys(seed, number)[0])))
 
     def close(self) -> None:
-        """Finish what waits, and let go of the model's memory."""
+        """Finish the batch that is running, and let go of the model's memory; who waits gets an error."""
         self._batches.close()
         if self.__dict__.pop("painter", None):
             give_memory_back()
 
     @cached_property
     def painter(self) -> Painter:
-        """The model on its device, without text encoders: their work is done, or was found in the cache."""
+        """The model on its device. Raises UserError: broken weights, or too large ones."""
+        try:
+            return self._opened()
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+        give_memory_back()  # only now, because the error held on to it
+        raise UserError(f"the weights do not fit into {self.device}: {self._settings.smaller}")
+
+    def _opened(self) -> Painter:
+        """Without text encoders: their work is done, or was found in the cache."""
         settings = self._settings
         what: Json = [self._checkpoint.identity, str(settings.torch_dtype)]
         embeds = encoded(self._texts, what, self._encode_once)

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, cast
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Match, Sample
+from mmdyn.text.blanks import blanks
 from mmdyn.text.fold import fold
-from mmdyn.text.protected import protected
 from mmdyn.text.references import lists_options, refers_to_all, refers_to_option
-from perturb._answers import answer_of, differ
 from perturb._operator import NotApplicable
-from perturb.text._stem import BLANK, blanks
+from perturb.answers import answer_of, differ
+from perturb.text._kept import kept, shown
+from perturb.text._stem import GAP
 from perturb.text._wording import changed, right_labels
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from perturb.rewrite._rewriter import Rewriter
-
-_SHOWN = 40
 
 
 def ask_alone(sample: Sample, stream: Generator, rewriter: Rewriter) -> dict[str, Json] | NotApplicable:
@@ -57,7 +56,7 @@ def as_alone(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicab
         return NotApplicable("the right option is not the accepted answer")
     return changed(
         sample,
-        question=f"{params['stem']} {BLANK}",
+        question=f"{params['stem']} {GAP}",
         task_type="fill_in_the_blank",
         answer=(accepted,),
         options=(),
@@ -72,9 +71,9 @@ def _fault(sample: Sample, stem: str, gold: str) -> str:
         return "the rewritten stem speaks of options or blanks"
     if sorted(IMAGE_MARK.findall(stem)) != sorted(IMAGE_MARK.findall(old)):
         return "the rewritten stem has other image marks"
-    before, after = _kept(old), _kept(stem)
+    before, after = _kept_but_blanks(old), _kept_but_blanks(stem)
     if changes := (before - after) + (after - before):
-        return f"the rewritten stem changed ⟨{next(iter(changes))[:_SHOWN]}⟩"
+        return f"the rewritten stem changed {shown(changes)}"
     if fold(gold) in fold(stem) and fold(gold) not in fold(old):
         return "the rewritten stem gives the answer away"
     return ""
@@ -90,7 +89,5 @@ def _doubt(accepted: list[str], others: list[str]) -> str:
     return ""
 
 
-def _kept(text: str) -> Counter[str]:
-    """What must not change but for blanks; spaces do not count."""
-    spans = (text[start:end] for start, end in protected(text))
-    return Counter("".join(span.split()) for span in spans if not blanks(span))
+def _kept_but_blanks(text: str) -> Counter[str]:
+    return Counter({span: count for span, count in kept(text).items() if not blanks(span)})

@@ -1,44 +1,58 @@
-"""What text.substitute and text.paraphrase do with the text that a rewriter gave."""
+"""Operators that put the question into a rewriter's words, and what such words must keep."""
 
 from __future__ import annotations
 
-from collections import Counter
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.protected import protected
-from perturb._operator import Item, NotApplicable
+from perturb._operator import Item, NotApplicable, Operator
+from perturb.text._kept import kept, shown
 
-_SHOWN = 40
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
-def reword(sample: Sample, rewriter_label: str, text: str) -> dict[str, Json] | NotApplicable:
-    """The parameters `by` and `question` for a rewriter's text.
+class Rewording(Operator):
+    """An operator that asks the workbench's rewriter for the question in other words, and changes nothing else."""
 
-    Not applicable where the text is empty or says the same as before, and where something that must not change is no
-    longer in it (a formula, a number with its unit, a blank, a quotation, …: `mmdyn.text.protected`).
+    random = True
+    uses = ("rewriter",)
+
+    @abstractmethod
+    def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """The rewriter's text. Raises ValueError where a model did not answer."""
+
+    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
+        """`by`: the rewriter's label; `question`: the new text. Raises ValueError where a model did not answer."""
+        text = self.reworded(sample, stream)
+        if isinstance(text, NotApplicable):
+            return text
+        if reason := _fault(sample.question, text):
+            return NotApplicable(reason)
+        return {"by": self.workbench.rewriter.label, "question": text}
+
+    def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
+        """The item with the new question. Raises ValueError where its image marks are not those of the old one."""
+        question = cast("str", params["question"])
+        if sorted(IMAGE_MARK.findall(question)) != sorted(IMAGE_MARK.findall(item.sample.question)):
+            raise ValueError("the new question does not have the image marks of the old one")
+        return item.rewrite(msgspec.structs.replace(item.sample, question=question))
+
+
+def _fault(question: str, text: str) -> str:
+    """Why a rewriter's text cannot stand for the question, or the empty string.
+
+    It cannot where it is empty or says the same as before, and where something that must not change is no longer in it: a
+    formula, a number with its unit, a blank, a quotation, …
     """
     if not text.strip():
-        return NotApplicable("the rewriter gave an empty text")
-    if text.split() == sample.question.split():
-        return NotApplicable("the rewriter changed nothing")
-    if lost := _kept(sample.question) - _kept(text):
-        return NotApplicable(f"the rewriter changed ⟨{next(iter(lost))[:_SHOWN]}⟩")
-    return {"by": rewriter_label, "question": text}
-
-
-def put(item: Item, params: Mapping[str, Json]) -> Item:
-    """The item with the new question. Raises ValueError where it does not mark the pictures that the old one marks."""
-    question = cast("str", params["question"])
-    if sorted(IMAGE_MARK.findall(question)) != sorted(IMAGE_MARK.findall(item.sample.question)):
-        raise ValueError("the new question does not have the image marks of the old one")
-    return item.rewrite(msgspec.structs.replace(item.sample, question=question))
-
-
-def _kept(text: str) -> Counter[str]:
-    """What must not change, each with how often it stands there; spaces do not count."""
-    return Counter("".join(text[start:end].split()) for start, end in protected(text))
+        return "the rewriter gave an empty text"
+    if text.split() == question.split():
+        return "the rewriter changed nothing"
+    lost = kept(question) - kept(text)
+    return f"the rewriter changed {shown(lost)}" if lost else ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mmdyn.sample import Sample
-from perturb._answers import LONGEST, answer_of, differ
+from mmdyn.text.blanks import blanks
 from perturb._operator import NotApplicable
-from perturb.text._stem import BLANK, asks, blanks, wants_reasons, with_blank
+from perturb.answers import LONGEST, answer_of, differ
+from perturb.text._stem import GAP, asks, wants_reasons, with_blank
 from perturb.text._wording import changed, stating
 
 _BREAKS_OFF = tuple(",，、=＝:：(（")
@@ -62,7 +63,7 @@ def as_open(sample: Sample) -> Sample | NotApplicable:
         return NotApplicable("several answers are accepted")
     question = sample.question.rstrip()
     question = question if blanks(question) else with_blank(question) or question
-    stem = question.removesuffix(BLANK).rstrip()
+    stem = question.removesuffix(GAP).rstrip()
     if asks(stem) and not stem.rstrip(" $").endswith(_BREAKS_OFF):
         question = stem
     if blanks(question):

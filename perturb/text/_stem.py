@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mmdyn.text.blanks import BLANK
 from mmdyn.text.references import lists_options, refers_to_option
 
-BLANK = "____"
+GAP = "____"
+"""How operators write a blank."""
 
-_SPACE = r"(?:[\s\u3000~_]|\\textasciitilde|\\q?quad|\\hspace\{[^}]{0,20}\})"
-_INSIDE = rf"\$?{_SPACE}{{0,99}}\$?(?:\\right\s?)?[)）]"
-_BLANK = re.compile(
-    rf"[(（](?<![A-Za-z0-9_].){_INSIDE}|\\left(?<![A-Za-z0-9_].{{5}})\s?[(（]{_INSIDE}"
-    rf"|\\(?:uline|underline)\s?\{{{_SPACE}{{0,99}}\}}|_{{2,}}"
-)
 _BEFORE, _AFTER = re.compile(r"\$\s{0,2}$"), re.compile(r"\s{0,2}\$")
 _OPEN_END = re.compile(
     r"(?:\b(?:is|are|equals|equal to)|[是为有得]|等于|=\s?\${0,2})\s{0,2}[:：]?\s{0,2}(?P<stop>[．。.]?)$"
@@ -102,15 +98,10 @@ def asks(stem: str) -> bool:
     return "?" in stem or "？" in stem or bool(_ORDERS.search(stem.lower()))
 
 
-def blanks(stem: str) -> int:
-    """How many blanks a stem shows: ____, ( ), \\underline{ }."""
-    return sum(1 for _ in _BLANK.finditer(stem))
-
-
 def with_blank(stem: str) -> str | None:
     """The stem with its one blank written as ____, at the end where it asks or breaks off there; None where it has not
     exactly one blank or question."""
-    found = list(_BLANK.finditer(stem))
+    found = list(BLANK.finditer(stem))
     if len(found) == 1:
         return _replaced(stem, *found[0].span())
     questions = stem.count("?") + stem.count("？")
@@ -118,8 +109,8 @@ def with_blank(stem: str) -> str | None:
         return None
     stem = stem.rstrip()
     if end := _OPEN_END.search(stem, max(0, len(stem) - _END)):
-        return f"{stem[: end.start('stop')].rstrip()} {BLANK}{end['stop']}"
-    return f"{stem} {BLANK}" if (_ASKS if questions else _ORDERS).search(stem.lower()) else None
+        return f"{stem[: end.start('stop')].rstrip()} {GAP}{end['stop']}"
+    return f"{stem} {GAP}" if (_ASKS if questions else _ORDERS).search(stem.lower()) else None
 
 
 def _replaced(stem: str, start: int, end: int) -> str:
@@ -133,7 +124,7 @@ def _replaced(stem: str, start: int, end: int) -> str:
     before, after = before.rstrip(), after.lstrip()
     if blank.count("$") % 2:
         before, after = (before + "$", after) if before.count("$") % 2 else (before, "$" + after)
-    return f"{before} {BLANK} {after}".strip()
+    return f"{before} {GAP} {after}".strip()
 
 
 def _with_dollars(before: str, after: str, blank: str) -> tuple[str, str, str]:

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._answers import ROUNDED, Answer, answer_of, differ, spread
 from perturb._operator import NotApplicable
+from perturb.answers import ROUNDED, Answer, answer_of, differ, spread
 from perturb.text._near import near_values
 from perturb.text._short import Short
 from perturb.text._stem import is_rough, takes_other_answers

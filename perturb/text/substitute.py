@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._operator import Item, NotApplicable, Operator
-from perturb.text._reworded import put, reword
+from perturb._operator import NotApplicable
+from perturb.text._reworded import Rewording
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-class Substitute(Operator):
+class Substitute(Rewording):
     """Replace keywords of the question by words that mean the same (MDK12-Bench, Evaluation Methods, "word substitution").
 
     The workbench's rewriter chooses the words: the embedded one by rules for the language of exams, or a model. Options,
@@ -23,15 +21,6 @@ class Substitute(Operator):
     change.
     """
 
-    random = True
-    uses = ("rewriter",)
-
-    def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """`by`: the rewriter's label; `question`: the new text. Raises ValueError where a model did not answer."""
-        rewriter = self.workbench.rewriter
-        text = rewriter.substitute(sample, stream)
-        return text if isinstance(text, NotApplicable) else reword(sample, rewriter.label, text)
-
-    def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
-        """The item with the new question. Raises ValueError where its image marks are not those of the old one."""
-        return put(item, params)
+    def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+        """What the rewriter's `substitute` gives."""
+        return self.workbench.rewriter.substitute(sample, stream)

@@ -10,8 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 from making_sets import make_set, tree
 
+from making import choice, image_ref, picture, write_set
 from mmdyn.cli import commands
 from mmdyn.data.set_folder import SampleSet
+from mmdyn.sample import Sample, Variant, Verdict
+from perturb.beside import folder_name
 from perturb.pipeline import perturb
 
 
@@ -64,6 +67,55 @@ def test_replaying_says_whether_the_bytes_are_equal(dynamic: SampleSet, tmp_path
     result = show(folder, "en-choice", "--replay")
     assert result.exit_code == 1
     assert "replayed: picture 1 differ" in result.output and result.output.count("byte for byte") == 3
+
+
+def test_a_picture_that_was_overwritten_is_told(dynamic: SampleSet, tmp_path: Path) -> None:
+    folder = shutil.copytree(dynamic.folder.parent, tmp_path / "copy") / "out"
+    (variant,) = (sample for sample in dynamic if sample.id == "en-multi~pad~1")
+    first, second = variant.all_images
+    shutil.copyfile(folder / second, folder / first)
+    result = show(folder, "en-multi~pad~1", "--replay")
+    assert result.exit_code == 1 and "replayed: picture 1 differ" in result.output
+
+
+def test_who_restyled_is_taken_from_the_set(tmp_path: Path) -> None:
+    """Unless somebody else is named; here the manifest was changed, and the trail was not."""
+    dynamic = perturb(make_set(tmp_path / "source"), tmp_path / "out", ops="style", seed=1, limit=1, quiet=True)
+    assert "equal, byte for byte" in show(dynamic.folder, "--replay").output
+    file = dynamic.folder / "set.json"
+    manifest = json.loads(file.read_text("utf-8"))
+    manifest["made"]["styler"]["styler"] = "nobody"
+    file.write_text(json.dumps(manifest), "utf-8")
+    assert "there is no style backend 'nobody'" in str(show(dynamic.folder, "--replay").exception)
+    assert "equal, byte for byte" in show(dynamic.folder, "--replay", "--style-backend", "embedded").output
+
+
+def test_every_variant_has_a_folder_of_its_own() -> None:
+    names = {folder_name(made(id, attempt)) for id in ("a/b", "a_b", "a:b", "a" * 300, "a" * 301) for attempt in (0, 1)}
+    assert len(names) == 10 and {"a_b~pad~0", "a_b~pad~0.attempt1"} < names
+    assert all(len(name.encode()) < 200 for name in names | {folder_name(made("字" * 300, 3))})
+
+
+def made(id: str, attempt: int) -> Sample:
+    trail = Variant(id, "pad", 0, 1, (), Verdict("unjudged"), attempt)
+    return choice(f"{id}~pad~0", variant=trail)
+
+
+def test_attempts_at_one_draw_are_told_apart(tmp_path: Path) -> None:
+    script = tmp_path / "judge.jsonl"
+    script.write_text(json.dumps({"reply": '{"same": false, "confidence": 0.9, "reason": "no"}'}), "utf-8")
+    data = picture()
+    source = write_set(tmp_path / "source", [choice("q1", images=(image_ref(data),))], images=[data])
+    judge = f"scripted:{script},max_tries=1"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+        dynamic = perturb(source, tmp_path / "out", ops="pad", seed=1, judge=judge, redraws=1, quiet=True)
+    result = show(dynamic.folder, "q1", "--pictures", tmp_path / "looks", "--replay")
+    assert result.exit_code == 0 and result.output.count("equal, byte for byte") == 2, result.output
+    assert "after, attempt 1" in result.output
+    files = tree(tmp_path / "looks")
+    assert sorted({name.partition("/")[0] for name in files}) == ["q1~pad~0", "q1~pad~0.attempt1"]
+    assert files["q1~pad~0/1-after.png"] != files["q1~pad~0.attempt1/1-after.png"]
 
 
 def test_without_its_parent_a_variant_is_shown_alone_unless_it_is_needed(dynamic: SampleSet, tmp_path: Path) -> None:

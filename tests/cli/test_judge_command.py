@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from making import choice, image_ref, picture, write_set
+from perturb.pipeline import perturb
+
 SAME = {"a": "Which is larger, A or B?", "b": "Which one is bigger, A or B?", "answer": "A", "id": 7}
 CHANGED = {"a": "Find 12 + 5.", "b": "Find 21 + 5."}
 
@@ -86,6 +89,8 @@ def test_the_default_model_that_is_not_there_is_told_before_anything_is_judged(t
 def test_options_that_do_not_go_together(tmp_path: Path) -> None:
     status, _, errors = run(tmp_path, [SAME], "--json")
     assert status == 2 and "--json goes with --calibrate" in errors
+    status, _, errors = run(tmp_path, [SAME], "--style-backend", "klein")
+    assert status == 2 and "--set, --parent and --style-backend go with --calibrate" in errors
     status, _, errors = run(tmp_path, [SAME], "--judge", "embedded:none", "--votes", "3")
     assert status == 2 and "leave the votes out" in errors
 
@@ -119,3 +124,22 @@ def test_a_calibration_needs_labels(tmp_path: Path) -> None:
     assert status == 2 and 'pairs.jsonl:1: "label" must be true (keep) or false (reject)' in errors
     status, _, errors = run(tmp_path, b"", "--calibrate", "--judge", "embedded:none")
     assert status == 2 and "there is no labelled pair" in errors
+
+
+def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> None:
+    """What lies under noise must be painted again: that needs the styler, and one sentence says so."""
+    data = picture()
+    source = write_set(tmp_path / "source", [choice("q1", images=(image_ref(data),))], images=[data])
+    dynamic = perturb(source, tmp_path / "out", ops="style,style+color", seed=1, quiet=True)
+    file = dynamic.folder / "samples.jsonl"
+    file.write_text(file.read_text("utf-8").replace('"by":"embedded"', '"by":"klein"'), "utf-8")
+    sets = {"set": str(tmp_path / "old"), "parent_set": str(source.folder), "label": "keep"}
+    plain, noisy = ({**sets, "id": f"q1~{chain}~0"} for chain in ("style", "style+color"))
+    options = ("--calibrate", "--judge", "embedded:none", "--set", str(dynamic.folder))
+    status, _, errors = run(tmp_path, [plain], *options)
+    assert status == 0 and errors.startswith("embedded on 1 labelled pairs")
+    status, _, errors = run(tmp_path, [noisy], *options)
+    assert status == 2 and errors.count("\n") == 1
+    assert "klein painted this, and the style backend is embedded: give --style-backend klein" in errors
+    status, _, errors = run(tmp_path, [noisy], *options, "--style-backend", "klein:/no/such/folder")
+    assert status == 2 and "/no/such/folder" in errors and errors.count("\n") == 1

@@ -78,3 +78,22 @@ def test_a_model_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(UserError, match="there is no model 'nosuch'"):
             Desk("nosuch:m")
+
+
+def test_no_ask_hangs_when_many_threads_meet_the_closing(tmp_path: Path) -> None:
+    model = scripted(tmp_path, '{"reply": "yes"}')
+
+    def ask_until_closed(desk: Desk) -> str:
+        try:
+            while True:
+                desk.ask(user())
+        except ModelError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(40):
+            desk = Desk(model)
+            asking = [pool.submit(ask_until_closed, desk) for _ in range(8)]
+            time.sleep(0.005)
+            desk.close()
+            assert {one.result(timeout=10) for one in asking} == {"scripted:replies.jsonl was closed"}

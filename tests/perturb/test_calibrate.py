@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
-from making import choice, picture, write_set
+from making import choice, image_ref, picture, write_set
+from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.reporting.statistics import wilson
 from mmdyn.sample import Verdict
 from perturb.judge.calibrate import Share, load_calibration, measure, save
-from perturb.judge.labels import labelled_cases
+from perturb.judge.labels import Mark, Sources, digest_shown, labelled_cases
 from perturb.judge.open import open_judge
 from perturb.pipeline import perturb
 
@@ -113,3 +115,52 @@ def test_lines_of_an_audit_sheet_are_read_from_its_sets(tmp_path: Path) -> None:
     assert case.before.id == "q1" and open_judge("embedded:none").judge(case).status == "kept"
     with pytest.raises(UserError, match=r"q9~shuffle~0 is not in .*: was the set made again since it was marked\?"):
         list(labelled_cases(lines({**folders, "id": "q9~shuffle~0", "label": True}), "labels.jsonl"))
+
+
+def marked(folder: Path) -> tuple[SampleSet, SampleSet, dict[str, Any]]:
+    """A set, its variants, and a label of one of them as a sheet has it."""
+    source = write_set(folder / "source", [choice("q1")], "named")
+    dynamic = perturb(source, folder / "out", ops="shuffle", seed=1, quiet=True)
+    (variant,) = dynamic
+    mark = Mark(str(dynamic.folder), str(source.folder), variant.id, 0, digest_shown(variant))
+    return source, dynamic, {**to_builtins(mark), "label": "keep"}
+
+
+def test_marked_sets_that_were_moved_are_named(tmp_path: Path) -> None:
+    source, dynamic, mark = marked(tmp_path)
+    source.folder.rename(tmp_path / "elsewhere")
+    assert len(list(labelled_cases(lines(mark), "labels.jsonl"))) == 1, "it still lies beside the set"
+    parent = tmp_path / "far" / "away"
+    parent.parent.mkdir()
+    (tmp_path / "elsewhere").rename(parent)
+    with pytest.raises(UserError, match=r"the set named that .* was made of is not beside it: name it with --parent"):
+        list(labelled_cases(lines(mark), "labels.jsonl"))
+    assert len(list(labelled_cases(lines(mark), "labels.jsonl", Sources(parent=str(parent))))) == 1
+    dynamic.folder.rename(tmp_path / "moved")
+    with pytest.raises(
+        UserError, match=r"out, whose variants were marked, is no set any more: say where it lies with --set"
+    ):
+        list(labelled_cases(lines(mark), "labels.jsonl"))
+    sources = Sources(str(tmp_path / "moved"), str(parent))
+    assert len(list(labelled_cases(lines(mark), "labels.jsonl", sources))) == 1
+
+
+def test_a_variant_that_is_no_longer_what_was_marked_is_refused(tmp_path: Path) -> None:
+    source, dynamic, mark = marked(tmp_path)
+    other = perturb(source, tmp_path / "other", ops="shuffle", seed=2, quiet=True)
+    assert [sample.id for sample in other] == [sample.id for sample in dynamic]
+    with pytest.raises(UserError, match=r"q1~shuffle~0 in .*other is not what was marked: give the set of then with"):
+        list(labelled_cases(lines(mark), "labels.jsonl", Sources(dynamic=str(other.folder))))
+    with pytest.raises(InputError, match=r"labels.jsonl:1: attempt must be a whole number, a text given"):
+        list(labelled_cases(lines({**mark, "attempt": "1"}), "labels.jsonl"))
+
+
+def test_pictures_that_cannot_be_read_end_in_one_sentence(tmp_path: Path) -> None:
+    data = picture()
+    source = write_set(tmp_path / "source", [choice("q1", images=(image_ref(data),))], images=[data])
+    dynamic = perturb(source, tmp_path / "out", ops="pad", seed=1, quiet=True)
+    (variant,) = dynamic
+    dynamic.images.path(variant.images[0]).unlink()
+    mark = {"set": str(dynamic.folder), "parent_set": str(source.folder), "id": variant.id, "label": True}
+    with pytest.raises(UserError, match=r"q1~pad~0 cannot be shown to a judge: .* is missing: put the file into"):
+        list(labelled_cases(lines(mark), "labels.jsonl"))

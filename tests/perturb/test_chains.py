@@ -56,7 +56,7 @@ def test_a_severity_follows_its_operator() -> None:
         ("image.salt_pepper", "mild"),
     ]
     assert chain.name == "pad@strong+invert+salt_pepper@mild"
-    assert chain.key == parse_chains("pad+invert+salt_pepper")[0].key, "severities share the draws"
+    assert chain.key == parse_chains("pad+invert+salt_pepper")[0].key
     assert len(parse_chains("pad,pad@mild,pad@strong")) == 3
 
 
@@ -137,3 +137,10 @@ def test_a_factorial_is_every_subset_with_shared_draws() -> None:
 def test_a_factorial_of_too_few_or_too_many(ops: str) -> None:
     with pytest.raises(UserError, match=r"--factorial takes 2 to 6 chains, --ops names \d: change --ops"):
         parse_chains(ops, factorial=True)
+
+
+def test_a_factorial_that_would_make_a_chain_twice() -> None:
+    with pytest.raises(
+        UserError, match=r"--factorial would make pad\+invert twice: take the chain that is made of others"
+    ):
+        parse_chains("pad,invert,pad+invert", factorial=True)

@@ -16,8 +16,8 @@ from making_items import apply, change, draw, item, refusal
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.sample import Match, Option, Sample
-from perturb._answers import answer_of
 from perturb._operator import NotApplicable
+from perturb.answers import answer_of
 from perturb.pool import Pool
 from perturb.text._blank import as_blank
 from perturb.text.convert import Convert

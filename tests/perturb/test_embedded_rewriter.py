@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -158,6 +159,24 @@ def test_language_exams_long_texts_and_other_languages_are_refused() -> None:
     assert REWRITER.substitute(ask(find + "请在下面的括号里填上合适的数字"), draws) is FOREIGN
     assert REWRITER.substitute(ask("Words in other words: find the area of it."), draws) is ABOUT_WORDS
     assert REWRITER.substitute(ask("In other words, find the area of it."), draws) is not ABOUT_WORDS
+
+
+def test_a_paraphrase_is_refused_alike_but_for_the_length() -> None:
+    asks, draws = "What is the area of it? ", stream("any")
+    assert REWRITER.paraphrase(ask(asks, discipline="english"), draws) is ABOUT_WORDS
+    assert REWRITER.paraphrase(ask(asks, discipline="chinese"), draws) is ABOUT_WORDS
+    assert REWRITER.paraphrase(ask("请在下面的括号里填上合适的数字" + asks), draws) is FOREIGN
+    made = REWRITER.paraphrase(ask("It rained. " * 300 + asks), draws)
+    assert isinstance(made, str) and made.startswith("It rained. " * 299) and asks not in made
+
+
+def test_a_hundred_thousand_digits_take_no_time() -> None:
+    """A rule that began anew at every digit would take minutes."""
+    for digits in ("7" * 100_000, "1２" * 50_000, "1,000." * 17_000):
+        began = time.process_time()
+        REWRITER.paraphrase(ask("What is the sum of " + digits + "?"), stream("any"))
+        REWRITER.substitute(ask("What is the sum of " + digits + "?"), stream("any"))
+        assert time.process_time() - began < 1, digits[:4]
 
 
 def test_a_word_is_replaced_alike_in_a_question() -> None:

@@ -7,9 +7,14 @@ and removes samples with significant changes."
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from making_sets import make_set, tree
 from serving import serve
@@ -18,7 +23,9 @@ from making import blank, choice, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
+from perturb.pairs import pairs, shown_to_judge
 from perturb.pipeline import perturb
+from perturb.workbench import Workbench
 
 
 @pytest.fixture(autouse=True)
@@ -165,3 +172,37 @@ def test_many_variants_are_judged_at_a_time_and_none_twice(tmp_path: Path) -> No
 def test_an_even_number_of_votes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="2 votes can tie: give an odd number"):
         shuffled(tmp_path, script(tmp_path, {"reply": says(True)}), votes=2)
+
+
+def test_the_judge_looks_at_pictures_without_their_noise(tmp_path: Path) -> None:
+    """Noise hides what it would compare; pixels that are the parent's, framed and inverted, pass without any doubt."""
+    source = make_set(tmp_path / "source")
+    chains = (
+        "salt_pepper@strong,salt_pepper@strong+pad+invert,pad+salt_pepper@strong+invert,pad+invert+salt_pepper@strong"
+    )
+    dynamic = perturb(source, tmp_path / "out", ops=chains, judge="embedded:none", redraws=0, quiet=True)
+    assert dynamic.manifest.counts["kept"] == 40 and "rejected" not in dynamic.manifest.counts
+    workbench = Workbench()
+    for pair in pairs(dynamic, source):
+        for look in shown_to_judge(pair, source, dynamic, workbench).looks:
+            height, width = look.before.pixels.shape[:2]
+            clean = look.after.pixels
+            if pair.after.variant is not None and pair.after.variant.chain == "salt_pepper@strong":
+                assert np.array_equal(clean, look.before.pixels)
+            assert clean.shape[0] >= height and clean.shape[1] >= width
+
+
+def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "source", [choice(f"q{n}") for n in range(60)])
+    out = tmp_path / "out"
+    with serve(reply=_file(tmp_path, says(True)), latency=20) as server:
+        judge = f"openai:m,base_url={server.url}"
+        command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "-o", str(out), "--ops", "shuffle"]
+        process = subprocess.Popen([*command, "--judge", judge], stderr=subprocess.PIPE, text=True)
+        while not server.stats.total:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=15)[1]
+    assert process.returncode == 130, said
+    assert "interrupted; what was done is saved" in said and not (out / "set.json").exists()

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from making_items import array
-from serving import serve
+from serving import bare_environment as bare_environment
+from serving import script, scripted, serve
 
 from making import blank, choice, picture
 from mmdyn.errors import ModelError, UserError
@@ -30,19 +31,7 @@ REWORDED = Case(choice(), choice(question="A triangle has how many sides?"))
 """Nothing speaks against it, so that the model is asked."""
 
 
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
-
-
-def script(folder: Path, *replies: str | dict[str, Any]) -> Path:
-    """A file of replies: texts fit every request, dicts are whole lines."""
-    path = folder / "replies.jsonl"
-    lines = [reply if isinstance(reply, dict) else {"reply": reply} for reply in replies]
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
-    return path
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 @pytest.fixture
@@ -50,7 +39,7 @@ def judge(tmp_path: Path) -> Iterator[Made]:
     opened: list[ModelJudge] = []
 
     def made(*replies: str | dict[str, Any], votes: int = 1) -> ModelJudge:
-        opened.append(ModelJudge(Desk(f"scripted:{script(tmp_path, *replies)},max_tries=1"), votes))
+        opened.append(ModelJudge(Desk(scripted(tmp_path, *replies)), votes))
         return opened[-1]
 
     yield made

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from making_items import apply, item
-from msgspec import Struct
-from serving import serve
+from serving import bare_environment as bare_environment
+from serving import script, scripted, serve
 
 from making import blank, choice, open_ended
 from mmdyn.errors import ModelError
@@ -19,7 +19,6 @@ from mmdyn.keys import stream
 from mmdyn.models.desk import Desk
 from mmdyn.sample import Sample
 from perturb._operator import NotApplicable
-from perturb.rewrite._reply import read_reply
 from perturb.rewrite._rewriter import Standalone
 from perturb.rewrite.model import TRIES, ModelRewriter
 from perturb.text.convert import Convert
@@ -28,19 +27,7 @@ from perturb.workbench import Tools, Workbench
 Ask = Callable[..., ModelRewriter]
 
 
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
-
-
-def script(folder: Path, *replies: str | dict[str, Any]) -> Path:
-    """A file of replies: texts fit every request, dicts are whole lines."""
-    path = folder / "replies.jsonl"
-    lines = [reply if isinstance(reply, dict) else {"reply": reply} for reply in replies]
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
-    return path
+pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 @pytest.fixture
@@ -48,7 +35,7 @@ def rewriter(tmp_path: Path) -> Iterator[Ask]:
     opened: list[ModelRewriter] = []
 
     def made(*replies: str | dict[str, Any]) -> ModelRewriter:
-        opened.append(ModelRewriter(Desk(f"scripted:{script(tmp_path, *replies)},max_tries=2")))
+        opened.append(ModelRewriter(Desk(scripted(tmp_path, *replies, tries=2))))
         return opened[-1]
 
     yield made
@@ -101,27 +88,6 @@ def test_what_cannot_be_used_ends_in_a_value_error(reply: str, problem: str, rew
         ValueError, match=rf"scripted:replies\.jsonl gave no usable rewording in 3 tries \(.*({problem})"
     ):
         substitute(rewriter(reply))
-
-
-class Text(Struct, forbid_unknown_fields=True):
-    question: str
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        (r"Find $\\frac{1}{2}$ \"now\"\nor \u00e9 \\n", 'Find $\\frac{1}{2}$ "now"\nor é \\n'),
-        (r"Find $\frac{1}{2}\sqrt{3}$\nNow", "Find $\\frac{1}{2}\\sqrt{3}$\nNow"),
-        (r"$\beta \neq \nu \times \theta \rho \to \underline{x}$", "$\\beta \\neq \\nu \\times \\theta \\rho \\to \\underline{x}$"),
-        (r"$\{1, 2\}\,\;\(x\)$ and 5\% off", "$\\{1, 2\\}\\,\\;\\(x\\)$ and 5\\% off"),
-        (r"$\nexists$ and \newton", "$\\nexists$ and \newton"),
-        (r"a\\\\b and \/", "a\\\\b and /"),
-    ],
-)  # fmt: skip
-def test_backslashes_that_were_written_once_are_taken_for_latex(written: str, meant: str) -> None:
-    """A JSON reader would take \\frac for a form feed, \\neq for a line break, and refuse \\sqrt."""
-    reply = read_reply('{"question": "' + written + '"}', (Text,), "$\\nexists$")
-    assert reply == Text(meant)
 
 
 def test_latex_and_chinese_come_through(rewriter: Ask) -> None:
@@ -280,7 +246,7 @@ def shapes(**more: Any) -> Sample:
 
 
 def bench(folder: Path, *replies: str | dict[str, Any]) -> Workbench:
-    return Workbench(Tools(rewriter=f"scripted:{script(folder, *replies)},max_tries=2"))
+    return Workbench(Tools(rewriter=scripted(folder, *replies, tries=2)))
 
 
 def drawn(workbench: Workbench, sample: Sample, target: str) -> dict[str, Any]:

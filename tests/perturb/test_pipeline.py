@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 import pytest
 from making_sets import PICTURES, REFS, make_set, samples, tree
 
-from making import choice, image_ref, picture, pixels, true_false, write_set
+from making import blank, choice, image_ref, picture, pixels, true_false, write_set
 from mmdyn import plugins
 from mmdyn.data.rows import KnowledgePoint
 from mmdyn.data.set_folder import SampleSet, SetWriter
@@ -395,3 +396,35 @@ def test_gold_answers_change_no_picture_and_no_order(tmp_path: Path) -> None:
         out = perturb(source, tmp_path / f"{answer}-out", ops="pad+color,shuffle", draws=2, quiet=True)
         sets.append([(sample.id, sample.question, sample.options, sample.images) for sample in out])
     assert all(shown == sets[0] for shown in sets)
+
+
+def test_what_is_drawn_depends_on_the_severity_and_on_each_part_of_a_variants_identity(tmp_path: Path) -> None:
+    """Invariant 1 of the design: seed, parent id, chain, step, severity, draw (and attempt, in test_judged.py)."""
+    source = write_set(tmp_path / "s", [choice(f"s{n}", images=(REFS[0],)) for n in range(2)], images=PICTURES)
+    chains = "pad,pad@mild,pad@strong,pad+pad,pad+shuffle"
+    drawn = set[tuple[float, ...]]()
+    for seed in (1, 2):
+        dynamic = perturb(source, tmp_path / f"out{seed}", ops=chains, draws=2, seed=seed, quiet=True)
+        bounds = {"": (0.1, 0.2), "mild": (0.05, 0.1), "strong": (0.2, 0.35)}
+        for sample in dynamic:
+            assert sample.variant is not None
+            low, high = bounds[sample.variant.chain.partition("@")[2]]
+            for step in sample.variant.steps:
+                if step.operator == "image.pad":
+                    sides = [cast("float", step.params[side]) for side in ("left", "right", "top")]
+                    drawn.add(tuple(round((side - low) / (high - low), 3) for side in sides))
+    assert len(drawn) == 2 * 2 * 2 * 6, "no two of them draw alike"
+
+
+def test_wrong_answers_come_from_questions_on_the_same_knowledge_point(tmp_path: Path) -> None:
+    about: dict[str, Any] = {"knowledge_points": ("capitals",), "question": "The capital of this country is ____."}
+    cities = ("Paris", "Berlin", "Vienna", "Madrid", "Lisbon", "Warsaw")
+    made = [blank(f"b{n}", answer=((city,),), **about) for n, city in enumerate(cities)]
+    dynamic = perturb(write_set(tmp_path / "s", made), tmp_path / "out", ops="convert", draws=8, seed=1, quiet=True)
+    choices = [sample for sample in dynamic if sample.task_type == "single_choice"]
+    assert len(choices) >= 6
+    for sample in choices:
+        assert {option.text for option in sample.options} <= set(cities)
+        assert sample.variant is not None
+        params = sample.variant.steps[0].params
+        assert params["by"] == "pool" and isinstance(params["pool"], str)

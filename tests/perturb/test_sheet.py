@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from making_sets import make_set
 
-from making import choice, write_set
+from making import choice, picture, write_set
 from mmdyn.cli import commands
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
+from mmdyn.keys import canonical
+from perturb.judge.labels import labelled_cases
 from perturb.pairs import find_parent
 from perturb.pipeline import perturb
 from perturb.sheet import write_sheet
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +33,7 @@ def dynamic(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
     return perturb(make_set(folder / "source"), folder / "out", ops="pad,shuffle,convert", draws=2, seed=1, quiet=True)
 
 
-def marks(page: str) -> list[dict[str, str]]:
+def marks(page: str) -> list[dict[str, Any]]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
     return list(json.loads(found[1]))
@@ -49,6 +57,61 @@ def test_the_choice_depends_on_the_seed_alone(dynamic: SampleSet, tmp_path: Path
         write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 12, seed)
         pages.append((tmp_path / "sheet.html").read_bytes())
     assert pages[0] == pages[1] != pages[2]
+
+
+def test_every_attempt_at_a_draw_has_a_card_of_its_own(tmp_path: Path) -> None:
+    dynamic = judged_set(tmp_path)
+    source = find_parent(dynamic)
+    assert write_sheet(dynamic, source, tmp_path / "sheet.html", 50) == 6
+    page = (tmp_path / "sheet.html").read_text("utf-8")
+    lines = marks(page)
+    assert sorted((line["id"], line["attempt"]) for line in lines) == [
+        (f"q{n}~shuffle~0", attempt) for n in (1, 2) for attempt in range(3)
+    ]
+    assert len({line["digest"] for line in lines}) > 2 and page.count("draw 0, attempt 2, seed 1") == 2
+    assert write_sheet(dynamic, source, tmp_path / "sheet.html", 2) == 2, "more than twice as many as are wanted"
+
+
+def test_a_label_counts_for_the_attempt_that_was_marked(tmp_path: Path) -> None:
+    dynamic = judged_set(tmp_path)
+    write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 50)
+    lines = marks((tmp_path / "sheet.html").read_text("utf-8"))
+    rows = [{**line, "label": line["attempt"] == 1} for line in lines if line["id"] == "q1~shuffle~0"]
+    found = list(labelled_cases([json.dumps(row).encode() for row in rows], "labels.jsonl"))
+    trails = [case.after.variant for _, case in found]
+    assert [(keep, trail.attempt) for (keep, _), trail in zip(found, trails, strict=True) if trail] == [
+        (False, 0), (True, 1), (False, 2),
+    ]  # fmt: skip
+
+
+def judged_set(folder: Path) -> SampleSet:
+    """Two samples, each drawn three times and rejected three times."""
+    script = folder / "judge.jsonl"
+    script.write_text(json.dumps({"reply": '{"same": false, "confidence": 0.9, "reason": "no"}'}), "utf-8")
+    source = write_set(folder / "source", [choice("q1"), choice("q2", question="What is 2 + 1?")])
+    judge = f"scripted:{script},max_tries=1"
+    return perturb(source, folder / "out", ops="shuffle", seed=1, judge=judge, redraws=2, quiet=True)
+
+
+def test_what_a_picture_is_its_bytes_say(tmp_path: Path) -> None:
+    """Sets that were written by hand have pictures of any name."""
+    folder = tmp_path / "source"
+    (folder / "pics").mkdir(parents=True)
+    (folder / "pics" / "FIG.JPEG").write_bytes(picture(format="JPEG"))
+    (folder / "pics" / "other.xyz").write_bytes(picture())
+    sample = choice("q1", images=("pics/FIG.JPEG", "pics/other.xyz"))
+    (folder / "samples.jsonl").write_bytes(canonical(sample) + b"\n")
+    source = SampleSet(folder)
+    dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
+    write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+    page = (tmp_path / "sheet.html").read_text("utf-8")
+    assert page.count("data:image/jpeg;base64,") == page.count("data:image/png;base64,") == 2
+    (line,) = marks(page)
+    ((_, case),) = labelled_cases([json.dumps({**line, "label": True}).encode()], "labels.jsonl")
+    assert case.looks == (), "they were carried over under other names, and nobody judged them"
+    (folder / "pics" / "other.xyz").write_text("no picture", "utf-8")
+    with pytest.raises(UserError, match=r"pics/other\.xyz cannot be shown: not a picture that can be read"):
+        write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
 
 
 def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from perturb.style._batches import OUT_OF_MEMORY, Batches, is_out_of_memory
+from mmdyn.errors import ModelError
+from perturb.style._batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
 
 LONG = 30.0
 """Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""
@@ -209,14 +210,75 @@ def test_an_error_of_the_size_reaches_all_who_wait() -> None:
     batches.close()
 
 
-def test_closing_serves_who_waits_and_nobody_after() -> None:
+def closed(batches: Batches[Any, Any, Any], futures: Sequence[Future[Any]]) -> None:
+    """Everybody who waits is told so, and whoever comes later."""
+    for future in futures:
+        with pytest.raises(ModelError) as error:
+            future.result(5)
+        assert str(error.value) == CLOSED
+    with pytest.raises(ModelError, match="was closed"):
+        batches.ask("a", 1)
+
+
+def test_closing_waits_for_the_batch_that_runs_and_fails_the_others() -> None:
+    run = Runner(held=True)
+    batches: Batches[Any, Any, Any] = Batches(run, lambda key: 2, patience_s=0.0)
+    with ThreadPoolExecutor(2) as pool:
+        running = pool.submit(batches.ask, "first", 0)
+        until(lambda: run.begun)
+        waiting = asked(batches, [("a", 1), ("b", 2), ("a", 3)])
+        closing = pool.submit(batches.close)
+        closed(batches, waiting)
+        assert not closing.done() and not running.done()
+        run.go.set()
+        assert running.result(5) == 0
+        closing.result(5)
+    assert run.batches == [("first", [0])]
+    batches.close()
+
+
+def test_closing_while_a_batch_is_put_together_paints_none() -> None:
     run = Runner()
     batches: Batches[Any, Any, Any] = Batches(run, lambda key: 9, patience_s=LONG)
     futures = asked(batches, [("a", 1), ("b", 2)])
     batches.close()
-    assert [future.result(LONG) for future in futures] == [2, 4]
-    with pytest.raises(RuntimeError, match="these batches were closed"):
-        batches.ask("a", 1)
+    closed(batches, futures)
+    assert not run.batches
+
+
+def test_closing_while_the_size_is_reckoned_paints_none() -> None:
+    """The first size is that of a model which is still being loaded; loading it may fail, too."""
+    for problem in (False, True):
+        began, go, run = threading.Event(), threading.Event(), Runner()
+
+        def size(key: Any, began: Any = began, go: Any = go, problem: bool = problem) -> int:
+            began.set()
+            go.wait(LONG)
+            if problem:
+                raise OSError("no weights")
+            return 9
+
+        batches: Batches[Any, Any, Any] = Batches(run, size)
+        with ThreadPoolExecutor(2) as pool:
+            futures = [pool.submit(batches.ask, "a", 1)]
+            assert began.wait(5)
+            closing = pool.submit(batches.close)
+            closed(batches, futures)
+            go.set()
+            closing.result(5)
+        assert not run.batches
+
+
+@pytest.mark.parametrize("answers", [[], [1], [1, 2, 3]])
+def test_a_run_with_another_number_of_answers_fails_and_later_batches_run(answers: list[int]) -> None:
+    def run(key: Any, jobs: Sequence[Any]) -> list[Any]:
+        return answers if key == "a" else list(jobs)
+
+    with opened(run, size=2, patience_s=LONG) as batches:
+        for future in asked(batches, [("a", 1), ("a", 2)]):
+            with pytest.raises(RuntimeError, match=rf"^2 jobs got {len(answers)} answers$"):
+                future.result(5)
+        assert [future.result(5) for future in asked(batches, [("b", 3), ("b", 4)])] == [3, 4]
 
 
 @pytest.mark.parametrize(

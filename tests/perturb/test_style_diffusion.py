@@ -18,7 +18,7 @@ from making_pictures import drawn
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from mmdyn.errors import UserError
+from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, stream
 from perturb._hashing import keys
 from perturb.image.style import Style
@@ -72,7 +72,7 @@ def apart(one: Any, other: Any) -> int:
 
 @pytest.mark.parametrize("shape", [(256, 320, 3), (200, 310), (31, 700, 3), (90, 60)])
 def test_size_is_kept_and_grey_becomes_rgb(styler: Any, shape: tuple[int, ...]) -> None:
-    after = styler.paint(array(*shape[:2], grey=len(shape) == 2), params(styler.label), 0)
+    after = styler.paint(array(shape[0], shape[1], grey=len(shape) == 2), params(styler.label), 0)
     assert isinstance(after, np.ndarray) and after.shape == (*shape[:2], 3) and after.dtype == np.uint8
     assert not after.flags.writeable and after.std() > 1
 
@@ -193,14 +193,14 @@ def test_prompts_are_short_enough_for_both_encoders() -> None:
 def test_prompts_are_encoded_once_and_the_encoders_are_dropped(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second time the encoders' weights are spoilt, size and all else alike: nobody looks at them."""
+    """When the second one paints, the encoders' weights are spoilt: nobody looks at them."""
     for backend, parts in (("flux", ("text_encoder", "text_encoder_2")), ("klein", ("text_encoder",))):
         monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache" / backend))
         folder = tmp_path / backend
         shutil.copytree(folders[backend], folder)
         pictures = []
-        for _ in range(2):
-            styler: Any = open_styler(f"{backend}:{folder}")
+        stylers: list[Any] = [open_styler(f"{backend}:{folder}") for _ in range(2)]
+        for styler in stylers:
             pictures.append(styler.paint(PICTURE, params(backend), 0))
             pipeline = styler.painter.pipeline
             assert all(getattr(pipeline, part) is None for part in (*parts, "tokenizer"))
@@ -289,7 +289,7 @@ def test_a_closed_styler_has_no_model(folders: dict[str, Path]) -> None:
     styler.paint(PICTURE, params("klein"), 0)
     styler.close()
     assert "painter" not in vars(styler)
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(ModelError, match="the style backend was closed"):
         styler.paint(PICTURE, params("klein"), 0)
 
 
@@ -311,6 +311,27 @@ def test_the_identity_is_the_weights_wherever_they_lie(folders: dict[str, Path],
     config = moved / "scheduler" / "scheduler_config.json"
     config.write_text(config.read_text().replace("3.0", "2.0"))
     assert first != identity()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_weights_of_equal_shape_are_told_apart(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    """Another training has another identity, and is not handed the prompts of the first one."""
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+    other = getattr(making_checkpoints, backend)(tmp_path / "other", seed=1)
+    sizes = [
+        {path.relative_to(folder): path.stat().st_size for path in folder.glob("*/*.safetensors")}
+        for folder in (folders[backend], other)
+    ]
+    assert sizes[0] == sizes[1] and len(sizes[0]) >= 3
+    stylers: list[Any] = [open_styler(f"{backend}:{folder}") for folder in (folders[backend], other)]
+    assert stylers[0].identity["checkpoint"] != stylers[1].identity["checkpoint"]
+    for styler in stylers:
+        assert styler.painter
+        styler.close()
+    first, second = (load_file(file) for file in (tmp_path / "cache").rglob("prompts/*.safetensors"))
+    assert all((first[name] != second[name]).any() for name in first)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mmdyn.errors import UserError
-from perturb.style._checkpoint import find_checkpoint
+from perturb.style._checkpoint import BLOCK, BLOCKS, find_checkpoint
 from perturb.style.flux import Flux
 from perturb.style.klein import Klein
 
@@ -133,6 +134,57 @@ def test_a_folder_that_is_not_there(name: str, says: str) -> None:
     with pytest.raises(UserError) as error:
         find_checkpoint(name)
     assert str(error.value) == says
+
+
+def large(file: Path, header: bytes, change: int | None = None) -> Path:
+    """A file of 9 MiB, mostly a hole; `change` is where one byte differs."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("wb") as data:
+        data.write(len(header).to_bytes(8, "little") + header)
+        data.truncate(9 << 20)
+        if change is not None:
+            data.seek(change)
+            data.write(b"x")
+    return file
+
+
+def test_large_weights_are_told_apart_by_samples(tmp_path: Path) -> None:
+    """A header is read beyond the first block; then come blocks up to the last one."""
+    (tmp_path / "model_index.json").write_text("{}")
+    weights = tmp_path / "transformer" / "diffusion_pytorch_model.safetensors"
+
+    def identity(header: bytes = b"{" + b" " * 200_000 + b"}", change: int | None = None) -> Any:
+        large(weights, header, change)
+        return find_checkpoint(str(tmp_path)).identity
+
+    first = identity()
+    assert identity() == first
+    size = 9 << 20
+    places = 100_000, (size - BLOCK) * 31 // (BLOCKS - 1) + 1, size - 1
+    others = [identity(b"{}"), *(identity(change=place) for place in places)]
+    assert all(other != first for other in others)
+    config = tmp_path / "tokenizer" / "tokenizer.json"
+    large(config, b"{}")
+    first = identity()
+    large(config, b"{}", change=5_000_003)
+    assert identity() != first, "configs count whole, however large"
+
+
+def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "model_index.json").mkdir()
+    with pytest.raises(UserError, match="is no checkpoint in diffusers' form"):
+        find_checkpoint(str(tmp_path))
+    (tmp_path / "model_index.json").rmdir()
+    (tmp_path / "model_index.json").write_text("{}")
+    (tmp_path / "vae").mkdir()
+    secret = tmp_path / "vae" / "config.json"
+    secret.write_text("{}")
+    secret.chmod(0)
+    if os.access(secret, os.R_OK):
+        pytest.skip("this user may read everything")
+    with pytest.raises(UserError) as error:
+        find_checkpoint(str(tmp_path))
+    assert str(error.value) == f"{secret} cannot be read (Permission denied): mend the checkpoint"
 
 
 def test_folders_that_are_no_checkpoint(tmp_path: Path) -> None:

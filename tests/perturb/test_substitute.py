@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.real_sets import real
 from making_items import apply, change, draw, item, refusal
+from numpy.random import Generator
 
 from making import choice, open_ended
 from mmdyn.keys import stream
@@ -13,7 +14,6 @@ from mmdyn.text.protected import protected
 from perturb._operator import NotApplicable
 from perturb.rewrite.embedded import NO_WORD, EmbeddedRewriter
 from perturb.rewrite.open import open_rewriter
-from perturb.text._reworded import put, reword
 from perturb.text.substitute import Substitute
 
 QUESTION = "Find the area of $R$ in <image 1>. It is ____ 3 cm²."
@@ -40,9 +40,20 @@ def test_a_question_without_a_known_word_is_refused() -> None:
     assert refusal(Substitute(), open_ended(question="2 + 2 = ?")) == NO_WORD.reason
 
 
+class Fixed(Substitute):
+    """With a rewriter that always gives one text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def reworded(self, sample: Sample, stream: Generator) -> str:
+        return self.text
+
+
 def test_a_rewriter_that_changes_nothing_is_refused() -> None:
-    assert reword(SAMPLE, "m", QUESTION + " \n") == NotApplicable("the rewriter changed nothing")
-    assert reword(SAMPLE, "m", " \n") == NotApplicable("the rewriter gave an empty text")
+    assert refusal(Fixed(QUESTION + " \n"), SAMPLE) == "the rewriter changed nothing"
+    assert refusal(Fixed(" \n"), SAMPLE) == "the rewriter gave an empty text"
 
 
 @pytest.mark.parametrize(
@@ -55,19 +66,17 @@ def test_a_rewriter_that_changes_nothing_is_refused() -> None:
     ],
 )
 def test_a_text_that_lost_what_must_stay_is_refused(text: str, lost: str) -> None:
-    refused = reword(SAMPLE, "m", text)
-    assert isinstance(refused, NotApplicable) and refused.reason.startswith("the rewriter changed ⟨")
-    assert refused.reason == f"the rewriter changed ⟨{lost}⟩"
+    assert refusal(Fixed(text), SAMPLE) == f"the rewriter changed ⟨{lost}⟩"
 
 
 def test_a_text_in_another_order_is_taken() -> None:
     text = "In <image 1>, what is the area of $R$? 3 cm² is ____."
-    assert reword(SAMPLE, "m", text) == {"by": "m", "question": text}
+    assert draw(Fixed(text), SAMPLE) == {"by": "embedded", "question": text}
 
 
 def test_a_trail_with_other_image_marks_is_not_applied() -> None:
     with pytest.raises(ValueError, match="does not have the image marks of the old one"):
-        put(item(sample=SAMPLE), {"by": "m", "question": "Find it."})
+        Substitute().apply(item(sample=SAMPLE), {"by": "m", "question": "Find it."})
 
 
 def test_the_embedded_rewriter_is_opened_by_its_name() -> None:

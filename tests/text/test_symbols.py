@@ -64,7 +64,10 @@ def test_circled_numbers_stay_and_prices_are_no_formulas() -> None:
         ("是（　　）。", 1),
         ("is $(\\quad)$ or \\underline{\\quad}", 2),
         ("the ___12___ day", 1),
-        ("f() is called (x)", 0),
+        ("f() and f\\left(\\right) and P2( ) are called (x)", 0),
+        ("则（ $)$", 1),
+        ("$=($ )", 1),
+        ("$\\left( \\right)$ 或\\uline{~\\textasciitilde~}", 2),
         ("", 0),
     ],
 )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
+S = TypeVar("S", bound=Struct)
+
 _LONGEST, _MOST = 50_000, 20
+"""Characters of a reply; objects in it that are looked at, from the last."""
 _OBJECT = re.compile(r"\{\s{0,20}\"")
 _ESCAPE = re.compile(r"\\(?:(u[0-9a-fA-F]{4}|[\\\"/])|([A-Za-z]+)|)")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -20,7 +24,7 @@ _LIKE_ESCAPES = (
 """LaTeX commands that begin as JSON's line break, return and tab do, so that JSON reads them without an error, and wrongly."""
 
 
-def read_reply(reply: str, shapes: tuple[type[Struct], ...], source: str) -> Struct:
+def read_reply(reply: str, shapes: tuple[type[S], ...], source: str = "") -> S:
     """The last JSON object of a reply, fenced or not, that is one of `shapes`.
 
     `source` is the text that was worked on: a backslash that was written once before a LaTeX command of it or a common one,
@@ -40,7 +44,7 @@ def read_reply(reply: str, shapes: tuple[type[Struct], ...], source: str) -> Str
     raise ValueError(problem)
 
 
-def _shaped(value: object, shapes: tuple[type[Struct], ...]) -> Struct:
+def _shaped(value: object, shapes: tuple[type[S], ...]) -> S:
     for shape in shapes[:-1]:
         try:
             return msgspec.convert(value, shape)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mmdyn.text.fold import fold
+from mmdyn.text.formula_values import value_of
 from mmdyn.text.latex import plain
 from mmdyn.text.numbers import Number, read_number
 from mmdyn.text.units import known_unit
-from perturb._values import value_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -139,9 +139,10 @@ def spread(stream: Generator, right: Answer, others: Sequence[Answer], count: in
             kept.append(other)
     if len(kept) < count:
         return None
-    if right.value is None or any(other.value is None for other in kept):
+    values = [other.value for other in kept if other.value is not None]
+    if right.value is None or len(values) < len(kept):
         return tuple(other.text for other in kept[:count])
-    below = [other for other in kept if other.value < right.value]  # type: ignore[operator]
+    below = [other for other, value in zip(kept, values, strict=True) if value < right.value]
     above = [other for other in kept if other not in below]
     fewest, most = max(0, count - len(above)), min(count, len(below))
     under = int(stream.integers(fewest, most + 1))

@@ -1,0 +1,19 @@
+"""What other words for a question must keep, and how it is told that they do not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mmdyn.text.protected import protected
+
+_SHOWN = 40
+
+
+def kept(text: str) -> Counter[str]:
+    """What must not change (`mmdyn.text.protected`), each with how often it stands there; spaces do not count."""
+    return Counter("".join(text[start:end].split()) for start, end in protected(text))
+
+
+def shown(texts: Counter[str]) -> str:
+    """The first of some texts as a reason names it."""
+    return f"⟨{next(iter(texts))[:_SHOWN]}⟩"
