@@ -74,10 +74,15 @@ def perturb(
     out, ranks = Path(out), Ranks.of_environment()
     source = _open(source, out, ranks)
     plan = Plan.of(source, out, recipe, limit, name or f"{source.name}-dynamic", ranks, quiet)
-    if (finished := plan.finished()) is not None:
-        return finished
+    finished = plan.finished()
+    return finished if finished is not None else _carry_out(plan, workers)
+
+
+def _carry_out(plan: Plan, workers: int) -> SampleSet:
+    """Make what is not made yet, and write the set where that is this rank's task."""
+    ranks, work = plan.ranks, plan.out / WORK
     try:
-        store = Store(out / WORK, ranks.writer)
+        store = Store(work, ranks.writer)
     except MmdynError:  # rank 0 may have finished the set, and removed the folder, a moment ago
         if (finished := plan.finished()) is not None:
             return finished
@@ -90,10 +95,10 @@ def perturb(
         if ranks.number == 0:
             _write(plan, store)
     if ranks.number == 0:
-        shutil.rmtree(out / WORK, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
     else:
-        ranks.wait_for(0, out / WORK, (out / MANIFEST).is_file)
-    return SampleSet(out)
+        ranks.wait_for(0, work, (plan.out / MANIFEST).is_file)
+    return SampleSet(plan.out)
 
 
 def _open(source: SampleSet | str | Path, out: Path, ranks: Ranks) -> SampleSet:
