@@ -130,6 +130,8 @@ def _operators(text: str) -> list[tuple[str, str]]:
 
 
 def _full_names(name: str) -> tuple[str, ...]:
+    if name in presets():
+        raise UserError(f"the preset {name} stands for several chains: give it alone between commas")
     if name not in ALIASES:
         try:
             return (plugins.resolve("operators", name),)

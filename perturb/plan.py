@@ -94,7 +94,9 @@ class Plan(Struct, frozen=True):
         if self.ranks.number == 0:
             shutil.rmtree(out / WORK, ignore_errors=True)
             if not self.quiet:
-                print(f"{out} is finished: nothing to do", file=sys.stderr)
+                failed = found.manifest.counts.get("failed")
+                again = f" ({failed} variants failed: remove it to try them again, what models answered is kept)"
+                print(f"{out} is finished: nothing to do{again if failed else ''}", file=sys.stderr)
         return found
 
     def begin(self, store: Store) -> None:

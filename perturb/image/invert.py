@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
+from mmdyn.text.colours import names_a_colour
 from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 class Invert(Operator):
     """Invert the colours: every value v becomes 255 - v. Nothing is random.
 
+    Not applicable where the question or an option names a colour: what it says of the picture would no longer be true.
+
     Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both).
     """
 
@@ -24,7 +27,10 @@ class Invert(Operator):
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """Nothing to draw."""
-        return {} if sample.all_images else NO_PICTURE
+        if not sample.all_images:
+            return NO_PICTURE
+        words = "\n".join([sample.question, *[option.text for option in sample.options]])
+        return NotApplicable(f"the question speaks of colours ({colour})") if (colour := names_a_colour(words)) else {}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with inverted pictures."""

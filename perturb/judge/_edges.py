@@ -9,6 +9,8 @@ from msgspec import Struct
 from PIL import Image
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from perturb._operator import Pixels
@@ -23,6 +25,9 @@ _FADED = 0.4
 
 _SIDE = 320
 """Pictures are searched for on a grid of at most this many cells a side."""
+
+_PEAKS, _LOOKS = 5, 250_000
+"""So many of the best places on the grid are looked at closely, comparing about so many steps around each."""
 
 _SCALES = ((16, 10, 0.05, 1.0), (32, 20, 0.1, 0.99), (32, 20, 0.0, 0.0))
 """For edges that may lie 0, 1 and 2 pixels off: the side of the blocks that are looked at one by one, in pixels, how many
@@ -68,7 +73,7 @@ def find_edges(pixels: Pixels) -> Edges:
 
 
 def locate(before: Edges, after: Edges) -> tuple[int, int]:
-    """Where the top left corner of `before` lies in `after`, as (x, y): the place at which most edges meet.
+    """Where the top left corner of `before` lies in `after`, as (x, y): where all steps are equal, or else edges meet best.
 
     Nothing is scaled or turned. `after` must be at least as large; of equal sizes the place is (0, 0).
     """
@@ -78,16 +83,21 @@ def locate(before: Edges, after: Edges) -> tuple[int, int]:
         return 0, 0
     small, large = before.steps >= before.clear, after.steps >= _faded(before)
     cell = -(-max(large.shape) // _SIDE)
-    x, y = (cell * place for place in _roughly(_cells(small, cell) > 0, _cells(large, cell) > 0))
-    reach = np.arange(-2 * cell, 2 * cell + 1) if cell > 1 else np.arange(1)
-    xs = np.unique(np.clip(x + reach, 0, room_x))
-    ys = np.unique(np.clip(y + reach, 0, room_y))
     points = np.flatnonzero(small)
-    rows, columns = np.divmod(points[:: 1 + len(points) * len(xs) * len(ys) // 1_000_000], width)
-    places = ((rows[:, None] + ys) * large.shape[1])[:, :, None] + (columns[:, None] + xs)[:, None, :]
-    hits = large.ravel()[places].sum(axis=0)
-    best = divmod(int(hits.argmax()), len(xs))
-    return int(xs[best[1]]), int(ys[best[0]])
+    sample = points[:: 1 + len(points) * (4 * cell + 1) ** 2 // _LOOKS]
+    found = list[tuple[float, int, int]]()
+    for x, y in _peaks(_cells(small, cell) > 0, _cells(large, cell) > 0):
+        reach = np.arange(-2 * cell, 2 * cell + 1)
+        xs = np.unique(np.clip(cell * x + reach, 0, room_x))
+        ys = np.unique(np.clip(cell * y + reach, 0, room_y))
+        alike = _alike(before, after, sample, xs, ys)
+        best = np.argsort(-alike, axis=None, kind="stable")[:_PEAKS]
+        near = [(float(alike.flat[place]), int(xs[place % len(xs)]), int(ys[place // len(xs)])) for place in best]
+        if exact := next(((left, top) for _, left, top in near if _equal(before, after, left, top)), None):
+            return exact
+        found += near
+    _, left, top = max(found, key=lambda place: place[0])
+    return left, top
 
 
 def kept(before: Edges, after: Edges) -> Kept:
@@ -120,15 +130,46 @@ def _faded(edges: Edges) -> int:
     return max(_FAINTEST * 2 // 3, round(_FADED * edges.clear))
 
 
-def _roughly(small: Mask, large: Mask) -> tuple[int, int]:
-    """The place (x, y) of the largest overlap, by the correlation theorem."""
+def _peaks(small: Mask, large: Mask) -> Iterator[tuple[int, int]]:
+    """The places (x, y) of the largest overlaps, apart from each other, the largest first, by the correlation theorem."""
     from scipy import fft
 
     size = [fft.next_fast_len(side, real=True) for side in large.shape]
     spectrum = fft.rfft2(large.astype(np.float32), size) * fft.rfft2(small.astype(np.float32), size).conj()
     overlap = fft.irfft2(spectrum, size)[: large.shape[0] - small.shape[0] + 1, : large.shape[1] - small.shape[1] + 1]
-    row, column = divmod(int(overlap.argmax()), overlap.shape[1])
-    return column, row
+    for _ in range(_PEAKS):
+        row, column = divmod(int(overlap.argmax()), overlap.shape[1])
+        if np.isneginf(overlap[row, column]):
+            return
+        yield column, row
+        overlap[max(0, row - 2) : row + 3, max(0, column - 2) : column + 3] = -np.inf
+
+
+def _alike(
+    before: Edges, after: Edges, points: NDArray[np.intp], xs: NDArray[np.int64], ys: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """How alike the steps at these points are, for each place (y, x): 1 where they are equal or all fade alike.
+
+    It is the cosine of their angle, times the share of the points at which an edge is found.
+    """
+    rows, columns = np.divmod(points, before.steps.shape[1])
+    places = ((rows[:, None] + ys) * after.steps.shape[1])[:, :, None] + (columns[:, None] + xs)[:, None, :]
+    seen = after.steps.ravel()[places.reshape(len(points), -1)]
+    own = before.steps.ravel()[points].astype(np.float32)
+    found = (seen >= _faded(before)).mean(axis=0, dtype=np.float32)
+    steps = seen.astype(np.float32)
+    length = np.sqrt(np.einsum("ij,ij->j", steps, steps)) * np.float32(np.sqrt(own @ own))
+    alike: NDArray[np.float32] = (found * (own @ steps) / np.maximum(length, 1)).reshape(len(ys), len(xs))
+    return alike
+
+
+def _equal(before: Edges, after: Edges, left: int, top: int) -> bool:
+    """Whether the steps at this place are those of before; the last ones are not compared: they lead into a frame."""
+    height, width = before.steps.shape
+    there = after.steps[top : top + height - 1, left : left + width - 1]
+    own = before.steps[:-1, :-1]
+    middle = len(own) // 2
+    return np.array_equal(there[middle : middle + 1], own[middle : middle + 1]) and np.array_equal(there, own)
 
 
 def _thick(mask: Mask, by: int) -> Mask:

@@ -63,19 +63,19 @@ def in_order(function: Callable[[T], U], items: Iterable[T], concurrency: int) -
     if concurrency == 1:
         yield from ((item, function(item)) for item in items)
         return
-    with ThreadPoolExecutor(concurrency) as pool:
-        under_way = deque[tuple[T, Future[U]]]()
-        try:
-            for item in items:
-                under_way.append((item, pool.submit(function, item)))
-                if len(under_way) > 2 * concurrency:
-                    first, future = under_way.popleft()
-                    yield first, future.result()
-            while under_way:
+    pool = ThreadPoolExecutor(concurrency)
+    under_way = deque[tuple[T, Future[U]]]()
+    try:
+        for item in items:
+            under_way.append((item, pool.submit(function, item)))
+            if len(under_way) > 2 * concurrency:
                 first, future = under_way.popleft()
                 yield first, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        while under_way:
+            first, future = under_way.popleft()
+            yield first, future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _case(row: Row, where: str, number: int) -> Case:

@@ -15,7 +15,7 @@ from perturb.judge._reading import misread
 if TYPE_CHECKING:
     from perturb._operator import Pixels
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever equal pictures may get another doubt."""
 
 _LOST = 0.6

@@ -31,18 +31,17 @@ def draw_claim(stream: Generator, sample: Sample) -> tuple[str, ...]:
 def as_claim(sample: Sample, labels: tuple[str, ...]) -> Sample:
     """The question with its options listed in it and the claim that `labels` are right; option pictures become its own.
 
-    An option that says no more than its letter is not listed: what it stands for is in the stem or in the picture.
+    Options are not listed where none says more than its letter: what they stand for is in the stem or in the picture.
 
     Raises ValueError where an option marks a picture that is not there.
     """
     images, lines = list(sample.images), [sample.question]
-    for option in sample.options:
+    for option in sample.options if any(map(_says_more, sample.options)) else ():
         mark = ""
         if option.image:
             images.append(option.image)
             mark = f"<image {len(images)}>"
-        if plain_text(option.text) not in ("", option.label) or mark:
-            lines.append(_line(option, mark))
+        lines.append(_line(option, mark))
     several = sample.task_type == "multi_select"
     return changed(
         sample,
@@ -68,5 +67,9 @@ def as_filled_claim(sample: Sample, answer: str, right: str) -> Sample:
     )
 
 
+def _says_more(option: Option) -> bool:
+    return bool(option.image) or plain_text(option.text) not in ("", option.label)
+
+
 def _line(option: Option, mark: str) -> str:
-    return f"{option.label}. {' '.join(part for part in (option.text, mark) if part)}"
+    return " ".join(part for part in (f"{option.label}.", option.text, mark) if part)

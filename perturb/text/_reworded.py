@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
+from mmdyn.text.references import lists_options, refers_to_option
 from perturb._operator import Item, NotApplicable, Operator
-from perturb.text._kept import kept, shown
+from perturb.text._kept import controls, kept, shown
+from perturb.text._options import LABELS
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -32,7 +34,7 @@ class Rewording(Operator):
         text = self.reworded(sample, stream)
         if isinstance(text, NotApplicable):
             return text
-        if reason := _fault(sample.question, text):
+        if reason := _fault(sample.question, text, sample.labels or tuple(LABELS)):
             return NotApplicable(reason)
         return {"by": self.workbench.rewriter.label, "question": text}
 
@@ -44,15 +46,23 @@ class Rewording(Operator):
         return item.rewrite(msgspec.structs.replace(item.sample, question=question))
 
 
-def _fault(question: str, text: str) -> str:
+def _fault(question: str, text: str, labels: Sequence[str]) -> str:
     """Why a rewriter's text cannot stand for the question, or the empty string.
 
     It cannot where it is empty or says the same as before, and where something that must not change is no longer in it: a
-    formula, a number with its unit, a blank, a quotation, …
+    formula, a number with its unit, a blank, a quotation, … Nor where it lists options, names one or holds control characters,
+    and the question did not.
     """
     if not text.strip():
         return "the rewriter gave an empty text"
     if text.split() == question.split():
         return "the rewriter changed nothing"
-    lost = kept(question) - kept(text)
-    return f"the rewriter changed {shown(lost)}" if lost else ""
+    if lost := kept(question) - kept(text):
+        return f"the rewriter changed {shown(lost)}"
+    if controls(text) - controls(question):
+        return "the rewriter added control characters"
+    if lists_options(text, labels) and not lists_options(question, labels):
+        return "the rewriter listed options in the question"
+    if (found := refers_to_option(text, labels)) and not refers_to_option(question, labels):
+        return f"the rewriter named an option ({found})"
+    return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,6 +29,20 @@ _TRUE_OR_FALSE: dict[Language, str] = {"en": " Is this claim true or false?", "z
 _STATE: dict[Language, str] = {"en": "State what belongs in the blank.", "zh": "请写出空白处应填的内容。"}
 _JOINT: dict[Language, tuple[str, str]] = {"en": (", ", " and "), "zh": ("、", "、")}
 
+_FORMS = (
+    r"(?:your\s)?final\sanswers?\s(?:is|are|should\sbe|must\sbe)\b",
+    r"(?:your\s)?answers?\s(?:(?:is|should\sbe|must\sbe|in|as)\s(?:an?|one)\b|with\b)",
+    r"(?:请\s?)?[用以][^()（）\[\]<>。]{1,20}(?:作答|回答)",
+    r"答案(?:应)?[为是](?:一个|单个)",
+)
+_ROUNDING = "round|nearest|decimal|significant|digit|unit|小数|保留|有效数字|精确|单位"
+_NOTE = re.compile(
+    rf"[ \t]{{0,4}}[(（\[]\s{{0,4}}(?:{'|'.join(_FORMS)})"
+    rf"(?![^()（）\[\]<>]{{0,80}}(?:{_ROUNDING}))[^()（）\[\]<>]{{0,80}}[)）\]]",
+    re.IGNORECASE,
+)
+"""A note in brackets on the form of the answer ("(Answer is a single word.)"), and not on rounding or units."""
+
 
 def claim(language: Language, labels: tuple[str, ...], *, several: bool) -> str:
     """The sentence that calls labels the right answer; `several` where a question may have more than one."""
@@ -44,6 +59,17 @@ def filled_claim(language: Language, answer: str, *, blank: bool) -> str:
 def stating(language: Language) -> str:
     """The sentence that asks for what a blank stands for."""
     return _STATE[language]
+
+
+def without_notes(sample: Sample) -> Sample:
+    """The sample without the notes in its question that prescribe the form of the answer, which another task type belies.
+
+    Notes on rounding and units stay, and so does a question that is nothing but such a note.
+    """
+    question = _NOTE.sub("", sample.question)
+    if question == sample.question or not question.strip():
+        return sample
+    return msgspec.structs.replace(sample, question=question.rstrip())
 
 
 def changed(sample: Sample, **changes: Any) -> Sample:

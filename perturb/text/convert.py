@@ -13,7 +13,7 @@ from perturb.text._blank import as_blank
 from perturb.text._claim import as_claim, as_filled_claim, draw_claim
 from perturb.text._options import as_choice, as_either, is_label
 from perturb.text._short import as_filled, as_open, short_answer
-from perturb.text._wording import alike
+from perturb.text._wording import alike, without_notes
 from perturb.text._wrong import COUNT, wrong_answers
 from perturb.workbench import EMBEDDED
 
@@ -45,7 +45,8 @@ class Convert(Operator):
     - True/false becomes a choice between the two, in either order.
 
     Each target that fits is drawn with equal chance. A single choice does not become a multi_select: that would tell that
-    several options may be right. The explanation, and hints and checklist items that name an option's letter, are left out.
+    several options may be right. The explanation, hints and checklist items that name an option's letter, and notes in the
+    question on the form of its answer ("(Answer is a single word.)") are left out.
 
     Source: MDK12-Bench, "Evaluation Methods", Question Type Conversion.
     """
@@ -62,7 +63,7 @@ class Convert(Operator):
         """
         if sample.task_type in CHOICE_TYPES and alike(sample.options):
             return NotApplicable("two options are the same")
-        targets = _TARGETS[sample.task_type]
+        sample, targets = without_notes(sample), _TARGETS[sample.task_type]
         refusals = dict[TaskType, str]()
         alone: _Params | NotApplicable | None = None
         for place in stream.permutation(len(targets)):
@@ -80,7 +81,7 @@ class Convert(Operator):
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with its question in the target's form."""
-        made = _converted(item.sample, cast("TaskType", params["target"]), params)
+        made = _converted(without_notes(item.sample), cast("TaskType", params["target"]), params)
         return made if isinstance(made, NotApplicable) else item.rewrite(made)
 
     def _alone(self, stream: Generator, sample: Sample) -> _Params | NotApplicable:

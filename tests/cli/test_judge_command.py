@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import serve
 
 from making import choice, image_ref, picture, write_set
 from perturb.pipeline import perturb
@@ -143,3 +146,19 @@ def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> N
     assert "klein painted this, and the style backend is embedded: give --style-backend klein" in errors
     status, _, errors = run(tmp_path, [noisy], *options, "--style-backend", "klein:/no/such/folder")
     assert status == 2 and "/no/such/folder" in errors and errors.count("\n") == 1
+
+
+def test_interrupted_while_a_model_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(
+        "".join(json.dumps({"a": f"What is {n}?", "b": f"{n} is what?"}) + "\n" for n in range(40)), "utf-8"
+    )
+    with serve(latency=30) as server:
+        command = [sys.executable, "-m", "mmdyn", "judge", str(file), "--judge", f"openai:m,base_url={server.url}"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while not server.stats.total:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=15)[1]
+    assert process.returncode == 130, said

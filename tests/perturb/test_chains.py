@@ -144,3 +144,9 @@ def test_a_factorial_that_would_make_a_chain_twice() -> None:
         UserError, match=r"--factorial would make pad\+invert twice: take the chain that is made of others"
     ):
         parse_chains("pad,invert,pad+invert", factorial=True)
+
+
+@pytest.mark.parametrize("ops", ["mdk12+pad", "mdk12@strong", "pad+mdk12"])
+def test_a_preset_is_no_link_of_a_chain(ops: str) -> None:
+    with pytest.raises(UserError, match="the preset mdk12 stands for several chains: give it alone between commas"):
+        parse_chains(ops)

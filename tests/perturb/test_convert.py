@@ -90,9 +90,41 @@ def test_options_in_the_picture_are_claimed_by_their_letter() -> None:
     assert after.options_in_image is False and after.answer is True
 
 
-def test_options_that_say_no_more_than_their_letter_are_not_listed() -> None:
-    after = claim_of(choice(question="A table", texts=("A", "$\\mathrm{B}$", "C", "none"), answer="A"), "A")
-    assert after.question.startswith("A table\nD. none\n\nClaim")
+def test_options_are_not_listed_where_none_says_more_than_its_letter() -> None:
+    after = claim_of(choice(question="A table", texts=("A", "$\\mathrm{B}$", "C", "D."), answer="A"), "A")
+    assert after.question.startswith("A table\n\nClaim")
+    after = claim_of(choice(question="A table", texts=("A", "E", "F", "none"), answer="A"), "A")
+    assert after.question.startswith("A table\nA. A\nB. E\nC. F\nD. none\n\nClaim")
+    after = claim_of(choice(question="A table", texts=("", "E"), answer="A", options_in_image=True), "A")
+    assert after.question.startswith("A table\nA.\nB. E\n\nClaim")
+
+
+# notes on the form of the answer
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["(Final Answer is a value)", "(Answer is a single word.)", "[answer in a number]", "(Answer with one word)",
+     "（请用一个数作答）", "（答案是一个数）"],
+)  # fmt: skip
+def test_notes_on_the_form_of_the_answer_are_left_out(note: str) -> None:
+    sample = blank(question=f"How many legs has an insect?  {note}\n", answer=(("6",),))
+    after = apply(Convert(), item(sample=sample), {"target": "true_false", "filled": "6"}).sample
+    assert after.question.startswith("How many legs has an insect?\n\nClaim: ") and after.answer is True
+    made = {draw(Convert(), sample, number)["target"] for number in range(30)}
+    assert made == {"true_false", "single_choice"}, "without its note it asks openly already"
+    assert note not in claim_of(choice(question=f"How many? {note}"), "B").question
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["(Round to 2 decimals)", "(Answer in a number rounded to 2 digits)", "(Answer in cm)", "(the answer is a prime)",
+     "(Final answer is in <image 1>)", "（请用小数作答，保留两位小数）"],
+)  # fmt: skip
+def test_other_notes_stay(note: str) -> None:
+    images = ("images/0.png",)
+    assert note in claim_of(choice(question=f"How many? {note}", images=images), "B").question
+    assert claim_of(choice(question="(Answer is a word)"), "B").question.startswith("(Answer is a word)\n")
 
 
 @pytest.mark.timeout(10)
@@ -513,6 +545,18 @@ def test_a_chain_may_shuffle_first() -> None:
 
     shuffled = change(Shuffle(), choice(texts="wxyz"))
     assert claim_of(shuffled, *shuffled.answer).answer is True  # type: ignore[misc]
+
+
+@pytest.mark.timeout(5)
+def test_hostile_notes_take_no_time() -> None:
+    for text in (
+        "(final answer is " * 6_000,
+        "(请用" + "用" * 90_000,
+        " " * 90_000,
+        "(" * 90_000,
+        "(请用用用" * 20_000,
+    ):
+        assert claim_of(choice(question=text), "B").question.startswith(text)
 
 
 @pytest.mark.timeout(20)

@@ -41,7 +41,9 @@ def test_one_and_two_workers_make_the_same_set(benchmark: str, folder: str, tmp_
     assert tree(one.folder) == tree(two.folder)
     assert one.manifest.counts.get("failed", 0) == 0
     chains = summarize(one)
-    assert [chains[name].made for name in ("pad", "invert", "salt_pepper")] == [50, 25, 50]
+    assert [chains[name].made for name in ("pad", "salt_pepper")] == [50, 50]
+    assert chains["invert"].made >= 23, "a question or two may speak of colours"
+    assert chains["invert"].made + chains["invert"].outcomes["not_applicable"] == 25
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,26 @@ def test_a_text_that_lost_what_must_stay_is_refused(text: str, lost: str) -> Non
     assert refusal(Fixed(text), SAMPLE) == f"the rewriter changed ⟨{lost}⟩"
 
 
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("\nA. two\nB. three", "the rewriter listed options in the question"),
+        (" The answer is B.", "the rewriter named an option (answer is B)"),
+        ("\x1b[2J", "the rewriter added control characters"),
+        ("\x00", "the rewriter added control characters"),
+        ("\x85", "the rewriter added control characters"),
+    ],
+)
+def test_a_text_that_brings_in_what_was_not_there_is_refused(more: str, reason: str) -> None:
+    new = "Work out the area of $R$ in <image 1>. It is ____ 3 cm²."
+    assert refusal(Fixed(new + more), SAMPLE) == reason
+    asked = open_ended(question=QUESTION, images=("images/0.png",))
+    assert refusal(Fixed(new + more), asked) == reason
+    old = choice(question=QUESTION + more, images=("images/0.png",))
+    assert draw(Fixed(new + more), old)["question"] == new + more, "what was there may stay"
+    assert draw(Fixed(new + "\n\tSo?"), SAMPLE)["by"] == "embedded"
+
+
 def test_a_text_in_another_order_is_taken() -> None:
     text = "In <image 1>, what is the area of $R$? 3 cm² is ____."
     assert draw(Fixed(text), SAMPLE) == {"by": "embedded", "question": text}
