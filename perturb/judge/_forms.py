@@ -11,6 +11,7 @@ from msgspec import Struct
 from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
 from mmdyn.text.blanks import blanks
 from mmdyn.text.fold import fold
+from mmdyn.text.form_notes import without_form_notes
 from mmdyn.text.numbers import read_number
 from mmdyn.text.options import split_options
 
@@ -54,8 +55,12 @@ class Asked(Struct, frozen=True, eq=False):
 
 
 def asked(sample: Sample) -> Asked:
-    """Take a sample apart. What an open question really is (options listed in it, a blank, a claim) its words tell."""
-    stem, options = (sample.question, sample.options) if sample.options else _listed(sample.question)
+    """Take a sample apart. What an open question really is (options listed in it, a blank, a claim) its words tell.
+
+    Notes on the form of the answer are no part of what is asked: they go where the form changes.
+    """
+    question = without_form_notes(sample.question)
+    stem, options = (question, sample.options) if sample.options else _listed(question)
     form = _form(sample, stem, options)
     claimed, filled = tuple[str, ...](), ""
     if form == "claim" and (found := _CALLED_RIGHT.search(stem)):

@@ -19,7 +19,7 @@ from perturb.judge._facts import Facts, facts
 from perturb.judge._forms import Asked, answers_differ, asked, options_differ
 from perturb.judge._judge import Doubt, Look
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever equal words may get another verdict."""
 
 _SURE, _UNSURE = 0.97, 0.8

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from mmdyn.sample import Language, Option, Sample
+from mmdyn.text.form_notes import without_form_notes
 from mmdyn.text.references import names_a_label
 
 TRUE_FALSE: dict[Language, tuple[str, str]] = {"en": ("True", "False"), "zh": ("正确", "错误")}
@@ -28,20 +28,6 @@ _FILLED: dict[Language, tuple[str, str]] = {
 _TRUE_OR_FALSE: dict[Language, str] = {"en": " Is this claim true or false?", "zh": "这一断言是否正确？"}
 _STATE: dict[Language, str] = {"en": "State what belongs in the blank.", "zh": "请写出空白处应填的内容。"}
 _JOINT: dict[Language, tuple[str, str]] = {"en": (", ", " and "), "zh": ("、", "、")}
-
-_FORMS = (
-    r"(?:your\s)?final\sanswers?\s(?:is|are|should\sbe|must\sbe)\b",
-    r"(?:your\s)?answers?\s(?:(?:is|should\sbe|must\sbe|in|as)\s(?:an?|one)\b|with\b)",
-    r"(?:请\s?)?[用以][^()（）\[\]<>。]{1,20}(?:作答|回答)",
-    r"答案(?:应)?[为是](?:一个|单个)",
-)
-_ROUNDING = "round|nearest|decimal|significant|digit|unit|小数|保留|有效数字|精确|单位"
-_NOTE = re.compile(
-    rf"[ \t]{{0,4}}[(（\[]\s{{0,4}}(?:{'|'.join(_FORMS)})"
-    rf"(?![^()（）\[\]<>]{{0,80}}(?:{_ROUNDING}))[^()（）\[\]<>]{{0,80}}[)）\]]",
-    re.IGNORECASE,
-)
-"""A note in brackets on the form of the answer ("(Answer is a single word.)"), and not on rounding or units."""
 
 
 def claim(language: Language, labels: tuple[str, ...], *, several: bool) -> str:
@@ -66,10 +52,8 @@ def without_notes(sample: Sample) -> Sample:
 
     Notes on rounding and units stay, and so does a question that is nothing but such a note.
     """
-    question = _NOTE.sub("", sample.question)
-    if question == sample.question or not question.strip():
-        return sample
-    return msgspec.structs.replace(sample, question=question.rstrip())
+    question = without_form_notes(sample.question)
+    return sample if question == sample.question else msgspec.structs.replace(sample, question=question)
 
 
 def changed(sample: Sample, **changes: Any) -> Sample:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from making_items import array
 
-from making import choice
+from making import blank, choice
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import canonical
 from perturb._operator import Picture
@@ -229,3 +229,11 @@ def test_swapped_roles_in_public_pairs(language: str, least: float, precision: f
     )
     assert (said[True, True] + said[False, False]) / said.total() >= least
     assert said[True, True] / (said[True, True] + said[False, True]) >= precision
+
+
+def test_a_note_on_the_form_of_the_answer_goes_with_the_form() -> None:
+    before = blank(question="Find the mean of the masses. (Final Answer is a value)", answer=(("12",),))
+    after = choice(question="Find the mean of the masses.", texts=("10", "12", "14"), answer="B")
+    assert rules().judge(Case(before, after)).status == "kept"
+    other = choice(question="Find the mean of the heights.", texts=("10", "12", "14"), answer="B")
+    assert rules().judge(Case(before, other)).status == "rejected"
