@@ -8,6 +8,8 @@ MmdynError
 │   └── ModelError       2   a model that cannot be asked at all (wrong key, URL, name or request)
 └── Busy                75   somebody else holds the folder
 
+NotNow, a ValueError, is no such error: it fails one piece of work, which is noted and tried again by the next run.
+
 Exit status 1 (done, but some samples failed) and 130 (interrupted, saved) are outcomes rather than errors: a command
 returns them after it has printed what it did.
 """
@@ -60,6 +62,10 @@ class Busy(MmdynError):
     """Another process holds the folder."""
 
     exit_status = 75
+
+
+class NotNow(ValueError):
+    """One piece of work could not be done now and may succeed later: a request without an answer, too little memory."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

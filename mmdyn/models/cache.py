@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -11,17 +10,15 @@ from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Reply
 from mmdyn.work.store import Store
+from mmdyn.work.user_cache import user_cache
 
 KIND = "reply:1"
 """The store's kind for replies; the number goes up where an older program could not read them."""
 
 
 def cache_folder() -> Path:
-    """The folder that MMDYN_CACHE names, or the user's cache folder."""
-    from platformdirs import user_cache_path
-
-    given = os.environ.get("MMDYN_CACHE")
-    return (Path(given).expanduser() if given else user_cache_path("mmdyn", appauthor=False)) / "replies"
+    """Where replies are kept."""
+    return user_cache() / "replies"
 
 
 def open_cache() -> Store:

@@ -36,13 +36,17 @@ def run_jobs(
     workers: int,
     threads: int = 1,
     advance: Callable[[], None],
+    settled: Callable[[bytes], bool] = lambda result: True,
 ) -> None:
-    """Do every job that has no result in the store yet, and keep its result there under (kind, key).
+    """Do every job that has no settled result in the store yet, and keep its result there; `find_result` finds it.
 
     With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
-    done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they are needed; `advance` is called once for each. Raises UserError where a
-    worker dies, or raises an MmdynError; any other error in a worker is printed by it and ends it.
+    done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they are
+    needed; `advance` is called once for each. A result that is not `settled` counts in this run alone: the next one does
+    the job again. Raises UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by
+    it and ends it.
     """
+    store.forget(unsettled(kind))
 
     def missing() -> Iterator[Job]:
         for key, payload in jobs:
@@ -59,9 +63,20 @@ def run_jobs(
         results = _in_place(missing(), make)
     with closing(results):
         for key, result in results:
-            store.put(kind, key, result)
+            store.put(kind if settled(result) else unsettled(kind), key, result)
             advance()
     store.flush()
+
+
+def unsettled(kind: str) -> str:
+    """The kind under which results are kept that the next run tries to better."""
+    return f"{kind}, unsettled"
+
+
+def find_result(store: Store, kind: str, key: str) -> bytes | None:
+    """A job's result, settled or not; None where there is none yet."""
+    found = store.get(kind, key)
+    return found if found is not None else store.get(unsettled(kind), key)
 
 
 def _in_place(jobs: Iterable[Job], make: Callable[[], Work]) -> Generator[Job]:

@@ -7,6 +7,7 @@ comes of them. No process group is made, so that a rank that is lost leaves noth
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,17 @@ from pathlib import Path
 from msgspec import Struct
 
 from mmdyn.errors import UserError
+from mmdyn.work.pool import find_result
 from mmdyn.work.store import Store, is_held
 
 LOOK_SECONDS = 0.5
+NOTE_SECONDS = 20.0
 LOST_SECONDS = 600.0
 """How long a rank may hold no file of the store, with work left, before it counts as lost: it may still
 be starting, or fetching a model's weights."""
+
+
+NO_LAUNCHER = "where no launcher started this process, unset RANK and WORLD_SIZE"
 
 
 class Ranks(Struct, frozen=True):
@@ -50,17 +56,23 @@ class Ranks(Struct, frozen=True):
         return int(key[:8], 16) % self.size
 
     def wait_for(self, rank: int, folder: Path, ready: Callable[[], bool]) -> None:
-        """Wait until something is there that another rank makes. Raises UserError where that rank is lost."""
-        seen = time.monotonic()
+        """Wait until something is there that another rank makes; say so where that rank is not there after a while.
+
+        Raises UserError where it is lost.
+        """
+        seen, noted = time.monotonic(), False
         while not ready():
             if is_held(folder, self.writer_of(rank)):
                 seen = time.monotonic()
             elif time.monotonic() - seen > LOST_SECONDS:
                 raise UserError(f"rank {rank} ended before its work was done: run the same command again, it goes on")
+            elif not noted and time.monotonic() - seen > NOTE_SECONDS:
+                print(f"waiting for rank {rank} of {self.size}; {NO_LAUNCHER}", file=sys.stderr)
+                noted = True
             time.sleep(LOOK_SECONDS)
 
-    def wait_for_results(self, store: Store, kind: str, key: str) -> None:
+    def wait_for_result(self, store: Store, kind: str, key: str) -> None:
         """Wait until the rank that does a job has saved its result."""
         owner = self.owner(key)
         if owner != self.number:
-            self.wait_for(owner, store.folder, lambda: store.get(kind, key) is not None)
+            self.wait_for(owner, store.folder, lambda: find_result(store, kind, key) is not None)

@@ -1,7 +1,7 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
-A value that `put` took is durable after at most half a second, and is never written again. Perturbing, asking and scoring
-share it, so that resuming is written once.
+A value that `put` took outlives the process at once, and a power cut after at most half a second; it is never written
+again. Perturbing, asking and scoring share it, so that resuming is written once.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 
 from filelock import FileLock, Timeout
 
 from mmdyn.errors import Busy, InputError, UserError
+from mmdyn.work.tail import Record, Tail, left_in
 
 COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 2000
@@ -43,7 +45,7 @@ class Store:
             self._lock, name = self._acquire(writer, shared)
         except OSError as error:
             raise UserError(f"cannot write {folder} ({error.strerror}): choose another folder") from None
-        self._pending: list[tuple[str, str, bytes]] = []
+        self._pending: list[Record] = []
         self._unsaved: dict[tuple[str, str], bytes] = {}
         self._guard = threading.RLock()
         self._due = 0.0
@@ -53,8 +55,11 @@ class Store:
         try:
             self._open_new_files()
             self._db = _create(file)
-        except BaseException:
+            self._tail = self._take_over(name)
+        except BaseException as error:
             self._lock.release()
+            if isinstance(error, OSError):
+                raise UserError(f"cannot write {folder} ({error.strerror}): check its permissions") from None
             raise
 
     def get(self, kind: str, key: str) -> bytes | None:
@@ -67,8 +72,14 @@ class Store:
             return found if found is not None else self._unsaved.get((kind, key))
 
     def put(self, kind: str, key: str, value: bytes) -> None:
-        """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a second."""
+        """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a second;
+        until then it is kept aside, where the next store that is opened on the folder finds it if this process is killed.
+        """
         with self._guard:
+            try:
+                self._tail.append((kind, key, value))
+            except OSError as error:
+                raise self._unsavable(error.strerror) from None
             if not self._pending:
                 self._due = time.monotonic() + COMMIT_SECONDS
             self._pending.append((kind, key, value))
@@ -81,19 +92,30 @@ class Store:
         with self._guard:
             if not self._pending:
                 return
-            try:
-                with self._db:
-                    self._db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", self._pending)
-            except sqlite3.Error as error:
-                raise UserError(f"cannot save into {self.folder} ({error}): free some space and run again") from None
+            self._save(self._pending)
+            self._tail.clear()
             self._pending.clear()
             self._unsaved.clear()
+
+    def forget(self, kind: str, *, everywhere: bool = False) -> None:
+        """Remove a kind's records from this process's file; `everywhere`: from those of all others too, which have none
+        unsaved. Raises UserError.
+        """
+        with self._guard:
+            self.flush()
+            for db in (self._db, *self._others) if everywhere else (self._db,):
+                try:
+                    with db:
+                        db.execute("DELETE FROM records WHERE kind = ?", (kind,))
+                except sqlite3.Error as error:
+                    raise self._unsavable(error) from None
 
     def close(self) -> None:
         """Save and let go of the file."""
         try:
             self.flush()
         finally:
+            self._tail.close()
             for db in (self._db, *self._others):
                 db.close()
             self._lock.release()
@@ -111,6 +133,26 @@ class Store:
         self._others += opened.values()
         self._seen.update(opened)
         self._look_again = time.monotonic() + LOOK_SECONDS
+
+    def _save(self, records: list[Record]) -> None:
+        try:
+            with self._db:
+                self._db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", records)
+        except sqlite3.Error as error:
+            raise self._unsavable(error) from None
+
+    def _unsavable(self, reason: object) -> UserError:
+        return UserError(f"cannot save into {self.folder} ({reason}): free some space and run again")
+
+    def _take_over(self, name: str) -> Tail:
+        """Save what killed processes left unsaved, and begin this one's own tail."""
+        for file in sorted(self.folder.glob("*.tail")):
+            lock = FileLock(self.folder / f"{file.stem}.lock", thread_local=False)
+            with suppress(Timeout), nullcontext() if file.stem == name else lock.acquire(timeout=0):
+                if records := list(left_in(file)):
+                    self._save(records)
+                    os.truncate(file, 0)
+        return Tail(self.folder / f"{name}.tail")
 
     def _acquire(self, writer: str, shared: bool) -> tuple[FileLock, str]:
         for number in range(1000):

@@ -15,13 +15,14 @@ from mmdyn.models.cache import KIND, cache_folder, open_cache
 from mmdyn.models.fake_server import FakeServer
 from mmdyn.work.store import Reader
 
+CONCURRENCY = 4
 WORKER = """
 import asyncio, sys
 from asking import ask_all, asking, texts
 from mmdyn.models.cache import open_cache
 
 async def main():
-    async with asking(f"openai:m,base_url={sys.argv[1]}", concurrency=4, cache=open_cache()) as asker:
+    async with asking(f"openai:m,base_url={sys.argv[1]}", concurrency=int(sys.argv[2]), cache=open_cache()) as asker:
         await ask_all(asker, texts(300))
 
 asyncio.run(main())
@@ -93,22 +94,22 @@ async def test_two_processes_share_what_was_saved():
                 assert (asker.asked, asker.cached) == (0, 5)
 
 
-async def test_after_kill_9_no_saved_answer_is_asked_again():
+async def test_after_kill_9_no_answer_that_came_is_asked_again():
     async with FakeServer(latency=0.01) as server:
         here = Path(__file__).parent
-        worker = await asyncio.create_subprocess_exec(sys.executable, "-c", WORKER, server.url, cwd=here)
+        worker = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", WORKER, server.url, str(CONCURRENCY), cwd=here
+        )
         await until(lambda: server.stats.by_outcome["200"] >= 200)
         worker.kill()
         await worker.wait()
         answered = server.stats.by_outcome["200"]
-        with Reader(cache_folder()) as reader:
-            saved = len(list(reader.items(KIND)))
-        assert 0 < saved <= answered < 300
+        assert 200 <= answered < 300
         with open_cache() as cache:
             async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
                 assert not any(reply.error for reply in await ask_all(asker, texts(300)))
-                assert (asker.cached, asker.asked) == (saved, 300 - saved)
-        assert server.stats.asked_again == answered - saved
+        assert answered - CONCURRENCY <= asker.cached <= answered, "all but what was on the way"
+        assert asker.asked == 300 - asker.cached and server.stats.asked_again == answered - asker.cached
 
 
 async def test_a_damaged_reply_is_told():

@@ -165,20 +165,17 @@ def is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").exists() and ") Z " not in Path(f"/proc/{pid}/stat").read_text()
 
 
-def test_kill_9_leaves_no_worker_behind_and_costs_at_most_a_second(tmp_path: Path) -> None:
+def test_kill_9_leaves_no_worker_behind_and_costs_what_they_were_at(tmp_path: Path) -> None:
     process = start_slow(tmp_path)
     wait_until(lambda: len(logged(tmp_path)) > 100)
     process.kill()
     process.communicate()
     workers = [int(log.stem) for log in (tmp_path / "logs").iterdir()]
     wait_until(lambda: not any(map(is_alive, workers)))
-    before = len(logged(tmp_path))
-    kept = len(results(tmp_path / "store"))
-    assert before - kept <= 2 * 60, "half a second unsaved, and the chunks that two workers were at"
     again = start_slow(tmp_path)
     assert again.communicate()[1] == "" and again.returncode == 0
     assert len(results(tmp_path / "store")) == 400
-    assert len(logged(tmp_path)) == before + 400 - kept
+    assert len(logged(tmp_path)) - 400 <= 2 * 12, "the chunks that two workers were at"
 
 
 def test_ctrl_c_saves_and_leaves_no_traceback_of_a_worker(tmp_path: Path) -> None:

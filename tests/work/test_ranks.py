@@ -47,18 +47,23 @@ def test_results_of_another_rank_are_seen_as_they_come(tmp_path: Path) -> None:
     with Store(tmp_path) as first:
         with Store(tmp_path, "rank-1") as second:
             second.put("kind", "00000001", b"done")
-        Ranks(0, 2).wait_for_results(first, "kind", "00000001")
+        Ranks(0, 2).wait_for_result(first, "kind", "00000001")
         assert first.get("kind", "00000001") == b"done"
 
 
-def test_a_lost_rank_is_waited_for_a_while_and_then_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_rank_is_waited_for_a_while_and_then_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ranks_module, "NOTE_SECONDS", 0.05)
     monkeypatch.setattr(ranks_module, "LOST_SECONDS", 0.2)
     monkeypatch.setattr(ranks_module, "LOOK_SECONDS", 0.01)
     with Store(tmp_path) as store:
         began = time.monotonic()
         with pytest.raises(UserError, match="rank 1 ended before its work was done: run the same command again"):
-            Ranks(0, 2).wait_for_results(store, "kind", "00000001")
+            Ranks(0, 2).wait_for_result(store, "kind", "00000001")
         assert 0.2 <= time.monotonic() - began < 5
+    said = capsys.readouterr().err
+    assert said == "waiting for rank 1 of 2; where no launcher started this process, unset RANK and WORLD_SIZE\n"
 
 
 def test_who_holds_a_file(tmp_path: Path) -> None:

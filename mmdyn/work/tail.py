@@ -1,0 +1,51 @@
+"""What a store took and did not save yet: appended at once to a file beside it, so that a killed process loses nothing."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+Record = tuple[str, str, bytes]
+"""Kind, key and value."""
+
+_HEAD = struct.Struct("<II")
+"""A record's length and its CRC-32."""
+
+
+class Tail:
+    """A file of records that are not saved yet; `left_in` reads what a killed process left in it. Raises OSError."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+
+    def append(self, record: Record) -> None:
+        """Write a record down. It is in the system's hands when this returns, not yet on the disk."""
+        body = msgspec.msgpack.encode(record)
+        rest = memoryview(_HEAD.pack(len(body), zlib.crc32(body)) + body)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+
+    def clear(self) -> None:
+        """Forget the records: they are saved."""
+        os.ftruncate(self._file, 0)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+def left_in(file: Path) -> Iterator[Record]:
+    """A tail's records up to one that was cut off."""
+    data, at = file.read_bytes(), 0
+    while at + _HEAD.size <= len(data):
+        length, checksum = _HEAD.unpack_from(data, at)
+        body = data[at + _HEAD.size : at + _HEAD.size + length]
+        if len(body) < length or zlib.crc32(body) != checksum:
+            return
+        yield msgspec.msgpack.decode(body, type=Record)
+        at += _HEAD.size + length
