@@ -1,4 +1,5 @@
-"""Flux image to image at full model size with random weights: pictures a second, and the share of the card's rate.
+"""Flux image to image at full model size with random weights: pictures a second, and the share of the card's rate. And
+the integer operators on a device: pictures a second.
 
     python bench/style.py [--size 1024x1024] [--strength 0.2] [--tokens 128] [--batch N] [--compile] [--peak TFLOPS]
     python bench/style.py --small        a tiny model, on the CPU, in seconds: does the way work?
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +28,24 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from perturb.style._batches import Batches  # noqa: E402
+from mmdyn.keys import stream  # noqa: E402
+from mmdyn.sample import Sample  # noqa: E402
+from perturb._batches import Batches, give_memory_back  # noqa: E402
+from perturb._canvas import Canvas, Operation  # noqa: E402
+from perturb._canvas import Job as PictureJob  # noqa: E402
+from perturb._operator import Item, Operator, Picture  # noqa: E402
+from perturb._pixels import to_device  # noqa: E402
+from perturb._ragged import change  # noqa: E402
+from perturb.image.invert import Invert  # noqa: E402
+from perturb.image.pad import Pad  # noqa: E402
+from perturb.image.salt_pepper import SaltPepper  # noqa: E402
 from perturb.style._buckets import fit  # noqa: E402
 from perturb.style._loading import quieten  # noqa: E402
-from perturb.style._painter import Call, Job, Painter, give_memory_back  # noqa: E402
+from perturb.style._painter import Call, Job, Painter  # noqa: E402
 from perturb.style.flux import Flux  # noqa: E402
+from perturb.workbench import Workbench  # noqa: E402
+
+REF = "images/0.png"
 
 FLUX = {"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": True}
 VAE = {
@@ -63,6 +78,14 @@ def main(argv: list[str] | None = None) -> None:
     quieten()
     options = arguments(argv)
     device = torch.device("cuda" if torch.cuda.is_available() and not options.small else "cpu")
+    for part in (painting, pixels):
+        if options.only in (None, part.__name__):
+            for name, text in part(options, device).items():
+                print(f"{name:<15} {text}", flush=True)
+
+
+def painting(options: argparse.Namespace, device: torch.device) -> dict[str, str]:
+    """Flux with random weights: what was run, how fast, and how far from the bounds."""
     dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
     width, height = map(int, options.size.split("x"))
     call = Call(fit(height, width).bucket, options.strength)
@@ -70,10 +93,10 @@ def main(argv: list[str] | None = None) -> None:
     rate = matmul_rate(device, dtype, 512 if options.small else 8192)
     painter = full_painter(options, device, dtype)
     batch = painter.batch_size(call)
-    seconds, pictures = measure(painter, call, (height, width), options.rounds, batch)
+    took, pictures = measure(painter, call, (height, width), options.rounds, batch)
     peak = options.peak or next((peak for name, peak in DENSE_BF16.items() if name in device_name(device)), None)
-    done = pictures / seconds
-    rows = {
+    done = pictures / took
+    return {
         "device": f"{device_name(device)}, torch {torch.__version__}, {dtype}, compile {options.compile}",
         "picture": f"{width}x{height} in a bucket of {call.bucket[1]}x{call.bucket[0]}, {options.tokens} text tokens",
         "steps": f"{steps(call)} ({options.strength} of {Flux.steps})",
@@ -83,23 +106,86 @@ def main(argv: list[str] | None = None) -> None:
         "matrix product": f"{rate:.4g} TFLOP/s: at most {rate / work:.3g} pictures/s, {done * work / rate:.1%} reached",
         "dense bf16": f"{peak} TFLOP/s: {done * work / peak:.1%} reached" if peak else "unknown: give --peak",
     }
-    for name, text in rows.items():
-        print(f"{name:<15} {text}")
+
+
+def pixels(options: argparse.Namespace, device: torch.device) -> dict[str, str]:
+    """Padding, inversion and noise in three ways: pictures a second, the best of several rounds."""
+    width, height = map(int, options.size.split("x"))
+    draw = np.random.default_rng(0)
+    arrays = [draw.integers(0, 256, (height, width, 3), dtype=np.uint8) for _ in range(options.pictures)]
+    tensors = [to_device(array, str(device)) for array in arrays]
+    together, alone = Workbench(), Workbench()
+    alone.canvas = Alone()
+    with ThreadPoolExecutor(together.tools.concurrency) as pool:
+        ways: dict[str, Callable[[], Any]] = {
+            "batched": lambda: list(pool.map(partial(chained, together), tensors, range(len(tensors)))),
+            "one by one": lambda: list(map(partial(chained, alone), tensors, range(len(tensors)))),
+            "as arrays": lambda: list(map(partial(chained, alone), arrays, range(len(arrays)))),
+        }
+        speeds = {way: len(arrays) / seconds(run, options.rounds, device) for way, run in ways.items()}
+    together.close()
+    alone.close()
+    what = f"pad, invert, salt_pepper on {len(arrays)} pictures of {options.size}, {device_name(device)}"
+    return {"pixels": what} | {way: f"{speed:.4g} pictures/s" for way, speed in speeds.items()}
+
+
+class Alone(Canvas):
+    """Changes each picture by itself, in the thread that asks."""
+
+    def ask(self, operation: Operation, job: PictureJob) -> Any:
+        """What becomes of a picture."""
+        return change(operation, [job])[0]
+
+
+def chained(workbench: Workbench, before: Any, number: int) -> Any:
+    """A picture's pixels, array or tensor, after the three operators."""
+    item: Any = Item(
+        Sample(str(number), "What is shown?", "open_ended", "A drawing.", images=(REF,)), {REF: Picture(before, "png")}
+    )
+    operators: tuple[Operator, ...] = (Pad(workbench), Invert(workbench), SaltPepper(workbench))
+    for place, operator in enumerate(operators):
+        params: Any = operator.params(stream("bench", number, place), item.sample)
+        item = operator.apply(item, params)
+    return item.pictures[REF].pixels
+
+
+def seconds(run: Callable[[], Any], rounds: int, device: torch.device) -> float:
+    """Of the fastest of some rounds, after one to warm up, with all that a device has to do."""
+    best = float("inf")
+    for number in range(rounds + 1):
+        synchronise(device)
+        started = time.perf_counter()
+        made = run()
+        synchronise(device)
+        best = min(best, time.perf_counter() - started) if number else best
+        del made
+    return best
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for what a device has to do."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     """The command line; --small changes what was not given."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="a tiny model on the CPU")
+    parser.add_argument("--only", choices=("painting", "pixels"), help="one of the two parts")
     parser.add_argument("--size", help="width x height of the pictures")
     parser.add_argument("--strength", type=float, default=0.2)
     parser.add_argument("--tokens", type=int, default=128, help="text tokens")
     parser.add_argument("--batch", type=int, help="pictures at a time instead of what the program chooses")
-    parser.add_argument("--rounds", type=int, default=3, help="batches that are measured, after one to warm up")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="batches that are measured, or times, after one to warm up"
+    )
+    parser.add_argument("--pictures", type=int, help="pictures whose pixels are changed without painting")
     parser.add_argument("--compile", action="store_true", help="compile the transformer's blocks")
     parser.add_argument("--peak", type=float, help="the card's dense bf16 rate in TFLOP/s")
     options = parser.parse_args(argv)
     options.size = options.size or ("256x192" if options.small else "1024x1024")
+    options.pictures = options.pictures or (8 if options.small else 64)
     options.batch = options.batch or (2 if options.small else None)
     return options
 
@@ -204,8 +290,7 @@ def matmul_rate(device: torch.device, dtype: torch.dtype, side: int) -> float:
             started = time.perf_counter()
             for _ in range(4):
                 one @ other
-            if device.type == "cuda":
-                torch.cuda.synchronize(device)
+            synchronise(device)
             best = min(best, time.perf_counter() - started)
     return 4 * 2 * side**3 / best / 1e12
 

@@ -14,9 +14,9 @@ from PIL import ExifTags, Image, ImageOps
 
 from mmdyn.data.images import ImageFolder, open_image
 from mmdyn.sample import ImageRef
+from perturb._glyphs import densest
 from perturb._operator import Picture
-from perturb.image._glyphs import densest
-from perturb.image._pixels import to_device, to_host
+from perturb._pixels import to_device, to_host
 from perturb.png import encode_png
 
 if TYPE_CHECKING:

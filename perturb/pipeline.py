@@ -16,15 +16,17 @@ from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import canonical, sha256
-from mmdyn.work.pool import Job, run_jobs
+from mmdyn.work.pool import Job, find_result, run_jobs, unsettled
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store
+from perturb._misspelt import EMBEDDED
+from perturb.outcomes import Outcome, Outcomes, is_settled
 from perturb.plan import WORK, Plan
 from perturb.pool import Pool
 from perturb.recipe import Recipe
-from perturb.variants import Outcome, VariantMaker
-from perturb.workbench import EMBEDDED, Tools
+from perturb.variants import VariantMaker
+from perturb.workbench import Tools
 
 SOURCE = ".source"
 
@@ -61,7 +63,8 @@ def perturb(
     `redraws` times. A variant that was not kept is listed in dropped.jsonl with the reason.
 
     The set is the same, byte for byte, for any number of `workers` (processes) and however often the work was interrupted:
-    called again with the same arguments it goes on, and a finished set is opened as it is. Where a model or a GPU is waited
+    called again with the same arguments it goes on, and a finished set is opened as it is, unless variants failed for a
+    reason that may be gone, such as a model that did not answer: those are tried again. Where a model or a GPU is waited
     for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK and WORLD_SIZE in
     the environment) each do a share, and rank 0 writes the set.
     Raises UserError for settings that do not fit or that differ from those in `out`, Busy where another process is at it.
@@ -92,11 +95,10 @@ def _carry_out(plan: Plan, workers: int) -> SampleSet:
             return finished
         plan.begin(store)
         _make(plan, store, workers)
-        if ranks.number == 0:
-            _write(plan, store)
-    if ranks.number == 0:
+        settled = ranks.number == 0 and _write(plan, store)
+    if settled:
         shutil.rmtree(work, ignore_errors=True)
-    else:
+    elif ranks.number > 0:
         ranks.wait_for(0, work, (plan.out / MANIFEST).is_file)
     return SampleSet(plan.out)
 
@@ -118,11 +120,11 @@ def _make(plan: Plan, store: Store, workers: int) -> None:
         pool = plan.out / WORK / f"pool-{plan.ranks.number}.json"
         Pool.build(plan.source, pool)
     make = partial(VariantMaker, plan.source.folder, plan.out, recipe, pool)
-    label = f"perturbing, rank {plan.ranks.number}" if plan.ranks.size > 1 else "perturbing"
-    total = min(len(plan.source), plan.limit or len(plan.source)) // plan.ranks.size
-    jobs = (job for job in _parents(plan) if plan.ranks.owner(job[0]) == plan.ranks.number)
+    label, total = "perturbing", min(len(plan.source), plan.limit or len(plan.source))
+    if plan.ranks.size > 1:
+        label, total = f"perturbing, rank {plan.ranks.number}", sum(1 for _ in _share(plan))
     with ProgressBar(label, total, quiet=plan.quiet) as progress:
-        run = partial(run_jobs, jobs, store=store, kind=_OUTCOMES, advance=progress.advance)
+        run = partial(run_jobs, _share(plan), store=store, kind=_OUTCOMES, advance=progress.advance, settled=is_settled)
         if workers > 1 and not plan.waits:
             run(make=make, workers=workers)
         else:
@@ -135,6 +137,11 @@ def _make(plan: Plan, store: Store, workers: int) -> None:
                 run(make=lambda: maker, workers=1, threads=recipe.tools.concurrency if plan.waits else 1)
 
 
+def _share(plan: Plan) -> Iterator[Job]:
+    """This rank's parents."""
+    return (job for job in _parents(plan) if plan.ranks.owner(job[0]) == plan.ranks.number)
+
+
 def _parents(plan: Plan) -> Iterator[Job]:
     """Each parent's line under its digest, so that a sample that changed, or an id given twice, is a job of its own."""
     for sample in islice(plan.source, plan.limit):
@@ -144,22 +151,32 @@ def _parents(plan: Plan) -> Iterator[Job]:
         yield sha256(line), line
 
 
-def _write(plan: Plan, store: Store) -> None:
-    """Parents in their order, then chains, then draws. Parts that a killed process left of pictures are removed."""
+def _write(plan: Plan, store: Store) -> bool:
+    """Parents in their order, then chains, then draws; whether another run could not do better.
+
+    Parts that a killed process left of pictures are removed.
+    """
     for key, _ in _parents(plan) if plan.ranks.size > 1 else ():
-        plan.ranks.wait_for_results(store, _OUTCOMES, key)
+        plan.ranks.wait_for_result(store, _OUTCOMES, key)
     for part in plan.out.glob("images/*/.*.part"):
         part.unlink(missing_ok=True)
-    origin = Origin(plan.source.name, plan.source.manifest.digest)
-    with SetWriter(plan.out, plan.name, parent=origin, made=plan.made) as writer:
+    settled, origin = True, Origin(plan.source.name, plan.source.manifest.digest)
+    again = plan.unsettled.exists()
+    with SetWriter(plan.out, plan.name, parent=origin, made=plan.made, replace=again) as writer:
         for point in plan.source.knowledge():
             writer.know(point)
         for key, _ in _parents(plan):
-            outcomes = store.get(_OUTCOMES, key)
-            if outcomes is None:
+            line = find_result(store, _OUTCOMES, key)
+            if line is None:
                 raise InputError(plan.source.folder / SAMPLES, None, "changed while it was perturbed: run again")
-            for outcome in msgspec.json.decode(outcomes, type=list[Outcome]):
+            outcomes = msgspec.json.decode(line, type=Outcomes)
+            settled &= outcomes.settled
+            for outcome in outcomes.all:
                 _add(writer, outcome, plan.source)
+        if not settled:
+            plan.unsettled.touch()
+    store.forget(unsettled(_OUTCOMES), everywhere=True)
+    return settled
 
 
 def _add(writer: SetWriter, outcome: Outcome, source: SampleSet) -> None:

@@ -73,8 +73,14 @@ class Plan(Struct, frozen=True):
         origin: dict[str, Json] = {"name": self.source.name, "digest": self.source.manifest.digest}
         return {**self.made, "name": self.name, "source": origin}
 
+    @property
+    def unsettled(self) -> Path:
+        """The file that is there where variants of the written set failed and are to be tried again."""
+        return self.out / WORK / "unsettled"
+
     def finished(self) -> SampleSet | None:
-        """The set in `out` where it is finished and was made with these settings, whatever the version.
+        """The set in `out` where it is finished, with nothing to try again, and was made with these settings, whatever the
+        version.
 
         Raises UserError where another set is there.
         """
@@ -91,12 +97,12 @@ class Plan(Struct, frozen=True):
             )
         there: dict[str, Json] = {**made, "name": found.name, "source": {"name": parent.name, "digest": parent.digest}}
         self._agree(there | {"version": self.made["version"]})
+        if self.unsettled.exists():
+            return None
         if self.ranks.number == 0:
             shutil.rmtree(out / WORK, ignore_errors=True)
             if not self.quiet:
-                failed = found.manifest.counts.get("failed")
-                again = f" ({failed} variants failed: remove it to try them again, what models answered is kept)"
-                print(f"{out} is finished: nothing to do{again if failed else ''}", file=sys.stderr)
+                print(f"{out} is finished: nothing to do", file=sys.stderr)
         return found
 
     def begin(self, store: Store) -> None:

@@ -14,14 +14,15 @@ from msgspec.structs import replace
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import with_images
 from mmdyn.data.set_folder import Dropped
-from mmdyn.errors import UserError
+from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, canonical, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
 from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb._pixels import to_host
 from perturb.chains import Chain, Link
 from perturb.codec import OnDevice, OnHost, Pictures, encode
-from perturb.image._pixels import to_host
 from perturb.judge._judge import Case, Judge, Look
+from perturb.outcomes import REDRAWN, Outcome, Outcomes
 from perturb.recipe import Recipe
 from perturb.workbench import Workbench
 
@@ -30,21 +31,13 @@ if TYPE_CHECKING:
 
 UNJUDGED = Verdict("unjudged")
 
-REDRAWN = "redrawn"
-"""The status of a rejected attempt that another one followed."""
-
-
-class Outcome(Struct, frozen=True, omit_defaults=True):
-    """What became of one attempt at one draw of one chain: a variant, or a dropped one with the reason."""
-
-    sample: Sample | None = None
-    dropped: Dropped | None = None
+_Shown = tuple[object, ...]
 
 
 class _NotKept(Exception):
-    def __init__(self, status: str, reason: str, operator: str = "") -> None:
+    def __init__(self, status: str, reason: str, operator: str = "", *, may_pass: bool = False) -> None:
         super().__init__(reason)
-        self.status, self.reason, self.operator = status, reason, operator
+        self.status, self.reason, self.operator, self.may_pass = status, reason, operator, may_pass
 
 
 class VariantMaker:
@@ -65,7 +58,8 @@ class VariantMaker:
 
     def __call__(self, payload: bytes) -> bytes:
         """Every chain's draws, in order; a chain in which nothing is random has one."""
-        return canonical(list(self._outcomes(msgspec.json.decode(payload, type=Sample))))
+        outcomes = tuple(self._outcomes(msgspec.json.decode(payload, type=Sample)))
+        return canonical(Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
 
     def close(self) -> None:
         """Let go of models and connections."""
@@ -76,34 +70,45 @@ class VariantMaker:
         on_device = OnDevice(pictures, self._device) if self._device else None
         for chain, operators, styled in self._chains:
             there = on_device if styled else None
-            attempts = self._recipe.attempts_of(operators)
+            kept = dict[_Shown, int]()
             for draw in range(self._recipe.draws_of(operators)):
-                for attempt in range(attempts):
-                    trail = Variant(
-                        parent.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, attempt, parent.task_type
-                    )
-                    made = self._outcome(_Attempt(parent, pictures, there, chain, operators, trail))
-                    if made.dropped is None or made.dropped.status != "rejected" or attempt + 1 == attempts:
-                        yield made
-                        break
-                    yield Outcome(dropped=replace(made.dropped, status=REDRAWN))
+                trail = Variant(parent.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, parent.task_type)
+                yield from self._attempts(_Attempt(parent, pictures, there, chain, operators, trail), kept)
 
-    def _outcome(self, attempt: _Attempt) -> Outcome:
+    def _attempts(self, first: _Attempt, kept: dict[_Shown, int]) -> Iterator[Outcome]:
+        """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is told."""
+        attempts = self._recipe.attempts_of(first.operators)
+        for number in range(attempts):
+            made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)), kept)
+            status = made.dropped.status if made.dropped else ""
+            if status not in ("rejected", "unchanged") or number + 1 == attempts:
+                yield made
+                return
+            if made.dropped and status == "rejected":
+                yield Outcome(dropped=replace(made.dropped, status=REDRAWN))
+
+    def _outcome(self, attempt: _Attempt, kept: dict[_Shown, int]) -> Outcome:
+        """`kept`: what earlier draws of the chain show, by draw; grows."""
         steps, made = list[Step](), None
         try:
             item, clean = self._run(attempt, steps)
             moved = self._put_pictures(item, attempt)
             trail = replace(attempt.trail, steps=tuple(steps))
             made = replace(with_images(item.sample, moved.refs), id=attempt.id, variant=trail)
+            if (draw := kept.get(_shown(made))) is not None:
+                raise _NotKept("unchanged", f"the variant equals draw {draw}")
             verdict = self._verdict(attempt, made, clean, moved)
             made = made if verdict is UNJUDGED else _judged(made, verdict)
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
+            if not self._recipe.factorial:  # whose chains share draws, so that none may be drawn again for one of them
+                kept[_shown(made)] = trail.draw
             return Outcome(made)
         except _NotKept as error:
             trail = attempt.trail
             what = (attempt.id, trail.parent, trail.chain, trail.draw, trail.seed, error.status, error.reason)
-            return Outcome(dropped=Dropped(*what, error.operator, trail.attempt, tuple(steps), made))
+            dropped = Dropped(*what, error.operator, trail.attempt, tuple(steps), made)
+            return Outcome(dropped=dropped, may_pass=error.may_pass)
 
     def _run(self, attempt: _Attempt, steps: list[Step]) -> tuple[Item, Item]:
         """Draw and apply one operator after the other; `steps` grows as far as it gets.
@@ -125,7 +130,7 @@ class VariantMaker:
                 elif not operator.noisy:
                     clean = attempt.applied(operator, clean, params, link)
             except ValueError as error:
-                raise _NotKept("failed", str(error), link.operator) from None
+                raise _failed(error, link.operator) from None
         landed = attempt.landed(item)
         return landed, landed if clean is item or self._judge is None else attempt.landed(clean)
 
@@ -138,7 +143,7 @@ class VariantMaker:
         try:
             return _Moved({ref: self._put(item, ref) if ref in changed else self._carry(ref) for ref in refs}, changed)
         except ValueError as error:
-            raise _NotKept("failed", str(error)) from None
+            raise _failed(error) from None
         except OSError as error:
             folder = self._out.folder
             raise UserError(f"cannot write {folder} ({error.strerror}): free some space and run again") from None
@@ -165,7 +170,7 @@ class VariantMaker:
         try:
             return self._judge.judge(Case(attempt.parent, made, looks))
         except ValueError as error:
-            raise _NotKept("failed", str(error)) from None
+            raise _failed(error) from None
 
 
 class _Moved(Struct, frozen=True, eq=False):
@@ -210,6 +215,10 @@ class _Attempt(Struct, frozen=True, eq=False):
         return item if self.on_device is None or item.pictures is self.pictures else item.repaint(_landed)
 
 
+def _failed(error: ValueError, operator: str = "") -> _NotKept:
+    return _NotKept("failed", str(error), operator, may_pass=isinstance(error, NotNow))
+
+
 def _judged(made: Sample, verdict: Verdict) -> Sample:
     assert made.variant is not None
     return replace(made, variant=replace(made.variant, verdict=verdict))
@@ -223,6 +232,6 @@ def _differs(item: Item, originals: Pictures, ref: ImageRef) -> bool:
     return not np.array_equal(item.pictures[ref].pixels, originals[ref].pixels)
 
 
-def _shown(sample: Sample) -> tuple[object, ...]:
+def _shown(sample: Sample) -> _Shown:
     """What a model is asked, pictures aside."""
     return sample.question, sample.task_type, sample.options, sample.answer, sample.images

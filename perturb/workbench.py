@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from perturb._canvas import Canvas
+from perturb._misspelt import EMBEDDED
+
 if TYPE_CHECKING:
     from perturb.judge._judge import Judge
     from perturb.pool import Pool
     from perturb.rewrite._rewriter import Rewriter
     from perturb.style._styler import Styler
-
-EMBEDDED = "embedded"
 
 
 class Tools(Struct, frozen=True):
@@ -31,11 +32,15 @@ class Tools(Struct, frozen=True):
 
 
 class Workbench:
-    """Opens tools by their names. `pool`: the file of other samples' answers, for operators that need distractors."""
+    """Opens tools by their names. `pool`: the file of other samples' answers, for operators that need distractors.
+
+    `canvas` is where picture operators change pixels on a device; it costs nothing until it is asked.
+    """
 
     def __init__(self, tools: Tools | None = None, pool: Path | None = None) -> None:
         self.tools = tools or Tools()
         self._pool_file = pool
+        self.canvas = Canvas()
 
     @cached_property
     def rewriter(self) -> Rewriter:
@@ -68,7 +73,8 @@ class Workbench:
         return Pool.load(self._pool_file) if self._pool_file else Pool()
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close what was opened, and the canvas."""
+        self.canvas.close()
         for name in ("rewriter", "styler", "judge"):
             if (tool := self.__dict__.get(name)) is not None:
                 tool.close()

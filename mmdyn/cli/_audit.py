@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from mmdyn.data.set_folder import SampleSet
-    from perturb.pairs import Pair
+    from perturb.audit.pairs import Pair
     from perturb.workbench import Workbench
 
 
@@ -31,7 +31,7 @@ def show_variants(
     """
     from mmdyn.data.show import describe
     from mmdyn.errors import UserError
-    from perturb.pairs import find_parent, pairs, workbench_for
+    from perturb.audit.pairs import find_parent, pairs, workbench_for
 
     try:
         source = find_parent(dynamic, parent)
@@ -59,8 +59,8 @@ def _show(
     """Print one pair; with a workbench make it again: True where it differs."""
     from rich.console import Console
 
-    from perturb.beside import folder_name, print_beside, write_pictures
-    from perturb.replay import replay
+    from perturb.audit.beside import folder_name, print_beside, write_pictures
+    from perturb.audit.replay import replay
 
     print_beside(pair.before, pair.after, source.images, dynamic.images, Console())
     if pictures:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,6 +20,19 @@ def split(ctx: click.Context, parameter: click.Parameter, value: str | tuple[str
     """A click callback: a comma-separated option, or one given several times, as a list."""
     texts = (value,) if isinstance(value, str) else value or ()
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+class OutPath(click.Path):
+    """Where something is written, as a Path. An empty one, such as an unset variable of the shell, is refused: it names no place."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path. Raises click's usage error for an empty one."""
+        if not str(value).strip():
+            self.fail("it is empty: name a file or folder", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 F = TypeVar("F", bound=Callable[..., object])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._audit import show_variants
-from mmdyn.cli._shared import split
+from mmdyn.cli._shared import OutPath, split
 
 if TYPE_CHECKING:
     from mmdyn.data.rows import Row
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 SHOWN_BAD = 20
 """Bad rows that are printed; all are in rejected.jsonl."""
+
+
+PARENT = click.option(
+    "--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET."
+)
 
 
 @click.group("data")
@@ -31,7 +36,7 @@ def command() -> None:
     "-o",
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=OutPath(),
     help="A set folder, or a .tsv, .jsonl or .parquet file.",
 )
 @click.option(
@@ -70,8 +75,8 @@ def convert_command(
 @click.argument("id", required=False)
 @click.option("-n", "--number", type=click.IntRange(min=1), default=5, show_default=True, help="How many samples.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, as in samples.jsonl.")
-@click.option("--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET.")
-@click.option("--pictures", metavar="DIR", type=click.Path(path_type=Path), help="Copy the pictures, before and after.")
+@PARENT
+@click.option("--pictures", metavar="DIR", type=OutPath(), help="Copy the pictures, before and after.")
 @click.option("--replay", "again", is_flag=True, help="Make the variants again from their trails: are the bytes equal?")
 @click.option(
     "--style-backend",
@@ -136,7 +141,7 @@ def validate_command(path: Path, as_json: bool) -> None:
 
 @command.command("sample")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The set folder to write.")
+@click.option("-o", "--out", required=True, type=OutPath(), help="The set folder to write.")
 @click.option("-n", "--n", required=True, type=click.IntRange(min=1), help="How many samples.")
 @click.option("--by", callback=split, help="Fields to stratify by, with commas: discipline,difficulty.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other samples.")
@@ -152,18 +157,18 @@ def sample_command(path: Path, out: Path, n: int, by: list[str], seed: int, name
 
 @command.command("audit")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@click.option("-o", "--out", required=True, type=OutPath(), help="The HTML file to write.")
 @click.option("-n", "--number", type=click.IntRange(min=1), default=60, show_default=True, help="Variants at most.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other variants.")
-@click.option("--parent", metavar="SET", help="The set that SET was made of; without it one that lies beside SET.")
+@PARENT
 def audit_command(path: Path, out: Path, number: int, seed: int, parent: str | None) -> None:
     """Write an HTML sheet of variants beside their parents, for people to mark keep or reject.
 
     The labels that the sheet saves are read by `mmdyn judge --calibrate`.
     """
     from mmdyn.data.set_folder import SampleSet
-    from perturb.pairs import find_parent
-    from perturb.sheet import write_sheet
+    from perturb.audit.pairs import find_parent
+    from perturb.audit.sheet import write_sheet
 
     dynamic = SampleSet(path)
     count = write_sheet(dynamic, find_parent(dynamic, parent), out, number, seed)

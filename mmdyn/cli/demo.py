@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from mmdyn.cli._shared import OutPath
+
 MODELS = ("baseline:random", "baseline:majority", "baseline:lexical")
 MODES = ("standard", "dynamic", "kprag")
 OPS = "pad+color,shuffle,convert"
 
 
 @click.command("demo")
-@click.option("-o", "--out", default="mmdyn-demo", show_default=True, type=click.Path(path_type=Path), help="Folder.")
+@click.option("-o", "--out", default="mmdyn-demo", show_default=True, type=OutPath(), help="Folder.")
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(min=1), help="Processes.")
 def command(out: Path, workers: int) -> None:
     """Perturb a small bilingual set, ask the embedded baselines in three modes, and report."""

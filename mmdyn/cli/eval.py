@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import finish, split, variant_options
+from mmdyn.cli._shared import OutPath, finish, split, variant_options
 
 
 @click.command("eval")
@@ -21,7 +21,12 @@ from mmdyn.cli._shared import finish, split, variant_options
     help="backend:name, such as openai:gpt-4o or baseline:lexical; give it several times for several models.",
 )
 @click.option(
-    "-o", "--out", metavar="RUN", required=True, help="The run's folder; the same command again goes on in it."
+    "-o",
+    "--out",
+    metavar="RUN",
+    required=True,
+    type=OutPath(),
+    help="The run's folder; the same command again goes on in it.",
 )
 @click.option(
     "--mode",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -9,9 +10,9 @@ import click
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
+    from mmdyn.reporting.calibration import Calibration, Share
+    from perturb.audit.labels import Sources
     from perturb.judge._judge import Judge
-    from perturb.judge.calibrate import Calibration, Share
-    from perturb.judge.labels import Sources
 
 
 @click.command("judge")
@@ -48,7 +49,7 @@ def command(
     With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set, parent_set, id,
     attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
     """
-    from perturb.judge.labels import Sources
+    from perturb.audit.labels import Sources
     from perturb.judge.open import open_judge
 
     if as_json and not calibrate:
@@ -76,7 +77,7 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
 
     import msgspec
 
-    from perturb.judge.lines import judge_lines
+    from perturb.audit.lines import judge_lines
 
     failed = 0
     for row in judge_lines(file, file.name, judge, concurrency):
@@ -88,29 +89,37 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
 def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources) -> int:
     import msgspec
 
-    from perturb.judge.calibrate import measure, save
-    from perturb.judge.labels import labelled_cases
-    from perturb.judge.lines import in_order, verdict_of
+    from mmdyn.reporting.calibration import load_calibrations, save
+    from perturb.audit.calibrate import measure
+    from perturb.audit.labels import LabelledFile, labelled_cases
+    from perturb.audit.lines import in_order, verdict_of
 
-    labelled = labelled_cases(file, file.name, sources)
+    load_calibrations(judge.identity)  # what cannot be read is told before a model is asked
+    lines = LabelledFile(file)
+    labelled = labelled_cases(lines, file.name, sources)
     judged = in_order(lambda pair: verdict_of(judge, pair[1]), labelled, concurrency if judge.waits else 1)
-    calibration = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in judged))
-    kept = save(calibration)
+    measured = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in judged))
+    calibration = msgspec.structs.replace(measured, labels=lines.digest, file=Path(file.name).name)
+    kept, replaced = save(calibration)
     if as_json:
         click.echo(msgspec.json.encode(calibration))
     else:
         _print(calibration)
-        click.echo(f"kept for reports: {kept}", err=True)
+    instead = ", in place of what was measured on these labels before" if replaced else ""
+    click.echo(f"kept for reports{instead}: {kept}", err=True)
     return calibration.failed
 
 
 def _print(calibration: Calibration) -> None:
+    from mmdyn.reporting.calibration import judge_id, named
+
     rows = {
         "precision": (calibration.precision, "of the pairs that it rejects, those whose meaning changed"),
         "recall = sensitivity": (calibration.recall, "of the pairs whose meaning changed, those that it rejects"),
         "specificity": (calibration.specificity, "of the pairs whose meaning was kept, those that it keeps"),
     }
-    click.echo(printable(f"{calibration.judge} on {calibration.n} labelled pairs"), err=True)
+    who = f"{calibration.judge} ({judge_id(calibration.identity)})"
+    click.echo(printable(f"{who} on {calibration.n} labelled pairs of {named(calibration)}"), err=True)
     for name, (share, meaning) in rows.items():
         click.echo(f"    {name:<21} {_spell(share):<36} {meaning}", err=True)
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from mmdyn.cli._shared import print_variants, variant_options
+from mmdyn.cli._shared import OutPath, print_variants, variant_options
 
 
 @click.command("perturb")
 @click.argument("source", metavar="SET")
 @click.option(
-    "-o", "--out", metavar="OUT", required=True, help="The new set's folder; the same command again goes on in it."
+    "-o",
+    "--out",
+    metavar="OUT",
+    required=True,
+    type=OutPath(),
+    help="The new set's folder; the same command again goes on in it.",
 )
 @variant_options(required=True)
 @click.option(
@@ -46,19 +52,22 @@ from mmdyn.cli._shared import print_variants, variant_options
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
 @click.option("--name", metavar="NAME", help="The new set's name. [default: SET's name with -dynamic]")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
-def command(source: str, out: str, quiet: bool, **arguments: Any) -> None:
+def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
     \b
     SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
     On several GPUs: accelerate launch --num_processes N -m mmdyn perturb …; each process does a share.
-    Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason).
+    Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason; where a model did
+    not answer, the same command tries again).
     """
     from mmdyn.work.ranks import Ranks
     from perturb.pipeline import perturb
 
     dynamic = perturb(source, out, quiet=quiet, **arguments)
-    if not quiet and Ranks.of_environment().number == 0:
+    if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set
+        return
+    if not quiet:
         print_variants(dynamic)
     if dynamic.manifest.counts.get("failed"):
         click.get_current_context().exit(1)

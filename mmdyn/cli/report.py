@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from mmdyn.cli._shared import leave_by, split
+from mmdyn.cli._shared import OutPath, leave_by, split
 
 if TYPE_CHECKING:
     from mmdyn.reporting.summary import Summary
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else, on standard output."
 )
-@click.option("--csv", "csv_file", metavar="FILE", help="Write the summary to a CSV file.")
+@click.option("--csv", "csv_file", metavar="FILE", type=OutPath(), help="Write the summary to a CSV file.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
-    runs: tuple[str, ...], by: list[str], with_flips: bool, as_json: bool, csv_file: str | None, quiet: bool
+    runs: tuple[str, ...], by: list[str], with_flips: bool, as_json: bool, csv_file: Path | None, quiet: bool
 ) -> None:
     """Report one run, or compare several: scores, intervals, contrasts, and what failed."""
     if as_json and csv_file:
@@ -42,7 +43,7 @@ def command(
     leave_by(summary)
 
 
-def _write(summary: Summary, as_json: bool, csv_file: str | None) -> None:
+def _write(summary: Summary, as_json: bool, csv_file: Path | None) -> None:
     if as_json:
         sys.stdout.buffer.write(summary.to_json())
         return

@@ -219,12 +219,20 @@ class SetWriter:
     """Write a set folder: samples one by one, the manifest last, so that a folder without one is unfinished.
 
     A context manager: leaving it without an error finishes the set (`manifest` is then set), with one leaves no set behind.
+    With `replace` a set that the folder holds stays whole until then, and is replaced.
     """
 
     def __init__(
-        self, folder: Path, name: str, *, parent: Origin | None = None, made: dict[str, Json] | None = None
+        self,
+        folder: Path,
+        name: str,
+        *,
+        parent: Origin | None = None,
+        made: dict[str, Json] | None = None,
+        replace: bool = False,
     ) -> None:
-        if (folder / MANIFEST).exists() or ((folder / SAMPLES).exists() and not _interrupted(folder)):
+        there = (folder / MANIFEST).exists() or ((folder / SAMPLES).exists() and not _interrupted(folder))
+        if there and not replace:
             raise UserError(f"{folder} already holds a set: choose another folder, or remove this one")
         self.folder, self.images = folder, ImageFolder(folder)
         self.manifest: Manifest | None = None
@@ -267,7 +275,7 @@ class SetWriter:
     def __enter__(self) -> SetWriter:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            interrupted = _interrupted(self.folder)
+            interrupted = _interrupted(self.folder) and not (self.folder / MANIFEST).exists()
             for file in (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST):
                 (self.folder / f"{file}.part").unlink(missing_ok=True)
                 if interrupted:
@@ -291,8 +299,11 @@ class SetWriter:
         )
         part = self.folder / f"{MANIFEST}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")
-        for file in sorted(self._files):
-            (self.folder / f"{file}.part").replace(self.folder / file)
+        for file in (DROPPED, KNOWLEDGE, REJECTED, SAMPLES):
+            if file in self._files:
+                (self.folder / f"{file}.part").replace(self.folder / file)
+            else:
+                (self.folder / file).unlink(missing_ok=True)
         part.replace(self.folder / MANIFEST)
 
     def _open(self, file: str) -> BinaryIO:

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
-from mmdyn.errors import ModelError
+from mmdyn.errors import ModelError, NotNow
 from mmdyn.models.asker import Asker
 from mmdyn.models.cache import open_cache
 from mmdyn.models.message import Message
@@ -20,17 +20,19 @@ T = TypeVar("T")
 class Desk:
     """One model behind a desk: `ask` blocks its thread until there is an answer; `concurrency` requests are in flight at most.
 
-    model: a MODEL such as openai:NAME. Replies are kept in the response cache. Raises UserError: no such backend or option.
+    model: a MODEL such as openai:NAME. Replies are kept in the response cache. `varied`: it is to answer differently each
+    time it is asked the same, as far as its options leave that open. Raises UserError: no such backend or option.
     """
 
-    def __init__(self, model: str, concurrency: int = 32) -> None:
+    def __init__(self, model: str, concurrency: int = 32, *, varied: bool = False) -> None:
         self._cache = open_cache()
         try:
-            self._asker = Asker(open_model(model), concurrency=concurrency, cache=self._cache)
+            self._asker = Asker(open_model(model, varied=varied), concurrency=concurrency, cache=self._cache)
         except BaseException:
             self._cache.close()
             raise
         self.label, self.identity = self._asker.model.label, self._asker.model.identity
+        self.varies = self._asker.model.varies
         self._gate, self._closing = threading.Lock(), False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"desk {self.label}", daemon=True)
@@ -39,7 +41,7 @@ class Desk:
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
         """The text of one answer; equal messages with another `nonce` are asked anew rather than taken from the cache.
 
-        Raises ValueError where this request was not answered, ModelError where the model cannot be asked at all.
+        Raises NotNow (a ValueError) where this request was not answered, ModelError where the model cannot be asked at all.
         """
         asking = self._submit(self._asker.ask(messages, nonce))
         try:
@@ -47,7 +49,7 @@ class Desk:
         except CancelledError:
             raise ModelError(f"{self.label} was closed") from None
         if reply.error:
-            raise ValueError(f"{self.label} did not answer ({reply.error})")
+            raise NotNow(f"{self.label} did not answer ({reply.error})")
         return reply.text
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Protocol, TypeVar, cast
+from typing import ClassVar, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -90,6 +90,12 @@ class Model(Protocol):
     cached: bool
     """Whether its replies are worth keeping in the response cache (True where a reply costs time or money)."""
 
+    varied: ClassVar[Mapping[str, str]]
+    """Options for answers that differ from one time to the next, for those who want several; empty where there are none."""
+
+    varies: bool
+    """Whether it may answer the same messages differently, as it was set up."""
+
     limits: Limits
     """How many requests it takes at a time and how often one is tried, where its options say so."""
 
@@ -101,10 +107,16 @@ class Model(Protocol):
         """Let go of connections and memory."""
 
 
-def open_model(text: str) -> Model:
-    """The model that a MODEL names, ready to be asked. Raises UserError: no such backend, option or value."""
+def open_model(text: str, *, varied: bool = False) -> Model:
+    """The model that a MODEL names, ready to be asked. Raises UserError: no such backend, option or value.
+
+    `varied`: where its options do not say, it is to answer differently each time it is asked the same.
+    """
     spec = Spec.parse(text)
-    return cast("Model", plugins.load("models", spec.backend)(spec))
+    kind = plugins.load("models", spec.backend)
+    if varied:
+        spec = msgspec.structs.replace(spec, options={**kind.varied, **spec.options})
+    return cast("Model", kind(spec))
 
 
 S = TypeVar("S", bound=Struct)

@@ -13,6 +13,7 @@ from mmdyn.record import Contrast
 from mmdyn.reporting.collect import collect
 from mmdyn.reporting.contrasts import compare
 from mmdyn.reporting.flips import Flip, find_flips
+from mmdyn.reporting.judges import JudgeRow, find_judges
 from mmdyn.reporting.results import Failure, Key, RunState, Scores, Table, by_value
 from mmdyn.reporting.statistics import mean_score
 from mmdyn.work.progress import ProgressBar
@@ -54,6 +55,7 @@ class ConditionRow(Struct, frozen=True):
 class Summary(Struct, frozen=True):
     """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
 
+    `judges` say of each dynamic set who judged it and how well that judge is known to tell changed questions from kept ones.
     `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips` is there on request.
     """
 
@@ -62,6 +64,7 @@ class Summary(Struct, frozen=True):
     runs: list[RunState]
     conditions: list[ConditionRow]
     contrasts: list[Contrast]
+    judges: list[JudgeRow]
     failures: list[Failure]
     flips: list[Flip] | UnsetType = UNSET
 
@@ -95,6 +98,7 @@ def summarise(
         runs=table.states,
         conditions=[_row(table, key, scores) for key, scores in table.scores.items()],
         contrasts=compare(table),
+        judges=find_judges(table.runs),
         failures=table.failures,
         flips=find_flips(table) if flips else UNSET,
     )

@@ -14,7 +14,9 @@ from rich.text import Text
 
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Contrast
+from mmdyn.reporting.calibration import Share, named
 from mmdyn.reporting.flips import Flip, Reply
+from mmdyn.reporting.judges import JudgeRow
 from mmdyn.reporting.results import RunState
 from mmdyn.reporting.summary import ConditionRow, Summary
 from mmdyn.sample import Answer
@@ -27,12 +29,15 @@ SHOWN_CHARS = 80
 COMMON = ("run", "model", "set")
 """What is said once above a table where all its rows have it in common."""
 
+_SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
+"""What a calibration's shares are called in a heading and in a Calibration."""
+
 SELDOM = ("unparsed", "refused", "unscored")
 """Counts that get a column only where one of them is not 0."""
 
 
 def print_summary(summary: Summary, file: TextIO | None = None) -> None:
-    """Print how far the runs are, the scores, the contrasts and what is significant, to `file` or standard output."""
+    """Print how far the runs are, the scores, the contrasts, what is significant and who judged, to `file` or standard output."""
     console = open_console(file)
     for state in summary.runs:
         for line in _state_lines(state):
@@ -44,6 +49,10 @@ def print_summary(summary: Summary, file: TextIO | None = None) -> None:
     for contrast in summary.contrasts:
         if contrast.p_adjusted is not None and contrast.p_adjusted < SIGNIFICANT:
             console.print(clean(sentence(contrast)))
+    for row in summary.judges:
+        console.print(clean(_judge(row)), soft_wrap=True)
+    if any(row.calibrations for row in summary.judges):
+        _print_calibrations(console, summary.judges)
 
 
 def print_flips(flips: Sequence[Flip], file: TextIO | None = None) -> None:
@@ -120,6 +129,39 @@ def _print_contrasts(console: Console, rows: Sequence[Contrast]) -> None:
             {**_sides(row), "value": value, **_delta(cell)} for row in rows for value, cell in row.by[name].items()
         ]
         _print_grid(console, f"Contrasts by {name}; p adjusted by Holm over all breakdowns", parts, name)
+
+
+def _judge(row: JudgeRow) -> str:
+    where = f"{row.run}, {row.set}" if row.run else row.set
+    note = f"{row.note}." if row.note else ""
+    if not row.judge:
+        return f"{where}: {note}"
+    redrawn = f", {row.redrawn} more attempts rejected and drawn again" if row.redrawn else ""
+    done = f"{row.kept} variants kept, {row.rejected} rejected{redrawn}"
+    return f"{where}: judged by {_who(row)}: {done}. {note[:1].upper()}{note[1:]}".rstrip()
+
+
+def _who(row: JudgeRow) -> str:
+    return f"{row.judge} ({row.id})" if row.id else row.judge
+
+
+def _print_calibrations(console: Console, rows: Sequence[JudgeRow]) -> None:
+    console.print()
+    console.print(
+        "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals (Wilson)"
+    )
+    grid = _grid(["labelled file", "pairs", "no\nverdict", *_SHARES])
+    judges = {_who(row): row.calibrations for row in rows if row.calibrations}
+    for who, calibrations in judges.items():
+        grid.add_row(clean(who), style="bold")
+        for found in calibrations:
+            shares = (_share(getattr(found, name)) for name in _SHARES.values())
+            grid.add_row(*map(clean, (f"  {named(found)}", str(found.n), str(found.failed), *shares)))
+    console.print(grid)
+
+
+def _share(share: Share | None) -> str:
+    return f"{_percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"
 
 
 def _names(row: ConditionRow) -> dict[str, str]:

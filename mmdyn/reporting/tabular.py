@@ -8,6 +8,8 @@ from pathlib import Path
 
 from mmdyn.errors import UserError
 from mmdyn.record import Contrast
+from mmdyn.reporting.calibration import named
+from mmdyn.reporting.judges import JudgeRow
 from mmdyn.reporting.summary import ConditionRow, Mean, Summary
 
 FACTORS = ("variant", "chain", "context", "style", "language")
@@ -16,8 +18,10 @@ COLUMNS = (
     *("n", "left_out", "ok", "unparsed", "refused", "failed", "unscored"),
     *("estimate", "low", "high", "p", "p_adjusted", "method", "note"),
 )
-"""`kind` is `score` or `contrast`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low` and `high`.
-`by` and `value` are empty for the whole."""
+"""`kind` is `score`, `contrast` or `judge`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low`
+and `high`. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`: its first row counts
+under `n` the variants that it was asked about and under `left_out` those it rejected, each further row has a share of n pairs, with
+its name under `by` and the labelled file under `value`."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
@@ -40,6 +44,8 @@ def _rows(summary: Summary) -> Iterator[dict[str, object]]:
         yield from _condition(condition)
     for contrast in summary.contrasts:
         yield from _contrast(contrast)
+    for judge in summary.judges:
+        yield from _judge(judge)
 
 
 def _condition(row: ConditionRow) -> Iterator[dict[str, object]]:
@@ -74,6 +80,16 @@ def _contrast(row: Contrast) -> Iterator[dict[str, object]]:
         for value, cell in values.items():
             part = {number: cell[number] for number in numbers}
             yield {**names, "by": name, "value": value, **part, "estimate": cell["delta"], **_ends(cell["ci95"])}
+
+
+def _judge(row: JudgeRow) -> Iterator[dict[str, object]]:
+    names = {"kind": "judge", "run": row.run, "set": row.set, "model": " ".join(filter(None, (row.judge, row.id)))}
+    yield {**names, "n": row.kept + row.rejected, "left_out": row.rejected, "note": row.note}
+    for found in row.calibrations:
+        for name in ("precision", "recall", "specificity"):
+            if share := getattr(found, name):
+                whole = {"n": share.n, "failed": found.failed, "estimate": share.value, "method": "Wilson"}
+                yield {**names, "by": name, "value": named(found), **whole, **_ends((share.low, share.high))}
 
 
 def _ends(interval: object) -> dict[str, object]:

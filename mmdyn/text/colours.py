@@ -1,17 +1,48 @@
-"""Does a text speak of colours by their names? English and Chinese."""
+"""Does a text speak of colours, or of light and dark, by their names? English and Chinese."""
 
 from __future__ import annotations
 
 import re
 
-_COLOUR = re.compile(
-    r"\b(?:black|white|red|orange|yellow|green|blue|purple|violet|pink|brown|gr[ae]y)(?:er|est|ish)?\b"
-    r"|\bcolou?r(?:s|ed|ful)?\b|[黑白红橙黄绿蓝紫棕褐灰粉彩颜][色球块格框棋]|[黑白红黄绿蓝]部分|[黑白][、和与]?[黑白]",
-    re.IGNORECASE,
+_WIDE, _WIDE_ZH = "red|green|blue|purple|violet", "红绿蓝紫"
+"""Hues that are called so from dark to light."""
+
+_NARROW, _NARROW_ZH = "black|white|gr[ae]y|orange|yellow|pink|brown", "黑白灰橙黄粉棕褐"
+"""Colours without a hue, and hues whose names say how light they are."""
+
+_LIGHT = (
+    r"\b(?:dark|bright)(?:er|est|ness)?\b"
+    rf"|\b(?:light(?:er|est)?|deep|pale)[ -](?:colou?r|shade|tone|{_WIDE}|{_NARROW})"
+    rf"|[深浅淡暗亮][{_WIDE_ZH}{_NARROW_ZH}]?色|[明较更最]亮|[较更最]暗|亮度|明暗"
 )
 
 
+def _names(english: str, chinese: str) -> str:
+    """After a Chinese name stands what it colours, so that the 红 of a name and the 黄 of a river are none."""
+    return (
+        rf"\b(?:{english})(?:er|est|d?ish)?\b|[{chinese}](?:[色球块格框棋]|部分)"
+        r"|\bcolou?r(?:s|ed|ful)?\b|[彩颜][色球块格框棋]|[黑白][、和与]?[黑白]"
+    )
+
+
+_COLOUR = re.compile(_names(f"{_WIDE}|{_NARROW}", _WIDE_ZH + _NARROW_ZH), re.IGNORECASE)
+_SHADE = re.compile(f"{_LIGHT}|{_names(_NARROW, _NARROW_ZH)}", re.IGNORECASE)
+
+
 def names_a_colour(text: str) -> str:
-    """The first colour that a text names, or the empty string."""
-    found = _COLOUR.search(text)
+    """The first colour that a text names, or that it speaks of colours; the empty string where it does neither."""
+    return _first(_COLOUR, text)
+
+
+def names_a_shade(text: str) -> str:
+    """The first word that would be wrong if light and dark changed places and hues stayed; else the empty string.
+
+    That is light and dark themselves, black, white and grey, colours in general, and the names that say how light a hue
+    is: brown is a dark orange, pink a light red, and a yellow that is dark is called olive.
+    """
+    return _first(_SHADE, text)
+
+
+def _first(words: re.Pattern[str], text: str) -> str:
+    found = words.search(text)
     return found[0] if found else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -15,12 +16,30 @@ from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, from_dict
+from perturb.audit.lines import Row, pair_of, read_rows
+from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
 from perturb.codec import decode
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look
-from perturb.judge.lines import Row, pair_of, read_rows
 
 _LABELS: dict[Json, bool] = {"keep": True, "reject": False}
+
+
+class LabelledFile:
+    """The lines of a file; `digest` is the SHA-256 of those that were read, in the end of the whole file."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines, self._hash = lines, hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._lines:
+            self._hash.update(line)
+            yield line
+
+    @property
+    def digest(self) -> str:
+        """64 hexadecimal digits."""
+        return self._hash.hexdigest()
 
 
 class Mark(Struct, frozen=True):
@@ -101,9 +120,6 @@ def _of_sheet(
     marked: str, marked_parent: str, labels: dict[tuple[str, int], tuple[Mark, bool]], sources: Sources
 ) -> Iterator[tuple[bool, Case]]:
     """The marked variants of a set, each beside its parent. A parent that was moved is looked for beside the set."""
-    # pairs stands above: a set's variants are made again for their pictures.
-    from perturb.pairs import find_parent, pairs, shown_to_judge, workbench_for
-
     folder = Path(sources.dynamic or marked)
     if not is_set(folder):
         raise UserError(f"{folder}, whose variants were marked, is no set any more: say where it lies with --set")

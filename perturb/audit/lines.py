@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,8 +33,9 @@ def judge_lines(lines: Iterable[bytes], where: str, judge: Judge, concurrency: i
 
 
 def read_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, Row]]:
-    """The objects of JSON lines, with their line numbers from 1. Raises InputError."""
+    """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises InputError."""
     for number, line in enumerate(lines, 1):
+        line = line.removeprefix(BOM_UTF8) if number == 1 else line
         if not line.strip():
             continue
         try:

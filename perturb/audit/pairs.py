@@ -11,10 +11,11 @@ from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import Origin, SampleSet, read_manifest
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample, Variant
+from perturb._misspelt import EMBEDDED
+from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import Pictures
 from perturb.judge._judge import Case, Look
-from perturb.replay import operator_of, places, redo, trail_of
-from perturb.workbench import EMBEDDED, Tools, Workbench
+from perturb.workbench import Tools, Workbench
 
 SOURCE = ".source"
 """Where `perturb` imports a file to, under the dynamic set."""

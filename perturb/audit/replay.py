@@ -16,9 +16,10 @@ from mmdyn.data.rows import with_images
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant
+from perturb._misspelt import EMBEDDED
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.codec import Pictures, decode, encode
-from perturb.workbench import EMBEDDED, Workbench
+from perturb.workbench import Workbench
 
 TOLERANCE = 4
 """Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices and

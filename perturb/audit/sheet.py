@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import heapq
 import re
 from collections import defaultdict
@@ -20,8 +21,8 @@ from mmdyn.data.show import describe
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
-from perturb.judge.labels import Mark, digest_shown
-from perturb.pairs import Pair, pairs
+from perturb.audit.labels import Mark, digest_shown
+from perturb.audit.pairs import Pair, pairs
 
 _Ranked = tuple[tuple[str, str, int], Pair]
 """A pair under what its place among the others hangs on."""
@@ -35,13 +36,15 @@ def write_sheet(dynamic: SampleSet, parent: SampleSet, out: Path, count: int, se
     chosen = _stratified(pairs(dynamic, parent), count, seed)
     folders = str(dynamic.folder.resolve()), str(parent.folder.resolve())
     marks = [Mark(*folders, pair.after.id, pair.trail.attempt, digest_shown(pair.after)) for pair in chosen]
+    page = files(__package__).joinpath("sheet.html").read_text("utf-8")
     places = {
+        "script": _hash_of_script(page),
+        "key": _key(dynamic, marks),
         "title": escape(f"Audit of {dynamic.name}"),
         "count": str(len(chosen)),
         "cards": "\n".join(_card(number, pair, parent.images, dynamic.images) for number, pair in enumerate(chosen)),
         "data": msgspec.json.encode(marks).decode().replace("<", "\\u003c"),
     }
-    page = files("perturb").joinpath("sheet.html").read_text("utf-8")
     try:
         out.write_text(_filled(page, places), "utf-8")
     except OSError as error:
@@ -49,9 +52,20 @@ def write_sheet(dynamic: SampleSet, parent: SampleSet, out: Path, count: int, se
     return len(chosen)
 
 
+def _hash_of_script(page: str) -> str:
+    """What the page's policy knows its own script by, so that a browser runs nothing else, whatever came in with a sample."""
+    script = page.rpartition("<script>")[2].partition("</script>")[0]
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def _key(dynamic: SampleSet, marks: list[Mark]) -> str:
+    """What a browser keeps the marks under: the same for the same variants, wherever the set lies."""
+    return digest([dynamic.manifest.digest, [(mark.id, mark.attempt, mark.digest) for mark in marks]])
+
+
 def _filled(page: str, places: dict[str, str]) -> str:
     """One pass, so that what is put in is never read as a place."""
-    return re.sub(r"\{(title|count|cards|data)\}", lambda found: places[found[1]], page)
+    return re.sub(r"\{(script|key|title|count|cards|data)\}", lambda found: places[found[1]], page)
 
 
 def _stratified(found: Iterable[Pair], count: int, seed: int) -> list[Pair]:

@@ -5,33 +5,60 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text.colours import names_a_colour
-from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
+from mmdyn.text.colours import names_a_colour, names_a_shade
+from perturb._operator import Item, NotApplicable, Operator
+from perturb.image._named import refused
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+    from perturb._operator import Pixels
 
 
 class Invert(Operator):
     """Invert the colours: every value v becomes 255 - v. Nothing is random.
 
-    Not applicable where the question or an option names a colour: what it says of the picture would no longer be true.
+    `mild` turns the lightness over and keeps the hue: v becomes v + 255 - max - min, of the channels of its pixel, which
+    mirrors HSL's lightness (max + min) / 2 and keeps what hue and chroma are reckoned from, the differences of the channels.
+    It stays within 0 to 255: as min <= v <= max, it is at least 255 - max and at most 255 - min. Grey becomes 255 - v, and a
+    colour of medium lightness, such as pure red, stays; so a coloured line on white may stand out less on black.
 
-    Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both).
+    Not applicable where the question or an option names a colour, or goes by light and dark: what it says of the picture
+    would no longer be true. With `mild`, red, green, blue and purple may be named.
+
+    Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both). `mild` is
+    our own.
     """
 
     random = False
     on_device = True
+    severities = ("mild",)
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """Nothing to draw."""
-        if not sample.all_images:
-            return NO_PICTURE
-        words = "\n".join([sample.question, *[option.text for option in sample.options]])
-        return NotApplicable(f"the question speaks of colours ({colour})") if (colour := names_a_colour(words)) else {}
+        """Nothing to draw; `keep` says what is kept."""
+        if self._severity == "mild":
+            return refused(sample, names_a_shade) or {"keep": "hue"}
+        return refused(sample, names_a_colour, names_a_shade) or {}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with inverted pictures."""
-        return item.repaint(lambda _, picture: 255 - picture.pixels)
+        change = self._mirror if params.get("keep") == "hue" else self._invert
+        return item.repaint(lambda _, picture: change(picture.pixels))
+
+    def _invert(self, pixels: Pixels) -> Pixels:
+        return 255 - pixels if isinstance(pixels, np.ndarray) else self.workbench.canvas.invert(pixels)
+
+    def _mirror(self, pixels: Pixels) -> Pixels:
+        """In 8 bits: sums that leave them come back, because the result is within 0 to 255."""
+        if not isinstance(pixels, np.ndarray):
+            return self.workbench.canvas.mirror(pixels)
+        if pixels.ndim == 2:
+            return 255 - pixels
+        red, green, blue = np.moveaxis(pixels, 2, 0)
+        highest, lowest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+        mirrored: Pixels = pixels + (255 - highest - lowest)[..., None]
+        return mirrored

@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from mmdyn.data.images import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
-from perturb.image._pixels import plain
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -55,7 +56,16 @@ class Pad(Operator):
         for ref in item.sample.all_images:
             if math.prod(_framed(item.pictures[ref].pixels.shape, ratios)[:2]) > MAX_PIXELS:
                 return NotApplicable(f"the padded picture would have more than {MAX_PIXELS:,} pixels")
-        return item.repaint(lambda _, picture: _pad(picture.pixels, ratios, value))
+        return item.repaint(lambda _, picture: self._pad(picture.pixels, ratios, value))
+
+    def _pad(self, pixels: Pixels, ratios: Mapping[str, float], value: int) -> Pixels:
+        shape, (height, width) = _framed(pixels.shape, ratios), pixels.shape[:2]
+        top, left = _width("top", pixels.shape, ratios), _width("left", pixels.shape, ratios)
+        if not isinstance(pixels, np.ndarray):
+            return self.workbench.canvas.pad(pixels, shape, (top, left), value)
+        padded = np.full(shape, value, np.uint8)
+        padded[top : top + height, left : left + width] = pixels
+        return padded
 
 
 def _width(side: str, shape: tuple[int, ...], ratios: Mapping[str, float]) -> int:
@@ -68,11 +78,3 @@ def _framed(shape: tuple[int, ...], ratios: Mapping[str, float]) -> tuple[int, .
     """The shape with the frame."""
     down, across = (sum(_width(side, shape, ratios) for side in sides) for sides in (VERTICAL, HORIZONTAL))
     return shape[0] + down, shape[1] + across, *shape[2:]
-
-
-def _pad(pixels: Pixels, ratios: Mapping[str, float], value: int) -> Pixels:
-    height, width = pixels.shape[:2]
-    top, left = _width("top", pixels.shape, ratios), _width("left", pixels.shape, ratios)
-    padded = plain(pixels, _framed(pixels.shape, ratios), value)
-    padded[top : top + height, left : left + width] = pixels
-    return padded

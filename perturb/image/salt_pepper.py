@@ -12,7 +12,6 @@ from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb._hashing import keys, mixed
 from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
-from perturb.image._pixels import sprinkled
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -28,7 +27,7 @@ class SaltPepper(Operator):
 
     The density, the expected share of the pixels that are set, is uniform in [0.01, 0.03]: noise that is plain to see.
     `mild` draws it from [0.003, 0.01], `strong` from [0.03, 0.08]. Where a picture of the sample has small print, all get
-    less, so that the print stays readable (`perturb/image/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
+    less, so that the print stays readable (`perturb/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
     Which pixels are set, and to what, is hashed from a 63-bit seed, the picture's number in the sample and the pixel's
     place: the same on every machine and device, in any order. Pictures of one sample share density and seed.
 
@@ -51,17 +50,18 @@ class SaltPepper(Operator):
         """The item with noisy pictures, of the drawn density or of what the smallest print bears."""
         bearable = min(item.pictures[ref].densest() for ref in item.sample.all_images)
         density, seed = min(cast("float", params["density"]), bearable), cast("int", params["seed"])
-        return item.repaint(lambda number, picture: _sprinkle(picture.pixels, density, keys(seed, number)))
+        return item.repaint(lambda number, picture: self._sprinkle(picture.pixels, density, keys(seed, number)))
 
+    def _sprinkle(self, pixels: Pixels, density: float, both_keys: tuple[int, int]) -> Pixels:
+        """Hash draws to places rather than every place to a draw: the cost goes with the density.
 
-def _sprinkle(pixels: Pixels, density: float, both_keys: tuple[int, int]) -> Pixels:
-    """Hash draws to places rather than every place to a draw: the cost goes with the density.
-
-    Draws may meet in one place, so there are -ln(1 - density) of them a pixel; the colour hangs on the place alone, so
-    that it does not matter which came last.
-    """
-    draws = round(-math.log1p(-density) * math.prod(pixels.shape[:2]))
-    return _specks(pixels, draws, both_keys) if isinstance(pixels, np.ndarray) else sprinkled(pixels, draws, both_keys)
+        Draws may meet in one place, so there are -ln(1 - density) of them a pixel; the colour hangs on the place alone,
+        so that it does not matter which came last.
+        """
+        draws = round(-math.log1p(-density) * math.prod(pixels.shape[:2]))
+        if not isinstance(pixels, np.ndarray):
+            return self.workbench.canvas.sprinkle(pixels, draws, both_keys)
+        return _specks(pixels, draws, both_keys)
 
 
 def _specks(pixels: Pixels, draws: int, both_keys: tuple[int, int]) -> Pixels:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
+from mmdyn.text.colours import names_a_colour
+from perturb._operator import Item, NotApplicable, Operator
+from perturb.image._named import refused
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -20,6 +22,11 @@ class Style(Operator):
     needs no model: coloured ink on tinted, mottled paper. All pictures of a sample share one style, and each has random
     numbers of its own. `mild` and `strong` say how far it goes. A replay needs the backend that the trail names.
 
+    Not applicable where the question or an option names a colour. No name is safe: white becomes a paper that may be pale
+    blue or green, black an ink that may be navy or dark green, grey takes the tint between them, what was without colour
+    gets some, and a diffusion model that is told of pencil, or of two colours, may leave none of the others. Light and
+    dark may be named: what was the darker of two stays so.
+
     Source: MDK12-Bench, "Evaluation Methods", Style.
     """
 
@@ -30,8 +37,8 @@ class Style(Operator):
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """The styler's name, and what it draws."""
-        if not sample.all_images:
-            return NO_PICTURE
+        if refusal := refused(sample, names_a_colour):
+            return refusal
         styler = self.workbench.styler
         return {"by": styler.label, **styler.params(stream, self._severity)}
 

@@ -13,17 +13,16 @@ from mmdyn.keys import Json, digest, sha256
 from mmdyn.models.desk import Desk
 from mmdyn.models.message import ImagePart, Message, Part, TextPart
 from mmdyn.models.ocr import open_ocr
-from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Language, Sample, Verdict
+from perturb._asking import TRIES, ask_until_usable, prompts_digest
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Judge, Look
 from perturb.judge.pictures import check_pictures, picture_checks
 
 KIND = "judge"
-TRIES = 3
-"""How often a model is asked for one vote, where its replies cannot be read."""
 
 _LONGEST_REASON = 300
 _ANSWER: dict[Language, str] = {"en": "Answer: ", "zh": "答案："}
@@ -42,7 +41,8 @@ class ModelJudge(Judge):
 
     It is asked about the words where they changed and about the pictures where they did, `votes` (an odd number) times
     each. A strict majority decides; the confidence is the majority's share times its mean confidence, the smaller one of
-    words and pictures. Raises UserError for an even number of votes.
+    words and pictures. Raises UserError for an even number of votes, and for several of a model whose answers are the same
+    each time.
 
     Source: MDK12-Bench, "Evaluation Methods": a GPT-based judge removes variants whose meaning changed.
     """
@@ -52,11 +52,15 @@ class ModelJudge(Judge):
     def __init__(self, desk: Desk, votes: int = 1) -> None:
         if votes < 1 or votes % 2 == 0:
             raise UserError(f"{votes} votes can tie: give an odd number, such as 3")
+        if votes > 1 and not desk.varies:
+            raise UserError(
+                f"{desk.label} would vote alike each time: give it a temperature above 0 and no seed, or ask for one vote"
+            )
         self._desk, self._votes, self._ocr = desk, votes, open_ocr()
         self.label = desk.label
         self.identity: Json = {
             "model": desk.identity,
-            "prompts": asking_digest(KIND),
+            "prompts": prompts_digest(KIND),
             "votes": votes,
             "rules": invariants.VERSION,
             "pictures": picture_checks(self._ocr),
@@ -71,7 +75,7 @@ class ModelJudge(Judge):
             return Verdict("rejected", self.label, doubt.reason, doubt.confidence)
         verdict = Verdict("kept", self.label, "", 1.0)
         for parts in self._questions(case):
-            found = self._decide((Message("user", parts),))
+            found = self._decide(Message("user", parts), case.before.language)
             if found.status == "rejected":
                 return found
             verdict = min(verdict, found, key=lambda verdict: verdict.confidence or 0.0)
@@ -94,8 +98,9 @@ class ModelJudge(Judge):
                 *_pictures(case.looks, language),
             )
 
-    def _decide(self, messages: tuple[Message, ...]) -> Verdict:
-        votes = [self._vote(messages, number) for number in range(self._votes)]
+    def _decide(self, prompt: Message, language: Language) -> Verdict:
+        nonces = range(0, self._votes * TRIES, TRIES)
+        votes = [ask_until_usable(self._desk, prompt, language, _vote, nonce) for nonce in nonces]
         same = 2 * sum(vote.same for vote in votes) > len(votes)
         majority = [vote for vote in votes if vote.same is same]
         surest = max(majority, key=lambda vote: vote.confidence)
@@ -103,15 +108,9 @@ class ModelJudge(Judge):
         reason = " ".join(surest.reason.split())[:_LONGEST_REASON]
         return Verdict("kept" if same else "rejected", self.label, reason, round(confidence, 4))
 
-    def _vote(self, messages: tuple[Message, ...], number: int) -> Vote:
-        problem = ""
-        for attempt in range(TRIES):
-            reply = self._desk.ask(messages, nonce=number * TRIES + attempt)
-            try:
-                return read_reply(reply, (Vote,))
-            except ValueError as error:
-                problem = str(error)
-        raise ValueError(f"{self.label} gave no verdict that can be read in {TRIES} tries: {problem}")
+
+def _vote(reply: str) -> Vote:
+    return read_reply(reply, (Vote,))
 
 
 def _shown(sample: Sample) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mmdyn.errors import UserError
+from perturb._misspelt import refuse_misspelt
 from perturb.judge._judge import Judge
 from perturb.judge.embedded import NAME, EmbeddedJudge
 
@@ -20,10 +21,11 @@ def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:
         if votes != 1:
             raise UserError("the embedded judge says the same each time it is asked: leave the votes out")
         return EmbeddedJudge(name.strip())
+    refuse_misspelt("judge", name)
     from mmdyn.models.desk import Desk
     from perturb.judge.model import ModelJudge
 
-    desk = Desk(name, concurrency)
+    desk = Desk(name, concurrency, varied=votes > 1)
     try:
         return ModelJudge(desk, votes)
     except BaseException:

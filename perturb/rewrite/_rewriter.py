@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+SEVERITIES = ("mild", "strong")
+
+
 class Standalone(Struct, frozen=True):
     """A choice question that needs no options any more, and the ways to write its one short answer."""
 
@@ -22,7 +25,10 @@ class Standalone(Struct, frozen=True):
 
 
 class Rewriter(Protocol):
-    """Puts a sample's question into other words without changing what is asked. Used from several threads at a time."""
+    """Puts a sample's question into other words without changing what is asked. Used from several threads at a time.
+
+    How much of a question changes goes by the `severity`: "", or one of SEVERITIES.
+    """
 
     label: str
     """What a trail names it by: `embedded`, or the model's label."""
@@ -31,11 +37,17 @@ class Rewriter(Protocol):
     waits: bool
     """Whether it waits for a server, so that many should be asked at a time."""
 
-    def substitute(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """The question with some keywords replaced by synonyms. Raises ValueError where a model did not answer."""
+    def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
+        """The question with some keywords replaced by synonyms: about a quarter of those that have any, or all.
 
-    def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """The question with whole sentences rephrased. Raises ValueError where a model did not answer."""
+        Raises ValueError where a model did not answer.
+        """
+
+    def paraphrase(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
+        """The question with whole sentences rephrased: exactly one, or all that can be.
+
+        Raises ValueError where a model did not answer.
+        """
 
     def distractors(
         self, sample: Sample, answer: str, count: int, stream: Generator

@@ -31,6 +31,8 @@ _SENTENCE = re.compile(
 )
 _ITEM = re.compile(r"\s*(?:[(（]?\s?(?:\d{1,2}|[A-H]|[IVX]{1,4}|[ivx]{1,4})\s?[)）.．、:：]|[①-⑳❶-❿•·*-])")
 _BLANK = re.compile(f"[{BLANK}]")
+_STRAY = re.compile(r"[ \u3000]{0,3}[。．.](?![\w.])")
+"""A full stop right behind a sentence's own mark, as in "是多少？．"."""
 
 
 class Language(Protocol):
@@ -57,8 +59,15 @@ class _Sentence(NamedTuple):
     tells: bool
 
 
-def paraphrase(question: str, language: str, stream: Generator) -> str | NotApplicable:
-    """The question with at least one sentence rephrased, by frames that the stream chooses among those that fit.
+class _Change(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def paraphrase(question: str, language: str, stream: Generator, severity: str = "") -> str | NotApplicable:
+    """The question with at least one sentence rephrased, by frames that the stream chooses among those that fit: with the
+    severity `mild` exactly one, with `strong` every one in which a frame fits.
 
     Formulas, quotations, blanks and image marks are carried over whole, and what a frame captures (numbers, names,
     negations, quantifiers) word by word. Where no frame is sure to fit, or the question is about words, NotApplicable.
@@ -72,18 +81,17 @@ def paraphrase(question: str, language: str, stream: Generator) -> str | NotAppl
         masked, atoms = mask(question)
     except ValueError as error:
         return NotApplicable(str(error))
-    pick = _picker(stream)
+    pick, stop = _picker(stream), _stop(masked)
     changes = []
     for sentence in _sentences(masked):
         asks, closing, tells = sentence.asks, sentence.closing, sentence.tells
         if made := rules.rephrased(sentence.text, pick, asks=asks, closing=closing, tells=tells):
-            changes.append((sentence, made))
+            change = _change(made, sentence, masked, stop)
+            if _words(change.text, atoms) != _words(masked[change.start : change.end], atoms):
+                changes.append(change)
     if not changes:
         return NotApplicable(NOTHING_FITS)
-    if len(changes) > 1:
-        sure = pick(len(changes))
-        changes = [change for number, change in enumerate(changes) if number == sure or pick(_ONE_IN)]
-    return _changed(masked, changes).translate(atoms)
+    return _changed(masked, _chosen(changes, pick, severity)).translate(atoms)
 
 
 def _picker(stream: Generator) -> Pick:
@@ -98,21 +106,41 @@ def _picker(stream: Generator) -> Pick:
     return pick
 
 
-def _changed(text: str, changes: list[tuple[_Sentence, str]]) -> str:
-    stop = next((stop for stop in "。．" if stop in text), "。" if "，" in text or "？" in text else ".")
+def _chosen(changes: list[_Change], pick: Pick, severity: str) -> list[_Change]:
+    """The changes to make: one surely, and more by the severity."""
+    if severity == "strong" or len(changes) == 1:
+        return changes
+    sure = pick(len(changes))
+    if severity == "mild":
+        return [changes[sure]]
+    return [change for number, change in enumerate(changes) if number == sure or pick(_ONE_IN)]
+
+
+def _changed(text: str, changes: list[_Change]) -> str:
     parts, at = [], 0
-    for sentence, made in changes:
-        parts += [text[at : sentence.start], _ended(made, sentence, stop)]
-        at = sentence.end
+    for start, end, made in changes:
+        parts += [text[at:start], made]
+        at = end
     return "".join([*parts, text[at:]])
 
 
-def _ended(made: str, sentence: _Sentence, stop: str) -> str:
+def _stop(text: str) -> str:
+    """The full stop that a stem uses."""
+    return next((stop for stop in "。．" if stop in text), "。" if "，" in text or "？" in text else ".")
+
+
+def _change(made: str, sentence: _Sentence, text: str, stop: str) -> _Change:
     """A rephrased sentence with the mark that the old one had, where it still asks or still tells, and the stem's stops."""
     body, asks = made[:-1].replace("。", stop), made[-1] in "?？"
     if asks == sentence.asks:
-        return body + sentence.mark
-    return body + (made[-1] if asks else stop)
+        return _Change(sentence.start, sentence.end, body + sentence.mark)
+    stray = _STRAY.match(text, sentence.end)
+    return _Change(sentence.start, stray.end() if stray else sentence.end, body + (made[-1] if asks else stop))
+
+
+def _words(text: str, atoms: dict[int, str]) -> str:
+    """What a text says, whatever its spaces and capitals: where that stays, nothing was rephrased."""
+    return "".join(text.translate(atoms).split()).casefold()
 
 
 def _sentences(text: str) -> list[_Sentence]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
-VERSION = 1
+VERSION = 2
 """Goes up when equal tables and draws give other texts."""
 
 LANGUAGE_EXAMS = ("english", "chinese")
@@ -54,19 +54,24 @@ class EmbeddedRewriter(Rewriter):
     def __init__(self) -> None:
         self.identity: Json = _identity()
 
-    def substitute(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+    def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
         """The question with words replaced by others of `<language>/words.tsv`, everywhere in the question alike.
 
-        Each word that has synonyms is replaced with a chance of 0.6, and at least one is.
+        Each word that has synonyms is replaced with a chance of 0.6, and at least one is; `mild`: a quarter of them, rounded,
+        and at least one; `strong`: all of them.
         """
         if refusal := _unfit(sample) or _unfit_for_other_words(sample):
             return refusal
         hits = lexicon(sample.language).hits(sample.question)
-        return _replaced(sample.question, hits, stream) if hits else NO_WORD
+        return _replaced(sample.question, hits, stream, severity) if hits else NO_WORD
 
-    def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """The question with whole sentences rephrased by rules; of a text to read, the sentences at its end."""
-        return _unfit(sample) or _sentences.paraphrase(sample.question, sample.language, stream)
+    def paraphrase(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
+        """The question with whole sentences rephrased by rules; of a text to read, the sentences at its end.
+
+        At least one sentence changes, and each other one that a rule fits with a chance of 2/3; `mild`: exactly one;
+        `strong`: all that a rule fits.
+        """
+        return _unfit(sample) or _sentences.paraphrase(sample.question, sample.language, stream, severity)
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -87,19 +92,27 @@ def _unfit_for_other_words(sample: Sample) -> NotApplicable | None:
     return ABOUT_WORDS if _about_words(language).search(question.lower()) else None
 
 
-def _replaced(text: str, hits: list[Hit], stream: Generator) -> str:
-    """The text with at least one rule followed wherever it applies, and each other one with a chance of SHARE."""
+def _replaced(text: str, hits: list[Hit], stream: Generator, severity: str) -> str:
+    """The text with at least one rule followed wherever it applies, and others by the severity."""
     rules = sorted({hit.rule for hit in hits})
     draws = stream.random(2 * len(rules)).tolist()
     chances = dict(zip(rules, draws, strict=False))
     choices = dict(zip(rules, draws[len(rules) :], strict=True))
-    share = max(SHARE, min(chances.values()))
+    share = _share(sorted(chances.values()), severity)
     pieces, at = list[str](), 0
     for start, end, instead, rule in hits:
         if chances[rule] <= share:
             pieces += text[at:start], instead[int(choices[rule] * len(instead))]
             at = end
     return "".join([*pieces, text[at:]])
+
+
+def _share(chances: list[float], severity: str) -> float:
+    """Up to which chance, drawn uniformly from [0, 1) and sorted, a rule is followed."""
+    if severity == "strong":
+        return 1.0
+    quarter = max(1, (len(chances) + 2) // 4)
+    return chances[quarter - 1] if severity == "mild" else max(SHARE, chances[0])
 
 
 @cache

@@ -10,19 +10,18 @@ from msgspec import Struct
 from mmdyn.keys import Json, digest
 from mmdyn.models.desk import Desk
 from mmdyn.models.message import Message, TextPart
-from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Sample
+from perturb._asking import ask_until_usable, prompts_digest
 from perturb._operator import NotApplicable
 from perturb.answers import LONGEST, answer_of, differ
-from perturb.rewrite._rewriter import Rewriter, Standalone
+from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 KIND = "rewrite"
-TRIES = 3
-"""How often a model is asked for one rewording, where its replies cannot be used."""
 _GROWTH, _SPARE = 3, 300
 """A rewording is at most so many times as long as the question, and so many characters more."""
 
@@ -51,8 +50,8 @@ T = TypeVar("T")
 class ModelRewriter(Rewriter):
     """Asks the model behind a desk, in the sample's language; the model sees words, never pictures.
 
-    A reply is one JSON object. One that is not, or breaks what was asked, is asked for again, at most three times in all;
-    after that, or where a request is not answered, ValueError. The model may decline with a reason: NotApplicable. A draw's
+    A reply is one JSON object. Where it is not, or breaks what was asked, the model is told so and asked again, at most three
+    times in all; after that, or where a request is not answered, ValueError. The model may decline with a reason: NotApplicable. A draw's
     requests carry a number out of its stream, so that another draw asks anew and the same draw finds its cached reply.
     """
 
@@ -61,16 +60,16 @@ class ModelRewriter(Rewriter):
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.label = desk.label
-        self.identity: Json = {"model": desk.identity, "prompts": asking_digest(KIND)}
+        self.identity: Json = {"model": desk.identity, "prompts": prompts_digest(KIND)}
 
-    def substitute(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+    def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
         """Some words replaced. Source: MDK12-Bench, "Evaluation Methods", Word Substitution."""
-        return self._reworded("substitute", sample, stream)
+        return self._reworded("substitute", sample, stream, severity)
 
-    def paraphrase(self, sample: Sample, stream: Generator) -> str | NotApplicable:
+    def paraphrase(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
         """Sentences rephrased, by structure, order or style, which is drawn. Source: the same, Sentence Paraphrasing."""
         manners = filled(KIND, "manners", sample.language).splitlines()
-        return self._reworded("paraphrase", sample, stream, manner=manners[stream.integers(len(manners))])
+        return self._reworded("paraphrase", sample, stream, severity, manner=manners[stream.integers(len(manners))])
 
     def distractors(
         self, sample: Sample, answer: str, count: int, stream: Generator
@@ -108,8 +107,12 @@ class ModelRewriter(Rewriter):
         """Close the desk."""
         self._desk.close()
 
-    def _reworded(self, name: str, sample: Sample, stream: Generator, **places: str) -> str | NotApplicable:
+    def _reworded(
+        self, name: str, sample: Sample, stream: Generator, severity: str, **places: str
+    ) -> str | NotApplicable:
         data = {"question": sample.question, "options": _options(sample)}
+        extents = filled(KIND, f"{name}_extents", sample.language).splitlines()
+        places["extent"] = extents[("", *SEVERITIES).index(severity)]
         return self._ask(
             name, sample, stream, data, _Question, lambda reply: _text_of(reply.question, sample), **places
         )
@@ -127,18 +130,16 @@ class ModelRewriter(Rewriter):
         """Ask for a `shape` until `read` takes it. `data` stands between marks that it cannot hold, being digests of it."""
         mark = f"=== {digest(data)} ==="
         prompt = filled(KIND, name, sample.language, mark=mark, **data, **places)
-        nonce, problem = int(stream.integers(1 << 62)), ""
-        for attempt in range(TRIES):
-            text = self._desk.ask((Message("user", (TextPart(prompt),)),), nonce + attempt)
-            try:
-                reply = read_reply(text, (_Cannot, shape), "\n".join(data.values()))
-                if isinstance(reply, _Cannot):
-                    return NotApplicable(f"{self.label} declines ({' '.join(reply.cannot.split())[:120]})")
-                assert isinstance(reply, shape)
-                return read(reply)
-            except ValueError as error:
-                problem = " ".join(str(error).split())[:160]
-        raise ValueError(f"{self.label} gave no usable rewording in {TRIES} tries ({problem})")
+
+        def usable(text: str) -> T | NotApplicable:
+            reply = read_reply(text, (_Cannot, shape), "\n".join(data.values()))
+            if isinstance(reply, _Cannot):
+                return NotApplicable(f"{self.label} declines ({' '.join(reply.cannot.split())[:120]})")
+            assert isinstance(reply, shape)
+            return read(reply)
+
+        message, nonce = Message("user", (TextPart(prompt),)), int(stream.integers(1 << 62))
+        return ask_until_usable(self._desk, message, sample.language, usable, nonce)
 
 
 def _text_of(text: str, sample: Sample) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perturb._misspelt import refuse_misspelt
 from perturb.rewrite._rewriter import Rewriter
 from perturb.rewrite.embedded import EmbeddedRewriter
 
@@ -13,7 +14,8 @@ def open_rewriter(name: str, concurrency: int) -> Rewriter:
     """
     if name == EmbeddedRewriter.label:
         return EmbeddedRewriter()
+    refuse_misspelt("rewriter", name)
     from mmdyn.models.desk import Desk
     from perturb.rewrite.model import ModelRewriter
 
-    return ModelRewriter(Desk(name, concurrency))
+    return ModelRewriter(Desk(name, concurrency, varied=True))

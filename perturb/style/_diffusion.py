@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.model import Spec, read_options
+from perturb._batches import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
-from perturb.style._batches import Batches, is_out_of_memory
 from perturb.style._buckets import fit
 from perturb.style._checkpoint import find_checkpoint
 from perturb.style._loading import load, place, quantization, quieten
-from perturb.style._painter import Call, Costs, Job, Painter, give_memory_back
+from perturb.style._painter import Call, Costs, Job, Painter
 from perturb.style._prompts import encoded, prompts, styles
 from perturb.style._settings import Settings
 

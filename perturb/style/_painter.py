@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -111,15 +110,6 @@ class Painter:
 
         tensor = torch.from_numpy(np.array(pixels)) if isinstance(pixels, np.ndarray) else pixels
         return tensor.to(self._device)
-
-
-def give_memory_back() -> None:
-    """Let go of what nobody refers to any more, on the GPU too."""
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 def _array(pixels: Any) -> Any:

@@ -13,7 +13,7 @@ from mmdyn.text.fold import fold
 from mmdyn.text.references import lists_options, refers_to_all, refers_to_option
 from perturb._operator import NotApplicable
 from perturb.answers import answer_of, differ
-from perturb.text._kept import kept, shown
+from perturb.text._kept import controls, kept, shown
 from perturb.text._stem import GAP
 from perturb.text._wording import changed, right_labels
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def ask_alone(sample: Sample, stream: Generator, rewriter: Rewriter) -> dict[str, Json] | NotApplicable:
     """The parameters `stem`, `accepted` (the right option's text first) and `by`, where the model's stem passes the checks.
 
-    Not applicable where the right option is no short text, where the new stem lost or gained a formula or a number, gives the
-    answer away or speaks of options, and where an accepted answer may mean another option.
+    Not applicable where the right option is no short text, where the new stem lost or gained a formula or a number, brought in
+    control characters, gives the answer away or speaks of options, and where an accepted answer may mean another option.
     """
     texts = {option.label: option.text.strip() for option in sample.options}
     (label,) = right_labels(sample)
@@ -43,6 +43,8 @@ def ask_alone(sample: Sample, stream: Generator, rewriter: Rewriter) -> dict[str
     for text in reply.answers:
         accepted.setdefault(answer_of(text).folded, text)
     others = [text for other, text in texts.items() if other != label]
+    if controls("".join([reply.question, *reply.answers])) - controls(sample.question + gold):
+        return NotApplicable("the rewriter added control characters")
     if reason := _fault(sample, reply.question, gold) or _doubt([*accepted.values()], others):
         return NotApplicable(reason)
     return {"stem": reply.question, "accepted": [*accepted.values()], "by": rewriter.label}

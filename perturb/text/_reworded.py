@@ -12,6 +12,7 @@ from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text.references import lists_options, refers_to_option
 from perturb._operator import Item, NotApplicable, Operator
+from perturb.rewrite._rewriter import SEVERITIES
 from perturb.text._kept import controls, kept, shown
 from perturb.text._options import LABELS
 
@@ -24,6 +25,7 @@ class Rewording(Operator):
 
     random = True
     uses = ("rewriter",)
+    severities = SEVERITIES
 
     @abstractmethod
     def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:

@@ -9,12 +9,13 @@ from msgspec import Struct
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
+from perturb._misspelt import EMBEDDED
 from perturb._operator import NotApplicable
 from perturb.answers import ROUNDED, Answer, answer_of, differ, spread
+from perturb.text._kept import controls
 from perturb.text._near import near_values
 from perturb.text._short import Short
 from perturb.text._stem import is_rough, takes_other_answers
-from perturb.workbench import EMBEDDED
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -92,6 +93,8 @@ def _by_model(
     texts = rewriter.distractors(sample, short.text, count, stream)
     if isinstance(texts, NotApplicable):
         return texts
+    if controls("".join(texts)):
+        return NotApplicable("the rewriter added control characters")
     if not _all_wrong(texts, short):
         return NotApplicable("a wrong answer may be a right one")
     return Wrong(texts, rewriter.label)

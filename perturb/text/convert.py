@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
+from perturb._misspelt import EMBEDDED
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.text._alone import as_alone, ask_alone
 from perturb.text._blank import as_blank
@@ -15,7 +16,6 @@ from perturb.text._options import as_choice, as_either, is_label
 from perturb.text._short import as_filled, as_open, short_answer
 from perturb.text._wording import alike, without_notes
 from perturb.text._wrong import COUNT, wrong_answers
-from perturb.workbench import EMBEDDED
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -27,6 +27,12 @@ _TARGETS: dict[TaskType, tuple[TaskType, ...]] = {
     "fill_in_the_blank": ("single_choice", "true_false", "open_ended"),
     "open_ended": ("single_choice", "true_false", "fill_in_the_blank"),
 }
+
+_FORMS: dict[str, tuple[TaskType, ...]] = {
+    "mild": ("true_false", "single_choice"),
+    "strong": ("fill_in_the_blank", "open_ended"),
+}
+"""Those in which an answer has to be recognised, and those in which it has to be produced."""
 
 _Params = dict[str, Json]
 
@@ -44,15 +50,18 @@ class Convert(Operator):
       alternatives, a rewriter model's, other samples' of the same knowledge point, or near values by rules.
     - True/false becomes a choice between the two, in either order.
 
-    Each target that fits is drawn with equal chance. A single choice does not become a multi_select: that would tell that
-    several options may be right. The explanation, hints and checklist items that name an option's letter, and notes in the
-    question on the form of its answer ("(Answer is a single word.)") are left out.
+    Each target that fits is drawn with equal chance; `mild`: of those in which the answer is recognised (true_false,
+    single_choice), `strong`: of those in which it has to be produced (fill_in_the_blank, open_ended). A single choice does
+    not become a multi_select: that would tell that several options may be right. The explanation, hints and checklist items
+    that name an option's letter, and notes in the question on the form of its answer ("(Answer is a single word.)") are left
+    out.
 
     Source: MDK12-Bench, "Evaluation Methods", Question Type Conversion.
     """
 
     random = True
     uses = ("rewriter", "pool")
+    severities = ("mild", "strong")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """`target` and what it needs: the `claim` (labels) or what is `filled` in; whether true is listed `true_first`; the
@@ -63,7 +72,9 @@ class Convert(Operator):
         """
         if sample.task_type in CHOICE_TYPES and alike(sample.options):
             return NotApplicable("two options are the same")
-        sample, targets = without_notes(sample), _TARGETS[sample.task_type]
+        sample, targets = without_notes(sample), self._targets(sample.task_type)
+        if not targets:
+            return NotApplicable(f"a {sample.task_type} has no form in which the answer has to be produced")
         refusals = dict[TaskType, str]()
         alone: _Params | NotApplicable | None = None
         for place in stream.permutation(len(targets)):
@@ -83,6 +94,10 @@ class Convert(Operator):
         """The item with its question in the target's form."""
         made = _converted(without_notes(item.sample), cast("TaskType", params["target"]), params)
         return made if isinstance(made, NotApplicable) else item.rewrite(made)
+
+    def _targets(self, task_type: TaskType) -> tuple[TaskType, ...]:
+        forms = _FORMS.get(self._severity)
+        return tuple(target for target in _TARGETS[task_type] if forms is None or target in forms)
 
     def _alone(self, stream: Generator, sample: Sample) -> _Params | NotApplicable:
         """What a single choice needs to be asked without its options: nothing, or a model's stem."""

@@ -31,18 +31,20 @@ class Shuffle(Operator):
     above", "以上都对") stay at the end. Not applicable where letters mean something beyond their place: options in the
     picture, options that name each other, a stem that names or lists them. The explanation, and hints and checklist items
     that name a letter, are left out of the variant: they would speak of the old order.
+
+    Every other order is drawn with equal chance; `mild`: two options trade places, any two with equal chance; `strong`: no
+    option that may move stays at its place, every such order with equal chance. Where two may move these are the same.
     """
 
     random = True
+    severities = ("mild", "strong")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """`order`: for each place the place, from 0, that its option had."""
         if reason := _problem(sample):
             return NotApplicable(reason)
         free = _free(sample)
-        order = list(range(free))
-        while order == sorted(order):
-            order = [int(place) for place in stream.permutation(free)]
+        order = _trade(stream, free) if self._severity == "mild" else _permutation(stream, free, self._severity)
         return {"order": [*order, *range(free, len(sample.options))]}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
@@ -54,6 +56,23 @@ class Shuffle(Operator):
         )
         answer = tuple(labels[new] for new, old in enumerate(order) if labels[old] in right)
         return item.rewrite(changed(sample, options=options, answer=answer))
+
+
+def _trade(stream: Generator, size: int) -> list[int]:
+    """The places from 0 to below `size`, two of them swapped."""
+    order = list(range(size))
+    one, other = (int(place) for place in stream.permutation(size)[:2])
+    order[one], order[other] = other, one
+    return order
+
+
+def _permutation(stream: Generator, size: int, severity: str) -> list[int]:
+    """The places in another order; with `strong`, none where it was. Drawn anew until it is one, so all are equally likely."""
+    most_stay = 0 if severity == "strong" else size - 1
+    while True:
+        order = [int(place) for place in stream.permutation(size)]
+        if sum(new == old for new, old in enumerate(order)) <= most_stay:
+            return order
 
 
 def _free(sample: Sample) -> int:

@@ -14,7 +14,7 @@ from making import choice, image_ref, picture, write_set
 from mmdyn.cli import commands
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.sample import Sample, Variant, Verdict
-from perturb.beside import folder_name
+from perturb.audit.beside import folder_name
 from perturb.pipeline import perturb
 
 
@@ -113,6 +113,10 @@ def test_attempts_at_one_draw_are_told_apart(tmp_path: Path) -> None:
     result = show(dynamic.folder, "q1", "--pictures", tmp_path / "looks", "--replay")
     assert result.exit_code == 0 and result.output.count("equal, byte for byte") == 2, result.output
     assert "after, attempt 1" in result.output
+    told = "rejected by scripted:judge.jsonl with confidence 0.9: no"
+    text = " ".join(result.output.split())
+    assert f"variant of q1: pad, draw 0, seed 1; {told}" in text
+    assert f"variant of q1: pad, draw 0, attempt 1, seed 1; {told}" in text
     files = tree(tmp_path / "looks")
     assert sorted({name.partition("/")[0] for name in files}) == ["q1~pad~0", "q1~pad~0.attempt1"]
     assert files["q1~pad~0/1-after.png"] != files["q1~pad~0.attempt1/1-after.png"]
@@ -127,3 +131,14 @@ def test_without_its_parent_a_variant_is_shown_alone_unless_it_is_needed(dynamic
     assert "is not beside it: name it with --parent" in str(result.exception)
     result = show(alone, "en-choice~pad~0", "--replay", "--parent", dynamic.folder.parent / "source")
     assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("arguments", [("show", "--pictures", ""), ("audit", "-o", "")])
+def test_an_empty_name_is_no_place_to_write_to(
+    dynamic: SampleSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verb, *options = arguments
+    result = CliRunner().invoke(commands, ["data", verb, str(dynamic.folder), *options])
+    assert result.exit_code == 2 and "it is empty: name a file or folder" in result.output
+    assert not list(tmp_path.iterdir())

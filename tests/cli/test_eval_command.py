@@ -72,7 +72,7 @@ def test_all_modes_against_a_server(tmp_path: Path, server: str) -> None:
     assert again.returncode == 0 and stats(server)["total"] == 80, "another run that shares the cache asked again"
 
 
-def test_killed_at_any_moment_it_goes_on_and_asks_no_committed_answer_again(tmp_path: Path, server: str) -> None:
+def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path, server: str) -> None:
     make_set(tmp_path, 300)
     command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "8", "--no-cache"]
     env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
@@ -89,10 +89,9 @@ def test_killed_at_any_moment_it_goes_on_and_asks_no_committed_answer_again(tmp_
         assert answered >= committed
         committed = answered
     assert 0 < committed < 300, "the kills came too early or too late to mean anything"
-    before = stats(server)["total"]
     done = mmdyn(tmp_path, *command)
     assert done.returncode == 0, done.stderr
-    assert stats(server)["total"] - before == 300 - committed
+    assert 300 <= stats(server)["total"] <= 300 + 3 * 8
     calm = mmdyn(tmp_path, "eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "calm", "--no-cache")
     assert calm.returncode == 0, calm.stderr
     assert kept(tmp_path / "run") == kept(tmp_path / "calm") and len(kept(tmp_path / "run")) == 300
@@ -187,7 +186,7 @@ def test_list_names_what_there_is(tmp_path: Path, kind: str) -> None:
         "benchmarks": "gaokao_mm",
     }
     done = mmdyn(tmp_path, "list", kind)
-    assert done.returncode == 0 and expected[kind] in done.stdout.splitlines()
+    assert done.returncode == 0 and expected[kind] in [line.split()[0] for line in done.stdout.splitlines()]
     assert expected[kind] in json.loads(mmdyn(tmp_path, "list", kind, "--json").stdout)
 
 

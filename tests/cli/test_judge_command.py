@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from serving import serve
 
 from making import choice, image_ref, picture, write_set
+from mmdyn.keys import sha256
 from perturb.pipeline import perturb
 
 SAME = {"a": "Which is larger, A or B?", "b": "Which one is bigger, A or B?", "answer": "A", "id": 7}
@@ -48,6 +50,11 @@ def test_lines_come_out_in_their_order_with_their_own_keys(tmp_path: Path) -> No
     ]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    status, out, errors = run(tmp_path, b"\xef\xbb\xbf" + json.dumps(SAME).encode(), "--judge", "embedded:none")
+    assert (status, len(out), errors) == (0, 1, "")
+
+
 def test_a_model_is_asked_by_many_at_a_time_and_a_pair_without_a_verdict_is_told(tmp_path: Path) -> None:
     rows = [
         {"a": f"Sentence {word}?", "b": f"The sentence {word}?", "n": n} for n, word in enumerate("abcdefghij" * 10)
@@ -58,7 +65,7 @@ def test_a_model_is_asked_by_many_at_a_time_and_a_pair_without_a_verdict_is_told
         {"match": "sentence c", "reply": '{"same": false, "confidence": 0.7, "reason": "no"}'},
         {"reply": '{"same": true, "confidence": 0.9, "reason": "yes"}'},
     )
-    status, out, errors = run(tmp_path, rows, "--judge", judge, "--votes", "3", "--concurrency", "8")
+    status, out, errors = run(tmp_path, rows, "--judge", judge, "--concurrency", "8")
     assert [row["n"] for row in out] == list(range(100))
     said = {row["a"][9]: (row["same"], row["confidence"], row["by"]) for row in out}
     assert said["a"] == (True, 0.9, "scripted:script.jsonl") and said["c"] == (False, 0.7, "scripted:script.jsonl")
@@ -105,21 +112,38 @@ def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Pat
     status, out, errors = run(tmp_path, LABELLED, "--calibrate", "--judge", "embedded:none")
     assert (status, out) == (0, [])
     told = errors.splitlines()
-    assert told[0] == "embedded on 3 labelled pairs"
+    assert re.fullmatch(r"embedded \(\w{8}\) on 3 labelled pairs of pairs\.jsonl \(\w{8}\)", told[0])
     assert told[1].split()[:6] == ["precision", "100.0%", "[20.7%,", "100.0%]", "n", "="]
     assert told[2].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
     assert told[3].split()[:2] == ["specificity", "100.0%"]
     kept = Path(told[4].removeprefix("kept for reports: "))
-    assert kept.parent == tmp_path / "cache" / "judges" and json.loads(kept.read_text())["n"] == 3
+    (first,) = json.loads(kept.read_text())
+    assert kept.parent == tmp_path / "cache" / "judges" and (first["n"], first["file"]) == (3, "pairs.jsonl")
+
+
+def test_a_calibration_replaces_one_on_the_same_labels_and_no_other(tmp_path: Path) -> None:
+    calibrate = ("--calibrate", "--judge", "embedded:none")
+    _, _, first = run(tmp_path, LABELLED, *calibrate)
+    _, _, other = run(tmp_path, LABELLED[:2], *calibrate)
+    _, _, again = run(tmp_path, LABELLED, *calibrate)
+    assert "in place of" not in first + other
+    assert "kept for reports, in place of what was measured on these labels before: " in again
+    (file,) = (tmp_path / "cache" / "judges").glob("*.json")
+    assert [found["n"] for found in json.loads(file.read_text())] == [3, 2]
+    file.write_text("{}")
+    status, _, errors = run(tmp_path, b"no JSON", *calibrate)
+    assert status == 2 and "cannot be read" in errors, "what was kept is looked at before anything is judged"
+    assert file.read_text() == "{}"
 
 
 def test_a_calibration_as_json(tmp_path: Path) -> None:
     status, (out,), errors = run(tmp_path, LABELLED, "--calibrate", "--json", "--judge", "embedded:none")
-    assert (status, errors) == (0, "")
+    assert status == 0 and errors.startswith("kept for reports: ") and errors.count("\n") == 1
     assert (out["judge"], out["n"], out["failed"]) == ("embedded", 3, 0)
     assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": pytest.approx(0.0945, abs=1e-4), "high": pytest.approx(0.9055, abs=1e-4), "n": 2}  # fmt: skip
     assert out["specificity"]["n"] == out["precision"]["n"] == 1
     assert out["identity"]["model"] == "none"
+    assert out["file"] == "pairs.jsonl" and out["labels"] == sha256((tmp_path / "pairs.jsonl").read_bytes())
 
 
 def test_a_calibration_needs_labels(tmp_path: Path) -> None:
@@ -140,7 +164,7 @@ def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> N
     plain, noisy = ({**sets, "id": f"q1~{chain}~0"} for chain in ("style", "style+color"))
     options = ("--calibrate", "--judge", "embedded:none", "--set", str(dynamic.folder))
     status, _, errors = run(tmp_path, [plain], *options)
-    assert status == 0 and errors.startswith("embedded on 1 labelled pairs")
+    assert status == 0 and " on 1 labelled pairs of pairs.jsonl" in errors
     status, _, errors = run(tmp_path, [noisy], *options)
     assert status == 2 and errors.count("\n") == 1
     assert "klein painted this, and the style backend is embedded: give --style-backend klein" in errors

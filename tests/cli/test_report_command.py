@@ -73,6 +73,8 @@ def test_several_runs(run: Path, failed: Path) -> None:
 def test_mistakes(run: Path, tmp_path: Path) -> None:
     both = typed(run, "--json", "--csv", tmp_path / "x.csv")
     assert (both.exit_code, "--json and --csv exclude each other" in both.stderr) == (2, True)
+    empty = typed(run, "--csv", "")
+    assert (empty.exit_code, "it is empty: name a file or folder" in empty.stderr) == (2, True)
     assert typed().exit_code == 2
     assert isinstance(typed(tmp_path).exception, InputError)
     assert isinstance(typed(run, "--by", "grad").exception, UserError)

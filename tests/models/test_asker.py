@@ -165,6 +165,7 @@ class Throttled:
     """A model behind a limit of `rate` requests a second; an example of what a backend is."""
 
     label, identity, cached, limits = "throttled", {"backend": "throttled"}, False, Limits()
+    varied, varies = dict[str, str](), False
 
     def __init__(self, rate: float, rejects_all: bool = False) -> None:
         self._rate, self._rejects_all = rate, rejects_all

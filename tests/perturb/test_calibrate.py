@@ -1,7 +1,8 @@
-"""How well a judge tells changed pairs from kept ones: the counts, their intervals, and where they are kept."""
+"""How well a judge tells changed pairs from kept ones: the counts, their intervals, and the labelled files."""
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from msgspec import to_builtins
 from making import choice, image_ref, picture, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
+from mmdyn.keys import sha256
+from mmdyn.reporting.calibration import Share
 from mmdyn.reporting.statistics import wilson
 from mmdyn.sample import Verdict
-from perturb.judge.calibrate import Share, load_calibration, measure, save
-from perturb.judge.labels import Mark, Sources, digest_shown, labelled_cases
+from perturb.audit.calibrate import measure
+from perturb.audit.labels import LabelledFile, Mark, Sources, digest_shown, labelled_cases
 from perturb.judge.open import open_judge
 from perturb.pipeline import perturb
 
@@ -46,21 +49,6 @@ def test_what_cannot_be_measured_is_none() -> None:
         measure("someone", None, [])
 
 
-def test_it_is_kept_by_the_judges_identity(tmp_path: Path) -> None:
-    identity: Any = {"model": "x", "votes": 3}
-    assert load_calibration(identity) is None
-    first = measure("someone", identity, [(True, KEPT)])
-    file = save(first)
-    assert file.parent == tmp_path / "cache" / "judges" and load_calibration(identity) == first
-    second = measure("someone", identity, [(False, KEPT)])
-    assert save(second) == file and load_calibration(identity) == second
-    assert load_calibration({"model": "x", "votes": 1}) is None
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
-    file.write_text("{", "utf-8")
-    with pytest.raises(UserError, match=r"cannot be read .*: remove it and calibrate the judge again"):
-        load_calibration(identity)
-
-
 # labelled lines
 
 
@@ -72,6 +60,16 @@ def test_labels_are_true_or_keep_and_false_or_reject() -> None:
     pair = {"a": "Find 1.", "b": "Find 2."}
     rows = [{**pair, "label": label} for label in (True, "keep", False, "reject")]
     assert [keep for keep, _ in labelled_cases(lines(*rows), "x.jsonl")] == [True, True, False, False]
+
+
+def test_a_labelled_file_is_known_by_its_bytes() -> None:
+    rows = lines({"a": "Find 1.", "b": "Find 2.", "label": True}, {"a": "Find 1.", "b": "Find 1.", "label": False})
+    data = b"\xef\xbb\xbf" + b"\n".join(rows)
+    file = LabelledFile(io.BytesIO(data))
+    assert [keep for keep, _ in labelled_cases(file, "x.jsonl")] == [True, False], "a byte order mark may come first"
+    assert file.digest == sha256(data)
+    with pytest.raises(InputError, match=r"x.jsonl:2: not a JSON object"):
+        list(labelled_cases([rows[0], b"\xef\xbb\xbf" + rows[1]], "x.jsonl"))
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def test_an_alias_hands_its_severity_to_whoever_knows_it() -> None:
     [
         ("pad@storng", r"pad has no severity 'storng' \(did you mean 'strong'\?\): it takes mild, strong"),
         ("pad@", r"pad has no severity ''.*: it takes mild, strong"),
-        ("invert@mild", r"invert has no severity 'mild': it takes none"),
+        ("invert@fierce", r"invert has no severity 'fierce': it takes"),
+        ("shuffle@Mild", r"shuffle has no severity 'Mild' \(did you mean 'mild'\?\): it takes mild, strong"),
     ],
 )
 def test_unknown_severities(ops: str, says: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,11 @@ def test_twice_is_nothing() -> None:
 
 
 def test_nothing_is_drawn() -> None:
-    assert not Invert.random and not Invert.severities and not Invert.noisy
+    assert not Invert.random and Invert.severities == ("mild",) and not Invert.noisy
     assert draw(Invert(), choice(images=("images/0.png",))) == {}
-    assert refusal(Invert(), choice()) == "the sample has no picture"
+    assert draw(Invert(None, "mild"), choice(images=("images/0.png",))) == {"keep": "hue"}
+    for severity in ("", "mild"):
+        assert refusal(Invert(None, severity), choice()) == "the sample has no picture"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,7 @@ def test_nothing_is_drawn() -> None:
         ("en", "How many grey squares are there?", "grey"),
         ("zh", "此图中黑色部分记为II, 求其面积。", "黑色"),
         ("zh", "袋中有红球和白球, 求概率。", "红球"),
+        ("en", "What lies in the darkest region?", "darkest"),
     ],
 )
 def test_a_question_that_names_a_colour_is_refused(language: Any, question: str, colour: str) -> None:
@@ -47,3 +51,50 @@ def test_a_question_that_names_a_colour_is_refused(language: Any, question: str,
     assert draw(Invert(), choice(question="What is the area of the shaded part?", images=("images/0.png",))) == {}
     options = choice(texts=("red", "blue"), images=("images/0.png",))
     assert refusal(Invert(), options) == "the question speaks of colours (red)"
+
+
+def mirrored(pixels: np.ndarray) -> np.ndarray:
+    return apply(Invert(None, "mild"), item(pixels), {"keep": "hue"}).pictures["images/0.png"].pixels
+
+
+def test_mild_keeps_the_hue_and_mirrors_the_lightness() -> None:
+    """All of a coarse cube of colours, its corners and edges among them, in HSL as the standard library reckons it."""
+    levels = np.array([0, 1, 36, 100, 127, 128, 200, 254, 255], np.uint8)
+    before = np.stack(np.meshgrid(levels, levels, levels), -1).reshape(27, 27, 3)
+    after = mirrored(before)
+    assert after.dtype == np.uint8
+    for old, new in zip(before.reshape(-1, 3) / 255, after.reshape(-1, 3) / 255, strict=True):
+        hue, lightness, saturation = colorsys.rgb_to_hls(*old)
+        assert colorsys.rgb_to_hls(*new) == pytest.approx((hue, 1 - lightness, saturation), abs=1e-9)
+    assert np.array_equal(mirrored(after), before), "twice is nothing"
+
+
+def test_mild_inverts_grey_and_leaves_pure_colours() -> None:
+    grey = array(grey=True)
+    assert np.array_equal(mirrored(grey), 255 - grey)
+    rgb = np.repeat(grey[..., None], 3, axis=2)
+    assert np.array_equal(mirrored(rgb), 255 - rgb)
+    pure = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]]], np.uint8)
+    assert np.array_equal(mirrored(pure), pure)
+
+
+def test_the_trail_alone_says_which_inversion_it_was() -> None:
+    before = item(array())
+    mild = apply(Invert(None, "mild"), before, {"keep": "hue"}).pictures["images/0.png"].pixels
+    assert np.array_equal(apply(Invert(), before, {"keep": "hue"}).pictures["images/0.png"].pixels, mild)
+    full = apply(Invert(None, "mild"), before, {}).pictures["images/0.png"].pixels
+    assert np.array_equal(full, 255 - before.pictures["images/0.png"].pixels)
+
+
+@pytest.mark.parametrize(
+    "question", ["Which ball is red?", "Find the area of the blue part.", "袋中有红球和蓝球, 求概率。"]
+)
+def test_mild_leaves_hues_what_they_are_called(question: str) -> None:
+    sample = choice(question=question, images=("images/0.png",))
+    assert draw(Invert(None, "mild"), sample) == {"keep": "hue"}
+    assert refusal(Invert(), sample).startswith("the question speaks of colours (")
+
+
+def test_mild_refuses_what_goes_by_light_and_dark() -> None:
+    options = choice(texts=("dark blue", "blue"), images=("images/0.png",))
+    assert refusal(Invert(None, "mild"), options) == "the question speaks of colours (dark)"

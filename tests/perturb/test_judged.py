@@ -23,7 +23,7 @@ from making import blank, choice, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from perturb.pairs import pairs, shown_to_judge
+from perturb.audit.pairs import pairs, shown_to_judge
 from perturb.pipeline import perturb
 from perturb.workbench import Workbench
 
@@ -122,7 +122,7 @@ def test_no_verdict_is_a_failure_and_no_verdict_is_invented(tmp_path: Path) -> N
     dynamic = shuffled(tmp_path, script(tmp_path, *lines))
     assert dynamic.manifest.counts == {"samples": 1, "kept": 1, "failed": 1}
     (failed,) = dynamic.dropped()
-    assert failed.parent == "q2" and "gave no verdict that can be read in 3 tries" in failed.reason
+    assert failed.parent == "q2" and "gave nothing usable in 3 tries" in failed.reason
 
 
 def test_a_judge_that_never_answers_fails_the_variant(tmp_path: Path) -> None:

@@ -19,10 +19,11 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, sha256
 from mmdyn.models.desk import Desk
 from mmdyn.sample import Verdict
+from perturb._asking import TRIES
 from perturb._operator import Picture
 from perturb.codec import decode
 from perturb.judge._judge import Case, Look
-from perturb.judge.model import TRIES, ModelJudge
+from perturb.judge.model import ModelJudge
 from perturb.judge.open import open_judge
 
 Made = Callable[..., ModelJudge]
@@ -54,7 +55,7 @@ def says(same: bool, confidence: float = 0.9, reason: str = "it is so") -> str:
 class Recorder:
     """A desk that answers from a list and keeps what it was asked."""
 
-    label, identity = "recorder:x", {"backend": "recorder"}
+    label, identity, varies = "recorder:x", {"backend": "recorder"}, True
 
     def __init__(self, *replies: str) -> None:
         self.replies, self.asked = list(replies), list[tuple[Any, int]]()
@@ -106,11 +107,14 @@ def test_a_reason_may_hold_latex(judge: Made) -> None:
 )
 def test_what_is_no_verdict_is_asked_again_and_then_fails(reply: str, problem: str) -> None:
     judge, desk = recorded(reply)
-    with pytest.raises(ValueError, match=rf"recorder:x gave no verdict that can be read in 3 tries: .*({problem})"):
+    with pytest.raises(ValueError, match=rf"recorder:x gave nothing usable in 3 tries \(.*({problem})"):
         judge.judge(REWORDED)
-    assert [nonce for _, nonce in desk.asked] == list(range(TRIES)), "another try is another request"
+    assert len(desk.asked) == TRIES
     again, desk = recorded("nonsense", says(True))
     assert again.judge(REWORDED).status == "kept" and len(desk.asked) == 2
+    (first, _), (second, _) = desk.asked
+    assert [message.role for message in second] == ["user", "assistant", "user"] and second[0] == first[0]
+    assert second[1].text == "nonsense" and "it holds no JSON object" in second[2].text
 
 
 def test_a_model_that_does_not_answer_fails_the_case_and_one_that_cannot_be_asked_ends_all(judge: Made) -> None:
@@ -141,6 +145,26 @@ def test_a_strict_majority_decides(votes: list[tuple[bool, float]], status: str,
         == f"vote {max((sure, -n) for n, (same, sure) in enumerate(votes) if same is (status == 'kept'))[1] * -1}"
     )
     assert len({nonce for _, nonce in desk.asked}) == len(votes), "no vote is another one's cached reply"
+
+
+@pytest.mark.parametrize("options", ["temperature=0", "temperature=0.0,top_p=0.5", "temperature=1,seed=7", "seed=7"])
+def test_votes_of_a_model_that_says_the_same_each_time_are_refused(options: str) -> None:
+    name = f"openai:m,base_url=http://127.0.0.1:9/v1,{options}"
+    with pytest.raises(
+        UserError, match=r"openai:m would vote alike each time: give it a temperature above 0 and no seed"
+    ):
+        open_judge(name, votes=3)
+    open_judge(name, votes=1).close()
+
+
+@pytest.mark.parametrize(
+    ("options", "temperature"), [("", 0.7), (",temperature=0.3", 0.3), (",temperature=none", None)]
+)
+def test_votes_are_asked_for_with_a_temperature(options: str, temperature: float | None) -> None:
+    judge = open_judge(f"openai:m,base_url=http://127.0.0.1:9/v1{options}", votes=3)
+    identity = json.loads(canonical(judge.identity))["model"]
+    assert identity["parameters"] == ({"temperature": temperature} if temperature else {})
+    judge.close()
 
 
 @pytest.mark.parametrize("votes", [0, 2, 4])

@@ -18,10 +18,12 @@ from mmdyn.errors import ModelError
 from mmdyn.keys import stream
 from mmdyn.models.desk import Desk
 from mmdyn.sample import Sample
+from perturb._asking import TRIES
 from perturb._operator import NotApplicable
 from perturb.rewrite._rewriter import Standalone
-from perturb.rewrite.model import TRIES, ModelRewriter
+from perturb.rewrite.model import ModelRewriter
 from perturb.text.convert import Convert
+from perturb.text.substitute import Substitute
 from perturb.workbench import Tools, Workbench
 
 Ask = Callable[..., ModelRewriter]
@@ -84,9 +86,7 @@ def test_the_last_object_of_the_right_shape_counts(reply: str, rewriter: Ask) ->
     ],
 )
 def test_what_cannot_be_used_ends_in_a_value_error(reply: str, problem: str, rewriter: Ask) -> None:
-    with pytest.raises(
-        ValueError, match=rf"scripted:replies\.jsonl gave no usable rewording in 3 tries \(.*({problem})"
-    ):
+    with pytest.raises(ValueError, match=rf"scripted:replies\.jsonl gave nothing usable in 3 tries \(.*({problem})"):
         substitute(rewriter(reply))
 
 
@@ -104,7 +104,7 @@ def test_a_model_may_decline(rewriter: Ask) -> None:
 # what is asked
 
 
-def asked(sample: Sample, name: str, *more: Any) -> str:
+def asked(sample: Sample, name: str, *more: Any, **options: str) -> str:
     """The prompt that a rewriter sends, taken at a desk that only listens."""
     seen: list[str] = []
 
@@ -117,7 +117,7 @@ def asked(sample: Sample, name: str, *more: Any) -> str:
             seen.append(message.text)
             return '{"cannot": "listen only"}'
 
-    assert isinstance(getattr(Listening(), name)(sample, *more, stream("ask")), NotApplicable)
+    assert isinstance(getattr(Listening(), name)(sample, *more, stream("ask"), **options), NotApplicable)
     return seen[0]
 
 
@@ -135,6 +135,41 @@ def test_each_language_is_asked_in_its_own_words() -> None:
     assert "另一版本" in asked(choice(language="zh"), "substitute")
     text = asked(choice(language="zh"), "distractors", "three", 3)
     assert "编写 3 个错误答案" in text and "three" in text and "A. two" not in text
+
+
+EXTENTS = {
+    ("substitute", "en"): ("Change at least two words", "only about one in four", "leave no word as it is"),
+    ("substitute", "zh"): ("只要题目允许，至少替换两处。", "大约四分之一，至少一处", "都要替换，一处也不要留"),
+    ("paraphrase", "en"): (
+        "words, sentence by sentence, so that",
+        "exactly one of its sentences",
+        "leaving no sentence",
+    ),
+    ("paraphrase", "zh"): ("题目逐句换一种说法", "题目中的恰好一个句子", "逐句（每一句都要改动"),
+}
+
+
+@pytest.mark.parametrize(("name", "language"), EXTENTS)
+def test_a_severity_is_asked_for_in_words(name: str, language: str) -> None:
+    words = EXTENTS[name, language]
+    for number, severity in enumerate(("", "mild", "strong")):
+        text = asked(choice(language=language), name, severity=severity)
+        assert [word in text for word in words] == [place == number for place in range(3)], severity
+        assert "{" + "extent" not in text
+    assert asked(choice(language=language), name) == asked(choice(language=language), name, severity="")
+
+
+def test_the_operator_hands_its_severity_to_the_model(tmp_path: Path) -> None:
+    replies = ({"match": "only about one in four", "reply": '{"question": "How many edges has a triangle?"}'},
+               {"match": "no word as it is", "reply": '{"question": "What number of edges has a triangle?"}'})  # fmt: skip
+    workbench = bench(tmp_path, *replies, '{"cannot": "other"}')
+    made = {severity: Substitute(workbench, severity).params(stream("s"), choice()) for severity in ("mild", "strong")}
+    by = "scripted:replies.jsonl"
+    assert made == {
+        "mild": {"by": by, "question": "How many edges has a triangle?"},
+        "strong": {"by": by, "question": "What number of edges has a triangle?"},
+    }
+    workbench.close()
 
 
 def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
@@ -159,7 +194,7 @@ def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
 def test_what_cannot_be_used_is_asked_for_three_times(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, "No."))) as server:
         rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}"))
-        with pytest.raises(ValueError, match="openai:m gave no usable rewording"):
+        with pytest.raises(ValueError, match="openai:m gave nothing usable"):
             substitute(rewriter)
         assert server.stats.total == TRIES == 3
         rewriter.close()
@@ -220,7 +255,7 @@ def test_wrong_answers_that_may_be_right_are_asked_for_again(wrong: list[str], p
     if not problem:
         assert distractors(one, "6") == tuple(wrong)
         return
-    with pytest.raises(ValueError, match=f"gave no usable rewording in 3 tries .*{problem}"):
+    with pytest.raises(ValueError, match=f"gave nothing usable in 3 tries .*{problem}"):
         distractors(one, "6")
 
 
@@ -294,6 +329,8 @@ def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_mode
         ({"question": "A shape with 3 sides is called ____."}, "the rewritten stem speaks of options or blanks"),
         ({"question": "Is a triangle a shape with 3 sides?"}, "the rewritten stem gives the answer away"),
         ({"question": "<image 1> has 3 sides?"}, "the rewritten stem has other image marks"),
+        ({"question": "What has 3 sides?\x1b[2J"}, "the rewriter added control characters"),
+        ({"question": "What has 3 sides?", "answers": ["tri\x85angle"]}, "the rewriter added control characters"),
         ({"question": "What has 3 sides?", "answers": ["square"]}, "an accepted answer may mean another option"),
         ({"cannot": "several shapes fit"}, "scripted:replies.jsonl declines (several shapes fit)"),
     ],
@@ -326,6 +363,15 @@ def test_wrong_options_come_from_the_model_where_there_is_one(tmp_path: Path) ->
     workbench.close()
 
 
+def test_a_wrong_option_with_control_characters_is_refused(tmp_path: Path) -> None:
+    workbench = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green\\u001b", "grey"]}'},
+                      {"match": "Write 1", "reply": '{"distractors": ["red\\u0000"]}'})  # fmt: skip
+    sample = blank(question="What colour is the sky?", answer=(("blue",),))
+    made = Convert(workbench, "mild").params(stream("model"), sample)
+    assert made == NotApplicable("the rewriter added control characters")
+    workbench.close()
+
+
 def test_a_wrong_option_that_is_accepted_is_refused(tmp_path: Path) -> None:
     workbench = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "azure", "grey"]}'},
                       {"match": "Write 1", "reply": '{"distractors": ["azure"]}'})  # fmt: skip
@@ -337,7 +383,7 @@ def test_a_wrong_option_that_is_accepted_is_refused(tmp_path: Path) -> None:
 
 def test_a_model_that_fails_fails_the_draw(tmp_path: Path) -> None:
     workbench = bench(tmp_path, "No.")
-    with pytest.raises(ValueError, match="gave no usable rewording"):
+    with pytest.raises(ValueError, match="gave nothing usable"):
         for number in range(20):
             Convert(workbench).params(stream("model", number), open_ended(question="What colour is it?", answer="red"))
     workbench.close()

@@ -19,11 +19,11 @@ from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
 from perturb._operator import Picture
+from perturb.audit.pairs import Pair, find_parent, pairs, shown_to_judge, workbench_for
+from perturb.audit.replay import Replayed, levels_apart, redo, replay
 from perturb.codec import Pictures, decode, encode
 from perturb.judge._judge import Case
-from perturb.pairs import Pair, find_parent, pairs, shown_to_judge, workbench_for
 from perturb.pipeline import perturb
-from perturb.replay import Replayed, levels_apart, redo, replay
 
 OPS = "pad,color,style,pad+style+color,shuffle,substitute,paraphrase,convert,pad+shuffle+convert"
 

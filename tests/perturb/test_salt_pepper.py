@@ -12,8 +12,8 @@ from making_pictures import Sheet
 
 from making import choice
 from perturb._operator import Item, Picture
+from perturb._pixels import to_device, to_host
 from perturb.codec import decode
-from perturb.image._pixels import to_device, to_host
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
 

@@ -121,18 +121,22 @@ def stems(words: list[str], joint: str, openers: list[str], stops: str) -> st.Se
 
 
 @settings(max_examples=400, deadline=None)
-@given(stems(EN, " ", OPENERS, ".?"), st.integers(0, 10**6))
-def test_what_is_protected_stays_in_english(text: str, seed: int) -> None:
-    made = paraphrase(text, "en", stream(seed))
+@given(stems(EN, " ", OPENERS, ".?"), st.integers(0, 10**6), st.sampled_from(["", "mild", "strong"]))
+def test_what_is_protected_stays_in_english(text: str, seed: int, severity: str) -> None:
+    made = paraphrase(text, "en", stream(seed), severity)
     if isinstance(made, str):
         assert made != text
         assert_kept(text, made, "en")
 
 
 @settings(max_examples=400, deadline=None)
-@given(stems(ZH, "", ["", "已知", "若", "如图，", "请问"], "。？"), st.integers(0, 10**6))
-def test_what_is_protected_stays_in_chinese(text: str, seed: int) -> None:
-    made = paraphrase(text, "zh", stream(seed))
+@given(
+    stems(ZH, "", ["", "已知", "若", "如图，", "请问"], "。？"),
+    st.integers(0, 10**6),
+    st.sampled_from(["", "mild", "strong"]),
+)
+def test_what_is_protected_stays_in_chinese(text: str, seed: int, severity: str) -> None:
+    made = paraphrase(text, "zh", stream(seed), severity)
     if isinstance(made, str):
         assert made != text
         assert_kept(text, made, "zh")
@@ -149,6 +153,40 @@ def test_any_text_is_rewritten_or_declined(text: str, language: str) -> None:
 def test_masks_come_off_again(text: str) -> None:
     masked, atoms = mask(text)
     assert masked.translate(atoms) == text
+
+
+NO_CHANGE = [
+    ("As shown in the figure, as shown in the figure.", "en"),
+    ("as shown in the figure, As  shown in the figure.", "en"),
+    ("As shown in the figure, $a$ as shown in the figure, $a$.", "en"),
+]
+
+
+@pytest.mark.parametrize("severity", ["", "mild", "strong"])
+@pytest.mark.parametrize(("text", "language"), NO_CHANGE)
+def test_a_sentence_that_becomes_itself_is_no_change(text: str, language: str, severity: str) -> None:
+    for asked in (text, f"{text} What is $x$?"):
+        for number in range(30):
+            made = paraphrase(asked, language, stream(number), severity)
+            assert isinstance(made, NotApplicable) or "".join(made.split()).lower() != "".join(asked.split()).lower()
+        assert asked == text or isinstance(made, str), "another sentence changes"
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("三角形$A$的面积是多少？．", "三角形$A$的面积．"),
+        ("三角形$A$的面积是多少? ．", "三角形$A$的面积．"),
+        ("What is the area of $A$? ．", "the area of $A$．"),
+        ("What is the area of $A$? .\nIt is 3.", "the area of $A$.\nIt is 3."),
+        ("What is the area of $A$? .5 is more.", "the area of $A$. .5 is more."),
+    ],
+)
+def test_a_full_stop_that_stood_behind_a_question_mark_stays_alone(text: str, made: str) -> None:
+    language = "zh" if "三" in text else "en"
+    texts = {paraphrase(text, language, stream(number)) for number in range(60)}
+    asked = [one for one in texts if isinstance(one, str) and one.endswith(made)]
+    assert asked and not [one for one in texts if re.search(r"[．.]\s?[．.](?!\d)", str(one))]
 
 
 HOSTILE = ["a", "7", "12,", "1１", "1.２", "$", "(", "（", "“", '"', "\\(", "_ ", "1.", "? ", "\n", "what is the ", "if a b c, ", "求", "若啊，", "的", "如果", "下列",

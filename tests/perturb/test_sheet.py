@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +19,10 @@ from mmdyn.cli import commands
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from perturb.judge.labels import labelled_cases
-from perturb.pairs import find_parent
+from perturb.audit.labels import labelled_cases
+from perturb.audit.pairs import find_parent
+from perturb.audit.sheet import write_sheet
 from perturb.pipeline import perturb
-from perturb.sheet import write_sheet
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +60,31 @@ def test_the_choice_depends_on_the_seed_alone(dynamic: SampleSet, tmp_path: Path
         write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 12, seed)
         pages.append((tmp_path / "sheet.html").read_bytes())
     assert pages[0] == pages[1] != pages[2]
+
+
+def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic: SampleSet, tmp_path: Path) -> None:
+    def key(found: SampleSet, seed: int, count: int = 12) -> str:
+        write_sheet(found, find_parent(found), tmp_path / "sheet.html", count, seed)
+        keys = re.findall(r'data-key="([0-9a-f]{32})"', (tmp_path / "sheet.html").read_text("utf-8"))
+        assert len(keys) == 1
+        return str(keys[0])
+
+    moved = SampleSet(shutil.copytree(dynamic.folder.parent, tmp_path / "moved") / dynamic.folder.name)
+    assert key(dynamic, 0) == key(dynamic, 0) == key(moved, 0)
+    assert len({key(dynamic, 0), key(dynamic, 1), key(dynamic, 0, 11)}) == 3
+
+
+def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: SampleSet, tmp_path: Path) -> None:
+    write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 4)
+    page = (tmp_path / "sheet.html").read_text("utf-8")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy == (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src 'sha256-{hashed}'"
+    )
+    assert "innerHTML" not in script and not re.search(r"\son\w+=", page)
 
 
 def test_every_attempt_at_a_draw_has_a_card_of_its_own(tmp_path: Path) -> None:

@@ -148,6 +148,23 @@ def test_draws() -> None:
     assert refusal(Style(), choice()) == "the sample has no picture"
 
 
+@pytest.mark.parametrize(
+    ("question", "colour"),
+    [("Which ball is red?", "red"), ("How many white squares are there?", "white"), ("图中黑色部分的面积", "黑色")],
+)
+@pytest.mark.parametrize("severity", STRENGTHS)
+def test_a_question_that_names_a_colour_is_refused(question: str, colour: str, severity: str) -> None:
+    sample = choice(question=question, images=("images/0.png",))
+    assert refusal(Style(None, severity), sample) == f"the question speaks of colours ({colour})"
+    options = choice(texts=("grey", "blue"), images=("images/0.png",))
+    assert refusal(Style(), options) == "the question speaks of colours (grey)"
+
+
+def test_light_and_dark_may_be_named_because_they_stay() -> None:
+    sample = choice(question="What lies in the darker region?", images=("images/0.png",))
+    assert draw(Style(), sample)["by"] == "embedded"
+
+
 def test_pictures_of_a_sample_share_a_palette_and_not_the_grain() -> None:
     grey = np.full((40, 60), 128, np.uint8)
     before = item(grey, grey)

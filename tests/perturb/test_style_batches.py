@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import ModelError
-from perturb.style._batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
+from perturb._batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
 
 LONG = 30.0
 """Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""

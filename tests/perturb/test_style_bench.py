@@ -7,8 +7,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+WAYS = ("batched", "one by one", "as arrays")
 BENCH = Path(__file__).resolve().parents[2] / "bench" / "style.py"
 
 
@@ -24,9 +26,21 @@ def bench() -> Any:
 def test_the_small_run_says_what_it_measured(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
     bench.main(["--small", "--rounds", "1"])
     rows = {line[:15].strip(): line[15:].strip() for line in capsys.readouterr().out.splitlines()}
-    assert list(rows) == ["device", "picture", "steps", "batch", "work", "speed", "matrix product", "dense bf16"]
+    painting = ["device", "picture", "steps", "batch", "work", "speed", "matrix product", "dense bf16"]
+    assert list(rows) == [*painting, "pixels", *WAYS]
     assert rows["steps"] == "10 (0.2 of 50)" and rows["batch"] == "2 (given)"
-    assert float(rows["speed"].partition(" ")[0]) > 0
+    assert all(float(rows[name].partition(" ")[0]) > 0 for name in ("speed", *WAYS))
+    assert rows["pixels"] == "pad, invert, salt_pepper on 8 pictures of 256x192, CPU"
+
+
+def test_all_ways_change_pixels_alike(bench: Any) -> None:
+    array = np.random.default_rng(1).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    together, alone = bench.Workbench(), bench.Workbench()
+    alone.canvas = bench.Alone()
+    tensor = bench.to_device(array, "cpu")
+    made = [bench.chained(together, tensor, 3).numpy(), bench.chained(alone, tensor, 3).numpy()]
+    assert all(np.array_equal(one, bench.chained(alone, array, 3)) for one in made)
+    together.close()
 
 
 def test_the_full_model_s_work_is_what_was_reckoned(bench: Any) -> None:

@@ -18,15 +18,16 @@ from mmdyn import plugins
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import ImageRef, Sample
+from perturb.audit.replay import replay
 from perturb.pipeline import perturb
-from perturb.replay import replay
 from perturb.style.open import open_styler
 from perturb.workbench import Tools, Workbench
 
-OPS = "style,pad+style+color,color"
+OPS = "style,pad+style+color,style+color@mild,color"
 STEPS = {
     "style": ("image.style",),
     "pad+style+color": ("image.pad", "image.style", "image.invert", "image.salt_pepper"),
+    "style+color@mild": ("image.style", "image.invert", "image.salt_pepper"),
     "color": ("image.invert", "image.salt_pepper"),
 }
 PICTURES = [picture(60, 40, text="7"), picture(120, 96, "L", text="9"), picture(50, 50, text="3")]

@@ -157,7 +157,7 @@ def test_its_identity_holds_all_that_decides() -> None:
         ("embedded:none", 3, UserError, "the embedded judge says the same each time it is asked: leave the votes out"),
         ("embedded:/no/such/folder", 1, UserError, "the embedding model /no/such/folder cannot be loaded (there is no such folder): give a folder that holds it, or connect to the hub"),
         ("nobody:x", 1, UserError, "there is no model 'nobody'; `mmdyn list models` names them all"),
-        ("embedding", 1, UserError, "the model 'embedding' is not backend:name, such as openai:NAME or baseline:lexical"),
+        ("embedding", 1, UserError, "there is no judge 'embedding' (did you mean 'embedded'?): use embedded, or a MODEL such as openai:NAME"),
     ],
 )  # fmt: skip
 def test_names_that_cannot_be_opened(name: str, votes: int, error: type[Exception], says: str) -> None:

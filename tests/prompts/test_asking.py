@@ -12,8 +12,8 @@ from mmdyn.prompts import LANGUAGES, template, templates_digest
 from mmdyn.prompts.asking import asking_digest, filled
 
 REWRITE = {
-    "substitute": {"mark", "question", "options"},
-    "paraphrase": {"mark", "question", "options", "manner"},
+    "substitute": {"mark", "question", "options", "extent"},
+    "paraphrase": {"mark", "question", "options", "extent", "manner"},
     "distractors": {"mark", "question", "answer", "count"},
     "standalone": {"mark", "question", "options", "answer"},
 }
@@ -34,7 +34,7 @@ def test_places_and_values_belong_together() -> None:
     with pytest.raises(KeyError, match="rewrite/en/substitute has no place for manner"):
         filled("rewrite", "substitute", "en", **values, manner="x")
     with pytest.raises(KeyError, match="options"):
-        filled("rewrite", "substitute", "en", mark="x", question="x")
+        filled("rewrite", "substitute", "en", mark="x", question="x", extent="x")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -51,6 +51,11 @@ def test_the_wanted_reply_is_shown_as_json(language: str) -> None:
 def test_each_language_has_its_own_manners() -> None:
     manners = {language: filled("rewrite", "manners", language).splitlines() for language in LANGUAGES}
     assert all(len(lines) == 3 and all(lines) for lines in manners.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_asking_again_names_the_problem(language: str) -> None:
+    assert "it holds no JSON object {x}" in filled("again", "again", language, problem="it holds no JSON object {x}")
 
 
 def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:

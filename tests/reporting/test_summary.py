@@ -206,7 +206,7 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     again = report(write_run(tmp_path / "b" / "run", reversed(records)), by=["grade"]).to_json()
     assert first == again
     read = json.loads(first)
-    assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "failures"]
+    assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "judges", "failures"]
     assert read["schema"] == 1
     designed = ["model", "set", "factors", "n", "score", "ci95", "ok", "unparsed", "refused", "failed", "by"]
     assert set(designed) <= set(read["conditions"][0])

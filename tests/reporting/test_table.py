@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from reporting.making_runs import DYNAMIC, answer, answers, write_run
+from reporting.making_runs import DYNAMIC, SETS, answer, answers, write_run
 from rich.cells import cell_len
 
 from mmdyn.record import Condition
@@ -94,4 +94,4 @@ def test_nothing_that_a_model_or_a_file_brought_reaches_the_terminal_raw(tmp_pat
 
 
 def test_an_empty_run_prints_nothing(tmp_path: Path) -> None:
-    assert shown(summarise([write_run(tmp_path / "run", [])])) == ""
+    assert shown(summarise([write_run(tmp_path / "run", [], sets=SETS[:1])])) == ""

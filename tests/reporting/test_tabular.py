@@ -32,6 +32,7 @@ def test_scores_and_contrasts_whole_and_broken_down(tmp_path: Path) -> None:
         ("score", "dynamic", "discipline", "物理"),
         ("contrast", "", "", ""),
         ("contrast", "", "discipline", "物理"),
+        ("judge", "", "", ""),
     ]
     assert {name: rows[2][name] for name in ("n", "ok", "unparsed", "refused", "failed", "estimate", "method")} == {
         "n": "9",
@@ -58,13 +59,13 @@ def test_no_text_is_run_as_a_formula(tmp_path: Path, start: str) -> None:
     evil = f'{start}HYPERLINK("http://example.org","x")'
     records = answers("10", model=evil, fields={"topic": evil})
     write_csv(summarise([write_run(tmp_path / "run", records)], by=["topic"]), tmp_path / "out.csv")
-    whole, part = read(tmp_path / "out.csv")
+    whole, part, _ = read(tmp_path / "out.csv")
     assert whole["model"] == part["value"] == "'" + evil
 
 
 def test_a_number_below_zero_stays_a_number(tmp_path: Path) -> None:
     write_csv(summarise([write_run(tmp_path / "run", [*answers("11"), *answers("00", DYNAMIC)])]), tmp_path / "out.csv")
-    assert float(read(tmp_path / "out.csv")[-1]["estimate"]) == -1.0
+    assert float(read(tmp_path / "out.csv")[-2]["estimate"]) == -1.0
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ guessing, `majority` the floor of always giving one answer, `lexical` that of ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -49,6 +50,8 @@ class Baseline:
     """
 
     cached = False
+    varied: ClassVar[Mapping[str, str]] = {}
+    varies = False
     limits = Limits()
 
     def __init__(self, spec: Spec) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
@@ -45,6 +46,7 @@ class OpenAI:
     """
 
     cached = True
+    varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
 
     def __init__(self, spec: Spec) -> None:
         extra = {key.removeprefix("header."): value for key, value in spec.options.items() if key.startswith("header.")}
@@ -62,6 +64,7 @@ class OpenAI:
         self._session: ClientSession | None = None
         self._reached = False
         self.label = options.label or f"openai:{spec.name}"
+        self.varies = options.temperature != 0 and options.seed is None
         self.limits = Limits(options.concurrency, options.max_tries)
         self.identity: dict[str, Json] = {
             "backend": "openai",

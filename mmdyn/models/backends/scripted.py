@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
@@ -35,6 +36,8 @@ class Scripted:
     """
 
     cached = False
+    varied: ClassVar[Mapping[str, str]] = {}
+    varies = False
 
     def __init__(self, spec: Spec) -> None:
         self.limits = Limits(max_tries=read_options(spec, _Options).max_tries)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from mmdyn.keys import Json
 from mmdyn.models.message import Message
 from mmdyn.models.model import Limits, Spec
@@ -12,6 +15,8 @@ class Echo:
     """`echo:WORDS` answers every question with WORDS."""
 
     cached = False
+    varied: ClassVar[Mapping[str, str]] = {}
+    varies = False
     limits = Limits()
 
     def __init__(self, spec: Spec) -> None:

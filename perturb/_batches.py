@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections import deque
@@ -11,14 +12,14 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from mmdyn.errors import ModelError
+from mmdyn.errors import ModelError, NotNow
 
 K = TypeVar("K", bound=Hashable)
 J = TypeVar("J")
 A = TypeVar("A")
 
 OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make the picture smaller"
-CLOSED = "the style backend was closed before this picture was painted: run again"
+CLOSED = "the work was closed before this picture's turn came: run again"
 
 
 class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
@@ -33,7 +34,7 @@ class Batches(Generic[K, J, A]):
     `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. Whoever has waited
     longest is served first. A run that is out of memory is halved, down to single jobs, and later batches of its key
     stay as small; `free` is called in between, to give memory back. `run`, `size` and `free` are only ever called by one
-    thread, the batches' own.
+    thread, the batches' own, which begins with the first job.
     """
 
     def __init__(
@@ -48,8 +49,7 @@ class Batches(Generic[K, J, A]):
         self._most: dict[K, int] = {}
         self._changed = threading.Condition()
         self._closed = False
-        self._thread = threading.Thread(target=self._work, name="batches", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
     @property
     def waiting(self) -> int:
@@ -60,12 +60,15 @@ class Batches(Generic[K, J, A]):
     def ask(self, key: K, job: J) -> A:
         """The job's answer; waits for it.
 
-        Raises what `run` raised, ValueError where it did not fit into memory, and ModelError where the batches were closed.
+        Raises what `run` raised, NotNow where it did not fit into memory, and ModelError where the batches were closed.
         """
         waiting = _Waiting(job, Future[A](), time.monotonic())
         with self._changed:
             if self._closed:
                 raise ModelError(CLOSED)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="batches", daemon=True)
+                self._thread.start()
             self._groups.setdefault(key, deque()).append(waiting)
             self._changed.notify()
         return waiting.answer.result()
@@ -79,7 +82,8 @@ class Batches(Generic[K, J, A]):
             self._changed.notify()
         for one in waiting:
             one.answer.set_exception(ModelError(CLOSED))
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def _work(self) -> None:
         while (key := self._next()) is not None:
@@ -134,7 +138,7 @@ class Batches(Generic[K, J, A]):
                 self._most[key] = len(part) // 2
                 continue
             else:
-                answers.append(ValueError(OUT_OF_MEMORY))
+                answers.append(NotNow(OUT_OF_MEMORY))
             jobs = jobs[len(part) :]
         return answers
 
@@ -157,3 +161,12 @@ def is_out_of_memory(error: Exception) -> bool:
     """Whether an error says that memory ran out: torch's own kind, and what backends say in words."""
     words = f"{type(error).__name__} {error}".lower()
     return any(sign in words for sign in ("memoryerror", "out of memory", "can't allocate memory"))
+
+
+def give_memory_back() -> None:
+    """Let go of what nobody refers to any more, on the GPU too."""
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,43 @@
+"""mmdyn list operators: severities, short names and presets, without loading what is heavy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from perturb.chains import parse_chains
+
+
+def listed(*options: str) -> str:
+    command = [sys.executable, "-m", "mmdyn", "list", "operators", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_operators_come_with_their_severities_and_what_short_names_and_presets_stand_for() -> None:
+    lines = listed().splitlines()
+    for name in ("image.pad", "image.style", "text.convert", "text.paraphrase", "text.shuffle", "text.substitute"):
+        assert f"{name}  @mild @strong" in lines
+    assert lines[0].split()[0] == "image.invert"
+    assert lines[-2] == "color  = image.invert+image.salt_pepper  @mild @strong"
+    name, _, chains = lines[-1].partition("  = ")
+    assert name == "mdk12" and chains.startswith("pad,color,style,substitute,paraphrase,convert,pad+style+color,")
+    assert parse_chains(chains) == parse_chains("mdk12"), "it can be typed as it is shown"
+
+
+def test_json_stays_one_object_of_names() -> None:
+    found = json.loads(listed("--json"))
+    assert found["image.pad"] == "perturb.image.pad" and found["text.shuffle"] == "perturb.text.shuffle"
+    assert found["color"] == "image.invert+image.salt_pepper" and found["mdk12"].startswith("pad,color,")
+    assert list(found) == sorted(found)
+
+
+def test_listing_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; from click.testing import CliRunner; from mmdyn.cli.list import command\n"
+        "assert CliRunner().invoke(command, ['operators']).exit_code == 0\n"
+        "print([name for name in ('torch', 'transformers', 'diffusers', 'cv2', 'rapidocr', 'onnxruntime', "
+        "'sentence_transformers', 'PIL', 'pyarrow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
