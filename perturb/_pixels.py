@@ -6,15 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mmdyn.errors import NotNow
+from mmdyn.work.batches import OUT_OF_MEMORY, is_out_of_memory
+
 if TYPE_CHECKING:
     from perturb._operator import Pixels
 
 
 def to_device(pixels: Pixels, device: str) -> Any:
-    """An array's pixels as a tensor on a device, such as cuda:0; the array stays as it is."""
+    """An array's pixels as a tensor on a device, such as cuda:0; the array stays as it is.
+
+    Raises NotNow where the device has no memory left.
+    """
     import torch
 
-    return torch.from_numpy(np.array(pixels)).to(device)
+    try:
+        return torch.from_numpy(np.array(pixels)).to(device)
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+    raise NotNow(OUT_OF_MEMORY)
 
 
 def to_host(pixels: Any) -> Pixels:

@@ -20,7 +20,7 @@ from mmdyn.work.pool import Job, find_result, run_jobs, unsettled
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store
-from perturb._misspelt import EMBEDDED
+from perturb._embedded import EMBEDDED
 from perturb.outcomes import Outcome, Outcomes, is_settled
 from perturb.plan import WORK, Plan
 from perturb.pool import Pool
@@ -70,6 +70,7 @@ def perturb(
     Raises UserError for settings that do not fit or that differ from those in `out`, Busy where another process is at it.
     """
     tools = Tools(rewriter, style_backend, judge, votes, concurrency)
+    tools.check()
     recipe = Recipe.read(ops, draws, seed, factorial=factorial, redraws=redraws, tools=tools)
     for what, number in (("workers", workers), ("limit", 1 if limit is None else limit)):
         if number < 1:
@@ -83,7 +84,7 @@ def perturb(
 
 def _carry_out(plan: Plan, workers: int) -> SampleSet:
     """Make what is not made yet, and write the set where that is this rank's task."""
-    ranks, work = plan.ranks, plan.out / WORK
+    ranks, work, before = plan.ranks, plan.out / WORK, _stamp(plan.out)
     try:
         store = Store(work, ranks.writer)
     except MmdynError:  # rank 0 may have finished the set, and removed the folder, a moment ago
@@ -94,13 +95,26 @@ def _carry_out(plan: Plan, workers: int) -> SampleSet:
         if (finished := plan.finished()) is not None:
             return finished
         plan.begin(store)
-        _make(plan, store, workers)
-        settled = ranks.number == 0 and _write(plan, store)
-    if settled:
+        unsettled = _make(plan, store, workers)
+        if ranks.number > 0:
+            may_leave = (
+                bool(before) and not unsettled
+            )  # rank 0, which writes the set anew, needs nothing of this session
+            ranks.wait_for(0, work, lambda: may_leave or _stamp(plan.out) != before)
+            return SampleSet(plan.out)
+        settled = _write(plan, store)
+    if settled and ranks.wait_until_left(work):
         shutil.rmtree(work, ignore_errors=True)
-    elif ranks.number > 0:
-        ranks.wait_for(0, work, (plan.out / MANIFEST).is_file)
     return SampleSet(plan.out)
+
+
+def _stamp(out: Path) -> tuple[int, ...]:
+    """What tells a written set from the one that replaces it; empty where there is none."""
+    try:
+        status = (out / MANIFEST).stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _open(source: SampleSet | str | Path, out: Path, ranks: Ranks) -> SampleSet:
@@ -113,8 +127,11 @@ def _open(source: SampleSet | str | Path, out: Path, ranks: Ranks) -> SampleSet:
     return source
 
 
-def _make(plan: Plan, store: Store, workers: int) -> None:
-    """Do this rank's jobs. What waits for a server or a device is done by threads of this process."""
+def _make(plan: Plan, store: Store, workers: int) -> int:
+    """Do this rank's jobs; how many of them another run may do better.
+
+    What waits for a server or a device is done by threads of this process.
+    """
     recipe, pool = plan.recipe, None
     if "pool" in recipe.uses:
         pool = plan.out / WORK / f"pool-{plan.ranks.number}.json"
@@ -126,15 +143,14 @@ def _make(plan: Plan, store: Store, workers: int) -> None:
     with ProgressBar(label, total, quiet=plan.quiet) as progress:
         run = partial(run_jobs, _share(plan), store=store, kind=_OUTCOMES, advance=progress.advance, settled=is_settled)
         if workers > 1 and not plan.waits:
-            run(make=make, workers=workers)
-        else:
-            if workers > 1 and not plan.quiet:
-                print(
-                    f"{recipe.tools.concurrency} threads of one process wait for models, no {workers} workers",
-                    file=sys.stderr,
-                )
-            with closing(make()) as maker:
-                run(make=lambda: maker, workers=1, threads=recipe.tools.concurrency if plan.waits else 1)
+            return run(make=make, workers=workers)
+        if workers > 1 and not plan.quiet:
+            print(
+                f"--workers {workers} is not used: {recipe.tools.concurrency} threads of one process wait for models",
+                file=sys.stderr,
+            )
+        with closing(make()) as maker:
+            return run(make=lambda: maker, workers=1, threads=recipe.tools.concurrency if plan.waits else 1)
 
 
 def _share(plan: Plan) -> Iterator[Job]:
@@ -156,8 +172,9 @@ def _write(plan: Plan, store: Store) -> bool:
 
     Parts that a killed process left of pictures are removed.
     """
+    sessions = {plan.ranks.number: store.session}
     for key, _ in _parents(plan) if plan.ranks.size > 1 else ():
-        plan.ranks.wait_for_result(store, _OUTCOMES, key)
+        sessions[plan.ranks.owner(key)] = plan.ranks.wait_for_result(store, _OUTCOMES, key)
     for part in plan.out.glob("images/*/.*.part"):
         part.unlink(missing_ok=True)
     settled, origin = True, Origin(plan.source.name, plan.source.manifest.digest)
@@ -166,7 +183,7 @@ def _write(plan: Plan, store: Store) -> bool:
         for point in plan.source.knowledge():
             writer.know(point)
         for key, _ in _parents(plan):
-            line = find_result(store, _OUTCOMES, key)
+            line = find_result(store, _OUTCOMES, key, sessions.get(plan.ranks.owner(key), ""))
             if line is None:
                 raise InputError(plan.source.folder / SAMPLES, None, "changed while it was perturbed: run again")
             outcomes = msgspec.json.decode(line, type=Outcomes)
@@ -175,7 +192,7 @@ def _write(plan: Plan, store: Store) -> bool:
                 _add(writer, outcome, plan.source)
         if not settled:
             plan.unsettled.touch()
-    store.forget(unsettled(_OUTCOMES), everywhere=True)
+    store.forget(unsettled(_OUTCOMES))
     return settled
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.set_folder import MANIFEST, SAMPLES, SampleSet
+from mmdyn.data.set_folder import MANIFEST, SAMPLES, SampleSet, is_being_written
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.work.ranks import Ranks
@@ -76,7 +76,7 @@ class Plan(Struct, frozen=True):
     @property
     def unsettled(self) -> Path:
         """The file that is there where variants of the written set failed and are to be tried again."""
-        return self.out / WORK / "unsettled"
+        return unsettled_mark(self.out)
 
     def finished(self) -> SampleSet | None:
         """The set in `out` where it is finished, with nothing to try again, and was made with these settings, whatever the
@@ -85,6 +85,8 @@ class Plan(Struct, frozen=True):
         Raises UserError where another set is there.
         """
         out = self.out
+        if is_being_written(out):
+            return None
         if not (out / MANIFEST).is_file():
             if (out / SAMPLES).exists() and not (out / WORK).exists():
                 raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
@@ -126,3 +128,13 @@ class Plan(Struct, frozen=True):
                 f"{self.out} was made with other settings ({'; '.join(differing)}): "
                 "choose another folder, or remove this one"
             )
+
+
+def is_unsettled(out: Path) -> bool:
+    """Whether variants of a written set failed for a reason that may pass."""
+    return unsettled_mark(out).exists()
+
+
+def unsettled_mark(out: Path) -> Path:
+    """The file that says so."""
+    return out / WORK / "unsettled"

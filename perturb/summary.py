@@ -34,7 +34,9 @@ def summarize(dynamic: SampleSet) -> dict[str, ChainOutcomes]:
     for dropped in dynamic.dropped():
         chain = chains.setdefault(dropped.chain, ChainOutcomes())
         chain.outcomes[dropped.status] += 1
-        reason = dropped.reason.partition(" (")[0] if dropped.reason.endswith(")") else dropped.reason
+        reason = dropped.reason
+        if reason.endswith(")") and dropped.status != "failed":  # what fails says in brackets why
+            reason = reason.partition(" (")[0]
         known = reason in chain.reasons or len(chain.reasons) < _MOST_REASONS
         chain.reasons[reason if known else "other reasons"] += 1
     return chains

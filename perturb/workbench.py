@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from mmdyn.errors import UserError
 from perturb._canvas import Canvas
-from perturb._misspelt import EMBEDDED
+from perturb._embedded import EMBEDDED, refuse_misspelt
 
 if TYPE_CHECKING:
     from perturb.judge._judge import Judge
@@ -29,6 +30,17 @@ class Tools(Struct, frozen=True):
     judge: str = ""
     votes: int = 1
     concurrency: int = 32
+
+    def check(self) -> None:
+        """Raises UserError for what is wrong whether it is used or not."""
+        from perturb.style.open import check_backend
+
+        refuse_misspelt("rewriter", self.rewriter)
+        check_backend(self.style)
+        if self.judge:
+            refuse_misspelt("judge", self.judge)
+        elif self.votes != 1:
+            raise UserError(f"votes is {self.votes}, and nobody judges: give a judge too, or leave the votes out")
 
 
 class Workbench:

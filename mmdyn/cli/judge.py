@@ -67,7 +67,7 @@ def command(
     finally:
         judge.close()
     if failed:
-        click.echo(f"{failed} pairs got no verdict", err=True)
+        click.echo(f"pairs without a verdict: {failed}", err=True)
         click.get_current_context().exit(1)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import OutPath, print_variants, variant_options
+from mmdyn.cli._shared import OutPath, not_empty, print_variants, variant_options
 
 
 @click.command("perturb")
@@ -27,11 +27,16 @@ from mmdyn.cli._shared import OutPath, print_variants, variant_options
 @click.option(
     "--judge",
     metavar="MODEL",
-    default="",
+    callback=not_empty,
     help="Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]",
 )
 @click.option(
-    "--votes", metavar="N", default=1, show_default=True, help="Ask a judge model so often; the majority counts."
+    "--votes",
+    metavar="N",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Ask a judge model so often; the majority counts.",
 )
 @click.option(
     "--redraws",
@@ -63,6 +68,7 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     """
     from mmdyn.work.ranks import Ranks
     from perturb.pipeline import perturb
+    from perturb.plan import is_unsettled
 
     dynamic = perturb(source, out, quiet=quiet, **arguments)
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set
@@ -70,4 +76,6 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     if not quiet:
         print_variants(dynamic)
     if dynamic.manifest.counts.get("failed"):
+        if is_unsettled(out) and not quiet:
+            click.echo("some failed for a reason that may pass: the same command tries them again", err=True)
         click.get_current_context().exit(1)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError
 
 MAX_LINE = 1 << 28
 """Bytes of a line, its end included: a few of the largest pictures in base64 fit."""
@@ -71,18 +69,3 @@ def decode(line: bytes) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"is not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes its place, and that of an older one, when all is written. Raises UserError."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            yield file
-        part.replace(path)
-    except OSError as error:
-        raise UserError(f"cannot write {path} ({error.strerror}): choose another place") from None
-    finally:
-        part.unlink(missing_ok=True)

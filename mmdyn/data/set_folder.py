@@ -93,7 +93,7 @@ class SampleSet:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.images = ImageFolder(self.folder)
-        if not (self.folder / SAMPLES).is_file():
+        if is_being_written(self.folder) or not (self.folder / SAMPLES).is_file():
             raise InputError(
                 folder, None, f"no {SAMPLES} in it, so it is no finished set: run the command that makes it"
             )
@@ -219,7 +219,7 @@ class SetWriter:
     """Write a set folder: samples one by one, the manifest last, so that a folder without one is unfinished.
 
     A context manager: leaving it without an error finishes the set (`manifest` is then set), with one leaves no set behind.
-    With `replace` a set that the folder holds stays whole until then, and is replaced.
+    With `replace` a set that the folder holds stays until then, and is replaced.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class SetWriter:
         made: dict[str, Json] | None = None,
         replace: bool = False,
     ) -> None:
-        there = (folder / MANIFEST).exists() or ((folder / SAMPLES).exists() and not _interrupted(folder))
+        there = (folder / MANIFEST).exists() or ((folder / SAMPLES).exists() and not is_being_written(folder))
         if there and not replace:
             raise UserError(f"{folder} already holds a set: choose another folder, or remove this one")
         self.folder, self.images = folder, ImageFolder(folder)
@@ -275,11 +275,12 @@ class SetWriter:
     def __enter__(self) -> SetWriter:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            interrupted = _interrupted(self.folder) and not (self.folder / MANIFEST).exists()
-            for file in (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST):
-                (self.folder / f"{file}.part").unlink(missing_ok=True)
-                if interrupted:
+            files = (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST)
+            if is_being_written(self.folder):
+                for file in files:
                     (self.folder / file).unlink(missing_ok=True)
+            for file in files:  # the manifest's last: while it is there, nobody takes the rest for a set
+                (self.folder / f"{file}.part").unlink(missing_ok=True)
             self._open(SAMPLES)
         except OSError as error:
             raise UserError(f"cannot write {self.folder} ({error.strerror}): choose another folder") from None
@@ -323,6 +324,6 @@ def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
         raise InputError(row.file, row.line, str(error)) from None
 
 
-def _interrupted(folder: Path) -> bool:
-    """Whether a writer was stopped between the last sample and the manifest."""
+def is_being_written(folder: Path) -> bool:
+    """Whether a writer is, or was stopped, between the last sample and the manifest: what is there is not one set."""
     return (folder / f"{MANIFEST}.part").exists()

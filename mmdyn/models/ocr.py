@@ -16,6 +16,7 @@ from PIL import Image
 
 from mmdyn.errors import MissingExtra
 from mmdyn.keys import Json
+from mmdyn.work.interrupts import interrupts_deferred
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +55,8 @@ class Ocr:
             if not find_spec(package):
                 raise MissingExtra(package, "ocr")
         self.identity: Json = {package: version(package) for package in PACKAGES}
-        self._finder, self._speller = _engine(use_rec=False), _engine(use_det=False)
+        with interrupts_deferred():
+            self._finder, self._speller = _engine(use_rec=False), _engine(use_det=False)
         self._read = dict[bytes, tuple[Word, ...]]()
         self._lock = threading.Lock()
 

@@ -8,7 +8,7 @@ import msgspec
 from filelock import FileLock
 from msgspec import Struct
 
-from mmdyn.data._text import new_file
+from mmdyn.data.new_file import new_file
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.work.user_cache import user_cache

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 
-_WIDE, _WIDE_ZH = "red|green|blue|purple|violet", "红绿蓝紫"
+_WIDE, _WIDE_ZH = "red|green|blue|bluish|purple|purplish|violet", "红绿蓝紫"
 """Hues that are called so from dark to light."""
 
-_NARROW, _NARROW_ZH = "black|white|gr[ae]y|orange|yellow|pink|brown", "黑白灰橙黄粉棕褐"
+_NARROW = "black|white|whitish|gr[ae]y|orange|yellow|pink|brown|cyan|magenta|teal|turquoise|navy|crimson|scarlet|maroon|beige|lavender"
+_NARROW_ZH = "黑白灰橙黄粉棕褐青"
 """Colours without a hue, and hues whose names say how light they are."""
 
 _LIGHT = (
-    r"\b(?:dark|bright)(?:er|est|ness)?\b"
-    rf"|\b(?:light(?:er|est)?|deep|pale)[ -](?:colou?r|shade|tone|{_WIDE}|{_NARROW})"
+    r"\b(?:dark|bright)(?:er|est|ness)?\b|\blight(?:er|est)\b"
+    r"|\b(?:sky|lime|midnight|forest|olive|mint|baby|royal)[ -]?(?:blue|green)"
+    rf"|\b(?:light|deep|pale)[ -](?:colou?r|shade|tone|{_WIDE}|{_NARROW})"
+    r"|[粉橙棕褐天墨藏][红绿蓝紫]"
     rf"|[深浅淡暗亮][{_WIDE_ZH}{_NARROW_ZH}]?色|[明较更最]亮|[较更最]暗|亮度|明暗"
 )
 
@@ -20,7 +23,7 @@ _LIGHT = (
 def _names(english: str, chinese: str) -> str:
     """After a Chinese name stands what it colours, so that the 红 of a name and the 黄 of a river are none."""
     return (
-        rf"\b(?:{english})(?:er|est|d?ish)?\b|[{chinese}](?:[色球块格框棋]|部分)"
+        rf"\b(?:{english})(?:er|est|d?ish|s)?\b|[{chinese}](?:[色球块格框棋线点]|部分)|[金银]色"
         r"|\bcolou?r(?:s|ed|ful)?\b|[彩颜][色球块格框棋]|[黑白][、和与]?[黑白]"
     )
 

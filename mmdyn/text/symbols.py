@@ -43,6 +43,8 @@ _OPERAND = re.compile(rf"[A-Za-z{_GREEK}\d]")
 _FUNCTION = re.compile(rf"\\?\b({'|'.join(sorted(_FUNCTIONS, key=len, reverse=True))})\s*(?=[\w(√])")
 _EDGE = ".,:!'_=<>≤≥≠≈→"
 _SUBSCRIPT = re.compile(rf"(?<=[A-Za-z{_GREEK})])_(?=[A-Za-z0-9])")
+_WORD_AT_A_BAR = re.compile(rf"(?!(?:{'|'.join(sorted(_FUNCTIONS))})\|)[A-Z]?[a-z]+(?=\|)")
+"""A word that stands before an absolute value and is no part of it: "If |x| = 3"."""
 _BARE_NUMBER = re.compile(r"-?[\d./]+")
 _LONGEST = 1000
 """Characters of a run that may be a formula."""
@@ -116,6 +118,8 @@ def _parts(run: str) -> list[str]:
 def _trimmed(run: str) -> str:
     """A run of mathematical characters without the punctuation and the unpaired brackets around it."""
     run = run.strip(_EDGE)
+    if (word := _WORD_AT_A_BAR.match(run)) and len(word[0]) > 1:
+        run = run[word.end() :]
     while run and run[-1] in ")]}" and run.count(run[-1]) > run.count("([{"[")]}".index(run[-1])]):
         run = run[:-1].rstrip(_EDGE)
     while run and run[0] in "([{" and run.count(run[0]) > run.count(")]}"["([{".index(run[0])]):

@@ -37,16 +37,15 @@ def run_jobs(
     threads: int = 1,
     advance: Callable[[], None],
     settled: Callable[[bytes], bool] = lambda result: True,
-) -> None:
+) -> int:
     """Do every job that has no settled result in the store yet, and keep its result there; `find_result` finds it.
 
     With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
     done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they are
-    needed; `advance` is called once for each. A result that is not `settled` counts in this run alone: the next one does
-    the job again. Raises UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by
+    needed; `advance` is called once for each. A result that is not `settled` counts in this session of the store alone: the
+    next one does the job again. Returns how many there are. Raises UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by
     it and ends it.
     """
-    store.forget(unsettled(kind))
 
     def missing() -> Iterator[Job]:
         for key, payload in jobs:
@@ -61,11 +60,17 @@ def run_jobs(
         results = _in_threads(missing(), make, threads, store.flush)
     else:
         results = _in_place(missing(), make)
+    left = 0
     with closing(results):
         for key, result in results:
-            store.put(kind if settled(result) else unsettled(kind), key, result)
+            if settled(result):
+                store.put(kind, key, result)
+            else:
+                store.put(unsettled(kind), _of_session(key, store.session), result)
+                left += 1
             advance()
     store.flush()
+    return left
 
 
 def unsettled(kind: str) -> str:
@@ -73,10 +78,14 @@ def unsettled(kind: str) -> str:
     return f"{kind}, unsettled"
 
 
-def find_result(store: Store, kind: str, key: str) -> bytes | None:
-    """A job's result, settled or not; None where there is none yet."""
+def find_result(store: Store, kind: str, key: str, session: str) -> bytes | None:
+    """A job's result, or what a session of a store had in its place; None where there is neither."""
     found = store.get(kind, key)
-    return found if found is not None else store.get(unsettled(kind), key)
+    return found if found is not None else store.get(unsettled(kind), _of_session(key, session))
+
+
+def _of_session(key: str, session: str) -> str:
+    return f"{key}@{session}"
 
 
 def _in_place(jobs: Iterable[Job], make: Callable[[], Work]) -> Generator[Job]:

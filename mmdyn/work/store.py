@@ -1,7 +1,7 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
-A value that `put` took outlives the process at once, and a power cut after at most half a second; it is never written
-again. Perturbing, asking and scoring share it, so that resuming is written once.
+A value that `put` took outlives the process at once, and a power cut when it is saved, by the next `put` or `flush` past
+half a second; it is never written again. Perturbing, asking and scoring share it, so that resuming is written once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
+from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
@@ -26,6 +27,8 @@ COMMIT_RECORDS = 2000
 LOCK_SECONDS = 60
 PROBED_SECONDS = 0.2
 """How long a file may seem held because somebody looks whether it is."""
+_LEFT = ".left"
+"""The suffix of a tail that is being taken over."""
 LOOK_SECONDS = 1.0
 """How often a store looks for files of processes that began after it."""
 
@@ -35,11 +38,12 @@ class Store:
 
     `writer` names this process's file. With `shared` the first free of writer, writer-1, writer-2, … is taken (a cache);
     without, a file that another process holds raises Busy. Every file of the folder is read. Usable from several threads.
-    Raises UserError where the folder cannot be written, InputError where a file is no store (it is left as it is).
+    `session` names this opening of it; `session_of` tells other processes. Raises UserError where the folder cannot be
+    written, InputError where a file is no store (it is left as it is).
     """
 
     def __init__(self, folder: Path, writer: str = "main", *, shared: bool = False) -> None:
-        self.folder = folder
+        self.folder, self.session = folder, uuid4().hex
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock, name = self._acquire(writer, shared)
@@ -97,18 +101,13 @@ class Store:
             self._pending.clear()
             self._unsaved.clear()
 
-    def forget(self, kind: str, *, everywhere: bool = False) -> None:
-        """Remove a kind's records from this process's file; `everywhere`: from those of all others too, which have none
-        unsaved. Raises UserError.
-        """
+    def forget(self, kind: str) -> None:
+        """Remove a kind's saved records from every file; one that cannot be written keeps them."""
         with self._guard:
             self.flush()
-            for db in (self._db, *self._others) if everywhere else (self._db,):
-                try:
-                    with db:
-                        db.execute("DELETE FROM records WHERE kind = ?", (kind,))
-                except sqlite3.Error as error:
-                    raise self._unsavable(error) from None
+            for db in (self._db, *self._others):
+                with suppress(sqlite3.OperationalError), db:
+                    db.execute("DELETE FROM records WHERE kind = ?", (kind,))
 
     def close(self) -> None:
         """Save and let go of the file."""
@@ -145,13 +144,18 @@ class Store:
         return UserError(f"cannot save into {self.folder} ({reason}): free some space and run again")
 
     def _take_over(self, name: str) -> Tail:
-        """Save what killed processes left unsaved, and begin this one's own tail."""
-        for file in sorted(self.folder.glob("*.tail")):
+        """Save what killed processes left unsaved, and begin this one's own tail.
+
+        Their tails are only renamed under their locks, so that a process that takes one's place has not to wait.
+        """
+        for file in self.folder.glob("*.tail"):
             lock = FileLock(self.folder / f"{file.stem}.lock", thread_local=False)
-            with suppress(Timeout), nullcontext() if file.stem == name else lock.acquire(timeout=0):
-                if records := list(left_in(file)):
-                    self._save(records)
-                    os.truncate(file, 0)
+            with suppress(Timeout, FileNotFoundError), nullcontext() if file.stem == name else lock.acquire(timeout=0):
+                file.replace(file.with_suffix(f".{self.session}{_LEFT}"))
+        for file in self.folder.glob(f"*{_LEFT}"):
+            with suppress(FileNotFoundError):  # another process saves it, too
+                self._save(list(left_in(file)))
+                file.unlink()
         return Tail(self.folder / f"{name}.tail")
 
     def _acquire(self, writer: str, shared: bool) -> tuple[FileLock, str]:
@@ -165,27 +169,32 @@ class Store:
                 if shared:
                     continue
                 raise Busy(f"{self.folder} is held by {_read_holder(holder)}: wait for it, or stop it") from None
-            holder.write_text(f"process {os.getpid()} on {socket.gethostname()}")
+            holder.write_text(f"process {os.getpid()} on {socket.gethostname()}\n{self.session}")
             return lock, name
         raise Busy(f"{self.folder} is held by a thousand processes: wait for one of them")
 
 
 class Reader:
-    """Reads all files of a folder, while somebody may be writing. A context manager."""
+    """Reads all files of a folder, while somebody may be writing, and what a killed process left. A context manager."""
 
     def __init__(self, folder: Path) -> None:
+        self._unsaved = _left_unsaved(folder)
         self._dbs = [*_open_all(sorted(folder.glob("*.sqlite"))).values()]
 
     def get(self, kind: str, key: str) -> bytes | None:
         """The value of a key, or None."""
-        return _find(self._dbs, kind, key)
+        found = _find(self._dbs, kind, key)
+        return found if found is not None else self._unsaved.get((kind, key))
 
     def items(self, kind: str) -> Iterator[tuple[str, bytes]]:
-        """Every (key, value) of a kind, each key once, in key order within a file."""
+        """Every (key, value) of a kind, each key once, in key order within a file; what was not saved yet comes last."""
         for number, db in enumerate(self._dbs):
             for key, value in _pages(db, kind):
                 if _find(self._dbs[:number], kind, key) is None:
                     yield key, value
+        for (of, key), value in self._unsaved.items():
+            if of == kind and _find(self._dbs, kind, key) is None:
+                yield key, value
 
     def __enter__(self) -> Reader:
         return self
@@ -197,19 +206,40 @@ class Reader:
             db.close()
 
 
+def session_of(folder: Path, writer: str) -> str:
+    """The session of the process that holds a writer's file; empty where none does."""
+    if not is_held(folder, writer):
+        return ""
+    try:
+        return (folder / f"{writer}.holder").read_text().partition("\n")[2]
+    except OSError:
+        return ""
+
+
 def is_held(folder: Path, writer: str) -> bool:
-    """Whether a process holds a writer's file."""
+    """Whether a process holds a writer's file. Those who look take turns, so that none takes another's look for a hold."""
     if not (folder / f"{writer}.lock").exists():
         return False
     lock = FileLock(folder / f"{writer}.lock", thread_local=False)
     try:
-        lock.acquire(timeout=0)
+        with FileLock(folder / ".looking.lock", thread_local=False):
+            lock.acquire(timeout=0)
+            lock.release()
     except Timeout:
         return True
     except OSError:  # the folder was removed meanwhile
         return False
-    lock.release()
     return False
+
+
+def _left_unsaved(folder: Path) -> dict[tuple[str, str], bytes]:
+    """What lies in tails. Read before the files that it may be saved into meanwhile."""
+    unsaved = dict[tuple[str, str], bytes]()
+    for file in (*folder.glob("*.tail"), *folder.glob(f"*{_LEFT}")):
+        with suppress(FileNotFoundError):
+            for kind, key, value in left_in(file):
+                unsaved.setdefault((kind, key), value)
+    return unsaved
 
 
 def _pages(db: sqlite3.Connection, kind: str) -> Iterator[tuple[str, bytes]]:
@@ -277,6 +307,6 @@ def _explain(error: sqlite3.DatabaseError, file: str | Path) -> UserError:
 
 def _read_holder(file: Path) -> str:
     try:
-        return file.read_text() or "another process"
+        return file.read_text().partition("\n")[0] or "another process"
     except OSError:
         return "another process"

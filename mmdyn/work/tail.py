@@ -22,17 +22,25 @@ class Tail:
 
     def __init__(self, file: Path) -> None:
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        self._end = os.fstat(self._file).st_size
 
     def append(self, record: Record) -> None:
         """Write a record down. It is in the system's hands when this returns, not yet on the disk."""
         body = msgspec.msgpack.encode(record)
         rest = memoryview(_HEAD.pack(len(body), zlib.crc32(body)) + body)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
+        end = self._end + len(rest)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError:
+            os.ftruncate(self._file, self._end)  # half a record would hide those after it
+            raise
+        self._end = end
 
     def clear(self) -> None:
         """Forget the records: they are saved."""
         os.ftruncate(self._file, 0)
+        self._end = 0
 
     def close(self) -> None:
         """Let go of the file."""
@@ -45,7 +53,7 @@ def left_in(file: Path) -> Iterator[Record]:
     while at + _HEAD.size <= len(data):
         length, checksum = _HEAD.unpack_from(data, at)
         body = data[at + _HEAD.size : at + _HEAD.size + length]
-        if len(body) < length or zlib.crc32(body) != checksum:
+        if not body or len(body) < length or zlib.crc32(body) != checksum:  # a power cut may leave zeros
             return
         yield msgspec.msgpack.decode(body, type=Record)
         at += _HEAD.size + length

@@ -11,7 +11,7 @@ from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import Origin, SampleSet, read_manifest
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample, Variant
-from perturb._misspelt import EMBEDDED
+from perturb._embedded import EMBEDDED
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import Pictures
 from perturb.judge._judge import Case, Look

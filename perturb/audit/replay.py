@@ -16,7 +16,7 @@ from mmdyn.data.rows import with_images
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant
-from perturb._misspelt import EMBEDDED
+from perturb._embedded import EMBEDDED
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.codec import Pictures, decode, encode
 from perturb.workbench import Workbench

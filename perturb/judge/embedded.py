@@ -14,12 +14,13 @@ from mmdyn.models.embed import Embedder
 from mmdyn.models.model import Spec, read_options
 from mmdyn.models.ocr import open_ocr
 from mmdyn.sample import Language, Verdict
+from perturb._embedded import EMBEDDED
 from perturb.judge import invariants
 from perturb.judge._judge import Case, Doubt, Judge
 from perturb.judge.pictures import check_pictures, picture_checks
 from perturb.judge.text import check_structure
 
-NAME, NO_MODEL = "embedded", "none"
+NO_MODEL = "none"
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """Some fifty languages, English and Chinese among them, 12 layers, 384 dimensions; fetched from the hub when first used."""
 
@@ -48,19 +49,19 @@ class EmbeddedJudge(Judge):
     Raises UserError for an option that is wrong or a model that cannot be had, MissingExtra where sentence-transformers is not installed.
     """
 
-    label = NAME
     waits = False
 
-    def __init__(self, name: str = NAME) -> None:
+    def __init__(self, name: str = EMBEDDED) -> None:
         head, comma, options = name.partition(",")
         model = head.partition(":")[2].strip() or DEFAULT_MODEL
-        self._options = read_options(Spec.parse(f"{NAME}:{model}{comma}{options}"), _Options)
+        self._options = read_options(Spec.parse(f"{EMBEDDED}:{model}{comma}{options}"), _Options)
         if not 0 <= self._options.threshold <= 1:
             raise UserError(f"the embedded judge's threshold is {self._options.threshold:g}: give a cosine from 0 to 1")
         self._languages = {language.strip() for language in self._options.languages.split(",") if language.strip()}
         if wrong := self._languages - {"en", "zh"}:
             raise UserError(f"the embedded judge knows no language {min(wrong)!r}: write languages=en, zh or en,zh")
         self._embedder = None if model == NO_MODEL else Embedder(model)
+        self.label = EMBEDDED if self._embedder else f"{EMBEDDED}:{NO_MODEL}"
         if self._embedder:
             self._embedder.check()
         self._ocr = open_ocr()
@@ -75,26 +76,25 @@ class EmbeddedJudge(Judge):
         """A verdict by the first thing that speaks against the variant, words before pictures."""
         a, b = invariants.take_apart(case.before, case.after, case.looks)
         doubt = invariants.compare_asked(a, b) or check_structure(a, b) or check_pictures(case.looks, self._ocr)
-        return _rejected(doubt) if doubt else self._by_meaning(a.stem, b.stem, case.before.language)
+        return self._rejected(doubt) if doubt else self._by_meaning(a.stem, b.stem, case.before.language)
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
     def _by_meaning(self, a: str, b: str, language: Language) -> Verdict:
         if a == b:
-            return Verdict("kept", NAME, "", _SAME_WORDS)
+            return Verdict("kept", self.label, "", _SAME_WORDS)
         if self._embedder is None or (self._languages and language not in self._languages):
-            return Verdict("kept", NAME, "", _NO_DOUBT)
+            return Verdict("kept", self.label, "", _NO_DOUBT)
         one, two = self._embedder.encode([a, b])
         cosine = float(one @ two)
         sure = 1 / (1 + math.exp(-_STEEPNESS * (cosine - self._options.threshold)))
         if cosine < self._options.threshold:
-            return _rejected(Doubt(f"the meaning is not near enough: cosine {cosine:.2f}", False, 1 - sure))
-        return Verdict("kept", NAME, f"cosine {cosine:.2f}", round(sure, 4))
+            return self._rejected(Doubt(f"the meaning is not near enough: cosine {cosine:.2f}", False, 1 - sure))
+        return Verdict("kept", self.label, f"cosine {cosine:.2f}", round(sure, 4))
 
-
-def _rejected(doubt: Doubt) -> Verdict:
-    return Verdict("rejected", NAME, doubt.reason, round(doubt.confidence, 4))
+    def _rejected(self, doubt: Doubt) -> Verdict:
+        return Verdict("rejected", self.label, doubt.reason, round(doubt.confidence, 4))
 
 
 def _rules() -> str:

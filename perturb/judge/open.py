@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from mmdyn.errors import UserError
-from perturb._misspelt import refuse_misspelt
+from perturb._embedded import EMBEDDED, refuse_misspelt
 from perturb.judge._judge import Judge
-from perturb.judge.embedded import NAME, EmbeddedJudge
+from perturb.judge.embedded import EmbeddedJudge
 
-_EMBEDDED = re.compile(rf"{NAME}(?:[:,].*)?", re.DOTALL)
+_EMBEDDED = re.compile(rf"{EMBEDDED}(?:[:,].*)?", re.DOTALL)
 
 
 def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:

@@ -37,6 +37,8 @@ right a little more often there, but rejects more exam questions that were only 
 
 _TOKEN = re.compile(r"[A-Za-z0-9À-ɏα-ωΑ-Ω]+(?:\.\d+)?|[\u4e00-\u9fff]|[，。；;,.?？!！:：\n]")
 _ARTICLE = re.compile(r"(?<![a-z,] )\bA(?= [a-z])")
+_FRAME = re.compile("关于|有关|对于|而言|下列|下面|以下|如图(?:所示)?")
+"""Words that say of what a sentence speaks, or point at what follows: they may stand anywhere in it."""
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _MARKS = frozenset("，。；;,.?？!！:：\n")
 _LISTING = frozenset({",", "and", "or"})
@@ -125,7 +127,8 @@ Word: TypeAlias = tuple[tuple[str, ...], int]
 
 @lru_cache(maxsize=512)
 def _words(text: str) -> _Words:
-    found = [token if len(token) == 1 else token.lower() for token in _TOKEN.findall(_ARTICLE.sub("a", text))]
+    text = _FRAME.sub("", _ARTICLE.sub("a", text))
+    found = [token if len(token) == 1 else token.lower() for token in _TOKEN.findall(text)]
     size = 2 if 2 * sum(map(bool, map(_HAN.match, found))) > len(found) else 1
     tokens, clauses, gaps, clause = list[str](), list[int](), list[tuple[str, ...]](), 0
     gap = list[str]()

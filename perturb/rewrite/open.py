@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perturb._misspelt import refuse_misspelt
+from perturb._embedded import refuse_misspelt
 from perturb.rewrite._rewriter import Rewriter
 from perturb.rewrite.embedded import EmbeddedRewriter
 

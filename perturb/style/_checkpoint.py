@@ -1,115 +1,35 @@
-"""A diffusion model's weights: a folder on this machine, or a repository that is fetched into the user's cache."""
+"""A diffusion model's weights, and whether a backend can paint with them."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from pathlib import Path
 
-from msgspec import Struct
-
-from mmdyn.errors import MissingExtra, UserError
-from mmdyn.keys import Json, digest
+from mmdyn.errors import UserError
+from mmdyn.models.checkpoint import Checkpoint, Form
+from mmdyn.models.checkpoint import find_checkpoint as find
 
 INDEX = "model_index.json"
 
-BLOCK, BLOCKS = 64 << 10, 64
-"""Of a large file so many blocks of so many bytes are read, evenly spread: some hundredths of a second a file."""
-
-_MOST_HEADER = 16 << 20
-"""Bytes of a safetensors header that are looked at; that of a large model has some 100 thousand."""
-
-_REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
-
-
-class Checkpoint(Struct, frozen=True):
-    """`identity` is the repository and its commit, or a folder's digest: of its small files and of samples of its weights."""
-
-    folder: Path
-    identity: Json
-
-    def check_kind(self, kinds: tuple[str, ...], backend: str) -> None:
-        """Raises UserError where the folder is not of a pipeline class that the backend can load, or a model that is not
-        distilled where the class has both: that one would need many steps and guidance.
-        """
-        try:
-            index = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
-            kind, distilled = index["_class_name"], index.get("is_distilled", True)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{self.folder / INDEX} cannot be read ({error}): fetch the checkpoint again") from None
-        if kind not in kinds:
-            raise UserError(f"{self.folder} holds a {kind}, and {backend} paints with a {kinds[0]}: name another one")
-        if not distilled:
-            raise UserError(f"{self.folder} holds a base model, and {backend} needs a distilled one: name another one")
+DIFFUSERS = Form("diffusers", INDEX, ("*/*",))
+"""Weights lie in folders by component; files beside them are the same weights once more, in one piece."""
 
 
 def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint:
-    """The checkpoint in a folder, or of a repository `owner/name`, fetched where it is not in the cache yet.
+    """The checkpoint of a folder or repository. Raises UserError, MissingExtra."""
+    return find(name, DIFFUSERS, revision)
 
-    Raises UserError: no such folder or repository, no leave to read or fetch it, no network; MissingExtra.
+
+def check_kind(folder: Path, kinds: tuple[str, ...], backend: str) -> None:
+    """Raises UserError where the folder is not of a pipeline class that the backend can load, or a model that is not
+    distilled where the class has both: that one would need many steps and guidance.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        if not (folder / INDEX).is_file():
-            raise UserError(f"{name} is no checkpoint in diffusers' form: it has no {INDEX}")
-        try:
-            return Checkpoint(folder, {"digest": _digest(folder)})
-        except OSError as error:
-            raise UserError(
-                f"{error.filename or name} cannot be read ({error.strerror}): mend the checkpoint"
-            ) from None
-    if not _REPOSITORY.fullmatch(name):
-        raise UserError(f"there is no folder {name}: name a checkpoint's folder, or a repository as owner/name")
-    return _fetched(name, revision)
-
-
-def _fetched(name: str, revision: str | None) -> Checkpoint:
     try:
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
-    except ImportError:
-        raise MissingExtra("huggingface_hub", "gpu") from None
-    page = f"https://huggingface.co/{name}"
-    local = f"or name a folder that has it, such as /path/to/{name.rpartition('/')[2]}"
-    try:
-        # Weights lie in folders by component; files beside them are the same weights once more, in one piece.
-        folder = Path(snapshot_download(name, revision=revision, allow_patterns=[INDEX, "*/*"]))
-    except GatedRepoError:
-        raise UserError(
-            f"{name} is gated: accept its licence at {page} and log in (`hf auth login`), {local}"
-        ) from None
-    except RepositoryNotFoundError:
-        raise UserError(f"there is no {page}, or you may not see it: check the name, log in, {local}") from None
-    except RevisionNotFoundError:
-        raise UserError(f"{page} has no revision {revision!r}: name a branch, a tag or a commit") from None
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split()).partition(". ")[0]
-        raise UserError(f"{name} is not in the cache and cannot be fetched ({reason}): go online, {local}") from None
-    return Checkpoint(folder, {"repository": name, "revision": folder.name})
-
-
-def _digest(folder: Path) -> str:
-    """Of every component's files."""
-    files = [folder / INDEX, *sorted(file for file in folder.glob("[!.]*/*") if file.is_file())]
-    return digest([[str(file.relative_to(folder)), _fingerprint(file)] for file in files])
-
-
-def _fingerprint(file: Path) -> str:
-    """Of a file's size and bytes; of weights that are large, of the size, the header and blocks from first to last.
-
-    Weights of another training differ nearly everywhere, so that samples tell them apart; gigabytes would take minutes.
-    """
-    size = file.stat().st_size
-    seen = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
-    with file.open("rb") as data:
-        if file.suffix == ".json" or size <= BLOCK * BLOCKS:
-            seen.update(data.read())
-            return seen.hexdigest()
-        if file.suffix == ".safetensors":
-            header = int.from_bytes(data.read(8), "little")
-            seen.update(data.read(min(header, _MOST_HEADER)))
-        for number in range(BLOCKS):
-            data.seek((size - BLOCK) * number // (BLOCKS - 1))
-            seen.update(data.read(BLOCK))
-    return seen.hexdigest()
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        kind, distilled = index["_class_name"], index.get("is_distilled", True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder / INDEX} cannot be read ({error}): fetch the checkpoint again") from None
+    if kind not in kinds:
+        raise UserError(f"{folder} holds a {kind}, and {backend} paints with a {kinds[0]}: name another one")
+    if not distilled:
+        raise UserError(f"{folder} holds a base model, and {backend} needs a distilled one: name another one")

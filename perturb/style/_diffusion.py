@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.model import Spec, read_options
-from perturb._batches import Batches, give_memory_back, is_out_of_memory
+from mmdyn.work.batches import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
 from perturb.style._buckets import fit
-from perturb.style._checkpoint import find_checkpoint
+from perturb.style._checkpoint import check_kind, find_checkpoint
 from perturb.style._loading import load, place, quantization, quieten
 from perturb.style._painter import Call, Costs, Job, Painter
 from perturb.style._prompts import encoded, prompts, styles
@@ -52,7 +52,7 @@ class Diffusion(ABC):
         self._settings = read_options(spec, Settings)
         self._settings.check()
         self._checkpoint = find_checkpoint(spec.name, self._settings.revision)
-        self._checkpoint.check_kind(self.kinds, self.label)
+        check_kind(self._checkpoint.folder, self.kinds, self.label)
         self.device: str | None = str(self._settings.torch_device)
         self._texts, self._steps = prompts(self.label), self._settings.steps or self.steps
         self.identity: Json = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from mmdyn.errors import MissingExtra, UserError
+from mmdyn.errors import UserError
+from mmdyn.models.device import Precision, need, torch_device, torch_dtype
 
 PACKAGES = {"int8": "torchao", "fp8": "torchao", "nf4": "bitsandbytes"}
 
@@ -24,7 +24,7 @@ class Settings(Struct, frozen=True):
     """
 
     device: str | None = None
-    dtype: Literal["bf16", "fp16", "fp32"] | None = None
+    dtype: Precision | None = None
     batch: Annotated[int, Meta(ge=1)] | None = None
     steps: Annotated[int, Meta(ge=1, le=1000)] | None = None
     compile: bool = False
@@ -34,9 +34,7 @@ class Settings(Struct, frozen=True):
 
     def check(self) -> None:
         """Raises UserError for settings that this machine cannot serve, MissingExtra where a package is missing."""
-        for package in ("torch", "diffusers", "transformers", "accelerate"):
-            if find_spec(package) is None:
-                raise MissingExtra(package, "gpu")
+        need("torch", "diffusers", "transformers", "accelerate")
         if self.quantize and find_spec(package := PACKAGES[self.quantize]) is None:
             raise UserError(f"quantize={self.quantize} needs {package}, which is not installed: pip install {package}")
         if self.offload and self.torch_device.type == "cpu":
@@ -45,21 +43,7 @@ class Settings(Struct, frozen=True):
     @property
     def torch_device(self) -> Any:
         """The torch.device; a GPU is not touched yet. Raises UserError for one that there is not."""
-        import torch
-
-        name = self.device or ("cuda" if torch.cuda.device_count() else "cpu")
-        if name == "cuda":
-            name += f":{os.environ.get('LOCAL_RANK', '0')}"
-        try:
-            device = torch.device(name)
-            if device.type != "cuda":
-                torch.empty(0, device=device)
-            elif device.index >= torch.cuda.device_count():
-                raise RuntimeError(f"there are {torch.cuda.device_count()} GPUs")
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).partition("\n")[0]
-            raise UserError(f"the device {name!r} cannot be used ({reason}): give another one, such as cpu") from None
-        return device
+        return torch_device(self.device)
 
     @property
     def smaller(self) -> str:
@@ -73,7 +57,4 @@ class Settings(Struct, frozen=True):
     @property
     def torch_dtype(self) -> Any:
         """The torch.dtype of the model."""
-        import torch
-
-        names = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-        return names[self.dtype or ("fp32" if self.torch_device.type == "cpu" else "bf16")]
+        return torch_dtype(self.dtype, self.torch_device)

@@ -16,11 +16,7 @@ def open_styler(text: str) -> Styler:
     Raises UserError: no such backend or option, no weights; MissingExtra.
     """
     head, comma, options = text.partition(",")
-    backend, _, name = (part.strip() for part in head.partition(":"))
-    if backend not in BACKENDS:
-        raise UserError(
-            f"there is no style backend {backend!r}{did_you_mean(backend, BACKENDS)}: use {', '.join(BACKENDS)}"
-        )
+    name, backend = head.partition(":")[2].strip(), check_backend(text)
     if backend == "embedded":
         if text.strip() != backend:
             raise UserError(f"the style backend embedded takes no name and no options: {text!r} has some")
@@ -34,3 +30,13 @@ def open_styler(text: str) -> Styler:
     from perturb.style.klein import Klein
 
     return Klein(Spec.parse(f"{backend}:{name or Klein.repository}{comma}{options}"))
+
+
+def check_backend(text: str) -> str:
+    """The backend that a text names. Raises UserError where there is none of that name."""
+    backend = text.partition(",")[0].partition(":")[0].strip()
+    if backend not in BACKENDS:
+        raise UserError(
+            f"there is no style backend {backend!r}{did_you_mean(backend, BACKENDS)}: use {', '.join(BACKENDS)}"
+        )
+    return backend

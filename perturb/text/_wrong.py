@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._misspelt import EMBEDDED
+from perturb._embedded import EMBEDDED
 from perturb._operator import NotApplicable
 from perturb.answers import ROUNDED, Answer, answer_of, differ, spread
 from perturb.text._kept import controls

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
-from perturb._misspelt import EMBEDDED
+from perturb._embedded import EMBEDDED
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.text._alone import as_alone, ask_alone
 from perturb.text._blank import as_blank

@@ -45,8 +45,8 @@ def test_lines_come_out_in_their_order_with_their_own_keys(tmp_path: Path) -> No
     status, out, errors = run(tmp_path, [SAME, CHANGED], "--judge", "embedded:none")
     assert (status, errors) == (0, "")
     assert out == [
-        {**SAME, "same": True, "confidence": 0.75, "reason": "", "by": "embedded"},
-        {**CHANGED, "same": False, "confidence": 0.97, "reason": "a number changed: 12 -> 21", "by": "embedded"},
+        {**SAME, "same": True, "confidence": 0.75, "reason": "", "by": "embedded:none"},
+        {**CHANGED, "same": False, "confidence": 0.97, "reason": "a number changed: 12 -> 21", "by": "embedded:none"},
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_model_is_asked_by_many_at_a_time_and_a_pair_without_a_verdict_is_told
     said = {row["a"][9]: (row["same"], row["confidence"], row["by"]) for row in out}
     assert said["a"] == (True, 0.9, "scripted:script.jsonl") and said["c"] == (False, 0.7, "scripted:script.jsonl")
     assert said["j"] == (None, None, "scripted:script.jsonl")
-    assert (status, errors) == (1, "10 pairs got no verdict\n")
+    assert (status, errors) == (1, "pairs without a verdict: 10\n")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Pat
     status, out, errors = run(tmp_path, LABELLED, "--calibrate", "--judge", "embedded:none")
     assert (status, out) == (0, [])
     told = errors.splitlines()
-    assert re.fullmatch(r"embedded \(\w{8}\) on 3 labelled pairs of pairs\.jsonl \(\w{8}\)", told[0])
+    assert re.fullmatch(r"embedded:none \(\w{8}\) on 3 labelled pairs of pairs\.jsonl \(\w{8}\)", told[0])
     assert told[1].split()[:6] == ["precision", "100.0%", "[20.7%,", "100.0%]", "n", "="]
     assert told[2].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
     assert told[3].split()[:2] == ["specificity", "100.0%"]
@@ -139,7 +139,7 @@ def test_a_calibration_replaces_one_on_the_same_labels_and_no_other(tmp_path: Pa
 def test_a_calibration_as_json(tmp_path: Path) -> None:
     status, (out,), errors = run(tmp_path, LABELLED, "--calibrate", "--json", "--judge", "embedded:none")
     assert status == 0 and errors.startswith("kept for reports: ") and errors.count("\n") == 1
-    assert (out["judge"], out["n"], out["failed"]) == ("embedded", 3, 0)
+    assert (out["judge"], out["n"], out["failed"]) == ("embedded:none", 3, 0)
     assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": pytest.approx(0.0945, abs=1e-4), "high": pytest.approx(0.9055, abs=1e-4), "n": 2}  # fmt: skip
     assert out["specificity"]["n"] == out["precision"]["n"] == 1
     assert out["identity"]["model"] == "none"

@@ -76,8 +76,8 @@ def test_failures_are_listed_and_end_with_1(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [choice(images=("images/gone.png",))])
     done = mmdyn("perturb", source.folder, "-o", tmp_path / "out", "--ops", "pad,shuffle")
     assert done.returncode == 1
-    assert "pad: 0 made, 1 failed\n    1 a picture cannot be decoded\n" in done.stderr
-    assert "shuffle: 0 made, 1 failed\n    1 a picture cannot be carried over\n" in done.stderr
+    assert "pad: 0 made, 1 failed\n    1 a picture cannot be decoded (images/gone.png: " in done.stderr
+    assert "shuffle: 0 made, 1 failed\n    1 a picture cannot be carried over (images/gone.png: " in done.stderr
     again = mmdyn("perturb", source.folder, "-o", tmp_path / "out", "--ops", "pad,shuffle", "--quiet")
     assert again.returncode == 1
 
@@ -126,4 +126,22 @@ def test_what_is_no_set(tmp_path: Path) -> None:
     done = mmdyn("perturb", tmp_path / "nothing", "-o", tmp_path / "out", "--ops", "pad")
     assert done.returncode == 2
     assert done.stderr == f"mmdyn: {tmp_path / 'nothing'}: no such file or folder: check the path\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--judge", ""), "Invalid value for '--judge': it is empty: give a value, or leave the option out"),
+        (("--votes", "3"), "votes is 3, and nobody judges: give a judge too, or leave the votes out"),
+        (("--rewriter", "embeded"), "there is no rewriter 'embeded' (did you mean 'embedded'?)"),
+        (("--style-backend", "flx"), "there is no style backend 'flx' (did you mean 'flux'?)"),
+        (("--judge", "embeded"), "there is no judge 'embeded' (did you mean 'embedded'?)"),
+    ],
+)
+def test_what_is_wrong_is_told_whether_it_is_used_or_not(
+    source: Path, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    done = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "shuffle", *options)
+    assert done.returncode == 2 and says in done.stderr
     assert not (tmp_path / "out").exists()

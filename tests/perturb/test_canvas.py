@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from making import choice
 from mmdyn.errors import ModelError, NotNow
 from mmdyn.keys import Json
-from perturb._batches import CLOSED
+from mmdyn.work.batches import CLOSED
 from perturb._canvas import MOST_PIXELS, Canvas, Job, Operation, parts
 from perturb._operator import Item, Operator, Picture
 from perturb._pixels import to_device, to_host

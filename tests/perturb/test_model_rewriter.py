@@ -180,7 +180,7 @@ def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
 
 def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}'))) as server:
-        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}"))
+        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}", varied=True))
         assert [substitute(rewriter, number=number) for number in (0, 0, 0)] == ["x"] * 3
         assert server.stats.total == 1
         substitute(rewriter, number=1)
@@ -193,7 +193,7 @@ def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
 
 def test_what_cannot_be_used_is_asked_for_three_times(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, "No."))) as server:
-        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}"))
+        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}", varied=True))
         with pytest.raises(ValueError, match="openai:m gave nothing usable"):
             substitute(rewriter)
         assert server.stats.total == TRIES == 3
@@ -205,7 +205,7 @@ def test_what_cannot_be_used_is_asked_for_three_times(tmp_path: Path) -> None:
 
 def test_a_server_that_fails_now_and_then_does_no_harm(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}')), faults="503@0.01=0.3,drop=0.1") as server:
-        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}"))
+        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}", varied=True))
         with ThreadPoolExecutor(8) as threads:
             assert set(threads.map(lambda number: substitute(rewriter, number=number), range(20))) == {"x"}
         rewriter.close()

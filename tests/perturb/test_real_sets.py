@@ -42,7 +42,7 @@ def test_one_and_two_workers_make_the_same_set(benchmark: str, folder: str, tmp_
     assert one.manifest.counts.get("failed", 0) == 0
     chains = summarize(one)
     assert [chains[name].made for name in ("pad", "salt_pepper")] == [50, 50]
-    assert chains["invert"].made >= 23, "a question or two may speak of colours"
+    assert chains["invert"].made >= 22, "some questions speak of colours"
     assert chains["invert"].made + chains["invert"].outcomes["not_applicable"] == 25
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import UserError
-from perturb.style._checkpoint import BLOCK, BLOCKS, find_checkpoint
+from mmdyn.models.checkpoint import BLOCK, BLOCKS
+from perturb.style._checkpoint import check_kind, find_checkpoint
 from perturb.style.flux import Flux
 from perturb.style.klein import Klein
 
@@ -194,10 +195,10 @@ def test_folders_that_are_no_checkpoint(tmp_path: Path) -> None:
     for text in ("", "[]", "{}", '{"_class_name": 3'):
         index.write_text(text)
         with pytest.raises(UserError, match=r"model_index.json cannot be read \(.*\): fetch the checkpoint again"):
-            find_checkpoint(str(tmp_path)).check_kind(Flux.kinds, "flux")
+            check_kind(find_checkpoint(str(tmp_path)).folder, Flux.kinds, "flux")
     index.write_text('{"_class_name": "Flux2KleinPipeline", "is_distilled": false}')
     with pytest.raises(UserError, match="holds a base model, and klein needs a distilled one: name another one"):
-        find_checkpoint(str(tmp_path)).check_kind(Klein.kinds, "klein")
+        check_kind(find_checkpoint(str(tmp_path)).folder, Klein.kinds, "klein")
     index.write_text('{"_class_name": "StableDiffusionPipeline"}')
     with pytest.raises(UserError, match="holds a StableDiffusionPipeline, and klein paints with a Flux2KleinPipeline"):
-        find_checkpoint(str(tmp_path)).check_kind(Klein.kinds, "klein")
+        check_kind(find_checkpoint(str(tmp_path)).folder, Klein.kinds, "klein")

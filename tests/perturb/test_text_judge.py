@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from making_items import array
+from msgspec.structs import replace
 
 from making import blank, choice
 from mmdyn.errors import MissingExtra, UserError
@@ -121,7 +122,7 @@ def test_it_says_why_and_how_sure_it_is() -> None:
 
 def test_a_language_that_the_model_does_not_know_is_judged_by_rules() -> None:
     case = case_of("今天天气怎么样呢？", "今天的天气如何？")
-    assert minilm().judge(case) == rules().judge(case)
+    assert replace(minilm().judge(case), by="") == replace(rules().judge(case), by="")
     assert language_of("中文句子 and a word") == "zh" and language_of("x 的 y word") == "en"
 
 

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,8 +16,11 @@ from making_sets import tree
 from serving import script, serve
 
 from making import blank, write_set
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data.set_folder import Dropped, SampleSet, SetWriter
+from mmdyn.errors import InputError
+from mmdyn.keys import canonical, sha256
 from mmdyn.models.fake_server import FakeServer
+from mmdyn.work.ranks import Ranks
 
 QUESTIONS = [blank(f"q{number}", question=f"What is the sum of {number} and 3? ____") for number in range(6)]
 
@@ -27,15 +31,15 @@ def source(tmp_path: Path) -> SampleSet:
 
 
 @contextmanager
-def judge(tmp_path: Path, port: int = 0, broken: bool = False) -> Iterator[FakeServer]:
-    """Says yes to everything, or answers nobody who asks about question 3."""
+def judge(tmp_path: Path, port: int = 0, silent: int | None = None) -> Iterator[FakeServer]:
+    """Says yes to everything, but answers nobody who asks about one question."""
     yes = json.dumps({"same": True, "confidence": 0.9, "reason": "as scripted"})
-    lines = [{"match": "of 3 and", "error": "transient"}] if broken else []
+    lines = [] if silent is None else [{"match": f"of {silent} and", "error": "transient"}]
     with serve(reply=str(script(tmp_path, *lines, yes)), port=port) as server:
         yield server
 
 
-def perturb(source: SampleSet, out: Path, url: str, ranks: int = 0) -> list[subprocess.CompletedProcess[str]]:
+def start(source: SampleSet, out: Path, url: str, rank: int = 0, ranks: int = 0) -> subprocess.Popen[str]:
     judge = f"openai:m,base_url={url},max_tries=1"
     command = [
         "perturb",
@@ -49,16 +53,16 @@ def perturb(source: SampleSet, out: Path, url: str, ranks: int = 0) -> list[subp
         "--judge",
         judge,
     ]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "mmdyn", *command],
-            env={**os.environ, "MMDYN_CACHE": str(out.parent / "cache")}
-            | ({"RANK": str(rank), "WORLD_SIZE": str(ranks)} if ranks else {}),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(ranks or 1)
-    ]
+    environment = {**os.environ, "MMDYN_CACHE": str(out.parent / "cache")}
+    if ranks:
+        environment |= {"RANK": str(rank), "WORLD_SIZE": str(ranks)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "mmdyn", *command], env=environment, stderr=subprocess.PIPE, text=True
+    )
+
+
+def perturb(source: SampleSet, out: Path, url: str, ranks: int = 0) -> list[subprocess.CompletedProcess[str]]:
+    processes = [start(source, out, url, rank, ranks) for rank in range(ranks or 1)]
     said = [process.communicate(timeout=120)[1] for process in processes]
     return [
         subprocess.CompletedProcess([], process.returncode, "", text)
@@ -66,25 +70,38 @@ def perturb(source: SampleSet, out: Path, url: str, ranks: int = 0) -> list[subp
     ]
 
 
+def wait_until(ready: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not ready():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def made(out: Path) -> dict[str, bytes]:
     return {name: data for name, data in tree(out).items() if not name.startswith(".work/")}
 
 
-@pytest.mark.parametrize("ranks", [0, 2])
-def test_what_failed_is_tried_again_and_nothing_else(source: SampleSet, tmp_path: Path, ranks: int) -> None:
+def owners(source: SampleSet) -> list[int]:
+    """The rank of two that makes each sample's variants."""
+    return [Ranks(0, 2).owner(sha256(canonical(sample))) for sample in source]
+
+
+@pytest.mark.parametrize(("ranks", "of"), [(0, 0), (2, 0), (2, 1)])
+def test_what_failed_is_tried_again_and_nothing_else(source: SampleSet, tmp_path: Path, ranks: int, of: int) -> None:
+    silent = owners(source).index(of)
     with judge(tmp_path) as whole:
         assert perturb(source, tmp_path / "whole" / "out", whole.url)[0].returncode == 0
         port = int(whole.url.rpartition(":")[2].partition("/")[0])
     out = tmp_path / "out"
-    with judge(tmp_path, port, broken=True) as server:
+    with judge(tmp_path, port, silent) as server:
         first = perturb(source, out, server.url, ranks)
         assert first[0].returncode == 1 and "1 openai:m did not answer" in first[0].stderr
         counts = SampleSet(out).manifest.counts
         assert counts["failed"] == 2 and counts["kept"] == 10
-        assert {dropped.parent for dropped in SampleSet(out).dropped()} == {"q3"}
+        assert {dropped.parent for dropped in SampleSet(out).dropped()} == {f"q{silent}"}
         before, asked = made(out), server.stats.total
         again = perturb(source, out, server.url, ranks)
-        assert again[0].returncode == 1
+        assert [process.returncode for process in again] == [1, 0][: ranks or 1], "rank 0 speaks for all"
         assert made(out) == before, "a set with holes stays readable, and equal while they stay"
         assert server.stats.total - asked == 2, "nobody is asked again about what is settled"
     with judge(tmp_path, port) as server:
@@ -106,6 +123,39 @@ def test_a_failure_that_cannot_pass_is_settled(tmp_path: Path) -> None:
         assert server.stats.total == asked
 
 
+def test_what_an_earlier_process_left_unsettled_is_waited_for(source: SampleSet, tmp_path: Path) -> None:
+    """Rank 0 does not take what a killed rank 1 could not do for what the living one does."""
+    silent, out = owners(source).index(1), tmp_path / "out"
+    with judge(tmp_path, silent=silent) as server:
+        first = start(source, out, server.url, 1, 2)
+        wait_until(lambda: server.stats.total >= 2 * owners(source).count(1))
+        time.sleep(1.0)
+        first.kill()
+        first.communicate()
+        port = int(server.url.rpartition(":")[2].partition("/")[0])
+    with judge(tmp_path, port) as server:
+        zero = start(source, out, server.url, 0, 2)
+        time.sleep(3.0)
+        assert zero.poll() is None and not (out / "set.json").exists()
+        one = start(source, out, server.url, 1, 2)
+        assert (
+            (zero.communicate(timeout=60), zero.returncode)[1] == (one.communicate(timeout=60), one.returncode)[1] == 0
+        )
+    assert SampleSet(out).manifest.counts == {"samples": 12, "kept": 12} and not (out / ".work").exists()
+
+
+def test_a_request_that_is_refused_is_settled(tmp_path: Path) -> None:
+    """Asking again would not help: a content filter, a text that is too long."""
+    source = write_set(tmp_path / "source", QUESTIONS, "sums")
+    yes = json.dumps({"same": True, "confidence": 0.9, "reason": "as scripted"})
+    with serve(reply=str(script(tmp_path, yes)), faults="400=0.3", seed=3) as server:
+        first = perturb(source, tmp_path / "out", server.url)
+        assert first[0].returncode == 1 and "openai:m refused" in first[0].stderr
+        asked = server.stats.total
+        assert "is finished: nothing to do" in perturb(source, tmp_path / "out", server.url)[0].stderr
+        assert server.stats.total == asked and not (tmp_path / "out" / ".work").exists()
+
+
 def test_a_set_that_is_replaced_stays_whole_until_the_new_one_is(tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set", QUESTIONS, "sums").folder
     before = tree(folder)
@@ -117,3 +167,48 @@ def test_a_set_that_is_replaced_stays_whole_until_the_new_one_is(tmp_path: Path)
         writer.add(QUESTIONS[0])
     assert len(SampleSet(folder)) == len(list(SampleSet(folder))) == 1
     assert set(tree(folder)) == {"samples.jsonl", "set.json"}
+
+
+STOPPED = """
+import os, sys
+from pathlib import Path
+from mmdyn.data.set_folder import SampleSet, SetWriter
+steps, folder = int(sys.argv[2]), Path(sys.argv[1])
+sample = next(iter(SampleSet(folder)))
+
+def stop(event, arguments):
+    global steps
+    if event in ("os.rename", "os.remove", "open") and str(folder) in str(arguments[0]):
+        steps -= 1
+        if steps < 0:
+            os._exit(9)
+
+sys.addaudithook(stop)
+with SetWriter(folder, "sums", replace=True) as writer:
+    writer.add(sample)
+"""
+
+
+def test_stopped_at_any_step_a_set_is_the_old_one_the_new_one_or_none(tmp_path: Path) -> None:
+    seen = set[str]()
+    for steps in range(40):
+        folder = write_set(tmp_path / str(steps), QUESTIONS, "sums").folder
+        with SetWriter(folder, "sums", replace=True) as writer:
+            for sample in QUESTIONS:
+                writer.add(sample)
+            writer.drop(Dropped("a~pad~0", "a", "pad", 0, 1, "failed", "why"))
+        status = subprocess.run([sys.executable, "-c", STOPPED, str(folder), str(steps)]).returncode
+        try:
+            found = SampleSet(folder)
+            dropped = len(list(found.dropped()))
+            assert (len(found), len(list(found)), dropped) in ((6, 6, 1), (1, 1, 0))
+            seen.add("old" if dropped else "new")
+        except InputError as error:
+            assert "it is no finished set: run the command that makes it" in str(error)
+            seen.add("none")
+            with SetWriter(folder, "sums", replace=True) as writer:
+                writer.add(QUESTIONS[0])
+            assert len(list(SampleSet(folder))) == 1
+        if status == 0:
+            break
+    assert status == 0 and seen == {"old", "none", "new"}

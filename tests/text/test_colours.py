@@ -35,6 +35,17 @@ from mmdyn.text.colours import names_a_colour, names_a_shade
         ("浅色区域", "", "浅色"),
         ("灯泡的亮度", "", "亮度"),
         ("red and black", "red", "black"),
+        ("the Navy Blue triangle", "Navy", "Navy"),
+        ("a sky blue square", "blue", "sky blue"),
+        ("Which curve is cyan?", "cyan", "cyan"),
+        ("a bluish flame", "bluish", ""),
+        ("the reds and blues", "reds", ""),
+        ("a whitish powder", "whitish", "whitish"),
+        ("the lighter line", "", "lighter"),
+        ("粉红色的圆", "红色", "粉红"),
+        ("墨绿色部分", "绿色", "墨绿"),
+        ("沿红线走到黑点", "红线", "黑点"),
+        ("金色的环", "金色", "金色"),
     ],
 )
 def test_the_first_name_is_found(text: str, colour: str, shade: str) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import subprocess
+import sys
 
 import pytest
 
 from mmdyn.work.progress import ProgressBar
+
+RATE = r"[\d.e+]+/s"
 
 
 def test_a_plain_line_says_what_is_done(capsys: pytest.CaptureFixture[str]) -> None:
@@ -15,12 +21,44 @@ def test_a_plain_line_says_what_is_done(capsys: pytest.CaptureFixture[str]) -> N
             progress.advance(failed=number, from_the_cache=0)
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert re.fullmatch(r"asking: 3/4 \([\d.e+]+/s, 2 failed, \d+ s left\)\n", printed.err)
+    assert re.fullmatch(rf"asking: 3/4 \({RATE}, 2 failed, \d+ s left\)\n", printed.err)
 
 
 def test_quiet_is_quiet_and_an_unknown_total_promises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressBar("asking", 4, quiet=True) as progress:
         progress.advance(4)
+        progress.say("nothing")
     with ProgressBar("reading") as progress:
         progress.advance(2)
-    assert re.fullmatch(r"reading: 2 \([\d.e+]+/s\)\n", capsys.readouterr().err)
+    assert re.fullmatch(rf"reading: 2 \({RATE}\)\n", capsys.readouterr().err)
+
+
+def test_notes_are_numbers_or_words_and_lines_come_between(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar("asking", 2) as progress:
+        progress.note(in_flight=3, cost="1.2 USD", asked_again=0)
+        progress.say("one moment")
+        progress.advance()
+        progress.note(in_flight=0)
+        progress.advance()
+    first, last = capsys.readouterr().err.splitlines()
+    assert first == "one moment" and re.fullmatch(rf"asking: 2/2 \({RATE}, cost 1.2 USD, 0 s left\)", last)
+
+
+def test_what_was_there_before_takes_no_part_in_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar("asking", 1000) as progress:
+        progress.advance(900, there=True)
+        progress._started -= 100
+        progress.advance(10)
+    assert re.fullmatch(r"asking: 910/1000 \(0\.\d+/s, 15:\d\d left\)\n", capsys.readouterr().err)
+
+
+def test_a_terminal_gets_a_bar_with_the_same_notes() -> None:
+    ours, theirs = pty.openpty()
+    code = "from mmdyn.work.progress import ProgressBar\nwith ProgressBar('asking', 4) as bar:\n    "
+    code += "bar.advance(2, in_flight=3, cost='1 USD')\n    bar.say('one [moment]')\n"
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, env=environment, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "2/4" in shown and "3 in flight, cost 1 USD" in shown and "one [moment]" in shown and " left" in shown

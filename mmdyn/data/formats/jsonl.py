@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from mmdyn.data._text import check_text, decode, new_file, numbered
+from mmdyn.data._text import check_text, decode, numbered
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
+from mmdyn.data.new_file import new_file
 from mmdyn.data.rows import Row, with_images
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError

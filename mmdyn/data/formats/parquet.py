@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mmdyn.data._text import new_file
 from mmdyn.data.formats._parquet_rows import JSON_COLUMNS, from_columns, from_vlmevalkit, is_own, to_columns
 from mmdyn.data.images import ImageFolder
+from mmdyn.data.new_file import new_file
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, MissingExtra, UserError

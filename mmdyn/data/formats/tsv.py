@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mmdyn.data._text import MAX_LINE, new_file
+from mmdyn.data._text import MAX_LINE
 from mmdyn.data.formats._cells import LETTERS
 from mmdyn.data.formats._tsv_rows import read_rows
 from mmdyn.data.formats._tsv_sample import REST, WRITTEN_FIELDS, make_sample, to_cells
 from mmdyn.data.images import ImageFolder
+from mmdyn.data.new_file import new_file
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
+from mmdyn.sample import Sample
 
 
 class Tsv:
@@ -26,17 +28,23 @@ class Tsv:
         """Stream the rows; a row's line is the physical one that it begins on."""
         return read_rows(path, images, build=make_sample, needed=("index|id", "question", "answer"))
 
-    def write(self, source: SampleSet, path: Path) -> None:
-        """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit."""
-        columns = _columns(source)
+    def write(self, source: SampleSet, path: Path, hint: Callable[[Sample], str] | None = None) -> None:
+        """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit.
+
+        hint: what stands beside a question, for the column that VLMEvalKit shows before it; a sample without one is left out.
+        """
+        columns = _columns(source) + (["hint"] if hint else [])
         with new_file(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
             writer = csv.DictWriter(
                 text, columns, restval="", delimiter="\t", lineterminator="\r\n", extrasaction="ignore"
             )
             writer.writeheader()
             for index, sample in enumerate(source, 1):
+                beside = hint(sample) if hint else ""
+                if hint and not beside:
+                    continue
                 try:
-                    cells = to_cells(sample, source.images)
+                    cells = {**to_cells(sample, source.images), "hint": beside}
                 except ValueError as error:
                     raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
                 if len(cells["image"]) > MAX_LINE // 2:

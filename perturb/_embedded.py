@@ -1,4 +1,4 @@
-"""Who nearly typed the name of what comes with the package means that, and no model."""
+"""The name of what comes with the package and needs no model; who nearly types it means it, and no model."""
 
 from __future__ import annotations
 

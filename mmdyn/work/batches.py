@@ -18,8 +18,8 @@ K = TypeVar("K", bound=Hashable)
 J = TypeVar("J")
 A = TypeVar("A")
 
-OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make the picture smaller"
-CLOSED = "the work was closed before this picture's turn came: run again"
+OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make it smaller"
+CLOSED = "the work was closed before this came to its turn: run again"
 
 
 class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
@@ -62,6 +62,10 @@ class Batches(Generic[K, J, A]):
 
         Raises what `run` raised, NotNow where it did not fit into memory, and ModelError where the batches were closed.
         """
+        return self.submit(key, job).result()
+
+    def submit(self, key: K, job: J) -> Future[A]:
+        """The same without waiting: what `ask` would give or raise is the future's. A job cancelled before its turn is left out."""
         waiting = _Waiting(job, Future[A](), time.monotonic())
         with self._changed:
             if self._closed:
@@ -71,7 +75,7 @@ class Batches(Generic[K, J, A]):
                 self._thread.start()
             self._groups.setdefault(key, deque()).append(waiting)
             self._changed.notify()
-        return waiting.answer.result()
+        return waiting.answer
 
     def close(self) -> None:
         """Finish the batch that is running; what waits fails."""
@@ -81,7 +85,8 @@ class Batches(Generic[K, J, A]):
             self._groups.clear()
             self._changed.notify()
         for one in waiting:
-            one.answer.set_exception(ModelError(CLOSED))
+            if one.answer.set_running_or_notify_cancel():
+                one.answer.set_exception(ModelError(CLOSED))
         if self._thread is not None:
             self._thread.join()
 
@@ -126,7 +131,7 @@ class Batches(Generic[K, J, A]):
             batch = [group.popleft() for _ in range(min(size or len(group), len(group)))]
             if not group:
                 del self._groups[key]
-            return batch
+            return [waiting for waiting in batch if waiting.answer.set_running_or_notify_cancel()]
 
     def _answers(self, key: K, jobs: list[J], size: int) -> list[A | ValueError]:
         answers = list[A | ValueError]()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import ModelError
-from perturb._batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
+from mmdyn.work.batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
 
 LONG = 30.0
 """Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""
@@ -208,6 +208,41 @@ def test_an_error_of_the_size_reaches_all_who_wait() -> None:
         with pytest.raises(OSError, match="no weights"):
             batches.ask("a", 1)
     batches.close()
+
+
+def test_a_job_may_be_handed_in_without_waiting_and_taken_back_before_its_turn() -> None:
+    run = Runner(held=True)
+    with opened(run) as batches:
+        first = batches.submit("first", 0)
+        until(lambda: run.begun)
+        futures = [batches.submit("a", number) for number in range(4)]
+        assert futures[1].cancel() and futures[3].cancel()
+        run.go.set()
+        assert [first.result(5), futures[0].result(5), futures[2].result(5)] == [0, 0, 4]
+    assert run.batches == [("first", [0]), ("a", [0, 2])]
+
+
+def test_a_job_whose_turn_has_come_cannot_be_taken_back() -> None:
+    run = Runner(held=True)
+    with opened(run) as batches:
+        asked = batches.submit("a", 3)
+        until(lambda: run.begun)
+        assert not asked.cancel()
+        run.go.set()
+        assert asked.result(5) == 6
+
+
+def test_batches_close_over_jobs_that_were_taken_back() -> None:
+    run = Runner(held=True)
+    batches: Batches[Any, Any, Any] = Batches(run, lambda key: 2, patience_s=0.0)
+    running = batches.submit("first", 0)
+    until(lambda: run.begun)
+    back, waits = batches.submit("a", 1), batches.submit("a", 2)
+    back.cancel()
+    run.go.set()
+    batches.close()
+    assert running.result(5) == 0 and back.cancelled()
+    assert waits.done()
 
 
 def closed(batches: Batches[Any, Any, Any], futures: Sequence[Future[Any]]) -> None:
