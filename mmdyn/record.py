@@ -30,14 +30,26 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Usage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Tokens as the server counted them; zero where it did not say."""
+    """Tokens as the server counted them; zero where it did not say.
+
+    `reasoning_tokens` are among the `completion_tokens`, `cached_tokens` (read from the server's own cache) among the
+    `prompt_tokens`.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
 
 
 class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What came back for one request. `error` is set where no answer was had (then `text` is empty)."""
+    """What came back for one request. `error` is set where no answer was had (then `text` is empty).
+
+    `reasoning`: what the model thought aloud, kept apart from the answer. `logprobs`: of the answer's tokens, in nats, where
+    they were asked for; where options were weighed (`finish_reason` is `likelihood`), the sum over each option's tokens, and
+    `option_tokens` how many these are. `final`: asking again would not mend the `error`. `changed`: what was sent otherwise than the set holds it, such as a picture that was made smaller.
+    `cost`: what it cost in `currency` by the prices that were given: 0 out of the cache, None where that is not known.
+    """
 
     text: str = ""
     finish_reason: str = ""
@@ -45,6 +57,13 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     attempts: int = 1
     seconds: float = 0.0
     error: str = ""
+    final: bool = False
+    reasoning: str = ""
+    logprobs: tuple[float, ...] = ()
+    option_tokens: tuple[int, ...] = ()
+    changed: str = ""
+    cost: float | None = None
+    currency: str = ""
 
 
 class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

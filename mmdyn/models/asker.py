@@ -10,10 +10,12 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from mmdyn.errors import MmdynError, ModelError
+from mmdyn.errors import MmdynError, ModelError, Stopped
 from mmdyn.keys import digest, stream
+from mmdyn.models.budget import Budget
 from mmdyn.models.cache import keep, recall
-from mmdyn.models.message import Message, identity
+from mmdyn.models.hangs import Hangs
+from mmdyn.models.message import ImagePart, Message, identity
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.models.pace import Pace
 from mmdyn.record import Reply
@@ -29,12 +31,14 @@ PATIENCE = 120.0
 class Asker:
     """Asks one model. Start more asks than `concurrency`: one that waits to be asked again leaves its place to another.
 
-    concurrency, max_tries: requests in flight at most, and tries for each; the model's own options go before them.
+    concurrency, max_tries: requests in flight at most (one that seems to hang lends its place, see `hangs`), and tries for
+        each; the model's own options go before them.
     max_seconds: no further try of a request begins later than this after its first one, pauses that the server asked for
         included.
     backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
     answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it.
     cache: looked into first and filled, where the model's replies are worth keeping. It stays the caller's to close.
+    budget: asked before every try and told what it cost; without one there is no limit and no cost is known.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Asker:
         max_seconds: float = 1800,
         backoff: float = 0.5,
         cache: Store | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.model = model
         self.concurrency = model.limits.concurrency or concurrency
@@ -55,21 +60,34 @@ class Asker:
         self.answers, self._refusals = False, 0
         self._last_answer = -PATIENCE
         self._cache = cache if model.cached else None
+        self.budget = budget or Budget()
+        self._price = self.budget.prices.of(model)
         self._pace = Pace(self.concurrency)
+        self._hangs = Hangs(self._pace)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
         self._under_way = set[asyncio.Timeout]()
         self._fatal: MmdynError | None = None
         self._flush: asyncio.TimerHandle | None = None
 
+    @property
+    def in_flight(self) -> int:
+        """How many requests are in flight now, those that seem to hang among them."""
+        return self._pace.in_flight + self._pace.lent
+
+    def stop(self, why: Stopped) -> None:
+        """Send no further request: every ask but those in flight raises `why`, and so do later ones that need a request."""
+        self._pace.close(why)
+
     def request_key(self, messages: tuple[Message, ...], epoch: int = 0) -> str:
-        """Digest of the model's identity, the messages with their pictures' bytes, and the epoch; never of a path."""
-        return digest([self.model.identity, identity(messages), epoch])
+        """The key of a request to this model."""
+        return request_key(self.model, messages, epoch)
 
     async def ask(self, messages: tuple[Message, ...], epoch: int = 0) -> Reply:
         """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not kept.
 
         Raises ModelError where the model cannot be asked at all (and another UserError where a picture cannot be read):
-        then every other ask that is under way, and every later one, ends in a ModelError too.
+        then every other ask that is under way, and every later one, ends in a ModelError too. Raises Stopped where the budget
+        allows no further request.
         """
         key = self.request_key(messages, epoch)
         async with self._stoppable():
@@ -78,7 +96,7 @@ class Asker:
             async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
                 if (known := recall(self._cache, key)) is not None:
                     self.cached += 1
-                    return known
+                    return self._unpaid(known)
                 reply = await self._put(messages, key)
                 if not reply.error:
                     keep(self._cache, key, reply)
@@ -87,6 +105,7 @@ class Asker:
 
     async def close(self) -> None:
         """Save what is in the cache and close the model."""
+        self._hangs.close()
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
@@ -100,13 +119,16 @@ class Asker:
         """Ask until there is an answer or no use in going on."""
         self.asked += 1
         first, tried = 0.0, 0
+        last = self.max_tries if self.model.limits.hangs else 1
         while True:
             tried += 1
-            async with self._pace.slot(again=tried > 1):
+            async with self._pace.slot(again=tried > 1) as place:
+                self._take()
                 began = time.monotonic()
                 first = first or began
                 try:
-                    reply = await self.model.ask(messages)
+                    async with self._hangs.watch(place, tried, last=tried >= last):
+                        reply = await self.model.ask(messages)
                 except TransientError as error:
                     failure = error
                     if failure.slow_down:
@@ -115,15 +137,40 @@ class Asker:
                     self._count_refusal(error)
                     return _failed(error, tried, began)
                 else:
-                    self.answers = True
-                    self._pace.answered()
-                    self._last_answer = time.monotonic()
-                    return msgspec.structs.replace(reply, attempts=tried, seconds=self._last_answer - began)
+                    return self._paid(messages, self._answered(reply, tried, began))
+                finally:
+                    self.budget.ended()
             pause = self._pause(key, tried, failure.retry_after)
             if self._gives_up(failure, tried, time.monotonic() - first + pause):
                 return _failed(failure, tried, began)
             self.retried += 1
-            await asyncio.sleep(pause)
+            await self._pace.pause(pause)
+
+    def _take(self) -> None:
+        try:
+            self.budget.take()
+        except Stopped as limit:
+            self.stop(limit)
+            raise
+
+    def _answered(self, reply: Reply, tried: int, began: float) -> Reply:
+        self.answers = True
+        self._pace.answered()
+        self._last_answer = time.monotonic()
+        seconds = self._last_answer - began
+        self._hangs.answered(seconds)
+        return msgspec.structs.replace(reply, attempts=tried, seconds=seconds)
+
+    def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
+        images = sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
+        return self.budget.paid(self.model, self._price, reply, images)
+
+    def _unpaid(self, reply: Reply) -> Reply:
+        """A reply out of the cache, which costs nothing where costs are known."""
+        if self._price is None and reply.cost is None:
+            return reply
+        cost, currency = (0.0, self._price.currency) if self._price else (None, "")
+        return msgspec.structs.replace(reply, cost=cost, currency=currency)
 
     def _count_refusal(self, refusal: RejectedError) -> None:
         """Stop where the model refuses one request after the other and has never answered any."""
@@ -159,6 +206,8 @@ class Asker:
             if self._fatal is None:
                 raise
             raise ModelError(str(self._fatal)) from None
+        except Stopped:
+            raise
         except MmdynError as error:
             self._stop(error)
             raise
@@ -181,5 +230,11 @@ class Asker:
             self._flush = asyncio.get_running_loop().call_later(COMMIT_SECONDS, save)
 
 
+def request_key(model: Model, messages: tuple[Message, ...], epoch: int = 0) -> str:
+    """Digest of the model's identity, the messages with their pictures' bytes, and the epoch; never of a path."""
+    return digest([model.identity, identity(messages), epoch])
+
+
 def _failed(failure: Exception, tried: int, began: float) -> Reply:
-    return Reply(error=str(failure), attempts=tried, seconds=time.monotonic() - began)
+    final = isinstance(failure, RejectedError)
+    return Reply(error=str(failure), final=final, attempts=tried, seconds=time.monotonic() - began)

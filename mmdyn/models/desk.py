@@ -39,15 +39,18 @@ class Desk:
         self._thread.start()
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The text of one answer; equal messages with another `nonce` are asked anew rather than taken from the cache.
+        """The text of one answer; equal messages with another `nonce` are asked anew rather than taken from the cache, where
+        the model may answer them differently.
 
-        Raises NotNow (a ValueError) where this request was not answered, ModelError where the model cannot be asked at all.
+        Raises NotNow (a ValueError) where this request was not answered, ValueError where it cannot be, ModelError where the model cannot be asked at all.
         """
-        asking = self._submit(self._asker.ask(messages, nonce))
+        asking = self._submit(self._asker.ask(messages, nonce if self.varies else 0))
         try:
             reply = asking.result()
         except CancelledError:
             raise ModelError(f"{self.label} was closed") from None
+        if reply.final:
+            raise ValueError(f"{self.label} refused ({reply.error})")
         if reply.error:
             raise NotNow(f"{self.label} did not answer ({reply.error})")
         return reply.text

@@ -1,81 +1,42 @@
-"""An OpenAI-compatible server that answers without a model and misbehaves on request: for tests and dry runs.
+"""A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
-Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets the same faults.
+For tests and dry runs. Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets
+the same faults.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import hashlib
-import re
+import time
 from collections import Counter
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from mmdyn.data.images import MEDIA_TYPES, SUFFIXES, open_image
 from mmdyn.errors import ModelError, UserError, did_you_mean
-from mmdyn.keys import sha256, stream
+from mmdyn.keys import Json, stream
 from mmdyn.models.backends.baseline import Baseline
 from mmdyn.models.backends.scripted import Scripted
-from mmdyn.models.message import Message, TextPart
+from mmdyn.models.fake_server_dialects import ChatCompletions, Dialect, dialect_of
+from mmdyn.models.fake_server_faults import Fault, misbehave, parse_faults
 from mmdyn.models.model import Spec, TransientError
 
 REPLIES = {"first": "majority", "hashed": "random"}
-
-FAULTS = {
-    "drop": "closes the connection without an answer",
-    "hang": "never answers",
-    "truncate": "sends half of the JSON",
-    "cut": "closes the connection in the middle of the body",
-    "empty": "sends a completion without choices",
-    "blank": "sends a completion without text and finish reason",
-    "html": "sends a page of HTML",
-}
-"""What a fault may be, besides an HTTP status."""
-
-
-class Fault(Struct, frozen=True):
-    """One kind of misbehaviour and the share of requests that meet it. `status` is 0 for the kinds in FAULTS."""
-
-    kind: str
-    rate: float
-    status: int = 0
-    retry_after: str = ""
-
-
-def parse_faults(text: str) -> tuple[Fault, ...]:
-    """Read `429=0.1,503@2=0.05,drop=0.01`: a kind or an HTTP status (`@` adds a Retry-After in seconds), and its rate in [0, 1].
-
-    Raises UserError.
-    """
-    faults = []
-    for item in filter(None, text.split(",")):
-        found = re.fullmatch(r"\s*(?:([3-5]\d\d)(?:@(\d+(?:\.\d+)?))?|(\w+))\s*=\s*(\d*\.?\d+)\s*", item)
-        if not found:
-            raise UserError(f"the fault {item!r} is not kind=rate, such as 429=0.1, 503@2=0.05 or drop=0.01")
-        status, after, kind, rate = found.groups()
-        if kind and kind not in FAULTS:
-            raise UserError(f"there is no fault {kind!r}{did_you_mean(kind, FAULTS)}: a status or {', '.join(FAULTS)}")
-        faults.append(Fault(kind or status, float(rate), int(status or 0), after or ""))
-    if sum(fault.rate for fault in faults) > 1:
-        raise UserError("the faults' rates add up to more than 1: lower them")
-    return tuple(faults)
 
 
 class Stats(Struct):
     """What came in. `by_outcome` counts HTTP statuses and the faults that are none; `requests` how often each request came.
 
     `asked_again` counts requests that came though they had been answered; `images` how often each picture came, by SHA-256.
+    `seconds` go from the first request's coming in to the latest one's end.
     """
 
     total: int = 0
+    seconds: float = 0.0
     in_flight: int = 0
     max_in_flight: int = 0
     asked_again: int = 0
@@ -84,35 +45,14 @@ class Stats(Struct):
     images: Counter[str] = msgspec.field(default_factory=Counter)
 
 
-class _Url(Struct, frozen=True):
-    url: str
-
-
-class _Piece(Struct, frozen=True):
-    type: Literal["text", "image_url"]
-    text: str = ""
-    image_url: _Url | None = None
-
-
-class _Turn(Struct, frozen=True):
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[_Piece]
-
-
-class _Chat(Struct, frozen=True):
-    model: str
-    messages: list[_Turn]
-
-
-_chat = msgspec.json.Decoder(_Chat)
-
-
 class FakeServer:
-    """The server, as an async context manager; `url` is its base_url while it runs.
+    """The server, as an async context manager; `url` is its base_url while it runs, for all three APIs.
 
     latency: seconds before each answer. reply: `first` (the first option), `hashed` (drawn from the options by the prompt's
-    text) or a file as the `scripted` backend reads it. faults: as parse_faults reads them. key: what it wants as the bearer
-    token. port 0 takes any free one. Raises UserError.
+    text) or a file as the `scripted` backend reads it. faults: as parse_faults reads them. key: what it wants as the key.
+    models: the names that it knows (any, where none is given). context: characters of text that it takes for one request.
+    blind: it takes no pictures. media: the folder below which it reads pictures that come as file URLs. port 0 takes any
+    free one. Raises UserError.
     """
 
     def __init__(
@@ -125,13 +65,19 @@ class FakeServer:
         faults: str = "",
         seed: int = 0,
         key: str = "",
+        models: tuple[str, ...] = (),
+        context: int | None = None,
+        blind: bool = False,
+        media: Path | None = None,
     ) -> None:
         self.stats = Stats()
         self.url = ""
         self._host, self._port, self._latency, self._seed, self._key = host, port, latency, seed, key
+        self._models, self._context, self._blind, self._media = models, context, blind, media
         self._faults = parse_faults(faults)
         self._model = _replies(reply)
         self._answered = set[str]()
+        self._began = 0.0
 
     async def __aenter__(self) -> FakeServer:
         server = web.Server(self._handle, access_log=None, handler_cancellation=True)
@@ -154,23 +100,32 @@ class FakeServer:
         await self._runner.cleanup()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.method == "POST" and request.path.endswith("/chat/completions"):
+        dialect = dialect_of(request.path)
+        if request.method == "POST" and dialect:
+            self._began = self._began or time.monotonic()
             self.stats.total += 1
             self.stats.in_flight += 1
             self.stats.max_in_flight = max(self.stats.max_in_flight, self.stats.in_flight)
             try:
-                return await self._complete(request)
+                return await self._complete(request, dialect)
             finally:
                 self.stats.in_flight -= 1
+                self.stats.seconds = time.monotonic() - self._began
         if request.path.endswith("/models"):
-            return _json({"object": "list", "data": [{"id": "fake", "object": "model"}]})
+            names = self._models or ("fake",)
+            lists: Json = {
+                "object": "list",
+                "data": [{"id": name, "object": "model"} for name in names],
+                "models": [{"name": f"models/{name}"} for name in names],
+            }
+            return _json(lists)
         if request.path == "/stats":
             return _json(msgspec.to_builtins(self.stats))
-        return self._error(404, f"there is nothing at {request.path}")
+        return self._error(dialect or ChatCompletions(), 404, f"there is nothing at {request.path}")
 
-    async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
-        if self._key and request.headers.get("Authorization") != f"Bearer {self._key}":
-            return self._error(401, "the key is wrong")
+    async def _complete(self, request: web.BaseRequest, dialect: Dialect) -> web.StreamResponse:
+        if self._key and request.headers.get(dialect.key_header) != dialect.key_form.format(self._key):
+            return self._error(dialect, 401, "the key is wrong")
         body = await request.content.read()
         name = hashlib.blake2b(body, digest_size=16).hexdigest()
         self.stats.requests[name] += 1
@@ -179,16 +134,19 @@ class FakeServer:
         fault = self._draw(name)
         if fault and fault.status:
             after = {"Retry-After": fault.retry_after} if fault.retry_after else {}
-            return self._error(fault.status, "a fault that was asked for", after)
+            return self._error(dialect, fault.status, "a fault that was asked for", after)
         try:
-            answer = self._answer(body)
+            answer = self._answer(dialect, request.path, body)
+        except LookupError as error:
+            return self._error(dialect, 404, str(error.args[0]))
         except (msgspec.DecodeError, ValueError, ModelError) as error:
-            return self._error(400, str(error))
+            return self._error(dialect, 400, str(error))
         except TransientError as error:
-            return self._error(503, str(error))
+            return self._error(dialect, 503, str(error))
         if fault:
             self.stats.by_outcome[fault.kind] += 1
-            return await _misbehave(fault.kind, request, answer)
+            instead = {"empty": dialect.empty, "blank": dialect.blank}
+            return await misbehave(fault.kind, request, instead.get(fault.kind, answer))
         self._answered.add(name)
         self.stats.by_outcome["200"] += 1
         return web.Response(body=answer, content_type="application/json")
@@ -203,31 +161,25 @@ class FakeServer:
                 return fault
         return None
 
-    def _answer(self, body: bytes) -> bytes:
-        chat = _chat.decode(body)
-        text = self._model.reply(tuple(self._message(turn) for turn in chat.messages))
-        tokens = {"prompt_tokens": len(body) // 4, "completion_tokens": len(text) // 4 + 1}
-        message = {"role": "assistant", "content": text}
-        return msgspec.json.encode(
-            {
-                "object": "chat.completion",
-                "model": chat.model,
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": tokens | {"total_tokens": sum(tokens.values())},
-            }
-        )
+    def _answer(self, dialect: Dialect, path: str, body: bytes) -> bytes:
+        """Raises ValueError for a request that it does not take, LookupError for a model that it does not know."""
+        asked = dialect.read(path, body, self._media)
+        if self._models and asked.model not in self._models:
+            raise LookupError(f"the model {asked.model!r} does not exist")
+        if self._blind and asked.pictures:
+            raise ValueError("this model does not support image input")
+        length = sum(len(message.text) for message in asked.messages) if self._context else 0
+        if self._context and length > self._context:
+            raise ValueError(f"prompt is too long: {length} characters, {self._context} are the model's context length")
+        self.stats.images.update(asked.pictures)
+        text = self._model.reply(asked.messages)
+        return msgspec.json.encode(dialect.answer(asked, text, (len(body) // 4, len(text) // 4 + 1)))
 
-    def _message(self, turn: _Turn) -> Message:
-        pieces = [_Piece("text", turn.content)] if isinstance(turn.content, str) else turn.content
-        for piece in pieces:
-            if piece.image_url:
-                self.stats.images[_image_digest(piece.image_url.url)] += 1
-        role = "system" if turn.role == "developer" else turn.role
-        return Message(role, tuple(TextPart(piece.text) for piece in pieces))
-
-    def _error(self, status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
+    def _error(
+        self, dialect: Dialect, status: int, message: str, headers: dict[str, str] | None = None
+    ) -> web.Response:
         self.stats.by_outcome[str(status)] += 1
-        return _json({"error": {"message": message, "type": "fake", "code": None}}, status, headers)
+        return _json(dialect.error(status, message), status, headers)
 
 
 def _replies(reply: str) -> Baseline | Scripted:
@@ -238,41 +190,6 @@ def _replies(reply: str) -> Baseline | Scripted:
             f"{reply!r} is neither {' nor '.join(REPLIES)} nor a file of replies{did_you_mean(reply, REPLIES)}"
         )
     return Scripted(Spec(f"scripted:{reply}", "scripted", reply, {}))
-
-
-def _image_digest(url: str) -> str:
-    found = re.match(r"data:(image/\w+);base64,", url)
-    if not found:
-        raise ValueError("a picture must be a data URL of an image in base64")
-    try:
-        data = base64.b64decode(url[found.end() :], validate=True)
-    except binascii.Error:
-        raise ValueError("a picture is not valid base64") from None
-    if MEDIA_TYPES[SUFFIXES[open_image(data).format or ""]] != found[1]:
-        raise ValueError(f"a picture is not the {found[1]} that it is said to be")
-    return sha256(data)
-
-
-async def _misbehave(kind: str, request: web.BaseRequest, answer: bytes) -> web.StreamResponse:
-    if kind == "hang":
-        await asyncio.Event().wait()
-    if kind == "truncate":
-        return web.Response(body=answer[: len(answer) // 2], content_type="application/json")
-    if kind == "empty":
-        return _json({"choices": []})
-    if kind == "blank":
-        return _json(
-            {"choices": [{"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": None}]}
-        )
-    if kind == "html":
-        return web.Response(text="<html><body>Bad gateway</body></html>", content_type="text/html")
-    response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(answer))})
-    if kind == "cut":
-        await response.prepare(request)
-        await response.write(answer[: len(answer) // 2])
-    if request.transport is not None:
-        request.transport.close()
-    return response
 
 
 def _json(value: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:

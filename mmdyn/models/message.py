@@ -7,7 +7,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from mmdyn.errors import ModelError
 from mmdyn.keys import Json
+
+NO_WEIGHING = "this model cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
 
 
 class TextPart(Struct, frozen=True, tag="text"):
@@ -23,7 +26,17 @@ class ImagePart(Struct, frozen=True, tag="image"):
     digest: str
 
 
-Part: TypeAlias = TextPart | ImagePart
+class ChoicesPart(Struct, frozen=True, tag="choices"):
+    """Continuations of the text before it, as the end of a last assistant message: which of them is the likeliest?
+
+    A model weighs them and writes none of its own: `Reply.text` is the text before them with the likeliest one, `logprobs`
+    holds each one's log-probability.
+    """
+
+    texts: tuple[str, ...]
+
+
+Part: TypeAlias = TextPart | ImagePart | ChoicesPart
 
 
 class Message(Struct, frozen=True):
@@ -37,10 +50,26 @@ class Message(Struct, frozen=True):
         """The text parts joined, without the pictures."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
+    @property
+    def shown(self) -> tuple[TextPart | ImagePart, ...]:
+        """The parts, for a model that cannot weigh continuations. Raises ModelError where it is to."""
+        if any(isinstance(part, ChoicesPart) for part in self.parts):
+            raise ModelError(NO_WEIGHING)
+        return tuple(part for part in self.parts if not isinstance(part, ChoicesPart))
+
+
+def choices(messages: tuple[Message, ...]) -> tuple[str, ...]:
+    """The continuations that a model is to weigh; empty where it is to write."""
+    last = messages[-1].parts[-1] if messages and messages[-1].parts else None
+    return last.texts if isinstance(last, ChoicesPart) else ()
+
 
 def identity(messages: tuple[Message, ...]) -> Json:
     """What of the messages goes into a request's key: roles, texts and the pictures' digests, not where they lie."""
-    return [
-        [message.role, [part.text if isinstance(part, TextPart) else {"image": part.digest} for part in message.parts]]
-        for message in messages
-    ]
+    return [[message.role, [_identity(part) for part in message.parts]] for message in messages]
+
+
+def _identity(part: Part) -> Json:
+    if isinstance(part, TextPart):
+        return part.text
+    return {"image": part.digest} if isinstance(part, ImagePart) else {"choices": list(part.texts)}

@@ -49,10 +49,14 @@ class Spec(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """What a model's own options say about asking it; None leaves it to who asks."""
+    """What a model's own options say about asking it; None leaves it to who asks.
+
+    `hangs`: a request may never be answered, so one that takes far longer than others is asked again before its time-out.
+    """
 
     concurrency: int | None = None
     max_tries: int | None = None
+    hangs: bool = True
 
 
 class TransientError(Exception):

@@ -12,6 +12,20 @@ RECOVER = 0.1
 SHORTEST_GAP, LONGEST_GAP = 0.02, 15.0
 
 
+class Place:
+    """A place in flight. `lend` gives it to another while its request, which seems to hang, is listened to further."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace, self.lent = pace, False
+
+    def lend(self) -> None:
+        """Let another one in, as long as no more than as many hang as may be in flight. Once is enough."""
+        if not self.lent and self._pace.lent < self._pace.most:
+            self.lent = True
+            self._pace.lent += 1
+            self._pace.leave()
+
+
 class Pace:
     """A limit on requests in flight, from 1 to `most`, and below that a gap between them.
 
@@ -19,28 +33,64 @@ class Pace:
     requests halves it, while a few stray refusals among many answers change nothing. Where one at a time is still too many,
     a gap opens between requests: twice as long after each refusal, a fifth shorter after each answer. Who asks again goes
     before who asks for the first time.
+
+    in_flight, lent (attributes): requests that hold a place, and those that have lent theirs.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.limit = float(most)
         self.gap = 0.0
-        self.in_flight = 0
+        self.in_flight = self.lent = 0
         self._again: deque[asyncio.Future[None]] = deque()
         self._fresh: deque[asyncio.Future[None]] = deque()
+        self._pauses = set[asyncio.Future[None]]()
         self._hold: asyncio.TimerHandle | None = None
+        self._closed: Exception | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is a free place that nobody waits for and somebody may take."""
+        return self._closed is None and not (self._again or self._fresh) and self._is_open()
 
     @asynccontextmanager
-    async def slot(self, *, again: bool = False) -> AsyncIterator[None]:
-        """Wait for a free place in flight and hold it."""
-        if self._is_open() and not self._again and not self._fresh:
+    async def slot(self, *, again: bool = False) -> AsyncIterator[Place]:
+        """Wait for a free place in flight and hold it. Raises what `close` was told."""
+        if self._closed is not None:
+            raise self._closed
+        if self.idle:
             self.in_flight += 1
         else:
             await self._wait(self._again if again else self._fresh)
+        place = Place(self)
         try:
-            yield
+            yield place
         finally:
-            self._leave()
+            if place.lent:
+                self.lent -= 1
+            else:
+                self.leave()
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep before the next try. Raises what `close` was told."""
+        if self._closed is not None:
+            raise self._closed
+        loop = asyncio.get_running_loop()
+        over = loop.create_future()
+        self._pauses.add(over)
+        timer = loop.call_later(seconds, _wake, over)
+        try:
+            await over
+        finally:
+            timer.cancel()
+            self._pauses.discard(over)
+
+    def close(self, why: Exception) -> None:
+        """No new request: everybody who waits or pauses, now or later, gets `why`; those in flight are not touched."""
+        self._closed = self._closed or why
+        for waiting in (*self._again, *self._fresh, *self._pauses):
+            if not waiting.done():
+                waiting.set_exception(self._closed)
 
     def answered(self) -> None:
         """Tell, from within a slot, that the server had room for the request."""
@@ -55,28 +105,29 @@ class Pace:
             self.gap = min(max(2 * self.gap, SHORTEST_GAP), LONGEST_GAP)
         self.limit = max(min(self.limit, self.in_flight) - GIVE_WAY, 1)
 
-    async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        queue.append(turn)
-        self._wake()
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._leave()
-            raise
-
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """A place is free."""
         self.in_flight -= 1
         if self.gap and self._hold is None:
             self._hold = asyncio.get_running_loop().call_later(self.gap, self._release)
-        self._wake()
+        self._let_in()
+
+    async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        queue.append(turn)
+        self._let_in()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.leave()
+            raise
 
     def _release(self) -> None:
         self._hold = None
-        self._wake()
+        self._let_in()
 
-    def _wake(self) -> None:
+    def _let_in(self) -> None:
         while (self._again or self._fresh) and self._is_open():
             turn = (self._again or self._fresh).popleft()
             if not turn.done():
@@ -85,3 +136,8 @@ class Pace:
 
     def _is_open(self) -> bool:
         return self._hold is None and self.in_flight < int(self.limit)
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from making_models import saying
+from models.making_vllm import vllm_installed
+from models.making_vlmeval import make_vlmeval
 
 from mmdyn import plugins
 from mmdyn.keys import canonical
@@ -28,14 +32,23 @@ def scripted(folder: Path, url: str) -> str:
     return f"scripted:{path}"
 
 
+def vlmeval(folder: Path, url: str) -> str:
+    return f"vlmeval:Echo-7B,python={sys.executable},path={make_vlmeval(folder)}"
+
+
 EXAMPLES: dict[str, list[Callable[[Path, str], str]]] = {
+    "anthropic": [lambda folder, url: f"anthropic:m,base_url={url},api_key_env=CONTRACT_KEY"],
     "baseline": [
         lambda folder, url: "baseline:random",
         lambda folder, url: "baseline:majority",
         lambda folder, url: "baseline:lexical",
     ],
+    "gemini": [lambda folder, url: f"gemini:m,base_url={url},api_key_env=CONTRACT_KEY"],
+    "hf": [lambda folder, url: f"hf:{saying(folder / 'saying')},max_new_tokens=20"],
     "openai": [lambda folder, url: f"openai:m,base_url={url},api_key_env=CONTRACT_KEY"],
     "scripted": [scripted],
+    "vllm": [lambda folder, url: f"vllm:{saying(folder / 'saying')},seed=1"],
+    "vlmeval": [vlmeval],
 }
 """How each backend is opened, with a folder and a server of its own."""
 
@@ -47,7 +60,8 @@ async def text(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("CONTRACT_KEY", SECRET)
     backend, number = request.param
     async with FakeServer(key=SECRET, reply="hashed") as server:
-        yield EXAMPLES[backend][number](tmp_path, server.url)
+        with vllm_installed(tmp_path):
+            yield EXAMPLES[backend][number](tmp_path, server.url)
 
 
 def test_every_backend_is_in_this_contract():

@@ -65,13 +65,13 @@ def test_closing_breaks_off_what_is_asked() -> None:
 
 def test_answers_come_out_of_the_cache_unless_asked_anew() -> None:
     with serve() as server:
-        desk = Desk(f"openai:m,base_url={server.url}")
-        for messages in (texts(1)[0], texts(1)[0]):
-            desk.ask(messages)
-        assert server.stats.total == 1
-        desk.ask(texts(1)[0], nonce=1)
-        assert server.stats.total == 2
-        desk.close()
+        for options, asked in (("", 2), (",temperature=0", 3), (",temperature=1,seed=4", 4)):
+            desk = Desk(f"openai:m,base_url={server.url}{options}", varied=True)
+            for messages in (texts(1)[0], texts(1)[0]):
+                desk.ask(messages)
+            desk.ask(texts(1)[0], nonce=1)
+            assert server.stats.total == asked, "one that would say the same is not asked anew"
+            desk.close()
 
 
 def test_a_model_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:

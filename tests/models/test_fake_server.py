@@ -13,7 +13,8 @@ import pytest
 from making import picture
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.models.fake_server import FakeServer, Fault, parse_faults
+from mmdyn.models.fake_server import FakeServer
+from mmdyn.models.fake_server_faults import Fault, parse_faults
 
 
 def chat(text: str = "hello", **more: Any) -> dict[str, Any]:
@@ -153,3 +154,107 @@ async def test_a_port_that_is_taken_and_a_reply_that_is_nothing_are_told():
         UserError, match=r"'frist' is neither first nor hashed nor a file of replies \(did you mean 'first'"
     ):
         FakeServer(reply="frist")
+
+
+async def ask(server: FakeServer, path: str, body: Any, **headers: str) -> tuple[int, Any]:
+    url = server.url.removesuffix("/v1") + path
+    async with aiohttp.ClientSession() as session, session.post(url, json=body, headers=headers) as response:
+        return response.status, await response.json()
+
+
+MESSAGES = "/v1/messages"
+GENERATE = "/v1beta/models/m:generateContent"
+
+
+def said(text: str = "hello", *blocks: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}, *blocks]
+    return {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": content}]}
+
+
+def contents(text: str = "hello", *parts: Any) -> dict[str, Any]:
+    return {"contents": [{"role": "user", "parts": [{"text": text}, *parts]}]}
+
+
+async def test_it_speaks_the_three_apis_and_gives_the_same_replies():
+    prompt = "What?\n\nA. x\nB. y\nC. z\nD. w\n\nletter: Answer: X"
+    async with FakeServer(reply="hashed") as server:
+        _, completion = await post(server, chat(prompt))
+        _, message = await ask(server, MESSAGES, said(prompt))
+        _, generated = await ask(server, GENERATE, contents(prompt))
+        text = completion["choices"][0]["message"]["content"]
+        assert message["content"] == [{"type": "text", "text": text}] and message["stop_reason"] == "end_turn"
+        assert generated["candidates"][0]["content"]["parts"] == [{"text": text}]
+        assert generated["candidates"][0]["finishReason"] == "STOP"
+        assert message["usage"]["output_tokens"] == generated["usageMetadata"]["candidatesTokenCount"] > 0
+        assert server.stats.by_outcome == {"200": 3}
+
+
+async def test_each_api_has_its_own_errors_keys_and_checks_of_pictures():
+    picture_twice = base64.b64encode(picture()).decode()
+    source = {"type": "base64", "media_type": "image/jpeg", "data": picture_twice}
+    async with FakeServer(key="k") as server:
+        status, reply = await ask(server, MESSAGES, said(), Authorization="Bearer k")
+        assert (status, reply["error"]["type"]) == (401, "authentication_error")
+        status, reply = await ask(server, MESSAGES, {"model": "m"}, **{"x-api-key": "k"})
+        assert (status, reply["type"], reply["error"]["type"]) == (400, "error", "invalid_request_error")
+        body = said("look", {"type": "image", "source": source})
+        status, reply = await ask(server, MESSAGES, body, **{"x-api-key": "k"})
+        assert (status, reply["error"]["message"]) == (400, "a picture is not the image/jpeg that it is said to be")
+        status, reply = await ask(server, GENERATE, contents(), **{"x-api-key": "k"})
+        assert (status, reply["error"]["status"], reply["error"]["code"]) == (401, "UNAUTHENTICATED", 401)
+        body = contents("look", {"inlineData": {"mimeType": "image/png", "data": "@@"}})
+        status, reply = await ask(server, GENERATE, body, **{"x-goog-api-key": "k"})
+        assert (status, reply["error"]["message"]) == (400, "a picture is not valid base64")
+        assert (await ask(server, GENERATE, contents(), **{"x-goog-api-key": "k"}))[0] == 200
+    async with FakeServer(faults="529=1") as server:
+        assert (await ask(server, MESSAGES, said()))[1]["error"]["type"] == "overloaded_error"
+    async with FakeServer(faults="empty=1") as server:
+        assert (await ask(server, MESSAGES, said()))[1]["content"] == []
+        assert (await ask(server, GENERATE, contents()))[1] == {"candidates": []}
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "status", "says"),
+    [
+        ({"models": ("a", "b")}, "x", 404, "the model 'm' does not exist"),
+        ({"models": ("m",)}, "x", 200, ""),
+        ({"context": 5}, "123456", 400, "prompt is too long: 6 characters, 5 are the model's context length"),
+        ({"context": 6}, "123456", 200, ""),
+    ],
+)
+async def test_it_refuses_what_a_real_server_would(settings: dict[str, Any], text: str, status: int, says: str):
+    async with FakeServer(**settings) as server:
+        for answer in (
+            await post(server, chat(text)),
+            await ask(server, MESSAGES, said(text)),
+            await ask(server, GENERATE, contents(text)),
+        ):
+            assert answer[0] == status and answer[1].get("error", {}).get("message", "") == says
+        listed = [item["id"] for item in (await get(server, "/v1/models"))[1]["data"]]
+        assert listed == list(settings.get("models", ["fake"]))
+
+
+async def test_a_blind_one_takes_no_pictures():
+    encoded = base64.b64encode(picture()).decode()
+    async with FakeServer(blind=True) as server:
+        assert (await post(server, chat("x")))[0] == 200
+        status, reply = await post(server, with_image(f"data:image/png;base64,{encoded}"))
+        assert (status, reply["error"]["message"]) == (400, "this model does not support image input")
+
+
+async def test_files_are_read_only_below_the_folder_of_media(tmp_path: Path):
+    inside, outside = tmp_path / "media" / "p.png", tmp_path / "p.png"
+    inside.parent.mkdir()
+    for path in (inside, outside):
+        path.write_bytes(picture())
+    (inside.parent / "link.png").symlink_to(outside)
+    async with FakeServer(media=inside.parent) as server:
+        assert (await post(server, with_image(inside.as_uri())))[0] == 200
+        for path in (outside, inside.parent / "link.png", inside.parent / ".." / "p.png"):
+            status, reply = await post(server, with_image(f"file://{path}"))
+            assert status == 400 and reply["error"]["message"].startswith("local files are not read")
+        status, reply = await post(server, with_image((inside.parent / "gone.png").as_uri()))
+        assert (status, reply["error"]["message"]) == (
+            400,
+            "a picture's file cannot be read (No such file or directory)",
+        )

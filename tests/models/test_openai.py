@@ -9,15 +9,14 @@ from collections.abc import Callable
 from email.utils import formatdate
 from pathlib import Path
 
-import msgspec
 import pytest
 from asking import ask_all, asking, texts, user
 
 from making import picture
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import Json, canonical, sha256
-from mmdyn.models.backends._data_urls import DataUrls
-from mmdyn.models.backends._openai_errors import Server, retry_after
+from mmdyn.models.backends._http_errors import Server, retry_after
+from mmdyn.models.backends._http_pictures import Pictures
 from mmdyn.models.backends._openai_reply import read_reply
 from mmdyn.models.backends.openai import OpenAI
 from mmdyn.models.fake_server import FakeServer
@@ -30,7 +29,9 @@ SERVER = Server("http://h/v1", "m", "OPENAI_API_KEY", "the key in $OPENAI_API_KE
 
 
 def body(model: str, messages: tuple[Message, ...]) -> Json:
-    return msgspec.json.decode(OpenAI(Spec.parse(model))._body(messages))
+    opened = OpenAI(Spec.parse(model))
+    parts = [part for message in messages for part in message.parts if isinstance(part, ImagePart)]
+    return opened._body(messages, {part.digest: opened._pictures.get(part) for part in parts})
 
 
 def test_the_body_holds_the_parameters_and_plain_text():
@@ -87,34 +88,36 @@ async def test_a_large_picture_goes_through(tmp_path: Path):
 
 
 def test_a_picture_that_is_missing_broken_or_another_one_is_told(tmp_path: Path):
-    urls, path = DataUrls(), tmp_path / "p.png"
+    pictures, path = Pictures(), tmp_path / "p.png"
     path.write_bytes(picture())
     with pytest.raises(InputError, match=r"p\.png: the picture was changed while it was in use"):
-        urls.get(ImagePart(path, "0" * 64))
+        pictures.get(ImagePart(path, "0" * 64))
     path.write_bytes(b"no picture")
     with pytest.raises(InputError, match=r"p\.png: not a picture that can be read"):
-        urls.get(ImagePart(path, sha256(b"no picture")))
+        pictures.get(ImagePart(path, sha256(b"no picture")))
     with pytest.raises(InputError, match=r"gone\.png: cannot be read \(No such file or directory\)"):
-        urls.get(ImagePart(tmp_path / "gone.png", ""))
+        pictures.get(ImagePart(tmp_path / "gone.png", ""))
 
 
 def test_kept_pictures_are_bounded_in_size(tmp_path: Path):
-    urls = DataUrls(most=20_000)
+    pictures = Pictures(most=20_000)
     for number in range(20):
         path = tmp_path / f"{number}.png"
         path.write_bytes(picture(text=str(number)) + bytes(3000))
-        urls.get(ImagePart(path, sha256(path.read_bytes())))
-    assert urls.size <= 20_000
+        pictures.get(ImagePart(path, sha256(path.read_bytes())))
+    assert pictures.size <= 20_000
     path.unlink()
-    assert urls.get(ImagePart(path, sha256(picture(text="19") + bytes(3000)))).startswith("data:image/png;base64,")
+    assert pictures.get(ImagePart(path, sha256(picture(text="19") + bytes(3000)))).url.startswith(
+        "data:image/png;base64,"
+    )
 
 
 def completion(**choice: Json) -> bytes:
     return canonical({"choices": [{"index": 0, **choice}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
 
 
-def read(body: bytes, content_type: str = "application/json") -> Reply:
-    return read_reply(content_type, body, SERVER)
+def read(body: bytes) -> Reply:
+    return read_reply(body, SERVER)
 
 
 @pytest.mark.parametrize(

@@ -95,3 +95,31 @@ async def test_a_cancelled_visitor_keeps_no_place(granted: bool):
 async def _visit(pace: Pace) -> None:
     async with pace.slot():
         await asyncio.sleep(0)
+
+
+async def test_a_place_that_is_lent_lets_another_in_and_comes_back_once():
+    pace = Pace(1)
+    async with pace.slot() as place:
+        waiting = asyncio.create_task(_visit(pace))
+        await asyncio.sleep(0)
+        place.lend()
+        place.lend()
+        await asyncio.wait_for(waiting, 1)
+        assert (pace.in_flight, pace.lent, pace.idle) == (0, 1, True)
+        async with pace.slot() as other:
+            other.lend()
+            assert (pace.in_flight, pace.lent) == (1, 1), "more lent than may be in flight"
+    assert (pace.in_flight, pace.lent) == (0, 0)
+
+
+async def test_closing_turns_away_who_waits_or_pauses_and_nobody_else():
+    pace, why = Pace(1), RuntimeError("closed")
+    async with pace.slot():
+        asks = [asyncio.create_task(ask) for ask in (_visit(pace), pace.pause(60))]
+        await asyncio.sleep(0)
+        pace.close(why)
+        assert await asyncio.gather(*asks, return_exceptions=True) == [why, why]
+    for late in (_visit(pace), pace.pause(60)):
+        with pytest.raises(RuntimeError, match="closed"):
+            await late
+    assert pace.in_flight == 0

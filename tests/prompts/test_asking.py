@@ -59,7 +59,8 @@ def test_asking_again_names_the_problem(language: str) -> None:
 
 
 def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:
-    names = ["cot", "direct", "kprag_cot", "kprag_direct"]
+    names = ["cot", "direct", "likelihood", "kprag_cot", "kprag_direct", "kprag_likelihood"]
+    names += ["lead_in", "verdicts", "weighed_true_false"]
     kinds = ("single_choice", "multi_select", "fill_in_the_blank", "true_false", "open_ended")
     names += [f"answer_{kind}" for kind in kinds]
     texts = {f"{language}/{name}.txt": template(name, language).text + "\n" for language in LANGUAGES for name in names}

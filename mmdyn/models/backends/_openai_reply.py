@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from mmdyn.models.backends._openai_errors import Server
+from mmdyn.models.backends._http_errors import Server
+from mmdyn.models.backends._thinking import split_thinking
 from mmdyn.models.model import TransientError
 from mmdyn.record import Reply, Usage
 
@@ -24,16 +25,44 @@ class _Piece(Struct, frozen=True):
 class _Message(Struct, frozen=True):
     content: str | list[_Piece] | None = None
     refusal: str | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+
+class _Token(Struct, frozen=True):
+    logprob: float | None = None
+
+
+class _Logprobs(Struct, frozen=True):
+    content: list[_Token] | None = None
 
 
 class _Choice(Struct, frozen=True):
     message: _Message = _Message()
     finish_reason: str | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Details(Struct, frozen=True):
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 class _Usage(Struct, frozen=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    completion_tokens_details: _Details | None = None
+    prompt_tokens_details: _Details | None = None
+    prompt_cache_hit_tokens: int | None = None
+
+    def plain(self) -> Usage:
+        written, read = (self.completion_tokens_details or _Details()), (self.prompt_tokens_details or _Details())
+        return Usage(
+            self.prompt_tokens or 0,
+            self.completion_tokens or 0,
+            written.reasoning_tokens or 0,
+            read.cached_tokens or self.prompt_cache_hit_tokens or 0,
+        )
 
 
 class _Completion(Struct, frozen=True):
@@ -45,16 +74,16 @@ class _Completion(Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Completion)
 
 
-def read_reply(content_type: str, body: bytes, server: Server) -> Reply:
+def read_reply(body: bytes, server: Server, *, keep_thinking: bool = False) -> Reply:
     """The first choice of a completion. Raises TransientError where there is none, and what Server.error makes of an error
     that comes in a completion's place.
 
     An empty text is an answer where the server says that the completion is complete (finish reason stop, length, …): asking
     again would give the same and cost the same, and scoring counts it as unparsed. Without a finish reason it is a body
     that was cut off, and asked for again. A refusal of its own field is the text, with the finish reason `refusal`.
+    What was thought aloud (a field of its own, or a leading `<think>…</think>`) is the reply's reasoning; with
+    `keep_thinking` the text stays as it came.
     """
-    if "json" not in content_type:
-        raise TransientError(f"an answer of type {server.clean(content_type)}, not JSON: is base_url right?")
     try:
         completion = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -64,19 +93,27 @@ def read_reply(content_type: str, body: bytes, server: Server) -> Reply:
     if not completion.choices:
         raise TransientError("an answer without choices")
     choice = completion.choices[0]
-    text, finish = _text(choice.message), choice.finish_reason or ""
-    if not text and choice.message.refusal:
-        text, finish = choice.message.refusal, "refusal"
+    message, finish = choice.message, choice.finish_reason or ""
+    thought, text = ("", _text(message)) if keep_thinking else split_thinking(_text(message))
+    if not text and message.refusal:
+        text, finish = message.refusal, "refusal"
     if finish in CUT_OFF or not (text or finish in COMPLETE):
         raise TransientError(f"an empty or unfinished answer (finish reason {server.clean(finish) or 'none'})")
-    usage = completion.usage or _Usage()
-    return Reply(text, finish, Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0))
+    fields = (field for field in (message.reasoning_content, message.reasoning) if isinstance(field, str))
+    reasoning = "\n".join(filter(None, [next(fields, ""), thought]))
+    usage = completion.usage.plain() if completion.usage else Usage()
+    return Reply(text, finish, usage, reasoning=reasoning, logprobs=_logprobs(choice.logprobs))
 
 
 def _text(message: _Message) -> str:
     if isinstance(message.content, list):
         return "".join(piece.text or "" for piece in message.content)
     return message.content or ""
+
+
+def _logprobs(given: _Logprobs | None) -> tuple[float, ...]:
+    tokens = (given.content if given else None) or ()
+    return tuple(token.logprob for token in tokens if token.logprob is not None)
 
 
 def _status(error: object) -> int:

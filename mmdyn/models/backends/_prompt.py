@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from mmdyn.models.message import Message
+from mmdyn.errors import ModelError
+from mmdyn.models.message import NO_WEIGHING, Message, choices
 from mmdyn.sample import Language, TaskType
 
 ANSWER = {"en": "Answer: ", "zh": "答案："}
@@ -59,7 +60,9 @@ class Prompt(Struct, frozen=True):
 
 
 def read_prompt(messages: tuple[Message, ...]) -> Prompt:
-    """Read the last user message."""
+    """Read the last user message. Raises ModelError where options are to be weighed: it cannot know how."""
+    if choices(messages):
+        raise ModelError(NO_WEIGHING)
     text = next((message.text for message in reversed(messages) if message.role == "user"), "")
     before, instruction = _cut_instruction(text)
     before, options = _cut_options(before)

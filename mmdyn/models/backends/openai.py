@@ -2,149 +2,92 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import Literal
 
-import msgspec
-
-from mmdyn.errors import ModelError
+from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._data_urls import DataUrls
-from mmdyn.models.backends._openai_errors import Server
+from mmdyn.models.backends._http_model import HttpModel
+from mmdyn.models.backends._http_pictures import Picture, Pictures
+from mmdyn.models.backends._http_setup import Api, Count, HttpOptions
 from mmdyn.models.backends._openai_reply import read_reply
-from mmdyn.models.backends._openai_setup import PARAMETERS, Options, chat_url, credentials, proxy_for, secrets
 from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Limits, Spec, TransientError, read_options
+from mmdyn.models.model import Spec
 from mmdyn.record import Reply
 
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+_API = Api(
+    path="/chat/completions",
+    endings=("/chat/completions",),
+    models="/models",
+    key_header="Authorization",
+    key_form="Bearer {}",
+    reserved=("model", "messages", "stream"),
+)
 
-CONNECT_SECONDS = 30.0
-LONGEST_REPLY = 64 * 1024 * 1024
-LONGEST_RAW_BODY = 512 * 1024
+_PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "logprobs")
 
 
-class OpenAI:
-    """A model behind POST {base_url}/chat/completions.
+class _Options(HttpOptions, frozen=True, kw_only=True):
+    base_url: str = "https://api.openai.com/v1"
+    api_key_env: str = "OPENAI_API_KEY"
+    max_completion_tokens: Count | None = None
+    seed: int | None = None
+    reasoning_effort: str | None = None
+    logprobs: bool | None = None
+    images: Literal["data", "file"] = "data"
+    think: Literal["split", "keep"] = "split"
 
-    Options, after the name:
-    base_url: where the API is (its `…/v1`).
-    api_key_env: the environment variable that holds the key; a server of one's own (base_url given) needs none. A key is
-        never written anywhere.
-    header.NAME=VALUE, or headers=JSON: more headers; a value `$NAME` is read from the environment.
-    label: how reports name the model; `openai:NAME` by default.
-    timeout: seconds for one try, after which it is cut off and asked again.
-    concurrency, max_tries: go before what the command says.
-    system: a system message before every request that has none.
-    temperature (0 by default), top_p, seed, max_tokens, and max_completion_tokens (which newer servers take in its place):
-        sent as they are; `none` sends nothing.
 
-    Pictures are sent as data URLs in the bytes that the files hold. Raises UserError for bad options, ModelError where a
-    needed key is not set.
+class OpenAI(HttpModel[_Options]):
+    """A model behind POST {base_url}/chat/completions; base_url ends in `/v1` on most servers.
+
+    Options, after the name, beside those of HttpOptions:
+    max_completion_tokens: what newer servers take in the place of max_tokens.
+    seed: sent as it is.
+    reasoning_effort: how long a reasoning model thinks (minimal, low, medium, high, …); where `none` itself is to be sent,
+        extra_body={"reasoning_effort":"none"} does it.
+    logprobs=true: the log-probabilities of the tokens are asked for and kept; a server counts thinking among them.
+    images: `data` sends pictures as data URLs, `file` the file URLs of where they lie, for a server that reads the same disk.
+    think: `split` parts a leading `<think>…</think>` from the answer, `keep` leaves the text as it is.
     """
 
-    cached = True
-    varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
-
     def __init__(self, spec: Spec) -> None:
-        extra = {key.removeprefix("header."): value for key, value in spec.options.items() if key.startswith("header.")}
-        plain = {key: value for key, value in spec.options.items() if not key.startswith("header.")}
-        options = read_options(spec, Options, plain)
-        self._url, endpoint = chat_url(options.base_url)
-        self._headers, sent = credentials(options, spec.name, extra, own_server="base_url" in plain)
-        self._server = Server(endpoint, spec.name, options.api_key_env, sent, secrets(self._headers))
-        self._proxy = proxy_for(self._url)
-        self._system, self._timeout = options.system, options.timeout
-        self._connect_seconds = min(CONNECT_SECONDS, options.timeout)
-        parameters = {name: getattr(options, name) for name in PARAMETERS}
-        self._parameters: dict[str, Json] = {key: value for key, value in parameters.items() if value is not None}
-        self._pictures = DataUrls()
-        self._session: ClientSession | None = None
-        self._reached = False
-        self.label = options.label or f"openai:{spec.name}"
-        self.varies = options.temperature != 0 and options.seed is None
-        self.limits = Limits(options.concurrency, options.max_tries)
-        self.identity: dict[str, Json] = {
-            "backend": "openai",
-            "endpoint": endpoint,
-            "model": spec.name,
-            "system": options.system,
-            "parameters": self._parameters,
+        super().__init__(spec, _API, _Options)
+        if self._options.think == "keep":
+            self.identity["think"] = "keep"
+
+    def _open_pictures(self) -> Pictures:
+        as_files = self._options.images == "file"
+        if as_files and (self._options.max_pixels or self._options.max_side):
+            raise UserError("images=file sends pictures as they lie: leave max_pixels and max_side out")
+        return Pictures(max_pixels=self._options.max_pixels, max_side=self._options.max_side, as_files=as_files)
+
+    def _parameters(self) -> tuple[dict[str, Json], dict[str, str]]:
+        values = {name: getattr(self._options, name) for name in _PARAMETERS}
+        return {name: value for name, value in values.items() if value is not None}, {
+            name: name for name in _PARAMETERS
         }
 
-    async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be read."""
-        import aiohttp
+    def _may_vary(self) -> bool:
+        return self._sent.get("temperature") != 0 and self._sent.get("seed") is None
 
-        body = self._body(messages)
-        data = io.BytesIO(body) if len(body) > LONGEST_RAW_BODY else body
-        try:
-            async with self._opened().post(self._url, data=data, proxy=self._proxy, allow_redirects=False) as response:
-                text = await _read(response)
-        except aiohttp.ClientConnectorError as error:
-            raise self._unreachable(
-                error.strerror or str(error), may_pass=not isinstance(error, aiohttp.ClientSSLError)
-            ) from None
-        except aiohttp.ConnectionTimeoutError:
-            raise self._unreachable(f"no connection within {self._connect_seconds:g} s") from None
-        except TimeoutError:
-            raise TransientError(f"no answer within {self._timeout:g} s") from None
-        except (aiohttp.ClientError, ConnectionError) as error:
-            raise TransientError(
-                f"the connection broke ({self._server.clean(str(error) or type(error).__name__)})"
-            ) from None
-        self._reached = True
-        if response.status != 200:
-            raise self._server.error(response.status, response.headers, text)
-        return read_reply(response.content_type, text, self._server)
+    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
+        turns: list[Json] = [{"role": message.role, "content": _content(message, pictures)} for message in messages]
+        if self._options.system is not None and not any(message.role == "system" for message in messages):
+            turns.insert(0, {"role": "system", "content": self._options.system})
+        return {"model": self._server.model, "messages": turns, **self._sent}
 
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    def _body(self, messages: tuple[Message, ...]) -> bytes:
-        turns: list[Json] = [{"role": message.role, "content": self._content(message)} for message in messages]
-        if self._system is not None and not any(message.role == "system" for message in messages):
-            turns.insert(0, {"role": "system", "content": self._system})
-        return msgspec.json.encode({"model": self._server.model, "messages": turns, **self._parameters})
-
-    def _content(self, message: Message) -> Json:
-        if all(isinstance(part, TextPart) for part in message.parts):
-            return message.text
-        return [
-            {"type": "text", "text": part.text}
-            if isinstance(part, TextPart)
-            else {"type": "image_url", "image_url": {"url": self._pictures.get(part)}}
-            for part in message.parts
-        ]
-
-    def _opened(self) -> ClientSession:
-        if self._session is None:
-            from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
-
-            self._session = ClientSession(
-                connector=TCPConnector(limit=0),
-                timeout=ClientTimeout(total=self._timeout, sock_connect=self._connect_seconds),
-                headers=self._headers,
-                cookie_jar=DummyCookieJar(),
-            )
-        return self._session
-
-    def _unreachable(self, reason: str, *, may_pass: bool = True) -> Exception:
-        reason = self._server.clean(reason)
-        if self._reached and may_pass:
-            return TransientError(f"no connection ({reason})")
-        return ModelError(f"cannot reach {self._server.endpoint} ({reason}): start the server or mend base_url")
+    def _read(self, body: bytes) -> Reply:
+        return read_reply(body, self._server, keep_thinking=self._options.think == "keep")
 
 
-async def _read(response: ClientResponse) -> bytes:
-    body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > LONGEST_REPLY:
-            raise TransientError(f"an answer of more than {LONGEST_REPLY:,} bytes")
-    return bytes(body)
+def _content(message: Message, pictures: Mapping[str, Picture]) -> Json:
+    parts = message.shown
+    if all(isinstance(part, TextPart) for part in parts):
+        return message.text
+    return [
+        {"type": "text", "text": part.text}
+        if isinstance(part, TextPart)
+        else {"type": "image_url", "image_url": {"url": pictures[part.digest].url}}
+        for part in parts
+    ]

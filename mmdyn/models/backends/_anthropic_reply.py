@@ -1,0 +1,75 @@
+"""An answer of Anthropic's Messages API -> a Reply."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.models.backends._http_errors import Server
+from mmdyn.models.model import TransientError
+from mmdyn.record import Reply, Usage
+
+FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+"""Stop reasons in the words of the other backends; with these an empty text is what the model had to say."""
+
+
+class _Block(Struct, frozen=True):
+    type: str
+    text: str = ""
+    thinking: str = ""
+
+
+class _Written(Struct, frozen=True):
+    thinking_tokens: int | None = None
+
+
+class _Usage(Struct, frozen=True):
+    """`input_tokens` are those that were neither read from the cache nor written to it."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens_details: _Written | None = None
+
+    def plain(self) -> Usage:
+        cached = self.cache_read_input_tokens or 0
+        thought = (self.output_tokens_details or _Written()).thinking_tokens or 0
+        prompt = (self.input_tokens or 0) + (self.cache_creation_input_tokens or 0) + cached
+        return Usage(prompt, self.output_tokens or 0, thought, cached)
+
+
+class _Answer(Struct, frozen=True):
+    type: str
+    content: list[_Block] = []
+    stop_reason: str | None = None
+    usage: _Usage = _Usage()
+
+
+_decoder = msgspec.json.Decoder(_Answer)
+
+
+def read_reply(body: bytes, server: Server) -> Reply:
+    """The text blocks as the text, the thinking blocks as the reasoning.
+
+    Raises TransientError where the body is no message, or an empty one that does not say why, and what Server.error makes of
+    an error that comes in a message's place.
+    """
+    try:
+        answer = _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TransientError(f"an answer that is no message ({server.clean(str(error))})") from None
+    if answer.type == "error":
+        raise server.error(502, {}, body)
+    text = "".join(block.text for block in answer.content if block.type == "text")
+    reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking")
+    reason = answer.stop_reason or ""
+    if not text and reason not in FINISH:
+        raise TransientError(f"an empty or unfinished answer (stop reason {server.clean(reason) or 'none'})")
+    return Reply(text, FINISH.get(reason, reason), answer.usage.plain(), reasoning=reasoning)

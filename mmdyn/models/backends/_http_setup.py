@@ -1,0 +1,180 @@
+"""What is settled before the first request to a model's HTTP API: options, address, headers and proxy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import Json
+from mmdyn.models.model import Spec, read_options
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+Count = Annotated[int, Meta(ge=1)]
+
+
+class HttpOptions(Struct, frozen=True, kw_only=True):
+    """The options that every HTTP backend takes; `none` leaves a parameter to the server.
+
+    base_url: where the API is. api_key_env: the environment variable that holds the key; a server of one's own (base_url
+        given) needs none. A key is never written anywhere.
+    header.NAME=VALUE, or headers=JSON: more headers; a value `$NAME` is read from the environment.
+    label: how reports name the model; `backend:NAME` by default.
+    timeout: seconds for one try, after which it is cut off and asked again.
+    concurrency, max_tries: go before what the command says.
+    system: a system message before every request that has none.
+    temperature (0 by default), top_p, max_tokens: sent as they are.
+    extra_body: a JSON object that is merged into the body of every request and goes before the options.
+    max_pixels, max_side: a picture with more pixels, or with a longer side, is made smaller before it is sent; without them a
+        picture is sent in the bytes that its file holds.
+    """
+
+    base_url: str = ""
+    api_key_env: str = ""
+    label: str = ""
+    timeout: Annotated[float, Meta(gt=0)] = 300.0
+    concurrency: Count | None = None
+    max_tries: Count | None = None
+    headers: str = "{}"
+    system: str | None = None
+    temperature: Annotated[float, Meta(ge=0)] | None = 0.0
+    top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
+    max_tokens: Count | None = None
+    extra_body: str = "{}"
+    max_pixels: Count | None = None
+    max_side: Count | None = None
+
+
+class Api(Struct, frozen=True):
+    """What is the same for all models of an API.
+
+    `path`: what is posted to, after the base_url, `{model}` standing for the model's name. `endings`: what a base_url may
+    end in though it is no part of it. `models`: where the models are listed. `key_header` and `key_form`: how a key is sent.
+    `reserved`: keys of the body that extra_body may not set.
+    """
+
+    path: str
+    endings: tuple[str, ...]
+    models: str
+    key_header: str
+    key_form: str
+    reserved: tuple[str, ...]
+    headers: dict[str, str] = {}
+
+
+OptionsT = TypeVar("OptionsT", bound=HttpOptions)
+
+
+def read_http_options(spec: Spec, kind: type[OptionsT]) -> tuple[OptionsT, dict[str, str]]:
+    """A Spec's options, and the headers among them, a value `$NAME` replaced by the variable's. Raises UserError."""
+    extra = {key.removeprefix("header."): value for key, value in spec.options.items() if key.startswith("header.")}
+    plain = {key: value for key, value in spec.options.items() if not key.startswith("header.")}
+    options = read_options(spec, kind, plain)
+    given = {**_json_object("headers", options.headers, dict[str, str], "of strings"), **extra}
+    return options, {name: _value(name, value) for name, value in given.items()}
+
+
+def address(base_url: str, path: str, endings: tuple[str, ...]) -> tuple[URL, str]:
+    """The address to post to, and the endpoint as it may be shown: without its query. Raises UserError."""
+    from yarl import URL
+
+    try:
+        base = URL(base_url)
+        fits = base.scheme in ("http", "https") and bool(base.host)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise UserError("base_url is not an address such as http://127.0.0.1:8000/v1: mend it")
+    if base.user or base.password:
+        raise UserError(
+            "base_url holds a name or password: put it into a variable and give header.Authorization=$VARIABLE"
+        )
+    start = base.path.rstrip("/")
+    start = next((start.removesuffix(ending) for ending in endings if start.endswith(ending)), start)
+    bare = base.with_query(None).with_fragment(None)
+    endpoint = str(bare.with_path(start or "/")).rstrip("/")
+    return bare.with_path(f"{start}{path}").with_query(base.query), endpoint
+
+
+def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The headers of every request, and what credential is among them in words ("" for none).
+
+    Raises UserError for a key that cannot be sent, ModelError where one is needed and its variable is not set.
+    """
+    headers = {**api.headers, **given}
+    sent = f"the headers {', '.join(given)}" if given else ""
+    variable = options.api_key_env
+    key = os.environ.get(variable, "").strip()
+    own_server = "base_url" in spec.options and variable == type(options)().api_key_env
+    if key and not any(name.lower() in ("authorization", api.key_header.lower()) for name in given):
+        if not (key.isascii() and key.isprintable()):
+            raise UserError(f"${variable} holds characters that no key has: set it anew")
+        headers[api.key_header] = api.key_form.format(key)
+        sent = f"the key in ${variable}"
+    elif not key and not sent and not own_server:
+        raise ModelError(
+            f"{spec.backend}:{spec.name} needs a key: put it into ${variable}, "
+            "or give base_url=… for a server of your own"
+        )
+    return {"Content-Type": "application/json", **headers}, sent
+
+
+def secrets(headers: Mapping[str, str], api: Api) -> tuple[str, ...]:
+    """What must never be shown: the headers' values, and the key without its `Bearer`."""
+    open_to_all = {"Content-Type", *api.headers}
+    values = [value for name, value in headers.items() if name not in open_to_all]
+    return tuple(dict.fromkeys([*values, *(value.rpartition(" ")[2] for value in values)]))
+
+
+def proxy_for(url: URL) -> str | None:
+    """The proxy that the environment names for an address (http_proxy, https_proxy, no_proxy)."""
+    from urllib.request import getproxies, proxy_bypass
+
+    proxy = None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
+
+
+def with_extra_body(parameters: dict[str, Json], options: HttpOptions, api: Api) -> dict[str, Json]:
+    """The parameters with those of extra_body, objects merged key by key. Raises UserError."""
+    extra = _json_object("extra_body", options.extra_body, dict[str, Json], "")
+    for key in api.reserved:
+        if key in extra:
+            raise UserError(f"extra_body sets {key!r}, which belongs to the requests themselves: leave it out")
+    return _merged(parameters, extra)
+
+
+def _merged(base: dict[str, Json], extra: Mapping[str, Json]) -> dict[str, Json]:
+    merged = dict(base)
+    for key, value in extra.items():
+        known = merged.get(key)
+        merged[key] = _merged(known, value) if isinstance(known, dict) and isinstance(value, dict) else value
+    return merged
+
+
+T = TypeVar("T")
+
+
+def _json_object(option: str, text: str, kind: type[T], what: str) -> T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, RecursionError):
+        example = '{"X-Team": "evaluation"}' if option == "headers" else '{"top_k": 20}'
+        raise UserError(
+            f"{option} is not {' '.join(['a JSON object', what]).strip()}, such as {example}: mend it"
+        ) from None
+
+
+def _value(name: str, value: str) -> str:
+    if value.startswith("$"):
+        if value[1:] not in os.environ:
+            raise UserError(f"the header {name} is to hold {value}, which is not set: set it")
+        value = os.environ[value[1:]].strip()
+    if not (name.isascii() and name.isprintable() and " " not in name and value.isprintable()):
+        raise UserError(f"the header {name!r} holds characters that a header cannot: mend it")
+    return value

@@ -1,0 +1,176 @@
+"""What models on this machine share: requests of many tasks are put together into batches and answered in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from mmdyn.errors import ModelError
+from mmdyn.keys import Json, digest
+from mmdyn.models.backends._local_kind import kind_of
+from mmdyn.models.backends._local_options import TRANSFORMERS, LocalOptions
+from mmdyn.models.backends._local_pictures import read_pictures
+from mmdyn.models.backends._local_prompt import Prompt, Prompter, Refused, has_chat_template, read_json
+from mmdyn.models.checkpoint import find_checkpoint
+from mmdyn.models.device import torch_device, torch_dtype
+from mmdyn.models.message import Message, choices, identity
+from mmdyn.models.model import Limits, RejectedError, Spec
+from mmdyn.record import Reply
+from mmdyn.work.batches import CLOSED, Batches, give_memory_back, is_out_of_memory
+
+
+class Engine(Protocol):
+    """What answers prompts: each gets a reply, or the ValueError that says why it cannot have one.
+
+    Raises ValueError where it cannot say which of them is at fault, and an error of memory where they do not fit together.
+    """
+
+    def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+        """Answers."""
+
+    def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+        """The likeliest of each prompt's choices; there are at least two."""
+
+
+class Job(Struct, frozen=True, eq=False):
+    """A request with its pictures decoded. `seed` is what its draws are keyed with."""
+
+    messages: tuple[Message, ...]
+    pictures: list[Any]
+    changed: str
+    seed: tuple[str | int, ...]
+
+
+Key: TypeAlias = "tuple[Literal['write', 'weigh'], int, int]"
+"""What is asked for, how many pictures there are, and a class of length; what is equal in these is batched together."""
+
+
+class LocalBackend(ABC):
+    """A checkpoint in transformers' form: image-text-to-text where its config says so, else text.
+
+    A model without a chat template is given the bare texts. Options can be weighed (`ChoicesPart`). The weights are loaded
+    with the first request. Raises UserError: options, device, checkpoint; MissingExtra.
+    """
+
+    cached = True
+    varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
+    name: ClassVar[str]
+    packages: ClassVar[tuple[str, ...]]
+    """Those whose versions count, for they decide the last bits of what comes out."""
+    batches_waiting: ClassVar[int]
+    """So many batches' requests are let in, so that those of about one length make full ones."""
+
+    def __init__(self, spec: Spec, options: LocalOptions, device: str | None = None) -> None:
+        self._device = torch_device(device)
+        self._dtype = torch_dtype(options.dtype, self._device)
+        self._checkpoint = find_checkpoint(spec.name, TRANSFORMERS, options.revision)
+        self._folder, self._local_options = self._checkpoint.folder, options
+        self._kind = kind_of(self._folder, options.trust_remote_code)
+        self._chat = has_chat_template(self._folder)
+        self._closing = False
+        self._batches = Batches[Key, Job, Reply](self._run, lambda _: self._size(), give_memory_back)
+        self.label = options.label or f"{self.name}:{_shown(spec.name)}"
+        self.varies = options.varies
+        self.limits = Limits(concurrency=self.batches_waiting * options.batch, max_tries=1)
+        self.identity: dict[str, Json] = {
+            "backend": self.name,
+            "checkpoint": self._checkpoint.identity,
+            "kind": self._kind,
+            "template": "chat" if self._chat else "plain",
+            "dtype": str(self._dtype).removeprefix("torch."),
+            "system": options.system,
+            "parameters": options.parameters,
+            "generation": read_json(self._folder / "generation_config.json"),
+            "versions": {package: version(package) for package in self.packages},
+        }
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """One answer, out of a batch. Raises RejectedError where this request cannot be answered (it is too long, say),
+        ModelError where the model cannot be asked, and InputError for a picture that cannot be read.
+        """
+        options = self._local_options
+        pictures, changed = await asyncio.to_thread(read_pictures, messages, options.max_pixels)
+        seed = secrets.randbits(63) if options.seed is None else options.seed
+        job = Job(messages, pictures, changed, ("draw tokens", seed, digest(identity(messages))))
+        wanted: Literal["write", "weigh"] = "weigh" if choices(messages) else "write"
+        try:
+            return await asyncio.wrap_future(self._batches.submit((wanted, len(pictures), self._length(job)), job))
+        except Refused as error:
+            raise RejectedError(str(error), perhaps_all=True) from None
+        except ValueError as error:
+            raise RejectedError(str(error)) from None
+
+    async def close(self) -> None:
+        """Break off what is being written and let go of the model."""
+        self._closing = True
+        await asyncio.to_thread(self._batches.close)
+        if self.__dict__.pop("_loaded", None) is not None:
+            give_memory_back()
+
+    @property
+    def _vision(self) -> bool:
+        return self._kind == "image-text-to-text"
+
+    @abstractmethod
+    def _load(self) -> tuple[Engine, Any]:
+        """The engine, and the processor (the tokenizer of a model of text). Raises ModelError."""
+
+    def _length(self, job: Job) -> int:
+        """The class of length of a request."""
+        return 0
+
+    def _size(self) -> int:
+        _ = self._loaded  # first, so that requests gather meanwhile
+        return self._local_options.batch
+
+    @cached_property
+    def _loaded(self) -> tuple[Engine, Prompter]:
+        engine, processor = self._load()
+        return engine, Prompter(processor, vision=self._vision, chat=self._chat, system=self._local_options.system)
+
+    def _run(self, key: Key, jobs: Sequence[Job]) -> list[Reply | ValueError]:
+        """A batch. Raises ModelError where the model fails in running, and where it was closed meanwhile."""
+        _, prompter = self._loaded
+        answers, prompts = dict[int, Reply | ValueError](), dict[int, Prompt]()
+        for number, job in enumerate(jobs):
+            try:
+                prompts[number] = prompter.write(job.messages, job.pictures, job.changed, job.seed)
+            except Refused as error:
+                answers[number] = error
+        try:
+            answers |= zip(prompts, self._answered(key, list(prompts.values())), strict=True)
+        except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise
+            reason = str(error).partition("\n")[0][:200]
+            raise ModelError(f"{self.label} failed ({reason}): try dtype=fp32, or another device") from None
+        if self._closing:
+            raise ModelError(CLOSED)
+        return [answers[number] for number in range(len(jobs))]
+
+    def _answered(self, key: Key, prompts: list[Prompt]) -> list[Reply | ValueError]:
+        """In halves where one of them cannot be taken, such as a prompt too long, so that only that one fails."""
+        if not prompts:
+            return []
+        engine, _ = self._loaded
+        try:
+            return engine.weigh(prompts) if key[0] == "weigh" else engine.write(prompts)
+        except ValueError as error:
+            if len(prompts) == 1:
+                return [error]
+        half = len(prompts) // 2
+        return self._answered(key, prompts[:half]) + self._answered(key, prompts[half:])
+
+
+def _shown(name: str) -> str:
+    """A repository's name, or a folder's without where it lies."""
+    folder = Path(name).expanduser()
+    return folder.resolve().name if folder.is_dir() else name

@@ -1,0 +1,135 @@
+"""Messages as the one text that a model on this machine goes on with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from mmdyn.models.message import ChoicesPart, ImagePart, Message, TextPart
+
+
+class Refused(ValueError):
+    """This request cannot be put to the model as it is set up."""
+
+
+class Prompt(Struct, frozen=True, eq=False):
+    """`text` with a placeholder for each of the `pictures` (RGB, in order), and what it may go on with, if that is given.
+
+    `special`: whether the tokenizer is to add its own special tokens, which a chat template brings. `lead`: the end of
+    the text, with which the answer begins. `seed`: what its draws are keyed with.
+    """
+
+    text: str
+    pictures: list[Any]
+    choices: tuple[str, ...]
+    special: bool
+    lead: str
+    seed: tuple[str | int, ...]
+    changed: str
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Whether a checkpoint brings a chat template; one without is given the bare texts."""
+    if (folder / "chat_template.jinja").is_file():
+        return True
+    return any(read_json(folder / f"{name}.json").get("chat_template") for name in _MAY_HOLD_TEMPLATE)
+
+
+_MAY_HOLD_TEMPLATE = ("chat_template", "processor_config", "tokenizer_config")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A checkpoint's small JSON file; empty where it is missing or is no object."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class Prompter:
+    """Writes prompts for one model: `processor` is its processor, or its tokenizer where it reads no pictures."""
+
+    def __init__(self, processor: Any, *, vision: bool, chat: bool, system: str | None) -> None:
+        self._processor, self._vision, self._chat, self._system = processor, vision, chat, system
+        self.tokenizer = processor.tokenizer if vision else processor
+        owners = (processor, self.tokenizer) if vision else ()
+        tokens = [getattr(owner, "image_token", None) for owner in owners]
+        self._placeholders = [token for token in tokens if isinstance(token, str) and token]
+
+    def write(
+        self, messages: tuple[Message, ...], pictures: list[Any], changed: str, seed: tuple[str | int, ...]
+    ) -> Prompt:
+        """The prompt for some messages; a last message of the assistant's is where the answer begins. Raises Refused."""
+        if pictures and not self._vision:
+            raise Refused("the model reads no pictures: ask it questions without, or name a vision-language model")
+        if self._system is not None and not any(message.role == "system" for message in messages):
+            messages = (Message("system", (TextPart(self._system),)), *messages)
+        begun = messages[-1] if messages[-1].role == "assistant" else None
+        turns = messages[:-1] if begun else messages
+        lead = self._own(begun.text) if begun else ""
+        last = begun.parts[-1] if begun and begun.parts else None
+        choices = last.texts if isinstance(last, ChoicesPart) else ()
+        text = self._templated(turns) + lead if self._chat else self._plain(turns, lead)
+        bos = self.tokenizer.bos_token
+        special = not self._chat or (self._vision and not (bos and text.startswith(bos)))
+        if any(token in message.text for token in self._placeholders for message in messages):
+            changed = "; ".join(filter(None, [changed, "a text that stands for a picture parted in two"]))
+        return Prompt(text, pictures, choices, special, lead, seed, changed)
+
+    def _templated(self, turns: tuple[Message, ...]) -> str:
+        from jinja2 import TemplateError
+
+        shown = [{"role": turn.role, "content": self._content(turn)} for turn in turns]
+        template = None if self._processor.chat_template else self.tokenizer.chat_template
+        try:
+            return str(
+                self._processor.apply_chat_template(
+                    shown, chat_template=template, tokenize=False, add_generation_prompt=True
+                )
+            )
+        except TemplateError as error:
+            raise Refused(f"the model's chat template refuses the messages ({error})") from None
+
+    def _content(self, turn: Message) -> Any:
+        if not self._vision:
+            return turn.text
+        return [
+            {"type": "image"} if isinstance(part, ImagePart) else {"type": "text", "text": self._own(part.text)}
+            for part in turn.shown
+        ]
+
+    def _plain(self, turns: tuple[Message, ...], lead: str) -> str:
+        """The bare texts, a blank line between turns; an answer begins on a line of its own."""
+        texts = ["".join(self._piece(part) for part in turn.shown) for turn in turns]
+        return "\n\n".join([*texts, lead] if lead else texts) + ("" if lead else "\n")
+
+    def _piece(self, part: TextPart | ImagePart) -> str:
+        if isinstance(part, TextPart):
+            return self._own(part.text)
+        if not self._placeholders:
+            raise Refused("the model has no chat template that says where pictures stand: give one that has")
+        return str(self._placeholders[0])
+
+    def _own(self, text: str) -> str:
+        """A text in which nothing stands for a picture."""
+        for token in self._placeholders:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
+
+
+def continuation_ids(tokenizer: Any, text: str, continuation: str) -> tuple[int, ...]:
+    """The tokens that a continuation adds to a text; those of its own where the two grow together at the seam.
+
+    Raises Refused where the tokenizer makes nothing of it.
+    """
+    before = tokenizer(text, add_special_tokens=False)["input_ids"]
+    whole = tokenizer(text + continuation, add_special_tokens=False)["input_ids"]
+    if whole[: len(before)] == before and len(whole) > len(before):
+        return tuple(whole[len(before) :])
+    if not (alone := tokenizer(continuation, add_special_tokens=False)["input_ids"]):
+        raise Refused(f"the model's tokenizer makes nothing of the option {continuation!r}")
+    return tuple(alone)

@@ -1,0 +1,173 @@
+"""A worker process and the pipes to it: requests go out as lines of JSON, each is a Future until its line comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.errors import UserError
+from mmdyn.keys import Json, canonical
+
+WORKER = Path(__file__).with_name("_vlmeval_worker.py")
+
+CLOSE_SECONDS = 2.0
+LAST_WORDS = 4000
+"""Bytes of a worker's standard error that are kept; an error shows LONGEST characters of them."""
+LONGEST = 300
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
+_SECRET_TEXT = re.compile(r"(?i)(api[ _-]?key['\"]?\s{0,3}[:=]\s{0,3}|bearer\s{1,3}|\bsk-)[^\s'\",;]{1,300}")
+CREDENTIALS = re.compile(r"//[^/\s@]{1,300}@")
+_COLOURS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+
+
+class Told(Struct, frozen=True):
+    """What a worker answered: `result`, or `error` with its `kind` and the HTTP `status` that it came of, if any."""
+
+    id: int
+    result: Any = None
+    error: str = ""
+    kind: str = ""
+    status: int = 0
+
+
+class WorkerGone(Exception):
+    """The process ended, or was ended, before it answered; the message says how and gives its last words."""
+
+
+class Process:
+    """One worker. Several requests may be under way; what it prints on standard error is kept to its last words.
+
+    python: the interpreter. environment: variables set for it beside those that this process has. Raises UserError where
+    the interpreter cannot be started. `broken` says that it ended though nobody here wanted it to.
+    """
+
+    def __init__(self, python: str, environment: Mapping[str, str]) -> None:
+        everything = {**os.environ, **environment}
+        self._secrets = [value for name, value in everything.items() if _SECRET_NAME.search(name) and len(value) >= 8]
+        try:
+            self._process = subprocess.Popen(
+                [python, "-I", str(WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=everything,
+                start_new_session=True,  # Ctrl-C is for who asks, and what the worker starts ends with it
+            )
+        except OSError as error:
+            raise UserError(f"{python} cannot be started ({error.strerror}): python= names an interpreter") from None
+        self._numbers, self._guard = itertools.count(1), threading.Lock()
+        self._waiting: dict[int, Future[Told]] = {}
+        self._words, self._stopped_for = b"", ""
+        self._gone = self.broken = False
+        self.last_answer = time.monotonic()
+        self._hearing = threading.Thread(target=self._hear_words, daemon=True)
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._hearing.start()
+        self._reading.start()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be asked: it has neither ended nor been told to."""
+        return not self._gone and not self._stopped_for
+
+    def request(self, do: str, **body: Json) -> Future[Told]:
+        """Ask the worker to `do` something. The Future fails with WorkerGone where the process ends first."""
+        asked = Future[Told]()
+        asked.set_running_or_notify_cancel()  # from here on nobody but the reading thread settles it
+        with self._guard:
+            number = next(self._numbers)
+            if not self._gone:
+                self._waiting[number] = asked
+                with contextlib.suppress(OSError):  # it just died: the reading thread finds out and says how
+                    assert self._process.stdin is not None
+                    self._process.stdin.write(canonical({"id": number, "do": do, **body}) + b"\n")
+                    self._process.stdin.flush()
+                return asked
+        asked.set_exception(WorkerGone(self._epitaph()))
+        return asked
+
+    def stop(self, reason: str) -> None:
+        """Kill it and what it started; whoever waits for an answer is told the reason."""
+        self._stopped_for = self._stopped_for or reason
+        with contextlib.suppress(ProcessLookupError):
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Let it end by itself, and else kill it."""
+        with contextlib.suppress(OSError), self._guard:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLOSE_SECONDS)
+        self.stop("it was closed")
+        for thread in (self._reading, self._hearing):
+            thread.join(CLOSE_SECONDS)
+        self._process.wait()
+
+    def clean(self, text: str) -> str:
+        """Somebody else's text on one line: no secrets, no colours, no control characters."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        text = _SECRET_TEXT.sub(r"\1***", CREDENTIALS.sub("//***@", _COLOURS.sub("", text)))
+        text = "".join(letter if letter.isprintable() else " " for letter in text)
+        return " ".join(text.split())
+
+    def _read(self) -> None:
+        """Settle futures until the pipe ends; then those that are left."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            try:
+                told = msgspec.json.decode(line, type=Told)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                self.broken = True
+                self.stop(
+                    f"it answered {self.clean(line[:200].decode(errors='replace'))!r}, which is not what it should"
+                )
+                break
+            self.last_answer = time.monotonic()
+            if (asked := self._waiting.pop(told.id, None)) is not None:
+                asked.set_result(told)
+        self._process.stdout.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLOSE_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._hearing.join(CLOSE_SECONDS)
+        with self._guard:
+            self._gone, left = True, [*self._waiting.values()]
+            self.broken = self.broken or not self._stopped_for
+            self._waiting.clear()
+            with contextlib.suppress(OSError):
+                assert self._process.stdin is not None
+                self._process.stdin.close()
+        for asked in left:
+            asked.set_exception(WorkerGone(self._epitaph()))
+
+    def _hear_words(self) -> None:
+        assert self._process.stderr is not None
+        while piece := self._process.stderr.read1(LAST_WORDS):  # type: ignore[attr-defined]
+            self._words = (self._words + piece)[-LAST_WORDS:]
+        self._process.stderr.close()
+
+    def _epitaph(self) -> str:
+        code = self._process.returncode
+        ended = f"signal {-code} ended it" if code < 0 else f"it ended with status {code}"
+        words = self.clean(self._words.decode(errors="replace"))
+        words = words if len(words) <= LONGEST else f"…{words[-LONGEST:]}"
+        return f"{self._stopped_for or ended}{'; its last words: ' if words else ''}{words}"

@@ -1,0 +1,100 @@
+"""What stands after `vlmeval:NAME`: options of the worker, and keywords of the model's class."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.errors import UserError
+from mmdyn.keys import Json
+from mmdyn.models.backends._vlmeval_process import CREDENTIALS
+from mmdyn.models.backends._vlmeval_worker import SECRET
+from mmdyn.models.checkpoint import Form, find_checkpoint
+from mmdyn.models.model import Spec, read_options
+
+PYTHON = "MMDYN_VLMEVAL_PYTHON"
+
+FORM = Form("transformers", "config.json", ("**/*",))
+
+
+class Options(Struct, frozen=True):
+    """The worker's options; `Vlmeval` says what they mean."""
+
+    python: str = ""
+    path: str = ""
+    workers: int | None = None
+    devices: str = ""
+    concurrency: int | None = None
+    timeout: float = 600
+    load_timeout: float = 3600
+    max_tries: int | None = None
+    label: str | None = None
+    system: str | None = None
+
+    @property
+    def interpreter(self) -> str:
+        """The one that is named, or $MMDYN_VLMEVAL_PYTHON, or the one that runs this."""
+        return str(Path(self.python or os.environ.get(PYTHON) or sys.executable).expanduser())
+
+    @property
+    def folders(self) -> list[Json]:
+        """Folders that go before the interpreter's packages."""
+        return [str(Path(self.path).expanduser().resolve())] if self.path else []
+
+    @property
+    def environments(self) -> list[dict[str, str]]:
+        """What is set in the environment of each worker."""
+        devices = [device.strip() for device in self.devices.split(";") if device.strip()]
+        count = self.workers or max(1, len(devices))
+        return [{"CUDA_VISIBLE_DEVICES": devices[n % len(devices)]} if devices else {} for n in range(count)]
+
+
+def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
+    """The worker's options, and the rest as typed keywords. Raises UserError, also for a key in plain sight."""
+    own = {key: value for key, value in spec.options.items() if key in Options.__struct_fields__}
+    options = read_options(spec, Options, own)
+    for name in ("workers", "concurrency", "timeout", "load_timeout", "max_tries"):
+        if (value := getattr(options, name)) is not None and not value > 0:
+            raise UserError(f"the option {name} of vlmeval:{spec.name} is {value}: give more than 0")
+    keywords = dict[str, Json]()
+    for key, text in spec.options.items():
+        if key in own:
+            continue
+        name = key.removeprefix("init.")
+        if SECRET.search(name) and not text.startswith("$"):
+            raise UserError(
+                f"the option {key} is a secret: put it into a variable of the environment and write '{key}=$VARIABLE'"
+            )
+        keywords[name] = _value(text)
+    return options, keywords
+
+
+def identified(keywords: dict[str, Json]) -> dict[str, Json]:
+    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path; addresses
+    are without credentials.
+    """
+    return {name: _checkpoint(value) if isinstance(value, str) else value for name, value in keywords.items()}
+
+
+def _value(text: str) -> Json:
+    words: dict[str, Json] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        value: Json = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    return value
+
+
+def _checkpoint(value: str) -> Json:
+    folder = Path(value)
+    try:
+        there = (folder / FORM.index).is_file()
+    except (OSError, ValueError):  # a text that can be no path
+        there = False
+    return find_checkpoint(value, FORM).identity if there else CREDENTIALS.sub("//***@", value)

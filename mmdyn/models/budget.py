@@ -1,0 +1,108 @@
+"""How many requests may be made and what they may cost; and what was spent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from mmdyn.errors import Stopped, UserError
+from mmdyn.models.model import Model
+from mmdyn.models.prices import Price, Prices, read_prices
+from mmdyn.record import Reply
+
+
+class Budget:
+    """Limits of one call on all that it asks, whichever model. Whoever is about to send a request takes it from here first.
+
+    max_requests: how many may be sent, those that are asked again counted again. max_cost: what they may cost, in the one
+    currency of the prices: no request is sent when the mean cost so far says that it and those in flight would pass the limit;
+    only those that are in flight before the first answer is in may pass it.
+    A reply out of the cache is no request and costs nothing.
+    """
+
+    def __init__(
+        self, *, max_requests: int | None = None, max_cost: float | None = None, prices: Prices | None = None
+    ) -> None:
+        self.max_requests, self.max_cost, self.prices = max_requests, max_cost, prices or Prices()
+        self.requests = self.replies = 0
+        self.spent = defaultdict[str, float](float)
+        """Cost by currency."""
+        self.unknown = 0
+        """Replies whose cost is not known."""
+        self._in_flight, self._uncounted = 0, ""
+
+    def check(self, models: Sequence[Model]) -> None:
+        """Raise UserError where a limit on cost cannot be kept for these models."""
+        if self.max_cost is None:
+            return
+        found = {model.label: self.prices.of(model) for model in models if model.cached}
+        for label, price in found.items():
+            if price is None:
+                raise UserError(
+                    f"--max-cost needs the price of {label}: add it to the file of --prices, 0 where it is free"
+                )
+        currencies = sorted({price.currency for price in found.values() if price and not price.free})
+        if len(currencies) > 1:
+            raise UserError(f"--max-cost needs one currency, and the prices are in {' and '.join(currencies)}")
+
+    def take(self) -> None:
+        """One request is about to be sent. Raises Stopped where it must not be."""
+        if self.max_requests is not None and self.requests >= self.max_requests:
+            raise Stopped(f"stopped at --max-requests {self.max_requests}")
+        if self.max_cost is not None:
+            if self._uncounted:
+                raise Stopped(
+                    f"stopped, as {self._uncounted} counts no tokens and --max-cost cannot be kept (use --max-requests)"
+                )
+            spent = sum(self.spent.values())
+            mean = spent / self.replies if self.replies else 0.0
+            if spent >= self.max_cost or spent + mean * (self._in_flight + 1) > self.max_cost:
+                raise Stopped(f"stopped at --max-cost {self.max_cost:g}")
+        self.requests += 1
+        self._in_flight += 1
+
+    def ended(self) -> None:
+        """A request that was taken has ended, with a reply or without."""
+        self._in_flight -= 1
+
+    def paid(self, model: Model, price: Price | None, reply: Reply, images: int) -> Reply:
+        """The reply with its cost, which is counted."""
+        cost = price.cost(reply.usage, images) if price else None
+        self.replies += 1
+        if price is None or cost is None:
+            self.unknown += 1
+            self._uncounted = self._uncounted or (model.label if model.cached else "")
+            return reply
+        self.spent[price.currency] += cost
+        return replace(reply, cost=cost, currency=price.currency)
+
+    def __str__(self) -> str:
+        """What this call has spent."""
+        cost = f" for {say_cost(self.spent)}" if self.spent else ""
+        unknown = f" and {self.unknown} replies of unknown cost" if self.spent and self.unknown else ""
+        return f"{self.requests} requests{cost}{unknown}"
+
+    def share(self, number: int, parts: int) -> Budget:
+        """The part of process `number`, from 0, of so many that ask at the same time."""
+        requests = None if self.max_requests is None else (self.max_requests + parts - 1 - number) // parts
+        cost = None if self.max_cost is None else self.max_cost / parts
+        return Budget(max_requests=requests, max_cost=cost, prices=self.prices)
+
+
+def open_budget(
+    prices: str | Path | None = None, max_cost: float | None = None, max_requests: int | None = None
+) -> Budget:
+    """A budget out of a command's settings; `prices` is a file. Raises UserError."""
+    if max_cost is not None and not 0 < max_cost < float("inf"):
+        raise UserError(f"max_cost is {max_cost:g}: give more than 0")
+    if max_requests is not None and max_requests < 1:
+        raise UserError(f"max_requests is {max_requests}: give 1 or more")
+    return Budget(max_requests=max_requests, max_cost=max_cost, prices=read_prices(prices) if prices else None)
+
+
+def say_cost(spent: Mapping[str, float]) -> str:
+    """Such as `1.23 USD`; the empty string where nothing was spent."""
+    return " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(spent.items()))

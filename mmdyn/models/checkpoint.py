@@ -1,0 +1,107 @@
+"""A model's weights: a folder on this machine, or a repository that is fetched into the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from msgspec import Struct
+
+from mmdyn.errors import MissingExtra, UserError
+from mmdyn.keys import Json, digest
+
+BLOCK, BLOCKS = 64 << 10, 64
+"""Of a large file so many blocks of so many bytes are read, evenly spread: some hundredths of a second a file."""
+
+_MOST_HEADER = 16 << 20
+"""Bytes of a safetensors header that are looked at; that of a large model has some 100 thousand."""
+
+_REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
+
+
+class Form(Struct, frozen=True):
+    """A library's form of a checkpoint: `index` is the file that each one has, `files` the patterns of what belongs to it."""
+
+    library: str
+    index: str
+    files: tuple[str, ...]
+
+
+class Checkpoint(Struct, frozen=True):
+    """`identity` is the repository and its commit, or a folder's digest: of its small files and of samples of its weights."""
+
+    folder: Path
+    identity: Json
+
+
+def find_checkpoint(name: str, form: Form, revision: str | None = None) -> Checkpoint:
+    """The checkpoint in a folder, or of a repository `owner/name`, fetched where it is not in the cache yet.
+
+    Raises UserError: no such folder or repository, no leave to read or fetch it, no network; MissingExtra.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / form.index).is_file():
+            raise UserError(f"{name} is no checkpoint in {form.library}' form: it has no {form.index}")
+        try:
+            return Checkpoint(folder, {"digest": _digest(folder, form)})
+        except OSError as error:
+            raise UserError(
+                f"{error.filename or name} cannot be read ({error.strerror}): mend the checkpoint"
+            ) from None
+    if not _REPOSITORY.fullmatch(name):
+        raise UserError(f"there is no folder {name}: name a checkpoint's folder, or a repository as owner/name")
+    return _fetched(name, form, revision)
+
+
+def _fetched(name: str, form: Form, revision: str | None) -> Checkpoint:
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+    except ImportError:
+        raise MissingExtra("huggingface_hub", "gpu") from None
+    page = f"https://huggingface.co/{name}"
+    local = f"or name a folder that has it, such as /path/to/{name.rpartition('/')[2]}"
+    try:
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=[form.index, *form.files]))
+    except GatedRepoError:
+        raise UserError(
+            f"{name} is gated: accept its licence at {page} and log in (`hf auth login`), {local}"
+        ) from None
+    except RepositoryNotFoundError:
+        raise UserError(f"there is no {page}, or you may not see it: check the name, log in, {local}") from None
+    except RevisionNotFoundError:
+        raise UserError(f"{page} has no revision {revision!r}: name a branch, a tag or a commit") from None
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split()).partition(". ")[0]
+        raise UserError(f"{name} is not in the cache and cannot be fetched ({reason}): go online, {local}") from None
+    return Checkpoint(folder, {"repository": name, "revision": folder.name})
+
+
+def _digest(folder: Path, form: Form) -> str:
+    """Of all files that belong to the checkpoint."""
+    belong = {file for pattern in form.files for file in folder.glob(pattern)}
+    files = sorted(file for file in belong if file.is_file() and not file.relative_to(folder).parts[0].startswith("."))
+    listed = [folder / form.index, *(file for file in files if file != folder / form.index)]
+    return digest([[str(file.relative_to(folder)), _fingerprint(file)] for file in listed])
+
+
+def _fingerprint(file: Path) -> str:
+    """Of a file's size and bytes; of weights that are large, of the size, the header and blocks from first to last.
+
+    Weights of another training differ nearly everywhere, so that samples tell them apart; gigabytes would take minutes.
+    """
+    size = file.stat().st_size
+    seen = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
+    with file.open("rb") as data:
+        if file.suffix == ".json" or size <= BLOCK * BLOCKS:
+            seen.update(data.read())
+            return seen.hexdigest()
+        if file.suffix == ".safetensors":
+            header = int.from_bytes(data.read(8), "little")
+            seen.update(data.read(min(header, _MOST_HEADER)))
+        for number in range(BLOCKS):
+            data.seek((size - BLOCK) * number // (BLOCKS - 1))
+            seen.update(data.read(BLOCK))
+    return seen.hexdigest()

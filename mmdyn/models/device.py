@@ -1,0 +1,48 @@
+"""Where and how exactly a local model computes."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from mmdyn.errors import MissingExtra, UserError
+
+Precision = Literal["bf16", "fp16", "fp32"]
+
+
+def need(*packages: str) -> None:
+    """Raises MissingExtra for the first package that is not installed."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtra(package, "gpu")
+
+
+def torch_device(name: str | None) -> Any:
+    """The torch.device of that name, or this rank's GPU (LOCAL_RANK), or the CPU where there is none.
+
+    A GPU is not touched yet. Raises UserError for a device that there is not.
+    """
+    import torch
+
+    name = name or ("cuda" if torch.cuda.device_count() else "cpu")
+    if name == "cuda":
+        name += f":{os.environ.get('LOCAL_RANK', '0')}"
+    try:
+        device = torch.device(name)
+        if device.type != "cuda":
+            torch.empty(0, device=device)
+        elif device.index >= torch.cuda.device_count():
+            raise RuntimeError(f"there are {torch.cuda.device_count()} GPUs")
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise UserError(f"the device {name!r} cannot be used ({reason}): give another one, such as cpu") from None
+    return device
+
+
+def torch_dtype(name: Precision | None, device: Any) -> Any:
+    """The torch.dtype of that name; bf16 on a GPU and fp32 on a CPU where none is given."""
+    import torch
+
+    names = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
+    return names[name or ("fp32" if device.type == "cpu" else "bf16")]

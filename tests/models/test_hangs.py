@@ -1,0 +1,120 @@
+"""Requests that hang: they lend their places, and at the end of a run nobody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from asking import asking, texts
+
+from mmdyn.errors import Stopped
+from mmdyn.models.asker import Asker
+from mmdyn.models.fake_server import FakeServer
+from mmdyn.models.hangs import CUT_TRIES, ENOUGH, SHORTEST_SECONDS
+from mmdyn.models.message import Message
+from mmdyn.models.model import Limits
+from mmdyn.record import Reply, Usage
+
+TIMEOUT = 2.0
+
+
+async def seconds_for(count: int, faults: str, seed: int = 0) -> float:
+    """The wall time of so many requests, 32 at a time, that take 50 ms each."""
+    async with FakeServer(latency=0.05, faults=faults, seed=seed) as server:
+        model = f"openai:m,base_url={server.url},timeout={TIMEOUT}"
+        async with asking(model, concurrency=32, backoff=0.5) as asker:
+            under_way = asyncio.Semaphore(128)
+
+            async def ask(messages: tuple[Message, ...]) -> Reply:
+                async with under_way:
+                    return await asker.ask(messages)
+
+            began = time.monotonic()
+            replies = await asyncio.gather(*map(ask, texts(count)))
+            assert not any(reply.error for reply in replies) and server.stats.asked_again == 0
+            assert server.stats.max_in_flight <= 64
+            return time.monotonic() - began
+
+
+@pytest.mark.parametrize("count", [60, 300])
+async def test_one_in_ten_that_hang_cost_no_more_than_two_time_outs(count: int) -> None:
+    calm = await seconds_for(count, "")
+    assert await seconds_for(count, "hang=0.1") < 1.3 * calm + 2 * TIMEOUT
+
+
+class Slow:
+    """A model that takes `usual` seconds, and `long` for the message that says so."""
+
+    label, identity, cached = "slow", {"backend": "slow"}, False
+    varied, varies = dict[str, str](), False
+
+    def __init__(self, long: float, *, hangs: bool = True) -> None:
+        self._long, self.limits = long, Limits(hangs=hangs)
+        self.asked = 0
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        special = messages[0].text == "Question 0"
+        self.asked += special
+        await asyncio.sleep(self._long if special else 0.01)
+        return Reply("fine", "stop", Usage(1, 1))
+
+    async def close(self) -> None: ...
+
+
+async def ask_slow(model: Slow, count: int, max_tries: int = 6) -> list[Reply]:
+    asker = Asker(model, concurrency=8, max_tries=max_tries, backoff=0.02)
+    replies = await asyncio.gather(*(asker.ask(messages) for messages in texts(count)))
+    await asker.close()
+    assert asker.in_flight == 0
+    return replies
+
+
+async def test_one_that_is_slow_is_given_longer_each_time_and_answered() -> None:
+    a_little, much = Slow(1.4 * SHORTEST_SECONDS), Slow((CUT_TRIES + 1) * SHORTEST_SECONDS)
+    outcomes = await asyncio.gather(ask_slow(a_little, 60), ask_slow(much, 60))
+    assert [reply.error for replies in outcomes for reply in replies] == [""] * 120
+    assert (a_little.asked, much.asked) == (2, CUT_TRIES + 1)
+    assert [replies[0].attempts for replies in outcomes] == [2, CUT_TRIES + 1]
+
+
+@pytest.mark.parametrize(("hangs", "count", "max_tries"), [(False, 60, 6), (True, ENOUGH // 2, 6), (True, 60, 1)])
+async def test_nobody_is_cut_off_without_need(hangs: bool, count: int, max_tries: int) -> None:
+    """Where a model cannot hang, where too little is known, and where it would be the last try."""
+    replies = await ask_slow(model := Slow(1.4 * SHORTEST_SECONDS, hangs=hangs), count, max_tries)
+    assert not replies[0].error and model.asked == 1
+
+
+async def test_while_others_wait_one_that_seems_to_hang_is_listened_to() -> None:
+    model, done = Slow(1.2), list[float]()
+    asker = Asker(model, concurrency=4, backoff=0.02)
+
+    async def ask(messages: tuple[Message, ...]) -> Reply:
+        reply = await asker.ask(messages)
+        done.append(time.monotonic())
+        return reply
+
+    busy = texts(600)
+    first, *_ = await asyncio.gather(*map(ask, busy))
+    await asker.close()
+    assert (first.attempts, model.asked) == (1, 1), "it was asked again though others wanted its place"
+
+
+async def test_a_process_that_is_held_up_takes_nothing_for_hanging() -> None:
+    asker = Asker(model := Slow(0.3), concurrency=64, backoff=0.02)
+    asks = [asyncio.create_task(asker.ask(messages)) for messages in texts(60)]
+    await asyncio.sleep(0.1)
+    time.sleep(2)  # noqa: ASYNC251
+    assert not any(reply.error for reply in await asyncio.gather(*asks))
+    await asker.close()
+    assert model.asked == 1
+
+
+async def test_where_no_further_request_may_be_sent_none_is_cut_off() -> None:
+    asker = Asker(model := Slow(1.4 * SHORTEST_SECONDS), concurrency=8, backoff=0.02)
+    asks = [asyncio.create_task(asker.ask(messages)) for messages in texts(60)]
+    await asyncio.sleep(0.3)
+    asker.stop(Stopped("enough"))
+    assert not any(reply.error for reply in await asyncio.gather(*asks))
+    await asker.close()
+    assert model.asked == 1

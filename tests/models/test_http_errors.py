@@ -1,0 +1,105 @@
+"""What the error answers of real servers become: one sentence, and the right kind of error."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from multidict import CIMultiDict
+
+from mmdyn.errors import ModelError
+from mmdyn.models.backends._http_errors import Server, rate_limit_reset, retry_after
+from mmdyn.models.model import RejectedError, TransientError
+
+NAMES = {name: name for name in ("temperature", "top_p", "max_tokens", "seed")} | {"maxOutputTokens": "max_tokens"}
+SERVER = Server("http://h/v1", "m", "KEY", "the key in $KEY", ("sk-secret",), parameters=NAMES)
+CASES = yaml.safe_load((Path(__file__).parent / "server_errors.yaml").read_text("utf-8"))
+KINDS = {"model": ModelError, "rejected": RejectedError, "all": RejectedError, "transient": TransientError}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case['from']}-{case['status']}-{n}" for n, case in enumerate(CASES)])
+def test_each_answer_is_the_right_kind_of_error_in_one_sentence(case: dict[str, Any]):
+    error = SERVER.error(case["status"], CIMultiDict(case.get("headers", {})), case["body"].encode())
+    assert type(error) is KINDS[case["kind"]], error
+    assert case["says"] in str(error)
+    assert "\n" not in str(error) and len(str(error)) < 700
+    if isinstance(error, RejectedError):
+        assert error.perhaps_all is (case["kind"] == "all")
+    if isinstance(error, TransientError):
+        assert (error.retry_after, error.slow_down) == (case.get("wait"), case.get("slow_down", False))
+
+
+def test_a_key_that_is_missing_is_asked_for():
+    bare = Server("http://h/v1", "m", "KEY", "", ())
+    assert str(bare.error(401, {}, b"")) == "the server at http://h/v1 wants a key (HTTP 401): put it into $KEY"
+    expired = b'{"error": {"message": "API key not valid. Please pass a valid API key."}}'
+    assert "refused a request without a key ($KEY holds none)" in str(bare.error(400, {}, expired))
+
+
+def test_a_message_as_long_as_it_likes_is_searched_and_shown_in_bounded_time():
+    began = time.perf_counter()
+    for text in ("model " * 200_000, "image not support " * 100_000, "context " * 200_000, "x" * 3_000_000):
+        error = SERVER.error(400, {}, b'{"error": {"message": "' + text.encode() + b'"}}')
+        assert len(str(error)) < 700
+    assert time.perf_counter() - began < 1
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("1s", 1.0),
+        ("6m0s", 360.0),
+        ("120ms", 0.12),
+        ("1h2m3.5s", 3723.5),
+        ("1d", 86400.0),
+        ("59.56s", 59.56),
+        ("30", 30.0),
+        ("0", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-3s", None),
+        ("2026-01-01T00:00:00", None),
+    ],
+)
+def test_rate_limits_are_lifted_after(value: str, seconds: float | None):
+    assert rate_limit_reset({"x-ratelimit-reset-requests": value}) == seconds
+
+
+def test_rate_limits_are_lifted_at_a_time():
+    soon = time.time() + 60
+    stamp = (datetime.now(UTC) + timedelta(seconds=60)).isoformat().replace("+00:00", "Z")
+    for headers in (
+        {"X-RateLimit-Reset": str(int(soon))},
+        {"X-RateLimit-Reset": str(int(soon * 1000))},
+        {"anthropic-ratelimit-tokens-reset": stamp},
+    ):
+        assert 55 < (rate_limit_reset(headers) or 0) <= 60
+    assert rate_limit_reset({"X-RateLimit-Reset": str(int(soon - 600))}) == 0
+
+
+def test_the_first_limit_that_is_used_up_counts_and_none_that_is_not():
+    limits = {
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "20s",
+        "x-ratelimit-remaining-tokens": "0",
+        "x-ratelimit-reset-tokens": "5s",
+    }
+    assert rate_limit_reset(limits) == 5
+    assert rate_limit_reset(limits | {"x-ratelimit-remaining-tokens": "10"}) == 20
+    assert rate_limit_reset(dict.fromkeys(limits, "9")) is None
+    assert rate_limit_reset({}) is None
+
+
+def test_retry_after_goes_before_rate_limits_and_only_429_has_those():
+    headers = {"x-ratelimit-reset-requests": "9s"}
+    waits = [
+        SERVER.error(429, headers, b""),
+        SERVER.error(429, {**headers, "Retry-After": "2"}, b""),
+        SERVER.error(500, headers, b""),
+    ]
+    assert [wait.retry_after for wait in waits if isinstance(wait, TransientError)] == [9, 2, None]
+    assert retry_after({}, b'{"retryDelay": "1.5s"}') == 1.5

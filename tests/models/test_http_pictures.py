@@ -1,0 +1,140 @@
+"""Pictures as they are sent: untouched, or made smaller where that was asked for, and then said so."""
+
+from __future__ import annotations
+
+import base64
+import io
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from asking import user
+from PIL import Image
+
+from making import picture
+from mmdyn.errors import InputError
+from mmdyn.keys import sha256
+from mmdyn.models.backends._http_pictures import Picture, Pictures
+from mmdyn.models.message import ImagePart
+
+
+def part(folder: Path, data: bytes, name: str = "p") -> ImagePart:
+    path = folder / name
+    path.write_bytes(data)
+    return ImagePart(path, sha256(data))
+
+
+def saved(image: Image.Image, form: str, **settings: object) -> bytes:
+    out = io.BytesIO()
+    image.save(out, form, **settings)
+    return out.getvalue()
+
+
+def opened(sent: Picture) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(sent.base64)))
+
+
+@pytest.mark.parametrize(
+    ("limits", "size"),
+    [
+        ({"max_pixels": 120_000}, (400, 300)),
+        ({"max_side": 100}, (100, 75)),
+        ({"max_pixels": 120_000, "max_side": 100}, (100, 75)),
+        ({"max_pixels": 480_000}, None),
+        ({"max_side": 800}, None),
+        ({"max_pixels": 1}, (1, 1)),
+        ({}, None),
+    ],
+)
+def test_a_picture_is_made_smaller_only_where_it_is_larger(
+    tmp_path: Path, limits: dict[str, int], size: tuple[int, int] | None
+):
+    data = saved(Image.new("RGB", (800, 600), "red"), "PNG")
+    sent = Pictures(**limits).get(part(tmp_path, data))
+    if size is None:
+        assert base64.b64decode(sent.base64) == data and sent.changed == ""
+    else:
+        assert opened(sent).size == size
+        assert sent.changed == f"a picture was made smaller, from 800x600 to {size[0]}x{size[1]}"
+
+
+@pytest.mark.parametrize(
+    ("mode", "form", "sent_form", "sent_mode"),
+    [
+        ("RGB", "PNG", "PNG", "RGB"),
+        ("RGBA", "PNG", "PNG", "RGBA"),
+        ("LA", "PNG", "PNG", "LA"),
+        ("1", "PNG", "PNG", "L"),
+        ("P", "PNG", "PNG", "RGB"),
+        ("I;16", "PNG", "PNG", "L"),
+        ("RGB", "JPEG", "JPEG", "RGB"),
+        ("CMYK", "JPEG", "JPEG", "RGB"),
+        ("P", "GIF", "PNG", "RGB"),
+        ("RGB", "WEBP", "PNG", "RGB"),
+        ("RGB", "BMP", "PNG", "RGB"),
+    ],
+)
+def test_png_and_jpeg_stay_what_they_are_and_the_rest_becomes_png(
+    tmp_path: Path, mode: str, form: str, sent_form: str, sent_mode: str
+):
+    sent = Pictures(max_side=20).get(part(tmp_path, saved(Image.new(mode, (40, 30), 0), form)))
+    image = opened(sent)
+    assert (image.format, image.mode, image.size) == (sent_form, sent_mode, (20, 15))
+    assert sent.media_type == f"image/{sent_form.lower()}" and sent.url.startswith(f"data:{sent.media_type};base64,")
+    assert sent.changed.endswith(", and a PNG") is (form != sent_form)
+
+
+def test_sixteen_bits_are_scaled_and_transparency_is_kept(tmp_path: Path):
+    deep = Image.fromarray(np.full((30, 40), 32896, np.uint16))
+    assert opened(Pictures(max_side=20).get(part(tmp_path, saved(deep, "PNG")))).getextrema() == (128, 128)
+    keyed = saved(Image.new("RGB", (40, 30), (1, 2, 3)), "PNG", transparency=(1, 2, 3))
+    smaller = opened(Pictures(max_side=20).get(part(tmp_path, keyed, "keyed")))
+    assert smaller.mode == "RGBA" and smaller.getchannel("A").getextrema() == (0, 0)
+
+
+def test_a_photographs_orientation_and_colour_profile_stay(tmp_path: Path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = saved(Image.new("RGB", (80, 60)), "JPEG", exif=exif, icc_profile=b"profile")
+    image = opened(Pictures(max_side=40).get(part(tmp_path, data)))
+    assert image.getexif()[0x0112] == 6 and image.info["icc_profile"] == b"profile"
+
+
+def test_a_picture_that_cannot_be_scaled_is_told(tmp_path: Path):
+    pictures = Pictures(max_side=2)
+    broken = saved(Image.effect_noise((200, 200), 50), "JPEG")
+    with pytest.raises(InputError, match=r"cut: cannot be read \(.*truncated.*\): put the picture back"):
+        pictures.get(part(tmp_path, broken[: len(broken) // 2], "cut"))
+    with pytest.raises(InputError, match=r"deep: the picture has 32 bits a channel: save it with 8 or 16 bits"):
+        pictures.get(part(tmp_path, saved(Image.new("F", (8, 8)), "TIFF"), "deep"))
+
+
+def test_files_are_named_and_still_checked(tmp_path: Path):
+    pictures = Pictures(as_files=True)
+    found = part(tmp_path, picture(), "a picture #1.png")
+    assert pictures.get(found).url == (tmp_path / "a picture #1.png").resolve().as_uri()
+    with pytest.raises(InputError, match="was changed while it was in use"):
+        pictures.get(ImagePart(found.path, "0" * 64))
+
+
+async def test_scaling_leaves_the_loop_free_and_is_done_once(tmp_path: Path):
+    import asyncio
+
+    path = tmp_path / "large.png"
+    path.write_bytes(saved(Image.effect_noise((1600, 1200), 50), "PNG"))
+    pictures = Pictures(max_side=1000)
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.005)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    first = await pictures.of(user("x", path))
+    ticking.cancel()
+    assert ticks >= 5
+    began = time.perf_counter()
+    assert await pictures.of(user("x", path)) == first and time.perf_counter() - began < 0.01

@@ -1,0 +1,198 @@
+"""Options weighed by a model: against plain forward passes, in batches, with pictures, in both languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import making_models
+import pytest
+from asking_locally import ask_alone, ask_together, speckled, user, weighed
+
+from making import choice, image_ref, picture, true_false
+from mmdyn.data.images import ImageFolder
+from mmdyn.errors import ModelError
+from mmdyn.models.backends._local_prompt import continuation_ids
+from mmdyn.models.message import ChoicesPart, Message, TextPart, choices, identity
+from mmdyn.models.model import RejectedError, open_model
+from mmdyn.record import Condition
+from mmdyn.run.render import Renderer
+from mmdyn.scoring.scorer import Scorer
+
+LIKELIHOOD = Condition(style="likelihood")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        name: getattr(making_models, name)(folder / name) for name in ("llama", "qwen2", "llava", "idefics3", "gemma3")
+    }
+
+
+def by_hand(folder: Path, prompt: str, continuation: str, *pictures: Any) -> float:
+    """The sum of the log-probabilities of a continuation's tokens by one forward pass over the whole; letters are tokens."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor, AutoTokenizer
+
+    if pictures:
+        processor, model = AutoProcessor.from_pretrained(folder), AutoModelForImageTextToText.from_pretrained(folder)
+        inputs = processor(
+            text=[prompt + continuation], images=[list(pictures)], return_tensors="pt", add_special_tokens=False
+        )
+    else:
+        processor, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+        inputs = processor(prompt + continuation, return_tensors="pt", add_special_tokens=False)
+    with torch.no_grad():
+        table = torch.log_softmax(model(**inputs).logits[0], -1)
+    count, ids = len(continuation.encode()), inputs["input_ids"][0]
+    return sum(float(table[place - 1, ids[place]]) for place in range(len(ids) - count, len(ids)))
+
+
+@pytest.mark.parametrize(
+    ("lead", "among"),
+    [("Answer:", (" A", " B", " C")), ("答案：", ("正确", "错误")), ("Answer:", (" True", " False", " T"))],
+)
+async def test_options_are_weighed_as_by_hand(models: dict[str, Path], lead: str, among: tuple[str, ...]) -> None:
+    request = weighed("Is it so?", lead=lead, among=among)
+    for name, before in (("llama", "<s><user>Is it so?\n<assistant>"), ("qwen2", "Is it so?\n\n")):
+        (reply,) = await ask_together(f"hf:{models[name]}", [request])
+        assert reply.logprobs == pytest.approx([by_hand(models[name], before + lead, text) for text in among], abs=1e-3)
+        assert reply.option_tokens == tuple(len(text.encode()) for text in among)
+        means = [total / count for total, count in zip(reply.logprobs, reply.option_tokens, strict=True)]
+        assert reply.text == lead + among[means.index(max(means))]
+        assert reply.finish_reason == "likelihood"
+        assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (
+            len((before + lead).encode()) - 2 * ("<s>" in before),
+            0,
+        )
+
+
+async def test_long_options_are_not_at_a_disadvantage(tmp_path: Path) -> None:
+    """Every letter of the long one but the first is sure, so that its mean is the higher and its sum the lower."""
+    folder = making_models.saying(tmp_path / "saying", "Bcdefgh")
+    (reply,) = await ask_together(f"hf:{folder}", [weighed("?", lead="", among=("x", "Bcdefgh", "xcdefgh"))])
+    assert reply.text == "Bcdefgh"
+    (reply,) = await ask_together(f"hf:{folder}", [weighed("?", lead="", among=("x", "ycdefgh"))])
+    assert reply.logprobs[1] <= reply.logprobs[0] + 1e-3 and reply.text == "ycdefgh"
+
+
+@pytest.mark.parametrize("name", ["llava", "idefics3", "gemma3"])
+async def test_options_under_pictures(models: dict[str, Path], name: str, tmp_path: Path) -> None:
+    from PIL import Image
+
+    parts = [speckled(tmp_path, 1), speckled(tmp_path, 2, 90, 30)]
+    a, b = (Image.open(part.path).convert("RGB") for part in parts)
+    token = "<start_of_image>" if name == "gemma3" else "<image>"
+    single, several = (" A", " B"), (" True", " False")
+    requests = [weighed(parts[0], "?", among=among) for among in (single, several)]
+    requests += [weighed("See ", parts[0], " and ", parts[1], among=several)]
+    one, long, two = await ask_together(f"hf:{models[name]}", requests)
+    before = f"<s><user>{token}?\n<assistant>Answer:"
+    assert one.logprobs == pytest.approx([by_hand(models[name], before, text, a) for text in single], abs=1e-3)
+    assert long.logprobs == pytest.approx([by_hand(models[name], before, text, a) for text in several], abs=1e-3)
+    before = f"<s><user>See {token} and {token}\n<assistant>Answer:"
+    assert two.logprobs == pytest.approx([by_hand(models[name], before, text, a, b) for text in several], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["llama", "llava", "idefics3"])
+async def test_a_batch_weighs_as_one_at_a_time_does(models: dict[str, Path], name: str, tmp_path: Path) -> None:
+    texts = [weighed("Which? " * (number % 3 + 1), among=(" A", " B", " True")) for number in range(6)]
+    shown = [weighed(speckled(tmp_path, number), "Which? " * (number + 1)) for number in range(3)]
+    requests = [*texts, *(shown if name != "llama" else [])]
+    together, alone = [await ask(f"hf:{models[name]}", requests) for ask in (ask_together, ask_alone)]
+    for one, other in zip(together, alone, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
+        assert (one.text, one.option_tokens, one.usage) == (other.text, other.option_tokens, other.usage)
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "lead", "among"),
+    [
+        ("en", "How many?\n\nA. two\nB. three\nC. four\nD. five", "Answer:", (" A", " B", " C", " D")),
+        ("zh", "How many?\n\nA. two\nB. three\nC. four\nD. five", "答案：", ("A", "B", "C", "D")),
+    ],
+)
+async def test_choices_as_they_are_weighed(
+    language: Any, asked: str, lead: str, among: tuple[str, ...], models: dict[str, Path], tmp_path: Path
+) -> None:
+    sample = choice(question="How many?", language=language)
+    messages = Renderer(ImageFolder(tmp_path), {}).messages(sample, LIKELIHOOD)
+    assert messages == (user(asked), Message("assistant", (TextPart(lead), ChoicesPart(among))))
+    (reply,) = await ask_together(f"hf:{models['qwen2']}", [messages])
+    score = Scorer().score(sample, reply)
+    assert score.status == "ok" and score.extracted == [reply.text[-1]]
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "lead", "among"),
+    [
+        ("en", "Seven is prime.\n\nIs this statement true or false?", "Answer:", (" True", " False")),
+        ("zh", "Seven is prime.\n\n这一说法正确还是错误？", "答案：", ("正确", "错误")),
+    ],
+)
+async def test_statements_as_they_are_weighed(
+    language: Any, asked: str, lead: str, among: tuple[str, ...], models: dict[str, Path], tmp_path: Path
+) -> None:
+    sample = true_false(question="Seven is prime.", language=language)
+    messages = Renderer(ImageFolder(tmp_path), {}).messages(sample, LIKELIHOOD)
+    assert messages == (user(asked), Message("assistant", (TextPart(lead), ChoicesPart(among))))
+    (reply,) = await ask_together(f"hf:{models['qwen2']}", [messages])
+    score = Scorer().score(sample, reply)
+    assert score.status == "ok" and score.extracted is reply.text.endswith(among[0])
+
+
+def test_pictures_and_knowledge_stand_where_they_stand_otherwise(tmp_path: Path) -> None:
+    data = picture()
+    folder = ImageFolder(tmp_path)
+    folder.put(data)
+    sample = choice(question="See <image 1>.", images=(image_ref(data),), knowledge_points=("Polygons",))
+    condition = Condition(context="kprag", style="likelihood")
+    asked, begun = Renderer(folder, {"Polygons": "A triangle has three sides."}).messages(sample, condition)
+    assert (
+        asked.text.startswith("The question below draws on these knowledge points:") and "A triangle has" in asked.text
+    )
+    assert asked.text.endswith("D. five") and begun.text == "Answer:"
+    assert [type(part).__name__ for part in asked.parts] == ["TextPart", "ImagePart", "TextPart"]
+
+
+def test_what_may_follow_belongs_to_the_request() -> None:
+    one, other = weighed("?"), weighed("?", among=(" A", " B"))
+    assert choices(one) == (" A", " B", " C") and choices(one[:1]) == ()
+    assert identity(one) != identity(other) and identity(one)[0] == identity(other)[0]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("model", ["baseline:random", "openai:m,base_url=http://127.0.0.1:1/v1"])
+async def test_a_model_that_cannot_weigh_says_so(model: str) -> None:
+    opened = open_model(model)
+    with pytest.raises(ModelError) as error:
+        await opened.ask(weighed("?"))
+    assert str(error.value) == "this model cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
+    await opened.close()
+
+
+async def test_a_question_that_is_too_long_is_refused_alone(models: dict[str, Path]) -> None:
+    model = open_model(f"hf:{models['llama']},batch=2")
+    with pytest.raises(RejectedError, match="is beyond the 2048 that the model takes"):
+        await model.ask(weighed("x" * 2030))
+    assert (await model.ask(weighed("x" * 2000))).text
+    await model.close()
+
+
+class Merging:
+    """A tokenizer that joins "：" with what follows it."""
+
+    def __call__(self, text: str, add_special_tokens: bool) -> dict[str, list[int]]:
+        ids, rest = list[int](), text
+        while rest:
+            size = 2 if rest.startswith("：") and len(rest) > 1 else 1
+            ids.append(sum(map(ord, rest[:size])))
+            rest = rest[size:]
+        return {"input_ids": ids}
+
+
+def test_tokens_of_a_continuation() -> None:
+    assert continuation_ids(Merging(), "Answer:", " A") == (32, 65)
+    assert continuation_ids(Merging(), "答案：", "A") == (65,), "grown together with what it follows, it counts alone"
+    with pytest.raises(ValueError, match="the model's tokenizer makes nothing of the option ''"):
+        continuation_ids(Merging(), "Answer:", "")

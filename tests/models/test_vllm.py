@@ -1,0 +1,93 @@
+"""`vllm:` against a stand-in package with the interface that vLLM documents; the engine itself needs a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import making_models
+import pytest
+from asking_locally import ask_together, speckled, user, weighed
+from making_vllm import vllm_installed
+
+from mmdyn.errors import ModelError, UserError
+from mmdyn.models.model import RejectedError, open_model
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Iterator[None]:
+    with vllm_installed(tmp_path):
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("models")
+    there = {name: getattr(making_models, name)(folder / name) for name in ("llama", "llava")}
+    return there.__getitem__
+
+
+@pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed")
+def test_where_it_is_not_installed_the_command_is_named() -> None:
+    with pytest.raises(UserError) as error:
+        open_model("vllm:owner/model")
+    assert str(error.value) == "vllm is needed for this and is not installed: pip install vllm"
+
+
+async def test_prompts_are_those_of_hf(installed: None, made: Callable[[str], Path], tmp_path: Path) -> None:
+    requests = [(user("Hello"),), (user("Hello", speckled(tmp_path, 1)),)]
+    replies = await ask_together(f"vllm:{made('llava')},seed=3", requests)
+    assert [reply.text.rpartition(" ")[0] for reply in replies] == ["Answer: 24 []", "Answer: 25 [(40, 30)]"]
+    assert [reply.reasoning for reply in replies] == ["hm", "hm"]
+    assert replies[0].usage.prompt_tokens == 24 and replies[0].usage.completion_tokens == 2
+    again = await ask_together(f"vllm:{made('llava')},seed=3,max_new_tokens=4", requests)
+    assert [reply.text for reply in again] == [reply.text for reply in replies]
+    assert again[0].finish_reason == "length" and replies[0].finish_reason == "stop"
+
+
+async def test_options_reach_the_engine(installed: None, made: Callable[[str], Path]) -> None:
+    await ask_together(f"vllm:{made('llama')},max_model_len=500,gpu_memory_utilization=0.5,dtype=bf16", [(user("Hi"),)])
+    import vllm
+
+    assert vllm.made[-1].settings == {
+        "dtype": "bfloat16",
+        "trust_remote_code": False,
+        "tensor_parallel_size": 1,
+        "gpu_memory_utilization": 0.5,
+        "max_model_len": 500,
+    }
+    await ask_together(f"vllm:{made('llava')},max_images=3", [(user("Hi"),)])
+    assert vllm.made[-1].settings["limit_mm_per_prompt"] == {"image": 3}
+
+
+async def test_options_are_weighed(installed: None, made: Callable[[str], Path]) -> None:
+    from transformers import AutoTokenizer
+
+    (reply,) = await ask_together(f"vllm:{made('llama')}", [weighed("?", among=(" B", " A", " True"))])
+    tokenizer = AutoTokenizer.from_pretrained(made("llama"))
+    sums = [-sum(tokenizer(text)["input_ids"]) / 100 for text in (" B", " A", " True")]
+    assert reply.logprobs == pytest.approx(sums) and reply.option_tokens == (2, 2, 5)
+    means = [total / count for total, count in zip(sums, (2, 2, 5), strict=True)]
+    assert reply.text == "Answer:" + (" B", " A", " True")[means.index(max(means))]
+    assert reply.usage.prompt_tokens == len("S<user>?\n<assistant>Answer:")
+
+
+async def test_one_that_is_too_long_fails_alone(installed: None, made: Callable[[str], Path]) -> None:
+    model = open_model(f"vllm:{made('llama')}")
+    assert model.limits.concurrency == 512 and model.identity["versions"]["vllm"] == "0.15.0"  # type: ignore[index,call-overload]
+    with pytest.raises(RejectedError, match="longer than the maximum model length"):
+        await model.ask((user("x" * 600),))
+    assert (await model.ask((user("x"),))).text
+    await model.close()
+
+
+async def test_an_engine_that_cannot_start_says_why(installed: None, made: Callable[[str], Path]) -> None:
+    model = open_model(f"vllm:{made('llama')},tensor_parallel_size=2")
+    with pytest.raises(ModelError) as error:
+        await model.ask((user("?"),))
+    assert str(error.value) == (
+        f"vLLM cannot start {made('llama')} (World size (2) is larger than the number of available GPUs (0)): "
+        "mend the options, or ask it as hf:"
+    )
+    await model.close()
