@@ -30,7 +30,7 @@ from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 from mmdyn.keys import stream  # noqa: E402
 from mmdyn.sample import Sample  # noqa: E402
-from perturb._batches import Batches, give_memory_back  # noqa: E402
+from mmdyn.work.batches import Batches, give_memory_back  # noqa: E402
 from perturb._canvas import Canvas, Operation  # noqa: E402
 from perturb._canvas import Job as PictureJob  # noqa: E402
 from perturb._operator import Item, Operator, Picture  # noqa: E402

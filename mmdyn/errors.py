@@ -6,6 +6,7 @@ MmdynError
 │   ├── PluginError      2   an unknown or ambiguous plug-in name, or two plug-ins of one name
 │   ├── MissingExtra     2   an optional package is not installed: the pip command that brings it
 │   └── ModelError       2   a model that cannot be asked at all (wrong key, URL, name or request)
+├── Stopped              3   a limit on requests or cost was reached; the same command goes on
 └── Busy                75   somebody else holds the folder
 
 NotNow, a ValueError, is no such error: it fails one piece of work, which is noted and tried again by the next run.
@@ -56,6 +57,12 @@ class MissingExtra(UserError):
 
 class ModelError(UserError):
     """A model that cannot be asked at all; asking again would fail the same way."""
+
+
+class Stopped(MmdynError):
+    """Asking was stopped on purpose with work left, such as at a limit on cost; what was done is kept."""
+
+    exit_status = 3
 
 
 class Busy(MmdynError):

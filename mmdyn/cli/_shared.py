@@ -22,6 +22,13 @@ def split(ctx: click.Context, parameter: click.Parameter, value: str | tuple[str
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
+def not_empty(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """A click callback: the empty string where an option is not given, an error where its value is empty."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty: give a value, or leave the option out", ctx, parameter)
+    return value or ""
+
+
 class OutPath(click.Path):
     """Where something is written, as a Path. An empty one, such as an unset variable of the shell, is refused: it names no place."""
 
@@ -97,6 +104,70 @@ def variant_options(*, required: bool) -> Callable[[F], F]:
         return command
 
     return add
+
+
+def executor_options(command: F) -> F:
+    """The options that say who asks."""
+    options = (
+        click.option(
+            "--executor",
+            default="local",
+            show_default=True,
+            help="local (this process), accelerate (processes that a launcher started) or ray (replicas on a cluster).",
+        ),
+        click.option("--address", default="", help="Of the Ray cluster. [default: one is started on this machine]"),
+        click.option(
+            "--replicas",
+            metavar="N",
+            default=1,
+            show_default=True,
+            type=click.IntRange(min=1),
+            help="With ray: how many of each model.",
+        ),
+        click.option(
+            "--gpus-per-replica",
+            "gpus",
+            metavar="X",
+            type=click.FloatRange(min=0),
+            help="With ray: such as 1 or 0.5. [default: 1 where the cluster has GPUs]",
+        ),
+        click.option(
+            "--partition",
+            default="cost",
+            show_default=True,
+            help="How launched processes share the asks: by size, by cost, or in chunks (count,asks=64).",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def money_options(command: F) -> F:
+    """The options that say what asking costs and where it stops."""
+    options = (
+        click.option(
+            "--prices",
+            metavar="FILE",
+            help="What models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a million "
+            "tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.",
+        ),
+        click.option(
+            "--max-cost",
+            metavar="X",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Stop before this call has spent so much, by --prices; the same command goes on, with X anew.",
+        ),
+        click.option(
+            "--max-requests",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 TOP_REASONS = 3

@@ -50,13 +50,25 @@ def command() -> None:
     "--skip-bad", is_flag=True, help="List bad rows in rejected.jsonl and go on, instead of ending at the first."
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after so many samples.")
+@click.option(
+    "--kprag",
+    is_flag=True,
+    help="From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.",
+)
 def convert_command(
-    source: Path, out: Path, origin: str | None, name: str | None, skip_bad: bool, limit: int | None
+    source: Path, out: Path, origin: str | None, name: str | None, skip_bad: bool, limit: int | None, kprag: bool
 ) -> None:
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format."""
     from mmdyn.data.convert import convert
     from mmdyn.work.progress import ProgressBar
 
+    if kprag:
+        if origin or name or skip_bad or limit:
+            raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
+        from mmdyn.run.hints import write_with_hints
+
+        click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
+        return
     benchmark, format = _origin(origin)
     with ProgressBar("convert") as bar:
         watch = _Watch(bar.advance, quiet=not skip_bad)

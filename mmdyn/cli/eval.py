@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import OutPath, finish, split, variant_options
+from mmdyn.cli._shared import OutPath, executor_options, finish, money_options, split, variant_options
 
 
 @click.command("eval")
@@ -37,6 +37,13 @@ from mmdyn.cli._shared import OutPath, finish, split, variant_options
 @click.option(
     "--style", "styles", callback=split, default="direct", show_default=True, help="direct, cot, or direct,cot."
 )
+@click.option(
+    "--scoring-mode",
+    default="generate",
+    show_default=True,
+    type=click.Choice(["generate", "likelihood"]),
+    help="likelihood: weigh the options of choices and statements instead of having answers written (for base models).",
+)
 @click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
 @click.option(
     "--prompt",
@@ -51,18 +58,45 @@ from mmdyn.cli._shared import OutPath, finish, split, variant_options
     "--limit", type=click.IntRange(min=1), help="Only the first N questions of each set, with their variants."
 )
 @click.option(
-    "--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Requests in flight at most."
+    "--concurrency",
+    default=32,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Requests in flight at most; one that seems to hang is none.",
 )
 @click.option(
     "--no-cache", "use_cache", flag_value=False, default=True, help="Ask again what another run has asked before."
 )
-def command(**arguments: Any) -> None:
+@money_options
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Ask and write nothing: print how many requests there would be, with how many tokens, and their cost by --prices.",
+)
+@executor_options
+def command(dry_run: bool, **arguments: Any) -> None:
     """Ask models the questions of one or more sets and report how the conditions compare.
 
     \b
     SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
-    Exit status: 0 done; 1 done, but some samples were never answered.
+    On several GPUs: accelerate launch --num_processes N -m mmdyn eval …; each process does a share.
+    Exit status: 0 done; 1 done, but some samples were never answered; 3 stopped at --max-cost or --max-requests.
     """
-    from mmdyn.run.evaluate import evaluate
+    from mmdyn.errors import UserError
 
-    finish(evaluate(arguments.pop("sets"), arguments.pop("models"), arguments.pop("out"), **arguments))
+    if arguments.pop("scoring_mode") == "likelihood":
+        if tuple(arguments["styles"]) != ("direct",):
+            raise UserError("--scoring-mode likelihood is a style of its own: leave --style out")
+        arguments["styles"] = ("likelihood",)
+    if dry_run:
+        from mmdyn.cli._estimate import print_estimate
+        from mmdyn.run.dry_run import estimate
+
+        print_estimate(estimate(**arguments))
+        return
+    from mmdyn.run.evaluate import evaluate
+    from mmdyn.work.ranks import Ranks
+
+    run = evaluate(arguments.pop("sets"), arguments.pop("models"), arguments.pop("out"), **arguments)
+    if Ranks.of_environment().number == 0:  # it speaks for all
+        finish(run)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,25 +20,46 @@ if TYPE_CHECKING:
 @click.option("--reply", default="first", show_default=True, metavar="first|hashed|FILE", help="What it answers.")
 @click.option("--faults", default="", metavar="KIND=RATE,…", help="How it misbehaves, and how often (0 to 1).")
 @click.option("--seed", default=0, show_default=True, help="Draws the faults.")
-@click.option("--key", default="", help="The bearer token that it wants.")
-def command(host: str, port: int, latency: float, reply: str, faults: str, seed: int, key: str) -> None:
-    """An OpenAI-compatible server that answers without a model, and misbehaves on request.
+@click.option("--key", default="", help="The key that it wants.")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="A model that it has; any where none is named.")
+@click.option("--context", type=click.IntRange(1), metavar="N", help="Characters of text that it takes for a request.")
+@click.option("--blind", is_flag=True, help="It takes no pictures.")
+@click.option(
+    "--media",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where it reads pictures that come as file URLs.",
+)
+def command(latency: float, **settings: Any) -> None:
+    """A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
     It prints its base_url when it is ready and runs until it is interrupted or terminated; GET /stats counts what came in.
 
-    A fault is an HTTP status (429, 500, …; 503@2 adds "Retry-After: 2") or one of drop, hang, truncate, cut, empty, blank and
-    html. Replies come from the options in the prompt (their first, or one by a hash of the prompt), or from a JSONL FILE of
-    {"match": "…", "reply": "…"}.
+    Faults: an HTTP status (429, 500, 503, 529, …; 503@2 adds "Retry-After: 2"), or
+
+    \b
+    drop      closes the connection without an answer
+    hang      never answers
+    truncate  sends half of the JSON
+    cut       closes the connection in the middle of the body
+    empty     sends a completion without choices
+    blank     sends a completion without text and finish reason
+    html      sends a page of HTML
+
+    Replies come from the options in the prompt (their first, or one by a hash of the prompt), or from a JSONL FILE of
+    {"match": "…", "reply": "…"}. --key, --model, --context and --blind refuse requests as the real servers do.
 
     \b
     mmdyn fake-server --port 8000 --latency 100 --faults 429@1=0.05,500=0.02,hang=0.01
     mmdyn eval SET -m openai:fake,base_url=http://127.0.0.1:8000/v1,timeout=5 -o RUN
+    mmdyn eval SET -m anthropic:fake,base_url=http://127.0.0.1:8000 -o RUN
+    mmdyn eval SET -m gemini:fake,base_url=http://127.0.0.1:8000 -o RUN
     """
     import asyncio
 
     from mmdyn.models.fake_server import FakeServer
 
-    server = FakeServer(host=host, port=port, latency=latency / 1000, reply=reply, faults=faults, seed=seed, key=key)
+    server = FakeServer(latency=latency / 1000, **settings)
     asyncio.run(_serve(server))
 
 

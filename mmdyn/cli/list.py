@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from mmdyn.plugins import FOLDERS, names
@@ -10,24 +12,32 @@ OURS = ("mmdyn", "perturb")
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(FOLDERS)))
+@click.argument("kind", type=click.Choice([*FOLDERS, "vlmeval"]))
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
     help="Print a JSON object: name -> where it is loaded from, or what a short name or a preset stands for.",
 )
-def command(kind: str, as_json: bool) -> None:
-    """List operators, models, formats, scorers or benchmarks.
+@click.option(
+    "--python", default="", help="With vlmeval: the interpreter that has it. [default: $MMDYN_VLMEVAL_PYTHON]"
+)
+@click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
+def command(kind: str, as_json: bool, python: str, path: str) -> None:
+    """List operators, models, formats, scorers, benchmarks, or VLMEvalKit's own models.
 
     Operators are followed by their severities (not those of other packages, which are loaded when they are used), and by
     the names that stand for several operators in a row or, the presets, for a list of chains.
     """
+    if kind == "vlmeval":
+        from mmdyn.models.backends.vlmeval import vlmeval_models
+
+        models = vlmeval_models(python, path)
+        click.echo(json.dumps({name: f"vlmeval:{name}" for name in models}) if as_json else "\n".join(models))
+        return
     found = next(names(known) for known in FOLDERS if known == kind)
     aliases, chains = (_aliases(), _presets()) if kind == "operators" else ({}, {})
     if as_json:
-        import json
-
         click.echo(json.dumps(dict(sorted({**found, **aliases, **chains}.items()))))
         return
     for name, source in found.items():

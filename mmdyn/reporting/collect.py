@@ -11,6 +11,7 @@ import numpy as np
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.record import Record, Score
 from mmdyn.reporting.results import POOLED, Failure, Field, Key, RunState, Scores, Table, key_of, pool_of
+from mmdyn.reporting.spending import Spending
 from mmdyn.reporting.statistics import Floats, Labels
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
@@ -56,6 +57,12 @@ class _Tally:
 
     def __init__(self) -> None:
         self.asked = self.failed = self.unscored = 0
+        self._spending = dict[str, Spending]()
+
+    def spend(self, record: Record) -> None:
+        """Count what an answer took."""
+        spending = self._spending.get(record.model) or self._spending.setdefault(record.model, Spending(record.model))
+        spending.add(record.reply.usage, record.reply.cost, record.reply.currency)
 
     def state(self, name: str, run: RunFolder) -> RunState:
         planned = run.config.planned
@@ -68,6 +75,7 @@ class _Tally:
             failed=self.failed,
             unscored=self.unscored,
             skipped=dict(sorted(run.config.skipped.items())),
+            spending=[self._spending[model].rounded for model in sorted(self._spending)],
         )
 
 
@@ -109,6 +117,8 @@ class _Collector:
         builder.languages.add(record.language)
         builder.converted |= record.task_type != record.parent_type
         tally.asked += 1
+        if not record.reply.error:
+            tally.spend(record)
         if record.reply.error or (score and score.status == "failed"):
             tally.failed += 1
             builder.failed.append(parent)

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from mmdyn.record import Record
+from mmdyn.reporting.spending import Spending
 from mmdyn.reporting.statistics import Floats, Labels
 from mmdyn.work.run_folder import RunFolder
 
@@ -74,7 +75,7 @@ class Failure(Struct, frozen=True):
 
 
 class RunState(Struct, frozen=True):
-    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked."""
+    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by model."""
 
     name: str
     scorer: str
@@ -84,6 +85,7 @@ class RunState(Struct, frozen=True):
     failed: int
     unscored: int
     skipped: dict[str, int]
+    spending: list[Spending]
 
 
 class Table(NamedTuple):

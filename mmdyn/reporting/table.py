@@ -18,6 +18,7 @@ from mmdyn.reporting.calibration import Share, named
 from mmdyn.reporting.flips import Flip, Reply
 from mmdyn.reporting.judges import JudgeRow
 from mmdyn.reporting.results import RunState
+from mmdyn.reporting.spending import say_cost
 from mmdyn.reporting.summary import ConditionRow, Summary
 from mmdyn.sample import Answer
 
@@ -105,6 +106,9 @@ def _state_lines(state: RunState) -> Iterator[str]:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
     for mode, count in state.skipped.items():
         yield f"{state.name}: {count} samples could not be asked in mode {mode}."
+    for spent in state.spending:
+        if spent.prompt_tokens or spent.completion_tokens or spent.cost:
+            yield f"{state.name}: {spent.model}: {spent.tokens}, cost {say_cost([spent])}."
 
 
 def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:

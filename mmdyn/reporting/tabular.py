@@ -34,7 +34,7 @@ def write_csv(summary: Summary, file: str | Path) -> None:
             writer = csv.DictWriter(handle, COLUMNS, restval="", lineterminator="\n")
             writer.writeheader()
             for row in _rows(summary):
-                writer.writerow({name: _safe(cell) for name, cell in row.items()})
+                writer.writerow({name: safe_cell(cell) for name, cell in row.items()})
     except OSError as error:
         raise UserError(f"cannot write {file} ({error.strerror}): choose another file") from None
 
@@ -96,5 +96,6 @@ def _ends(interval: object) -> dict[str, object]:
     return dict(zip(("low", "high"), interval, strict=True)) if isinstance(interval, (tuple, list)) else {}
 
 
-def _safe(cell: object) -> object:
+def safe_cell(cell: object) -> object:
+    """A cell that no spreadsheet runs as a formula: a text that looks like one gets a leading apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

@@ -49,6 +49,14 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     limit: int | None = None
     concurrency: int = 32
     use_cache: bool = True
+    prices: str | None = None
+    max_cost: float | None = None
+    max_requests: int | None = None
+    executor: str = "local"
+    address: str = ""
+    replicas: int = 1
+    gpus: float | None = None
+    partition: str = "cost"
 
 
 def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:

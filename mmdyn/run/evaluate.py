@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import platform
-from collections.abc import Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -16,24 +14,19 @@ from msgspec.structs import replace
 from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
-from mmdyn.models.asker import Asker
-from mmdyn.models.cache import open_cache
+from mmdyn.models.budget import Budget, open_budget
 from mmdyn.models.model import Model, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
-from mmdyn.run.plan import Ask, Skip, check_sets, count, parse_conditions, plan
-from mmdyn.run.render import Renderer
-from mmdyn.run.runner import Runner
+from mmdyn.run.executors import open_executor
+from mmdyn.run.executors._executor import Engine, Executor, Job
+from mmdyn.run.plan import check_sets, count, parse_conditions, plan
 from mmdyn.run.sets import Given, make_variants, open_sets
 from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, SetEntry, write_config
 from mmdyn.work.store import Store
 from perturb.chains import parse_chains
 from perturb.pipeline import perturb
-
-WAITING = 4
-"""Asks under way for each one in flight: those that wait to be asked again leave their place to others."""
 
 FREE = ("planned", "skipped", "scorer", "limit", "versions")
 """What of run.json may differ when a run goes on; `limit` may grow."""
@@ -58,46 +51,84 @@ def evaluate(
     limit: int | None = None,
     concurrency: int = 32,
     use_cache: bool = True,
+    prices: str | Path | None = None,
+    max_cost: float | None = None,
+    max_requests: int | None = None,
+    executor: str = "local",
+    address: str = "",
+    replicas: int = 1,
+    gpus: float | None = None,
+    partition: str = "cost",
     quiet: bool = False,
 ) -> RunFolder:
     """Ask every model every sample under every mode and style, score the replies and record them in `out`.
 
     A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept
     under out/sets. Called again with the same arguments it goes on where it stopped.
-    Raises UserError for settings that do not fit, ModelError for a model that cannot be asked.
+
+    `executor`: local (this process), accelerate (processes of a launcher, whose RANK and WORLD_SIZE choose it by themselves;
+    `partition` shares the asks out) or ray (`replicas` of each model on the cluster at `address`, with `gpus` each).
+    `prices`: a file as `read_prices` reads it, for what the replies cost. `max_cost`, `max_requests`: limits of this call.
+    Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
-    sets, models, modes, styles = _several(sets), _several(models), _several(modes), _several(styles)
-    _check(sets, out, modes, styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
-    scorer, asked, out = Scorer(policy), _open_models(models), Path(out)
-    custom = _read_prompt(Path(prompt), modes, styles) if prompt else None
-    with Store(out / "records") as store:
-        opened = open_sets(sets, out)
-        if ops:
-            vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
-            vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
-            opened += [*make_variants(opened, out, vary)]
-        conditions = _conditions(modes or _modes_of(opened), styles, custom)
-        check_sets(opened, conditions)
-        config = _config(
-            opened, asked, conditions, out, epochs=epochs, limit=limit, ops=ops, custom=custom, scorer=scorer
-        )
-        _begin(out, config)
-        renderers = [Renderer(s.images, _texts(s), custom) for s in opened]
-        with ProgressBar("asking", config.planned, quiet=quiet) as progress:
-            runner = Runner(opened, renderers, store, scorer, progress)
-            for model in asked:
-                _run(_ask(runner, model, plan(opened, conditions, epochs, limit), concurrency, use_cache))
+    sets, models, modes, styles = several(sets), several(models), several(modes), several(styles)
+    doer = open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
+    check(sets, out, modes, styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
+    vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
+    vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
+    job = Job(
+        out=Path(out),
+        models=tuple(models),
+        modes=tuple(modes),
+        styles=tuple(styles),
+        epochs=epochs,
+        limit=limit,
+        policy=policy,
+        prompt=read_prompt(Path(prompt), modes, styles) if prompt else "",
+        concurrency=concurrency,
+        use_cache=use_cache,
+        quiet=quiet,
+    )
+    budget = open_budget(prices, max_cost, max_requests).share(doer.ranks.number, doer.ranks.size)
+    _carry_out(job, sets, doer, ops, vary, budget)
     return RunFolder(out)
 
 
-def _several(given: Any) -> list[Any]:
+def _carry_out(
+    job: Job,
+    sets: Sequence[Given],
+    doer: Executor,
+    ops: str,
+    vary: Callable[[SampleSet, Path], SampleSet],
+    budget: Budget,
+) -> None:
+    """Bring the sets together, write run.json and ask."""
+    scorer, models = Scorer(job.policy), _open_models(job.models)
+    budget.check(models)
+    with Store(job.out / "records", doer.ranks.writer) as store:
+        opened = open_sets(sets, job.out, doer.ranks)
+        if ops:
+            opened += [*make_variants(opened, job.out, vary)]
+        doer.meet(store)
+        if doer.ranks.number:
+            opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
+        conditions = conditions_of(job, opened)
+        check_sets(opened, conditions)
+        planned, skipped = count(plan(opened, conditions, job.epochs, job.limit))
+        job = replace(job, sets=tuple(one.folder for one in opened), conditions=conditions, planned=planned)
+        _begin(job.out, _config(job, opened, models, scorer, skipped, ops), write=not doer.ranks.number)
+        doer.run(Engine(job, opened, models, store, budget))
+
+
+def several(given: Any) -> list[Any]:
+    """One given thing, or several of them, as a list."""
     return [given] if isinstance(given, str | Path | SampleSet) else list(given)
 
 
-def _check(
+def check(
     sets: Sequence[Given], out: str | Path, modes: Sequence[str], styles: Sequence[str], ops: str, **numbers: int
 ) -> None:
-    """What can be told before anything is written."""
+    """Raise UserError for what can be told before anything is written."""
     parse_conditions(modes, styles)
     for what, number in numbers.items():
         if number < 1:
@@ -111,44 +142,6 @@ def _check(
         raise UserError(f"{out} is a set: choose another folder for the run")
     if ops:
         parse_chains(ops)
-
-
-def _run(asking: Coroutine[Any, Any, None]) -> None:
-    """Run to the end; in a thread of its own where a loop is running already, as in a notebook. An interrupt stops either."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(asking)
-        return
-    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
-
-    async def tell_and_ask() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        started.append((asyncio.get_running_loop(), task))
-        await asking
-
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(asyncio.run, tell_and_ask())
-        try:
-            done.result()
-        except KeyboardInterrupt:
-            for loop, task in started:
-                loop.call_soon_threadsafe(task.cancel)
-            raise
-
-
-async def _ask(runner: Runner, model: Model, asks: Iterator[Ask | Skip], concurrency: int, use_cache: bool) -> None:
-    cache = open_cache() if use_cache and model.cached else None
-    asker = Asker(model, concurrency=concurrency, cache=cache)
-    try:
-        await runner.run(asker, asks, in_flight=WAITING * asker.concurrency)
-    finally:
-        try:
-            await asker.close()
-        finally:
-            if cache:
-                cache.close()
 
 
 def _open_models(texts: Sequence[str]) -> list[Model]:
@@ -166,36 +159,27 @@ def _modes_of(sets: Sequence[SampleSet]) -> list[str]:
     return [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
 
 
-def _conditions(modes: Sequence[str], styles: Sequence[str], custom: Template | None) -> tuple[Condition, ...]:
-    conditions = parse_conditions(modes, styles)
-    return tuple(replace(condition, style="custom") for condition in conditions) if custom else conditions
+def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
+    """A job's modes in its styles; without modes those that the sets hold."""
+    conditions = parse_conditions(job.modes or _modes_of(sets), job.styles)
+    return tuple(replace(condition, style="custom") for condition in conditions) if job.prompt else conditions
 
 
 def _config(
-    sets: Sequence[SampleSet],
-    models: Sequence[Model],
-    conditions: tuple[Condition, ...],
-    out: Path,
-    *,
-    epochs: int,
-    limit: int | None,
-    ops: str,
-    custom: Template | None,
-    scorer: Scorer,
+    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], scorer: Scorer, skipped: dict[str, int], ops: str
 ) -> RunConfig:
-    planned, skipped = count(plan(sets, conditions, epochs, limit))
     return RunConfig(
-        sets=tuple(SetEntry(s.name, s.root, _relative(s.folder, out), s.manifest.digest) for s in sets),
+        sets=tuple(SetEntry(s.name, s.root, _relative(s.folder, job.out), s.manifest.digest) for s in sets),
         models=tuple(ModelEntry(model.label, model.identity) for model in models),
-        conditions=conditions,
-        epochs=epochs,
-        limit=limit,
-        prompts=templates_digest(custom),
-        prompt=custom.text if custom else "",
+        conditions=job.conditions,
+        epochs=job.epochs,
+        limit=job.limit,
+        prompts=templates_digest(Template(job.prompt) if job.prompt else None),
+        prompt=job.prompt,
         ops=ops,
         versions={"mmdyn": version("mmdyn"), "python": platform.python_version()},
         scorer=scorer.name,
-        planned=planned * len(models),
+        planned=job.planned * len(models),
         skipped=skipped,
     )
 
@@ -205,10 +189,12 @@ def _relative(folder: Path, out: Path) -> str:
     return folder.relative_to(out).as_posix() if folder.is_relative_to(out) else folder.as_posix()
 
 
-def _begin(out: Path, config: RunConfig) -> None:
-    """Write run.json. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
+def _begin(out: Path, config: RunConfig, *, write: bool) -> None:
+    """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
     if not config.planned:
-        raise UserError("there is nothing to ask: a set needs samples, and kprag needs samples with knowledge points")
+        raise UserError(
+            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, likelihood single choices or statements"
+        )
     if (out / RUN).is_file():
         before = RunFolder(out).config
         names = RunConfig.__struct_fields__
@@ -221,10 +207,12 @@ def _begin(out: Path, config: RunConfig) -> None:
         if differing:
             what = " and ".join(differing)
             raise UserError(f"{out} holds a run with other {what}: choose another -o, or ask the same as before")
-    write_config(out, config)
+    if write:
+        write_config(out, config)
 
 
-def _read_prompt(file: Path, modes: Sequence[str], styles: Sequence[str]) -> Template:
+def read_prompt(file: Path, modes: Sequence[str], styles: Sequence[str]) -> str:
+    """The text of the user's own template. Raises UserError where it cannot be read or does not fit."""
     if tuple(styles) != ("direct",):
         raise UserError("--prompt is a style of its own: leave --style out")
     try:
@@ -235,8 +223,4 @@ def _read_prompt(file: Path, modes: Sequence[str], styles: Sequence[str]) -> Tem
         raise UserError(
             f"{file} does not contain {{knowledge}}, which kprag needs: put it where the knowledge should stand"
         )
-    return custom
-
-
-def _texts(opened: SampleSet) -> dict[str, str]:
-    return {point.point: point.text for point in opened.knowledge()}
+    return custom.text

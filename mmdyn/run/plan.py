@@ -11,6 +11,7 @@ from msgspec import Struct
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.record import Condition
+from mmdyn.run.render import LIKELIHOOD, WEIGHED
 from mmdyn.sample import Sample
 
 MODES: dict[str, Condition] = {
@@ -19,7 +20,7 @@ MODES: dict[str, Condition] = {
     "kprag": Condition(context="kprag"),
     "dynamic+kprag": Condition(variant="dynamic", context="kprag"),
 }
-STYLES = ("direct", "cot")
+STYLES = ("direct", "cot", LIKELIHOOD)
 
 
 class Ask(Struct, frozen=True):
@@ -32,7 +33,7 @@ class Ask(Struct, frozen=True):
 
 
 class Skip(Struct, frozen=True):
-    """A sample that a mode cannot ask, such as one without knowledge points in kprag."""
+    """A sample that a mode cannot ask, such as one without knowledge points in kprag, or a blank by likelihood."""
 
     mode: str
 
@@ -77,7 +78,7 @@ def plan(
                     f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb` made",
                 )
             if limit is None or sample.parent in kept[opened.root]:
-                yield from _asks(place, sample, conditions, epochs)
+                yield from asks_of(place, sample, conditions, epochs)
 
 
 def count(asks: Iterable[Ask | Skip]) -> tuple[int, dict[str, int]]:
@@ -91,20 +92,27 @@ def count(asks: Iterable[Ask | Skip]) -> tuple[int, dict[str, int]]:
     return planned, skipped
 
 
-def _asks(place: int, sample: Sample, conditions: Sequence[Condition], epochs: int) -> Iterator[Ask | Skip]:
+def asks_of(place: int, sample: Sample, conditions: Sequence[Condition], epochs: int) -> Iterator[Ask | Skip]:
     variant = "dynamic" if sample.variant else "standard"
     skipped = set[str]()
     for condition in conditions:
         if condition.variant != variant:
             continue
-        if condition.context == "kprag" and not sample.knowledge_points:
-            if condition.mode not in skipped:  # once, however many styles it would have been asked in
-                skipped.add(condition.mode)
-                yield Skip(condition.mode)
+        if (lacking := _lacking(sample, condition)) is not None:
+            if lacking not in skipped:  # once, however many styles it would have been asked in
+                skipped.add(lacking)
+                yield Skip(lacking)
             continue
         chain = sample.variant.chain if sample.variant else ""
         for epoch in range(epochs):
             yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch)
+
+
+def _lacking(sample: Sample, condition: Condition) -> str | None:
+    """The mode, or the style, in which a sample cannot be asked."""
+    if condition.context == "kprag" and not sample.knowledge_points:
+        return condition.mode
+    return LIKELIHOOD if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED else None
 
 
 def _first_parents(sets: Sequence[SampleSet], limit: int) -> dict[str, set[str]]:

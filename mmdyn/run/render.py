@@ -8,10 +8,16 @@ from functools import lru_cache
 from kprag.context import knowledge_block
 from mmdyn.data.images import ImageFolder
 from mmdyn.keys import sha256
-from mmdyn.models.message import ImagePart, Message, Part, TextPart
+from mmdyn.models.message import ChoicesPart, ImagePart, Message, Part, TextPart
 from mmdyn.prompts import Template, template
 from mmdyn.record import Condition
 from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, marks
+
+LIKELIHOOD = "likelihood"
+"""The style in which a model weighs the options instead of writing an answer."""
+
+WEIGHED = ("single_choice", "true_false")
+"""The task types that can be asked so."""
 
 
 class Renderer:
@@ -23,19 +29,22 @@ class Renderer:
     def messages(self, sample: Sample, condition: Condition) -> tuple[Message, ...]:
         """The one user message, pictures where their marks stand; pictures without a mark come first.
 
+        Where options are to be weighed, an answer that is begun follows, with what it may go on with.
         Raises ValueError where a picture is missing.
         """
+        weighed = condition.style == LIKELIHOOD
         seen = set[int]()
         values: dict[str, list[Part]] = {
             "question": self._marked(sample.question, sample, seen),
             "options": self._options(sample, seen),
             "knowledge": [TextPart(knowledge_block(sample, self._texts))] if condition.context == "kprag" else [],
-            "instruction": [TextPart(template(f"answer_{sample.task_type}", sample.language).text)],
+            "instruction": _instruction(sample, weighed),
         }
         shown = {name for name, parts in values.items() if parts}
         layout = self._custom or template(_layout(condition), sample.language)
         parts = [part for piece in layout.blocks(shown) for part in _fill(piece, values)]
-        return (Message("user", tuple(_merged([*self._unmarked(sample), *parts]))),)
+        asked = Message("user", tuple(_merged([*self._unmarked(sample), *parts])))
+        return (asked, _begun(sample)) if weighed else (asked,)
 
     def _marked(self, text: str, sample: Sample, seen: set[int]) -> list[Part]:
         """Text with each picture at its first mark; `seen` holds the pictures that were shown before, and grows."""
@@ -74,6 +83,21 @@ def _bytes_digest(images: ImageFolder, ref: ImageRef) -> str:
 
 def _layout(condition: Condition) -> str:
     return condition.style if condition.context == "none" else f"{condition.context}_{condition.style}"
+
+
+def _instruction(sample: Sample, weighed: bool) -> list[Part]:
+    """How to answer; where options are weighed only what a statement is to be asked."""
+    if weighed and sample.task_type != "true_false":
+        return []
+    return [TextPart(template(f"{'weighed' if weighed else 'answer'}_{sample.task_type}", sample.language).text)]
+
+
+def _begun(sample: Sample) -> Message:
+    """The answer's beginning, and the labels, or the two verdicts on a statement, with which it may go on."""
+    verdicts = template("verdicts", sample.language).text.split("\n")
+    gap = " " if sample.language == "en" else ""
+    texts = tuple(gap + text for text in (verdicts if sample.task_type == "true_false" else sample.labels))
+    return Message("assistant", (TextPart(template("lead_in", sample.language).text), ChoicesPart(texts)))
 
 
 def _fill(piece: str | tuple[str], values: Mapping[str, list[Part]]) -> Iterable[Part]:

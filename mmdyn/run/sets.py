@@ -10,13 +10,22 @@ from pathlib import Path
 from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
+from mmdyn.work.ranks import Ranks
 
 Given = SampleSet | str | Path
 """An opened set, a set folder, or a file of any format."""
 
+ALONE = Ranks()
 
-def open_sets(sets: Sequence[Given], out: Path) -> list[SampleSet]:
-    """Open every set; a file is imported under out/sets. Raises UserError where two share a name or a set is given twice."""
+
+def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[SampleSet]:
+    """Open every set; a file is imported under out/sets, by a process on its own.
+
+    Raises UserError where two share a name, a set is given twice, or several ranks are given a file.
+    """
+    for given in sets if ranks.size > 1 else ():
+        if not isinstance(given, SampleSet) and not is_set(Path(given)):
+            raise UserError(f"{given} is no set folder, which several processes need: `mmdyn data convert` makes one")
     opened = [_open(given, out) for given in sets]
     digests, names = dict[str, SampleSet](), dict[str, SampleSet]()
     for found in opened:
@@ -34,8 +43,13 @@ def make_variants(
 ) -> Iterator[SampleSet]:
     """Make the variants of each set by `vary` (source, folder) into a set of its own under out/sets."""
     for opened in sets:
-        safe = re.sub(r"[^\w.-]", "_", opened.name)
-        yield vary(opened, out / "sets" / f"{safe}-dynamic")
+        yield vary(opened, variants_folder(opened, out))
+
+
+def variants_folder(opened: SampleSet, out: Path) -> Path:
+    """Where the variants of a set are kept that a run makes on the way."""
+    safe = re.sub(r"[^\w.-]", "_", opened.name)
+    return out / "sets" / f"{safe}-dynamic"
 
 
 def _open(given: Given, out: Path) -> SampleSet:

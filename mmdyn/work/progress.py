@@ -7,18 +7,18 @@ import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 PLAIN_SECONDS = 10.0
 
 
 class ProgressBar:
-    """Counts what is done of `total` (None where it is not known), with rate, time left and whatever `advance` is told."""
+    """Counts what is done of `total` (None where it is not known), with rate, time left and whatever it is told to note."""
 
     def __init__(self, what: str, total: int | None = None, *, quiet: bool = False) -> None:
         self._what, self.total, self._quiet = what, total, quiet
-        self.done = 0
-        self._notes: dict[str, int] = {}
+        self.done = self._there = 0
+        self._notes: dict[str, int | str] = {}
         self._started = self._printed = time.monotonic()
         self._bar: Progress | None = None
         if not quiet and sys.stderr.isatty():
@@ -27,20 +27,32 @@ class ProgressBar:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[notes]}"),
-                TimeRemainingColumn(),
                 console=Console(stderr=True),
             )
             self._task = self._bar.add_task(what, total=total, notes="")
 
-    def advance(self, count: int = 1, **notes: int) -> None:
-        """Count more as done; `notes` such as failed=2 are shown as they stand."""
+    def advance(self, count: int = 1, *, there: bool = False, **notes: int | str) -> None:
+        """Count more as done; those that were `there` before take no part in the rate."""
         self.done += count
-        self._notes |= notes
+        self._there += count if there else 0
+        self.note(**notes)
+
+    def note(self, **notes: int | str) -> None:
+        """Show failed=2 as `2 failed` and cost="1 USD" as `cost 1 USD`, from now on; a zero or an empty text is not shown."""
+        if notes:
+            self._notes |= notes
         now = time.monotonic()
         if self._bar:
             self._bar.update(self._task, completed=self.done, total=self.total, notes=self._note(now))
         elif not self._quiet and now - self._printed >= PLAIN_SECONDS:
             self._print(now)
+
+    def say(self, text: str) -> None:
+        """Print a line of its own."""
+        if self._bar:
+            self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        elif not self._quiet:
+            print(text, file=sys.stderr, flush=True)
 
     def __enter__(self) -> ProgressBar:
         if self._bar:
@@ -56,14 +68,25 @@ class ProgressBar:
             self._print(time.monotonic())
 
     def _note(self, now: float) -> str:
-        rate = self.done / max(now - self._started, 1e-9)
-        return ", ".join(
-            [f"{rate:.3g}/s", *(f"{count} {name.replace('_', ' ')}" for name, count in self._notes.items() if count)]
-        )
+        rate = (self.done - self._there) / max(now - self._started, 1e-9)
+        noted = [
+            f"{value} {name.replace('_', ' ')}" if isinstance(value, int) else f"{name.replace('_', ' ')} {value}"
+            for name, value in self._notes.items()
+            if value
+        ]
+        left = [] if self.total is None or not rate else [f"{_clock(max(self.total - self.done, 0) / rate)} left"]
+        return ", ".join([f"{rate:.3g}/s", *noted, *left])
 
     def _print(self, now: float) -> None:
         self._printed = now
         of = f"/{self.total}" if self.total is not None else ""
-        rate = self.done / max(now - self._started, 1e-9)
-        left = f", {max(self.total - self.done, 0) / rate:.0f} s left" if self.total is not None and rate else ""
-        print(f"{self._what}: {self.done}{of} ({self._note(now)}{left})", file=sys.stderr, flush=True)
+        print(f"{self._what}: {self.done}{of} ({self._note(now)})", file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    """Such as `40 s`, `12:05` and `3:10:00`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -16,15 +16,16 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.work.pool import find_result
-from mmdyn.work.store import Store, is_held
+from mmdyn.work.store import Store, is_held, session_of
 
 LOOK_SECONDS = 0.5
 NOTE_SECONDS = 20.0
-LOST_SECONDS = 600.0
-"""How long a rank may hold no file of the store, with work left, before it counts as lost: it may still
-be starting, or fetching a model's weights."""
+LOST_SECONDS, GONE_SECONDS = 600.0, 5.0
+"""How long a rank may hold no file of the store, with work left, before it counts as lost: one that has not begun may still
+be starting, or fetching a model's weights; one that had begun has ended, unless it is started again."""
 
 
+LEAVE_SECONDS = 30.0
 NO_LAUNCHER = "where no launcher started this process, unset RANK and WORLD_SIZE"
 
 
@@ -55,24 +56,46 @@ class Ranks(Struct, frozen=True):
         """The rank that does a job, by its hexadecimal key."""
         return int(key[:8], 16) % self.size
 
-    def wait_for(self, rank: int, folder: Path, ready: Callable[[], bool]) -> None:
+    def wait_for(self, rank: int, folder: Path, ready: Callable[[], bool], *, begun: bool = False) -> None:
         """Wait until something is there that another rank makes; say so where that rank is not there after a while.
 
-        Raises UserError where it is lost.
+        `begun`: it is known to have begun. Raises UserError where it is lost.
         """
-        seen, noted = time.monotonic(), False
+        seen, noted, patience = time.monotonic(), False, min(GONE_SECONDS, LOST_SECONDS) if begun else LOST_SECONDS
         while not ready():
             if is_held(folder, self.writer_of(rank)):
-                seen = time.monotonic()
-            elif time.monotonic() - seen > LOST_SECONDS:
+                seen, patience = time.monotonic(), min(GONE_SECONDS, LOST_SECONDS)
+            elif time.monotonic() - seen > patience:
                 raise UserError(f"rank {rank} ended before its work was done: run the same command again, it goes on")
             elif not noted and time.monotonic() - seen > NOTE_SECONDS:
                 print(f"waiting for rank {rank} of {self.size}; {NO_LAUNCHER}", file=sys.stderr)
                 noted = True
             time.sleep(LOOK_SECONDS)
 
-    def wait_for_result(self, store: Store, kind: str, key: str) -> None:
-        """Wait until the rank that does a job has saved its result."""
-        owner = self.owner(key)
-        if owner != self.number:
-            self.wait_for(owner, store.folder, lambda: find_result(store, kind, key) is not None)
+    def wait_for_result(self, store: Store, kind: str, key: str) -> str:
+        """Wait until the rank that does a job has saved its result; the session of its store by which `find_result` finds it.
+
+        A rank keeps its store open until rank 0 is done, so that what an earlier process of its number left unsettled is
+        told from what this one did.
+        """
+        owner, session = self.owner(key), store.session
+        if owner == self.number:
+            return session
+
+        def ready() -> bool:
+            nonlocal session
+            session = session_of(store.folder, self.writer_of(owner))
+            return find_result(store, kind, key, session) is not None
+
+        self.wait_for(owner, store.folder, ready)
+        return session
+
+    def wait_until_left(self, folder: Path) -> bool:
+        """Wait a while for the other ranks to let go of their files; whether they did."""
+        others = [self.writer_of(number) for number in range(self.size) if number != self.number]
+        until = time.monotonic() + LEAVE_SECONDS
+        while held := any(is_held(folder, writer) for writer in others):
+            if time.monotonic() > until:
+                break
+            time.sleep(LOOK_SECONDS / 5)
+        return not held

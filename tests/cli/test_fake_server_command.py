@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import urllib.error
 import urllib.request
 
 import pytest
+
+from mmdyn.models.fake_server_faults import FAULTS
 
 COMMAND = [sys.executable, "-W", "error", "-m", "mmdyn", "fake-server"]
 
@@ -44,3 +47,9 @@ def test_bad_usage_ends_in_a_sentence_and_status_2(arguments: list[str], says: s
     done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2
     assert says in done.stderr and "Traceback" not in done.stderr
+
+
+def test_help_names_every_fault():
+    done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, timeout=30, check=True)
+    for kind, does in FAULTS.items():
+        assert re.search(rf"{kind} +{re.escape(does)}\n", done.stdout)

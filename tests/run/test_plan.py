@@ -54,6 +54,16 @@ def test_a_sample_without_knowledge_points_is_skipped_and_counted(tmp_path: Path
     assert [ask.mode for ask in asks if isinstance(ask, Skip)] == ["kprag"]
 
 
+def test_what_has_no_options_to_weigh_is_skipped_and_counted(tmp_path: Path) -> None:
+    conditions = parse_conditions(["standard"], ["direct", "likelihood"])
+    asks = list(plan(pair(tmp_path), conditions, 1, None))
+    found = [(ask.sample.id, ask.condition.style) for ask in asks if isinstance(ask, Ask)]
+    assert found == [
+        (id, style) for id in "abc" for style in ("direct", "likelihood") if (id, style) != ("b", "likelihood")
+    ]
+    assert count(asks) == (5, {"likelihood": 1})
+
+
 def test_the_limit_counts_parents_and_keeps_their_variants(tmp_path: Path) -> None:
     sets = pair(tmp_path)
     assert [sample for sample, _ in asked(sets, "standard", "dynamic", limit=2)] == ["a", "b", "a~pad~0", "a~pad~1"]

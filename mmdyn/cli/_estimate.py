@@ -1,0 +1,50 @@
+"""What `mmdyn eval --dry-run` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mmdyn.errors import printable
+
+if TYPE_CHECKING:
+    from mmdyn.run.dry_run import Estimate, Row
+
+COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "tokens in", "tokens out", "cost")
+
+
+def print_estimate(estimate: Estimate) -> None:
+    """Print a table, the sum, and what the numbers are worth."""
+    from mmdyn.models.budget import say_cost
+
+    lines = [COLUMNS, *(_cells(row) for row in estimate.rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(COLUMNS))]
+    for line in lines:
+        cells = [
+            text.ljust(width) if place < 3 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        click.echo(printable("  ".join(cells).rstrip()))
+    costs = dict[str, float]()
+    for row in estimate.rows:
+        if row.cost is not None:
+            costs[row.currency] = costs.get(row.currency, 0.0) + row.cost
+    unpriced = sorted({row.model for row in estimate.rows if row.cost is None and row.to_ask})
+    unknown = f"of {', '.join(unpriced)} unknown (no price)" if unpriced else ""
+    to_ask = sum(row.to_ask for row in estimate.rows)
+    total = "; ".join(
+        filter(None, (f"cost about {say_cost(costs)}" if costs else "", f"cost {unknown}" if unknown else ""))
+    )
+    click.echo(printable(f"{to_ask} requests to send; {total or 'nothing to pay'}"))
+    for mode, count in estimate.skipped.items():
+        click.echo(f"{count} samples cannot be asked in mode {mode}")
+    for note in estimate.notes:
+        click.echo(printable(note), err=True)
+    click.echo("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    counts = (row.planned, row.there, row.cached, row.to_ask, row.prompt_tokens, row.completion_tokens)
+    cost = f"{row.cost:.4g} {row.currency}" if row.cost is not None else "unknown" if row.to_ask else "0"
+    return (row.model, row.set, row.mode, *(f"{count:,}" for count in counts), cost)

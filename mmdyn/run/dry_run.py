@@ -1,0 +1,236 @@
+"""What `evaluate` would ask and what that may cost: counts, tokens, money. Nothing is asked and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from mmdyn.data.images import open_image
+from mmdyn.data.load import is_set
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import InputError, ModelError, UserError
+from mmdyn.models.asker import request_key
+from mmdyn.models.cache import KIND, cache_folder
+from mmdyn.models.message import ImagePart, Message, TextPart, choices
+from mmdyn.models.model import Model, Spec, open_model
+from mmdyn.models.prices import Price, Prices, read_prices
+from mmdyn.record import Usage
+from mmdyn.run.evaluate import check, conditions_of, read_prompt, several
+from mmdyn.run.executors._executor import Job, open_renderers
+from mmdyn.run.partition import ANSWER_TOKENS, BYTES_A_TOKEN, REASONING_TOKENS
+from mmdyn.run.plan import Ask, Skip, check_sets, plan
+from mmdyn.run.runner import record_key
+from mmdyn.run.sets import Given, open_sets, variants_folder
+from mmdyn.work.run_folder import RECORD
+from mmdyn.work.store import Reader
+
+PIXELS_A_TOKEN = 28 * 28
+"""Patches of most vision encoders after merging."""
+LEAST_PICTURE_TOKENS, MOST_PICTURE_TOKENS = 64, 1600
+"""Models bring small pictures up and large ones down to a size of their own."""
+
+
+class Row(Struct):
+    """A model on a set in a mode. `there` and `cached` are answered already, in the run and in the response cache.
+
+    The tokens and the cost are those of the others; the cost is None where there is no price for the model.
+    """
+
+    model: str
+    set: str
+    mode: str
+    planned: int = 0
+    there: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    currency: str = ""
+
+    @property
+    def to_ask(self) -> int:
+        """How many requests there are to send."""
+        return self.planned - self.there - self.cached
+
+
+class Estimate(Struct, frozen=True):
+    """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at."""
+
+    rows: list[Row]
+    skipped: dict[str, int]
+    notes: list[str]
+
+
+class _Asked(Struct, frozen=True):
+    """A model, or what is known of one that cannot be opened here."""
+
+    label: str
+    price: Price | None
+    model: Model | None = None
+
+
+def estimate(
+    sets: Given | Sequence[Given],
+    models: str | Sequence[str],
+    out: str | Path,
+    *,
+    prices: str | Path | None = None,
+    **settings: Any,
+) -> Estimate:
+    """Count what `evaluate` would ask with these arguments. A model whose key is not set is counted all the same.
+
+    Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese), one for
+    PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by its task type, with
+    REASONING_TOKENS more where the style is not `direct`; where options are weighed none is written. Raises UserError as `evaluate` does.
+    """
+    job, ops = _job(several(models), Path(out), **settings)
+    check(
+        several(sets), out, job.modes, job.styles, ops, epochs=job.epochs, limit=1 if job.limit is None else job.limit
+    )
+    asked, notes = _open_models(job.models, read_prices(prices) if prices else Prices())
+    rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
+    with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
+        opened = open_sets(several(sets), Path(scratch))
+        if ops:
+            opened += [_variants(one, job.out) for one in opened]
+        seen = _Seen(job, stores)
+        for ask, messages in _messages(job, opened, skipped):
+            for who in asked:
+                name = (who.label, opened[ask.place].root, ask.condition.mode)
+                _count(
+                    rows.setdefault(name, Row(*name)), who, ask, messages, seen.find(who.model, opened, ask, messages)
+                )
+    order = {who.label: place for place, who in enumerate(asked)}
+    return Estimate(sorted(rows.values(), key=lambda row: order[row.model]), skipped, notes)
+
+
+def text_tokens(text: str) -> float:
+    """An estimate of a text's tokens."""
+    return len(text.encode()) / BYTES_A_TOKEN
+
+
+def picture_tokens(width: int, height: int) -> float:
+    """An estimate of a picture's tokens, by its size in pixels."""
+    return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
+
+
+def _job(
+    models: list[str],
+    out: Path,
+    *,
+    modes: str | Sequence[str] = (),
+    styles: str | Sequence[str] = "direct",
+    policy: str = "mdk12",
+    prompt: str | Path | None = None,
+    ops: str = "",
+    epochs: int = 1,
+    limit: int | None = None,
+    concurrency: int = 32,
+    use_cache: bool = True,
+    **_: Any,
+) -> tuple[Job, str]:
+    modes, styles = several(modes), several(styles)
+    text = read_prompt(Path(prompt), modes, styles) if prompt else ""
+    asked = (tuple(models), tuple(modes), tuple(styles))
+    return Job(out, *asked, epochs, limit, policy, text, concurrency, use_cache, quiet=True), ops
+
+
+def _open_models(texts: Sequence[str], prices: Prices) -> tuple[list[_Asked], list[str]]:
+    """Every model, with a note on each that cannot be opened here, for want of a key say."""
+    asked, notes = list[_Asked](), list[str]()
+    for text in texts:
+        try:
+            model = open_model(text)
+        except ModelError as error:
+            spec = Spec.parse(text)
+            label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
+            asked.append(_Asked(label, prices.named(label, spec.name)))
+            notes.append(f"{label}: what is answered already was not looked for ({error})")
+        else:
+            asked.append(_Asked(model.label, prices.of(model), model))
+    return asked, notes
+
+
+def _variants(opened: SampleSet, out: Path) -> SampleSet:
+    folder = variants_folder(opened, out)
+    if not is_set(folder):
+        raise UserError(
+            f"the variants of {opened.name} are not made yet: a dry run makes none, so make them with `mmdyn perturb` and name "
+            "that set, or leave --ops out"
+        )
+    return SampleSet(folder)
+
+
+def _messages(
+    job: Job, opened: Sequence[SampleSet], skipped: dict[str, int]
+) -> Iterator[tuple[Ask, tuple[Message, ...]]]:
+    """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
+    conditions = conditions_of(job, opened)
+    check_sets(opened, conditions)
+    texts = [{point.point: point.text for point in one.knowledge()} for one in opened]
+    renderers = open_renderers(job, opened, texts)
+    for ask in plan(opened, conditions, job.epochs, job.limit):
+        if isinstance(ask, Skip):
+            skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
+            continue
+        try:
+            yield ask, renderers[ask.place].messages(ask.sample, ask.condition)
+        except ValueError as error:
+            raise InputError(opened[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
+
+
+class _Seen:
+    """What is answered already: in the run, and in the response cache."""
+
+    def __init__(self, job: Job, stores: ExitStack) -> None:
+        folders = (job.out / "records", cache_folder())
+        run, cache = (stores.enter_context(Reader(folder)) if folder.is_dir() else None for folder in folders)
+        self._run, self._cache = run, cache if job.use_cache else None
+
+    def find(
+        self, model: Model | None, opened: Sequence[SampleSet], ask: Ask, messages: tuple[Message, ...]
+    ) -> Literal["", "there", "cached"]:
+        """Where the answer to an ask is."""
+        if model is None:
+            return ""
+        request = request_key(model, messages, ask.epoch)
+        key = record_key(opened[ask.place], ask, model.label, request)
+        if self._run is not None and self._run.get(RECORD, key) is not None:
+            return "there"
+        if self._cache is not None and model.cached and self._cache.get(KIND, request) is not None:
+            return "cached"
+        return ""
+
+
+def _count(
+    row: Row, who: _Asked, ask: Ask, messages: tuple[Message, ...], found: Literal["", "there", "cached"]
+) -> None:
+    row.planned += 1
+    if found:
+        setattr(row, found, getattr(row, found) + 1)
+        return
+    parts = [part for message in messages for part in message.parts]
+    images = [part for part in parts if isinstance(part, ImagePart)]
+    text = sum(text_tokens(part.text) for part in parts if isinstance(part, TextPart))
+    reasoning = 0 if ask.condition.style == "direct" else REASONING_TOKENS
+    usage = Usage(
+        prompt_tokens=round(text + sum(_picture_tokens(part.path) for part in images)),
+        completion_tokens=0 if choices(messages) else ANSWER_TOKENS[ask.sample.task_type] + reasoning,
+    )
+    row.prompt_tokens += usage.prompt_tokens
+    row.completion_tokens += usage.completion_tokens
+    if who.price is not None:
+        row.cost = (row.cost or 0.0) + (who.price.cost(usage, len(images)) or 0.0)
+        row.currency = who.price.currency
+
+
+@lru_cache(maxsize=4096)
+def _picture_tokens(path: Path) -> float:
+    image = open_image(path.read_bytes())
+    return picture_tokens(image.width, image.height)

@@ -1,0 +1,164 @@
+"""The contract of an executor: what it is handed, and what it does with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.models.asker import Asker
+from mmdyn.models.budget import Budget
+from mmdyn.models.cache import open_cache
+from mmdyn.models.model import Model
+from mmdyn.prompts import Template
+from mmdyn.record import Condition
+from mmdyn.run.plan import Ask, Skip, plan
+from mmdyn.run.render import Renderer
+from mmdyn.run.runner import Runner
+from mmdyn.scoring.scorer import Scorer
+from mmdyn.work.progress import ProgressBar
+from mmdyn.work.ranks import Ranks
+from mmdyn.work.store import Store
+
+WAITING = 4
+"""Asks under way for each one in flight: those that wait to be asked again leave their place to others."""
+
+
+class Job(Struct, frozen=True):
+    """What a process needs to do its share of a run by itself.
+
+    models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own template, or
+    nothing. Known once the sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
+    """
+
+    out: Path
+    models: tuple[str, ...]
+    modes: tuple[str, ...]
+    styles: tuple[str, ...]
+    epochs: int
+    limit: int | None
+    policy: str
+    prompt: str
+    concurrency: int
+    use_cache: bool
+    quiet: bool
+    sets: tuple[Path, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    planned: int = 0
+
+
+class Engine:
+    """A process's end of a job: the opened sets and models, and the store that it writes.
+
+    budget: what all its models together may be asked. texts (attribute): the knowledge texts of each set, by point.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        sets: Sequence[SampleSet],
+        models: Sequence[Model],
+        store: Store,
+        budget: Budget | None = None,
+    ) -> None:
+        self.job, self.sets, self.models, self.store = job, sets, models, store
+        self.budget = budget or Budget()
+        self.texts = [{point.point: point.text for point in opened.knowledge()} for opened in sets]
+
+    def plan(self) -> Iterator[Ask | Skip]:
+        """Every ask of the job, streamed in the sets' order."""
+        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit)
+
+    def ask(
+        self,
+        asks: Callable[[], Iterable[Ask | Skip]],
+        models: Sequence[Model] | None = None,
+        *,
+        of_all: int | None = None,
+        what: str = "asking",
+    ) -> None:
+        """Put asks to every model in turn (or to `models` in their stead), score the replies and record them.
+
+        `asks` is called once a model; `of_all` counts what it gives where that is not the whole plan. A model is closed when
+        its last reply is in. Raises ModelError for a model that cannot be asked, Stopped where the budget is used up.
+        """
+        models = self.models if models is None else models
+        job, total = self.job, self.job.planned if of_all is None else of_all
+        renderers = open_renderers(job, self.sets, self.texts)
+        with ProgressBar(what, total * len(models), quiet=job.quiet) as progress:
+            runner = Runner(self.sets, renderers, self.store, Scorer(job.policy), progress)
+            for model in models:
+                _run(_ask(runner, model, asks(), job.concurrency, job.use_cache, self.budget))
+
+
+def open_renderers(job: Job, sets: Sequence[SampleSet], texts: Sequence[Mapping[str, str]]) -> list[Renderer]:
+    """What turns each set's samples into messages; `texts` as an Engine's."""
+    custom = Template.parse(job.prompt, "--prompt") if job.prompt else None
+    return [Renderer(s.images, known, custom) for s, known in zip(sets, texts, strict=True)]
+
+
+class Executor(Protocol):
+    """Carries out a job. One public class a file under run/executors."""
+
+    ranks: Ranks
+    """Who this process is among those that share the job; the first one alone prepares, writes run.json and reports."""
+
+    def meet(self, store: Store) -> None:
+        """Wait, in another than the first process, until that one has prepared the run. Raises UserError where it is lost."""
+
+    def run(self, engine: Engine) -> None:
+        """Ask whatever has no record yet; return when all is asked that this process answers for.
+
+        In the first process that is everything. Raises UserError where work was left.
+        """
+
+
+async def _ask(
+    runner: Runner, model: Model, asks: Iterable[Ask | Skip], concurrency: int, use_cache: bool, budget: Budget
+) -> None:
+    cache = open_cache() if use_cache and model.cached else None
+    asker = Asker(model, concurrency=concurrency, cache=cache, budget=budget)
+    try:
+        await runner.run(asker, asks, in_flight=WAITING * asker.concurrency)
+    finally:
+        try:
+            await asker.close()
+        finally:
+            if cache:
+                cache.close()
+
+
+def _run(asking: Coroutine[Any, Any, None]) -> None:
+    """Run to the end; in a thread of its own where a loop is running already, as in a notebook. An interrupt stops either, a
+    second one at once."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(asking)
+        return
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def tell_and_ask() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        started.append((asyncio.get_running_loop(), task))
+        await asking
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(asyncio.run, tell_and_ask())
+        try:
+            done.result()
+        except KeyboardInterrupt:
+            for loop, task in started:
+                loop.call_soon_threadsafe(task.cancel)
+            try:
+                wait([done])
+            except KeyboardInterrupt:
+                for loop, task in started:
+                    loop.call_soon_threadsafe(task.cancel)
+            raise

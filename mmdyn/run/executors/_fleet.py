@@ -1,0 +1,183 @@
+"""A model whose replicas are actors of Ray: asked like any other model, through lost actors and nodes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from mmdyn.errors import ModelError, UserError
+from mmdyn.models.message import Message
+from mmdyn.models.model import Model, RejectedError, TransientError
+from mmdyn.record import Reply
+from mmdyn.run.executors._replica import Opened, Replica, Request, answers, pack
+
+BATCH = 8
+"""Requests that travel together at most."""
+PAUSE_SECONDS = 1.0
+"""Before a lost replica is started anew."""
+LOSSES = 3
+"""Replicas that a request may have been lost with, before it counts as one that kills them; and, times the number of
+replicas, that may be lost in a row with no answer in between."""
+NOTE_SECONDS, WAIT_SECONDS = 20.0, 600.0
+"""How long no replica may be there before this is said, and before it ends the run."""
+
+
+class _Waiting:
+    """A request that waits for its answer. Made in the loop that asks."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.losses = request, 0
+        self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+
+class Fleet:
+    """`count` replicas of a model, each with `gpus`; a Model, made of the driver's own, which is never asked.
+
+    Each replica is handed batches as it gets through with them, so many at a time that it has its share of `concurrency`
+    requests; a model's own limit on that holds for each replica. A replica that is lost is started anew, wherever the
+    cluster has room, and what it was asked is put to others.
+    """
+
+    varied: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, ray: Any, text: str, model: Model, count: int, gpus: float, concurrency: int) -> None:
+        self.label, self.identity, self.cached, self.varies = model.label, model.identity, model.cached, model.varies
+        own = model.limits.concurrency
+        most = own * count if own else concurrency
+        self.limits = msgspec.structs.replace(model.limits, concurrency=most)
+        self._ray, self._model, self._text, self._count = ray, model, text, count
+        self._batch = min(BATCH, -(-most // count))
+        self._batches = max(1, most // (count * self._batch))
+        options = {"num_cpus": 0, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        self._kind = ray.remote(**options)(Replica)
+        self._losses = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError)
+        self._queue: asyncio.Queue[_Waiting] | None = None
+        self._lives: list[asyncio.Task[None]] = []
+        self._there = self._lost_in_a_row = 0
+        self._fatal: BaseException | None = None
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """One try, by some replica. Raises as a Model does."""
+        if self._fatal:
+            raise self._fatal
+        if self._queue is None:
+            self._queue = asyncio.Queue()
+            self._lives = [asyncio.create_task(self._live(self._queue)) for _ in range(self._count)]
+            for life in self._lives:
+                life.add_done_callback(self._ended)
+        waiting = _Waiting(messages)
+        self._queue.put_nowait(waiting)
+        return await waiting.reply
+
+    async def close(self) -> None:
+        """End the replicas."""
+        for life in self._lives:
+            life.cancel()
+        await asyncio.gather(*self._lives, return_exceptions=True)
+        await self._model.close()
+
+    async def _live(self, queue: asyncio.Queue[_Waiting]) -> None:
+        """One replica after the other."""
+        while True:
+            replica = self._kind.remote(self._text, str(Path.cwd()))
+            try:
+                await self._open(replica)
+                self._there += 1
+                try:
+                    await self._feed(replica, queue)
+                finally:
+                    self._there -= 1
+            except* self._losses as lost:
+                self._count_loss(lost)
+            finally:
+                self._ray.kill(replica)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _open(self, replica: Any) -> None:
+        opening = asyncio.ensure_future(replica.open.remote())
+        try:
+            await self._wait(opening)
+        finally:
+            opening.cancel()
+        opened = msgspec.msgpack.decode(opening.result(), type=Opened)
+        if opened.error:
+            raise ModelError(f"a replica cannot be opened: {opened.error}")
+        if differing := [key for key, value in self.identity.items() if opened.identity.get(key) != value]:
+            raise ModelError(
+                f"a replica of {self.label} differs from the one here in its {' and '.join(differing)}: set what differs "
+                "as options of the model, and give all machines the same files"
+            )
+
+    async def _wait(self, opening: asyncio.Future[bytes]) -> None:
+        """Wait for a replica, as long as it takes while others are there."""
+        began, noted = time.monotonic(), False
+        while not (await asyncio.wait([opening], timeout=1))[0]:
+            waited = 0.0 if self._there else time.monotonic() - began
+            if waited > WAIT_SECONDS:
+                raise UserError(f"the cluster has had no room for a replica of {self.label}: lower --gpus-per-replica")
+            if waited > NOTE_SECONDS and not noted:
+                noted = True
+                print(f"waiting for room for a replica of {self.label} on the cluster", file=sys.stderr)
+
+    async def _feed(self, replica: Any, queue: asyncio.Queue[_Waiting]) -> None:
+        """Hand over batches, at most so many at a time, until the replica is lost."""
+        slots = asyncio.Semaphore(self._batches)
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await slots.acquire()
+                batch = [await queue.get()]
+                while len(batch) < self._batch and not queue.empty():
+                    batch.append(queue.get_nowait())
+                putting = tasks.create_task(self._put(replica, batch))
+                putting.add_done_callback(lambda _: slots.release())
+                putting.add_done_callback(partial(self._put_ended, batch, queue))
+
+    async def _put(self, replica: Any, batch: list[_Waiting]) -> None:
+        found = answers(await replica.ask.remote(pack([one.request for one in batch])))
+        self._lost_in_a_row = 0
+        for one, answer in zip(batch, found, strict=True):
+            if one.reply.done():  # it was given up meanwhile
+                continue
+            try:
+                one.reply.set_result(answer.take())
+            except (TransientError, RejectedError, ModelError) as error:
+                one.reply.set_exception(error)
+
+    def _put_ended(self, batch: list[_Waiting], queue: asyncio.Queue[_Waiting], _: asyncio.Task[None]) -> None:
+        """Put what was lost with its replica to another one."""
+        for one in batch:
+            if one.reply.done():
+                continue
+            one.losses += 1
+            if one.losses < LOSSES:
+                queue.put_nowait(one)
+            else:
+                one.reply.set_exception(RejectedError(f"the replica that was asked was lost, {LOSSES} times in a row"))
+
+    def _count_loss(self, lost: BaseExceptionGroup[Any]) -> None:
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row >= LOSSES * self._count:
+            reason = str(lost.exceptions[0]).partition("\n")[0]
+            raise ModelError(
+                f"replicas of {self.label} were lost {self._lost_in_a_row} times and none answered ({reason}): see that "
+                "every machine has this version of mmdyn, and memory enough for the model"
+            )
+
+    def _ended(self, life: asyncio.Task[None]) -> None:
+        """Nobody may wait for an answer that will not come."""
+        if life.cancelled() or not (error := life.exception()):
+            return
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        self._fatal = error
+        while self._queue and not self._queue.empty():
+            one = self._queue.get_nowait()
+            if not one.reply.done():
+                one.reply.set_exception(error)

@@ -1,0 +1,99 @@
+"""`--executor ray`: replicas of each model as actors of a Ray cluster, fed by this process.
+
+This process alone plans, looks into the response cache, scores and writes the store; only messages and replies travel.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from mmdyn.errors import MissingExtra, UserError
+from mmdyn.run.executors._executor import Engine
+from mmdyn.run.executors._fleet import Fleet
+from mmdyn.run.partition import Partition
+from mmdyn.run.share import Share
+from mmdyn.work.ranks import Ranks
+from mmdyn.work.store import Store
+
+CONNECT_SECONDS = 10.0
+
+
+class Ray:
+    """address: of a cluster; empty for the one that RAY_ADDRESS names, or one of this machine that is started for the run.
+
+    replicas: of each model. gpus: of each replica, fractions too; None for one where the cluster has GPUs. Raises UserError.
+    """
+
+    def __init__(self, ranks: Ranks, partition: Partition, *, address: str, replicas: int, gpus: float | None) -> None:
+        if ranks.size > 1:
+            raise UserError("Ray starts its replicas by itself: run the command without a launcher")
+        for what, fits in (("replicas", replicas >= 1), ("gpus", gpus is None or gpus >= 0)):
+            if not fits:
+                raise UserError(f"{what} is {gpus if what == 'gpus' else replicas}: give another number")
+        self.ranks, self._partition = ranks, partition
+        self._address, self._replicas, self._gpus = address, replicas, gpus
+
+    def meet(self, store: Store) -> None:
+        """There is nobody to wait for."""
+
+    def run(self, engine: Engine) -> None:
+        """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too small."""
+        job, whole = engine.job, Share(engine, self._partition, 0, 1)
+        with _cluster(self._address) as ray:
+            gpus = self._gpus_each(ray.cluster_resources().get("GPU", 0.0))
+            fleets = [
+                Fleet(ray, text, model, self._replicas, gpus, job.concurrency)
+                for text, model in zip(job.models, engine.models, strict=True)
+            ]
+            engine.ask(lambda: whole, fleets, of_all=len(whole))
+
+    def _gpus_each(self, there: float) -> float:
+        gpus = self._gpus if self._gpus is not None else float(bool(there))
+        if gpus * self._replicas > there:
+            raise UserError(
+                f"{self._replicas} replicas with {gpus:g} GPUs each are more than the {there:g} of the cluster: lower "
+                "--replicas or --gpus-per-replica"
+            )
+        return gpus
+
+
+def _check(address: str) -> None:
+    """Ray itself tries for minutes where nothing answers."""
+    if address in ("", "auto", "local"):
+        return
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isdecimal()) or "/" in host:
+        raise UserError(f"{address!r} is no address of a Ray cluster: write host:port, as `ray status` shows it")
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(f"no Ray cluster answers at {address} ({error}): check --address") from None
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Any]:
+    """The module `ray`, connected. A connection that was there before stays."""
+    try:
+        ray: Any = import_module("ray")
+    except ModuleNotFoundError:
+        raise MissingExtra("ray", "ray") from None
+    if ray.is_initialized():
+        yield ray
+        return
+    _check(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    started = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    try:
+        ray.init(address=address or None, log_to_driver=False, logging_level="error", **started)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise UserError(f"no Ray cluster answers at {address or 'this machine'} ({reason}): check --address") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

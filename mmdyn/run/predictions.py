@@ -1,0 +1,238 @@
+"""Predictions that VLMEvalKit made -> a run, as if we had asked: each row's reply is the record of its sample, scored."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.data.formats._cells import LETTERS
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError
+from mmdyn.keys import Json, canonical, digest, sha256
+from mmdyn.models.backends._vlmeval_worker import FAILURES
+from mmdyn.prompts import templates_digest
+from mmdyn.record import Condition, Reply
+from mmdyn.run.plan import Ask
+from mmdyn.run.prediction_files import LONGEST_CELL, Row, read_predictions
+from mmdyn.run.runner import record_of
+from mmdyn.run.sets import Given, open_sets
+from mmdyn.sample import Option, Sample
+from mmdyn.scoring.scorer import Scorer
+from mmdyn.work.run_folder import (
+    FAILURE,
+    RECORD,
+    RUN,
+    SAMPLE,
+    ModelEntry,
+    RunConfig,
+    RunFolder,
+    SetEntry,
+    score_kind,
+    write_config,
+)
+from mmdyn.work.store import Store
+
+STYLE = "vlmevalkit"
+"""The style of the records: VLMEvalKit asked with prompts of its own."""
+
+SAYINGS = {
+    "answered": "answered",
+    "empty": "without a prediction",
+    "failed": "with VLMEvalKit's failure string in the answer's place",
+    "skipped": "samples without knowledge points, and so without a row",
+    "absent": "samples of the set without a row",
+    "unknown": "rows of no sample of the set",
+    "other": "rows whose question is not the sample's",
+    "twice": "rows of a sample that had one before",
+    "formula": "predictions that the spreadsheet holds as formulas, read as they were written (pandas reads 0 or nothing)",
+    "number": "predictions that the spreadsheet holds as numbers, whatever they were",
+    "cut": f"predictions of {LONGEST_CELL:,} characters, cut off there by the spreadsheet",
+}
+
+
+class Tally(Struct, frozen=True):
+    """What became of a file's rows; `counts` by the names in SAYINGS."""
+
+    file: Path
+    set: str
+    counts: Counter[str]
+
+    def __str__(self) -> str:
+        told = [f"{self.counts[name]} {saying}" for name, saying in SAYINGS.items() if self.counts[name]]
+        return f"{self.file}, {self.set}: {'; '.join(told) or 'no rows'}"
+
+
+def score_predictions(
+    pairs: Sequence[tuple[str | Path, Given]], out: str | Path, *, model: str = "", policy: str = "mdk12"
+) -> tuple[RunFolder, list[Tally]]:
+    """Score each prediction file against its set and write a run, which `mmdyn report` reads, into `out`.
+
+    A row's sample is the one of its `id`, or, in a file without ids, the one of its `index`, which counts from 1 in the
+    set's order; its question must be the sample's. Where rows have a hint, the knowledge beside the question, it is the mode
+    kprag. A set may have several files, each with some of its samples. `model`: how reports name the model; by default what stands before the set's name in the file's. What has no
+    prediction, or a failure string for one, is recorded as failed.
+    Raises UserError where a file or set cannot be read, nothing fits, or `out` holds another run.
+    """
+    out, scorer = Path(out), Scorer(policy)
+    books = [_Book(Path(file)) for file, _ in pairs]
+    with Store(out / "records") as store:
+        sets = _open_each([given for _, given in pairs], out)
+        labels = [model or label_of(book.file, opened) for book, opened in zip(books, sets, strict=True)]
+        models = _models(books, labels)
+        if (out / RUN).is_file() and (before := RunFolder(out).config).models != models:
+            raise UserError(f"{out} holds a run of {', '.join(m.label for m in before.models)}: choose another -o")
+        for book, opened, label in zip(books, sets, labels, strict=True):
+            _score(book, opened, label, store, scorer)
+        store.flush()
+        write_config(out, _config(books, sets, models, out, scorer))
+    return RunFolder(out), [
+        Tally(book.file, opened.name, book.counts) for book, opened in zip(books, sets, strict=True)
+    ]
+
+
+def label_of(file: Path, opened: SampleSet) -> str:
+    """The model's name in `{model}_{dataset}`; a dataset of another name than the set's ends at the first underscore from the right."""
+    for name in (opened.name, opened.folder.name):
+        if file.stem.endswith(f"_{name}") and file.stem != f"_{name}":
+            return file.stem.removesuffix(f"_{name}")
+    return file.stem.rpartition("_")[0] or file.stem
+
+
+class _Book:
+    """A file's rows by what their samples are found by. `counts` and `conditions` grow as they are taken."""
+
+    def __init__(self, file: Path) -> None:
+        rows = read_predictions(file)
+        self.file, self.counts, self.conditions = file, Counter[str](), set[Condition]()
+        self.hinted = any(row.hint for row in rows)
+        self._by_id = any(row.id for row in rows)
+        self._rows = dict[str, Row]()
+        for row in rows:
+            if self._rows.setdefault(row.id if self._by_id else row.index, row) is not row:
+                self.counts["twice"] += 1
+
+    def take(self, number: int, sample: Sample) -> Row | None:
+        """The row of the `number`-th sample (from 1), once."""
+        row = self._rows.pop(sample.id if self._by_id else str(number), None)
+        if row is not None and not _same_text(row.question, sample.question):
+            self.counts["other"] += 1
+            return None
+        return row
+
+    @property
+    def left(self) -> int:
+        """How many rows nobody took."""
+        return len(self._rows)
+
+
+def _score(book: _Book, opened: SampleSet, label: str, store: Store, scorer: Scorer) -> None:
+    for sample, reply in _replies(book, opened):
+        condition = Condition(
+            variant="dynamic" if sample.variant else "standard",
+            context="kprag" if book.hinted and sample.knowledge_points else "none",
+            style=STYLE,
+        )
+        book.conditions.add(condition)
+        ask = Ask(0, sample, replace(condition, chain=sample.variant.chain if sample.variant else ""), 0)
+        record = record_of(opened, ask, label, digest(["predictions", label, sample.digest]), reply)
+        store.put(SAMPLE, record.digest, canonical(sample))
+        score = scorer.score(sample, reply)
+        if reply.error:
+            store.put(FAILURE, f"{record.key}:{time.time_ns()}", canonical(replace(record, score=score)))
+        else:
+            store.put(RECORD, record.key, canonical(record))
+            store.put(score_kind(scorer.name), record.key, canonical(score))
+    if not sum(book.counts[outcome] for outcome in ("answered", "failed", "empty")):
+        raise UserError(f"no row of {book.file} is of a sample of {opened.folder}: give the set that it was made of")
+    book.counts["unknown"] += book.left
+
+
+def _replies(book: _Book, opened: SampleSet) -> Iterator[tuple[Sample, Reply]]:
+    for number, sample in enumerate(opened, 1):
+        row = book.take(number, sample)
+        if row is None and book.hinted and not sample.knowledge_points:
+            book.counts["skipped"] += 1
+            continue
+        outcome, reply = _reply(row)
+        book.counts[outcome] += 1
+        if row is not None and row.damage:
+            book.counts[row.damage] += 1
+        yield _as_exported(sample), reply
+
+
+def _reply(row: Row | None) -> tuple[str, Reply]:
+    if row is None:
+        return "absent", Reply(error="no row of the prediction file is this sample's")
+    text = row.prediction.strip()
+    if not text:
+        return "empty", Reply(error=f"no prediction in row {row.line}")
+    if text.startswith(FAILURES):
+        return "failed", Reply(error=f"VLMEvalKit had no answer ({text[:100]})")
+    return "answered", Reply(row.prediction, "length" if row.damage == "cut" else "")
+
+
+def _as_exported(sample: Sample) -> Sample:
+    """With the letters that a TSV gives its options, which are what a prediction names."""
+    if not sample.options or sample.labels == tuple(LETTERS[: len(sample.options)]):
+        return sample
+    letters = dict(zip(sample.labels, LETTERS, strict=False))
+    assert isinstance(sample.answer, tuple)
+    return replace(
+        sample,
+        options=tuple(Option(letters[option.label], option.text, option.image) for option in sample.options),
+        answer=tuple(letters[label] for label in sample.answer if isinstance(label, str)),
+    )
+
+
+def _same_text(cell: str, question: str) -> bool:
+    """White space aside, as far as a spreadsheet's cell goes; a file without questions is believed."""
+    written, wanted = "".join(cell[:LONGEST_CELL].split()), "".join(question[:LONGEST_CELL].split())
+    return not written or written == wanted or (len(cell) >= LONGEST_CELL and wanted.startswith(written[:1000]))
+
+
+def _open_each(givens: Sequence[Given], out: Path) -> list[SampleSet]:
+    """A set for each, one that is given several times opened once."""
+    keys = [str(given.folder if isinstance(given, SampleSet) else given) for given in givens]
+    distinct = dict(zip(keys, givens, strict=True))
+    opened = dict(zip(distinct, open_sets([*distinct.values()], out), strict=True))
+    return [opened[key] for key in keys]
+
+
+def _models(books: Sequence[_Book], labels: Sequence[str]) -> tuple[ModelEntry, ...]:
+    files = dict[str, list[Json]]()
+    for book, label in zip(books, labels, strict=True):
+        files.setdefault(label, []).append(sha256(book.file.read_bytes()))
+    return tuple(ModelEntry(label, {"backend": "predictions", "files": digests}) for label, digests in files.items())
+
+
+def _config(
+    books: Sequence[_Book], sets: Sequence[SampleSet], models: tuple[ModelEntry, ...], out: Path, scorer: Scorer
+) -> RunConfig:
+    asked = {(opened.folder, book.hinted): (opened, book) for opened, book in zip(sets, books, strict=True)}.values()
+    skipped = sum(book.counts["skipped"] for _, book in asked)
+    distinct = {opened.folder: opened for opened in sets}.values()
+    return RunConfig(
+        sets=tuple(SetEntry(s.name, s.root, _place(s.folder, out), s.manifest.digest) for s in distinct),
+        models=models,
+        conditions=tuple(sorted({found for book in books for found in book.conditions}, key=canonical)),
+        epochs=1,
+        limit=None,
+        prompts=templates_digest(None),
+        ops="",
+        versions={"mmdyn": version("mmdyn"), "python": platform.python_version()},
+        scorer=scorer.name,
+        planned=sum(len(opened) for opened, _ in asked) - skipped,
+        skipped={"kprag": skipped} if skipped else {},
+    )
+
+
+def _place(folder: Path, out: Path) -> str:
+    folder, out = folder.resolve(), out.resolve()
+    return folder.relative_to(out).as_posix() if folder.is_relative_to(out) else folder.as_posix()

@@ -1,0 +1,55 @@
+"""One process's share of a plan, the dearest asks first.
+
+Longest first needs the asks out of the plan's order, so a share knows where each one's sample lies in its set's file: some
+20 bytes an ask, and none of the samples. To stream the plan again for each would keep nothing, and could not reorder.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+import numpy as np
+
+from mmdyn.data.located import LocatedSet
+from mmdyn.run.executors._executor import Engine
+from mmdyn.run.partition import Partition, cost
+from mmdyn.run.plan import Ask, Skip, asks_of, plan
+
+
+class Share:
+    """The asks of share `number` among `shares`; iterate it as often as wanted, `len` counts them.
+
+    `seed` draws who gets what; it must be one for all shares.
+    """
+
+    def __init__(self, engine: Engine, partition: Partition, number: int, shares: int, seed: str = "") -> None:
+        self._job = engine.job
+        self._sets = [LocatedSet(opened) for opened in engine.sets]
+        places, offsets, turns, costs = array("I"), array("q"), array("I"), array("f")
+        last, turn = (-1, -1), 0
+        lengths = [{point: len(text.encode()) for point, text in texts.items()} for texts in engine.texts]
+        for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit):
+            if isinstance(ask, Skip):
+                continue
+            at = ask.place, self._sets[ask.place].at
+            last, turn = at, turn + 1 if at == last else 0
+            beside = ask.sample.knowledge_points if ask.condition.context == "kprag" else ()
+            places.append(ask.place)
+            offsets.append(at[1])
+            turns.append(turn)
+            costs.append(cost(ask, sum(lengths[ask.place].get(point, len(point)) for point in beside)))
+        estimated = np.frombuffer(costs, np.float32)
+        order = partition.order(estimated, partition.owners(estimated, shares, seed), number)
+        self._places = np.frombuffer(places, np.uint32)[order]
+        self._offsets = np.frombuffer(offsets, np.int64)[order]
+        self._turns = np.frombuffer(turns, np.uint32)[order]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Ask]:
+        for place, offset, turn in zip(self._places, self._offsets, self._turns, strict=True):
+            sample = self._sets[place].read(int(offset))
+            asks = asks_of(int(place), sample, self._job.conditions, self._job.epochs)
+            yield [ask for ask in asks if isinstance(ask, Ask)][turn]

@@ -1,0 +1,189 @@
+"""Runs under Ctrl-C, limits and a full disk, as real processes against the fake server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serving import serve
+
+from making import choice, write_set
+from mmdyn.models.fake_server import FakeServer
+from mmdyn.work.run_folder import RunFolder
+
+MMDYN = [sys.executable, "-m", "mmdyn"]
+GOES_ON = "mmdyn: interrupted; what was done is saved, the same command goes on from here"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with serve(latency=0.5) as running:
+        yield running
+
+
+def make_set(folder: Path, count: int = 100) -> None:
+    write_set(folder / "set", [choice(f"q{number}", question=f"Question {number}?") for number in range(count)])
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "MMDYN_CACHE": str(folder / "cache"), "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
+
+
+def start(folder: Path, model: str, *more: str, begin: str = "") -> subprocess.Popen[str]:
+    mmdyn = [sys.executable, "-c", f"{begin}; from mmdyn.cli import main; main()"] if begin else MMDYN
+    command = [*mmdyn, "eval", "set", "-m", model, "-o", "run", "--concurrency", "8", *more]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, env=environment(folder), text=True, **pipes)
+
+
+def wait_for_requests(server: FakeServer, count: int) -> None:
+    deadline = time.monotonic() + 30
+    while server.stats.total < count and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def answered(folder: Path) -> int:
+    return sum(not record.reply.error for record in RunFolder(folder / "run").records())
+
+
+def test_interrupted_once_it_waits_for_what_is_in_flight_and_saves_it(tmp_path: Path, server: FakeServer) -> None:
+    make_set(tmp_path)
+    process = start(tmp_path, f"openai:fake,base_url={server.url}")
+    wait_for_requests(server, 20)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and out == "" and "Traceback" not in err
+    assert "interrupted: waiting 10 s at most for 8 requests in flight; interrupt again to stop at once" in err
+    assert err.rstrip().endswith(GOES_ON)
+    assert answered(tmp_path) == server.stats.by_outcome["200"] == server.stats.total >= 20
+    again = start(tmp_path, f"openai:fake,base_url={server.url}", "--concurrency", "64")
+    _, err = again.communicate(timeout=60)
+    assert again.returncode == 0, err
+    assert answered(tmp_path) == 100 and server.stats.asked_again == 0
+
+
+def test_interrupted_twice_it_stops_at_once_and_keeps_what_came(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with serve(faults="hang=0.2", seed=3) as server:
+        process = start(tmp_path, f"openai:fake,base_url={server.url},timeout=60,max_tries=1", "--concurrency", "4")
+        wait_for_requests(server, 10)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None, "it did not wait for those in flight"
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert time.monotonic() - began < 5
+        assert process.returncode == 130 and err.rstrip().endswith(GOES_ON) and "Traceback" not in err
+        assert answered(tmp_path) == server.stats.by_outcome["200"] > 0
+
+
+NOTEBOOK = """
+import asyncio, sys
+from mmdyn.run.evaluate import evaluate
+
+async def cell():
+    evaluate("set", sys.argv[1], "run", concurrency=4, quiet=True)
+
+loop = asyncio.new_event_loop()
+try:
+    loop.run_until_complete(cell())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_a_notebook_is_interrupted_the_same_way(tmp_path: Path, interrupts: int) -> None:
+    make_set(tmp_path)
+    with serve(latency=1.5) as server:
+        command = [sys.executable, "-c", NOTEBOOK, f"openai:fake,base_url={server.url}"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), text=True, **pipes)
+        wait_for_requests(server, 8)
+        for _ in range(interrupts):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 0 and out == "interrupted\n" and err == ""
+        assert answered(tmp_path) == (8 if interrupts == 1 else 4)
+        assert server.stats.total == 8
+
+
+def test_a_limit_ends_in_status_3_and_the_same_command_goes_on(tmp_path: Path, server: FakeServer) -> None:
+    make_set(tmp_path, 12)
+    (tmp_path / "p.yaml").write_text("fake: {input: 1, output: 1}\n")
+    for left in (4, 0):
+        process = start(tmp_path, f"openai:fake,base_url={server.url}", "--max-requests", "8", "--prices", "p.yaml")
+        out, err = process.communicate(timeout=60)
+        if left:
+            assert process.returncode == 3 and out == ""
+            said = r"mmdyn: stopped at --max-requests 8: 8 requests for \S+ USD by this call; 8 of 12 done, 4 left, and the"
+            assert re.search(said, err)
+        else:
+            assert process.returncode == 0, err
+            assert re.search(r"run: openai:fake: [\d,]+ tokens in, \d+ out, cost [\d.]+ USD\.", out)
+            assert re.search(r"asking: 12/12 \([\d.]+/s, cost [\d.]+ USD, 0 s left\)", err)
+    assert server.stats.total == 12
+
+
+def test_a_dry_run_prints_a_table_and_asks_nothing(tmp_path: Path) -> None:
+    make_set(tmp_path, 12)
+    process = start(tmp_path, "openai:gpt-4o", "--dry-run")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "12 requests to send; cost of openai:gpt-4o unknown (no price)" in out
+    assert "nothing was asked or written" in err and not (tmp_path / "run").exists()
+
+
+def test_a_disk_that_fills_up_is_one_sentence_and_the_rest_follows_later(tmp_path: Path, server: FakeServer) -> None:
+    make_set(tmp_path)
+    full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
+    full += "; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))"
+    process = start(tmp_path, f"openai:fake,base_url={server.url},concurrency=32", "--no-cache", begin=full)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2 and out == "" and "Traceback" not in err
+    assert re.search(r"mmdyn: cannot save into run/records \(.*\): free some space and run again", err)
+    before = answered(tmp_path)
+    assert 0 < before < 100
+    again = start(tmp_path, f"openai:fake,base_url={server.url},concurrency=32", "--no-cache")
+    _, err = again.communicate(timeout=60)
+    assert again.returncode == 0, err
+    assert answered(tmp_path) == 100 and server.stats.total - 100 <= 2 * 32
+
+
+def test_runs_are_listed_and_exported(tmp_path: Path, server: FakeServer) -> None:
+    make_set(tmp_path, 3)
+
+    def mmdyn(*arguments: str) -> subprocess.CompletedProcess[str]:
+        done = [*MMDYN, "runs", *arguments]
+        return subprocess.run(done, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
+
+    start(tmp_path, f"openai:fake,base_url={server.url}").communicate(timeout=60)
+    listed = mmdyn("ls")
+    assert listed.returncode == 0 and re.match(
+        r"run  finished: 3 of 3 answered; \d{4}-\d\d-\d\d \S+ UTC\n", listed.stdout
+    )
+    assert re.search(r"openai:fake: \d+ tokens in, \d+ out, cost unknown", listed.stdout)
+    (found,) = json.loads(mmdyn("ls", "--json").stdout)
+    assert (found["name"], found["state"], found["planned"], found["answered"]) == ("run", "finished", 3, 3)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "run.json").write_text("{")
+    with_bad = mmdyn("ls", ".")
+    assert (
+        with_bad.returncode == 1
+        and "not listed: bad/run.json" in with_bad.stderr
+        and "run  finished" in with_bad.stdout
+    )
+    assert mmdyn("ls", "nowhere").returncode == 2
+    written = mmdyn("export", "run", "-o", "out.csv")
+    assert written.returncode == 0 and "wrote 3 records to out.csv" in written.stderr
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 4

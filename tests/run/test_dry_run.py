@@ -1,0 +1,99 @@
+"""What would be asked: counted without a key, a request or a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from serving import bare_environment as bare_environment
+from serving import serve
+
+from making import blank, choice, image_ref, open_ended, picture, write_set
+from mmdyn.errors import UserError
+from mmdyn.run.dry_run import estimate, picture_tokens, text_tokens
+from mmdyn.run.evaluate import evaluate
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+
+def make_set(folder: Path) -> Path:
+    data = picture()
+    known = {"knowledge_points": ("Polygons",)}
+    samples = [choice(f"q{n}", question=f"Question {n}?", images=(image_ref(data),), **known) for n in range(6)]
+    write_set(folder / "set", [*samples, blank(), open_ended()], images=[data])
+    return folder / "set"
+
+
+def files(folder: Path) -> set[Path]:
+    return set(folder.rglob("*"))
+
+
+def test_texts_of_either_language_and_pictures_have_their_rule() -> None:
+    assert text_tokens("A triangle has three sides.") == 27 / 4
+    assert text_tokens("三角形有三条边") == 7 * 3 / 4
+    assert [picture_tokens(*size) for size in ((28, 28), (280, 280), (4000, 4000))] == [64, 100, 1600]
+
+
+def test_nothing_is_written_and_no_key_is_needed(tmp_path: Path) -> None:
+    opened = make_set(tmp_path)
+    (tmp_path / "p.yaml").write_text("gpt-4o: {input: 10, output: 10}\n")
+    before = files(tmp_path)
+    models = ["openai:gpt-4o", "baseline:lexical"]
+    found = estimate(
+        opened, models, tmp_path / "run", modes=["standard", "kprag"], styles="cot", prices=tmp_path / "p.yaml"
+    )
+    assert files(tmp_path) == before
+    assert [(row.model, row.mode, row.to_ask) for row in found.rows] == [
+        ("openai:gpt-4o", "standard", 8),
+        ("openai:gpt-4o", "kprag", 6),
+        ("baseline:lexical", "standard", 8),
+        ("baseline:lexical", "kprag", 6),
+    ]
+    assert found.skipped == {"kprag": 2}
+    priced, unpriced = found.rows[0], found.rows[2]
+    assert priced.cost == pytest.approx((priced.prompt_tokens + priced.completion_tokens) / 1e5)
+    assert priced.prompt_tokens > 6 * 64 and priced.currency == "USD"
+    assert unpriced.cost is None and unpriced.prompt_tokens == priced.prompt_tokens
+    (note,) = found.notes
+    assert note.startswith("openai:gpt-4o: what is answered already was not looked for (openai:gpt-4o needs a key")
+
+
+def test_what_is_in_the_run_or_in_the_cache_is_not_asked_again(tmp_path: Path) -> None:
+    opened = make_set(tmp_path)
+    with serve() as server:
+        model = f"openai:fake,base_url={server.url}"
+        evaluate(opened, model, tmp_path / "run", limit=3, quiet=True)
+        asked = server.stats.total
+
+        def counts(out: str, **settings: bool) -> tuple[int, int, int]:
+            (row,) = estimate(opened, model, tmp_path / out, **settings).rows
+            return row.there, row.cached, row.to_ask
+
+        assert counts("run") == (3, 0, 5)
+        assert counts("other") == (0, 3, 5)
+        assert counts("other", use_cache=False) == (0, 0, 8)
+        assert server.stats.total == asked
+
+
+def test_a_file_is_counted_without_an_import(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
+    before = files(tmp_path)
+    (row,) = estimate(tmp_path / "mine.jsonl", "baseline:majority", tmp_path / "run", epochs=3).rows
+    assert row.planned == 3 and files(tmp_path) == before
+
+
+def test_variants_are_counted_where_they_are_made(tmp_path: Path) -> None:
+    opened = make_set(tmp_path)
+    with pytest.raises(UserError, match="the variants of small are not made yet: a dry run makes none"):
+        estimate(opened, "baseline:majority", tmp_path / "run", ops="pad")
+    evaluate(opened, "baseline:majority", tmp_path / "run", ops="pad", limit=2, quiet=True)
+    rows = estimate(opened, "baseline:majority", tmp_path / "run", ops="pad", limit=2).rows
+    assert [(row.mode, row.there, row.to_ask) for row in rows] == [("standard", 2, 0), ("dynamic", 2, 0)]
+
+
+def test_a_mistake_is_told_as_by_a_run(tmp_path: Path) -> None:
+    opened = make_set(tmp_path)
+    with pytest.raises(UserError, match="there is no mode 'standart'"):
+        estimate(opened, "baseline:majority", tmp_path / "run", modes="standart")
+    with pytest.raises(UserError, match="there is no model 'openay'"):
+        estimate(opened, "openay:x", tmp_path / "run")

@@ -1,0 +1,122 @@
+"""A run's records as flat files: the same rows in each, whole texts, and nothing that a spreadsheet runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from serving import script
+
+from making import choice, multi, write_set
+from mmdyn.errors import UserError
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.export import COLUMNS, export
+from mmdyn.run.glance import find_runs, glance
+from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.store import Store
+
+LONG = '=HYPERLINK("http://x")' + " and so on" * 5000 + "\nAnswer: B"
+
+
+def make_run(folder: Path) -> RunFolder:
+    samples = [
+        choice("=1+1", question="Question 0?", fields={"year": 2020, "level": "hard", "rate": 1}),
+        choice("b", question="@Question 1?", fields={"year": "none", "rate": 0.5}),
+        multi("c", question="Question 2?"),
+        choice("d", question="Question 3?"),
+    ]
+    write_set(folder / "set", samples)
+    lines = (
+        {"match": "Question 0?", "reply": LONG},
+        {"match": "Question 1?", "reply": "Answer: B"},
+        {"match": "Question 2?", "reply": "-1, perhaps"},
+        {"match": "Question 3?", "error": "transient"},
+    )
+    model = f"scripted:{script(folder, *lines)},max_tries=1"
+    return evaluate(folder / "set", model, folder / "run", quiet=True)
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    if file.suffix == ".jsonl":
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    elif file.suffix == ".parquet":
+        rows = pytest.importorskip("pyarrow.parquet").read_table(file).to_pylist()
+    else:
+        with file.open(encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+    return sorted(rows, key=lambda row: row["sample"].lstrip("'"))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_every_record_is_a_row_with_its_types(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"out.{ending}"
+    assert export(make_run(tmp_path), file, samples=True) == 4
+    first, second, third, fourth = read(file)
+    assert (first["sample"], first["reply"], first["score"], first["mode"]) == ("=1+1", LONG, 1.0, "standard")
+    assert (first["field.year"], second["field.year"], second["field.rate"]) == ("2020", "none", 0.5)
+    assert isinstance(first["field.rate"], float) and third.get("field.rate") is None
+    assert json.loads(third.get("extracted") or "null") in (None, [])
+    assert (fourth["status"], fourth["error"], fourth.get("score")) == (
+        "failed",
+        "a failure scripted in replies.jsonl",
+        None,
+    )
+    assert json.loads(first["answer"]) == ["B"] and first["question"] == "Question 0?"
+    assert [option["label"] for option in json.loads(first["options"])] == ["A", "B", "C", "D"]
+
+
+def test_a_csv_is_safe_for_spreadsheets_and_cuts_nothing(tmp_path: Path) -> None:
+    export(make_run(tmp_path), tmp_path / "out.csv", samples=True)
+    first, second, third, _ = read(tmp_path / "out.csv")
+    assert first["sample"] == "'=1+1" and first["reply"] == f"'{LONG}"
+    assert second["question"] == "'@Question 1?" and third["reply"] == "'-1, perhaps"
+    export(RunFolder(tmp_path / "run"), tmp_path / "bare.csv")
+    assert list(read(tmp_path / "bare.csv")[0]) == [*COLUMNS, "field.level", "field.rate", "field.year"]
+
+
+def test_an_unknown_ending_or_place_is_explained_and_an_older_file_stays(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    with pytest.raises(UserError, match=r"out\.xlsx ends in none of \.jsonl, \.parquet, \.csv"):
+        export(run, tmp_path / "out.xlsx")
+    with pytest.raises(UserError, match=r"cannot write .*: choose another place"):
+        export(run, tmp_path / "replies.jsonl" / "out.csv")
+    (tmp_path / "out.csv").write_text("older")
+    with Store(run.records_folder) as store:
+        store.put("record", "zz", b'{"key":"zz"}')
+    with pytest.raises(UserError, match="holds a record that this version of mmdyn cannot read"):
+        export(run, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "older" and not list(tmp_path.glob(".out*"))
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    kept = msgspec.json.encode(next(record for record in run.records() if record.sample == "b"))
+    peaks = list[int]()
+    for count in (1500, 4000):
+        with Store(run.records_folder) as store:
+            for number in range(count):
+                store.put("record", f"{number:08}", kept)
+        tracemalloc.start()
+        export(run, tmp_path / "out.csv")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+def test_a_glance_counts_what_was_answered_and_what_failed(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    found = glance(run.folder)
+    assert (found.state, found.planned, found.answered, found.failed) == ("not finished", 4, 3, 1)
+    assert (found.models, found.sets, found.modes) == (["scripted:replies.jsonl"], ["small"], ["standard"])
+    with Store(run.records_folder):
+        assert glance(run.folder).state == "going on"
+    script(tmp_path, "Answer: B")
+    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole", quiet=True)
+    assert glance(tmp_path / "deep" / "er" / "whole").state == "finished"
+    assert list(find_runs(tmp_path)) == [tmp_path / "deep" / "er" / "whole", tmp_path / "run"]
+    assert list(find_runs(run.folder)) == [run.folder]

@@ -1,0 +1,213 @@
+"""Several launched processes make the records that one process makes, also after one of them was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import contents, many_samples
+from serving import serve
+
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.record import Record
+from mmdyn.run.evaluate import evaluate
+from mmdyn.work.store import Reader
+
+MODES = ["--mode", "standard,kprag", "--epochs", "2"]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
+    return many_samples(tmp_path_factory.mktemp("source") / "set")
+
+
+@pytest.fixture(scope="module")
+def alone(source: SampleSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
+    out = tmp_path_factory.mktemp("alone") / "run"
+    return contents(evaluate(source, "baseline:lexical", out, modes=["standard", "kprag"], epochs=2, quiet=True))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def command(source: SampleSet, out: Path, *more: str, model: str = "baseline:lexical") -> list[str]:
+    return ["-m", "mmdyn", "eval", str(source.folder), "-m", model, "-o", str(out), *more]
+
+
+def start(arguments: list[str], rank: int, size: int = 2) -> subprocess.Popen[str]:
+    environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank)}
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *arguments], env=environment, **pipes)
+
+
+def finish(*processes: subprocess.Popen[str], status: int = 0) -> list[tuple[str, str]]:
+    said = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [status] * len(processes), said
+    return said
+
+
+def answered(out: Path) -> int:
+    if not (out / "records").exists():
+        return 0
+    with Reader(out / "records") as reader:
+        return sum(1 for _ in reader.items("record"))
+
+
+def by_writer(out: Path, writer: str) -> int:
+    """How many records a rank has saved."""
+    file = out / "records" / f"{writer}.sqlite"
+    if not file.is_file():
+        return 0
+    with closing(sqlite3.connect(file)) as db, suppress(sqlite3.OperationalError):  # no table yet
+        return int(db.execute("SELECT count(*) FROM records WHERE kind = 'record'").fetchone()[0])
+    return 0
+
+
+@pytest.mark.parametrize("partition", ["cost", "size", "count,asks=5"])
+def test_two_ranks_make_the_records_of_one_process(
+    source: SampleSet, alone: dict[str, Record], tmp_path: Path, partition: str
+) -> None:
+    arguments = command(source, tmp_path / "run", *MODES, "--partition", partition)
+    first, second = finish(*(start(arguments, rank) for rank in (0, 1)))
+    assert contents(tmp_path / "run") == alone
+    assert "standard" in first[0] and second[0] == "", "rank 0 alone prints the report"
+    assert "asking, rank 0" in first[1] and "asking, rank 1" in second[1]
+    shares = [tmp_path / "run" / "records" / f"{writer}.sqlite" for writer in ("main", "rank-1")]
+    assert all(file.stat().st_size > 50_000 for file in shares)
+
+
+def test_the_ranks_may_come_in_any_order_and_go_on_in_another_number(
+    source: SampleSet, alone: dict[str, Record], tmp_path: Path
+) -> None:
+    arguments = command(source, tmp_path / "run", *MODES)
+    some = command(source, tmp_path / "run", *MODES, "--limit", "20")
+    finish(*(start(some, rank, 2) for rank in (1, 0)))
+    assert 0 < answered(tmp_path / "run") < len(alone)
+    others = [start(arguments, rank, 3) for rank in (2, 1)]
+    time.sleep(1)
+    finish(start(arguments, 0, 3), *others)
+    assert contents(tmp_path / "run") == alone
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_rank_that_was_killed_is_made_good_by_running_again_with_one_process(
+    source: SampleSet, tmp_path: Path, lost: int
+) -> None:
+    with serve(latency=0.15) as server:
+        model = f"openai:fake,base_url={server.url}"
+        arguments = command(source, tmp_path / "run", "--concurrency", "2", model=model)
+        ranks = [start(arguments, rank) for rank in (0, 1)]
+        while min(by_writer(tmp_path / "run", "main"), by_writer(tmp_path / "run", "rank-1")) < 4:
+            assert ranks[lost].poll() is None
+            time.sleep(0.02)
+        ranks[lost].kill()
+        ranks[lost].communicate()
+        assert ranks[lost].returncode == -signal.SIGKILL
+        _, said = ranks[1 - lost].communicate(timeout=60)
+        if lost == 1:
+            assert ranks[0].returncode == 2
+            assert "mmdyn: rank 1 ended before its work was done: run the same command again, it goes on" in said
+        else:
+            assert ranks[1].returncode == 0, "it had its share to do, and needs nobody for that"
+        before = answered(tmp_path / "run")
+        assert before < 60
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        records = contents(tmp_path / "run")
+        assert len(records) == 60 and not any(record.reply.error for record in records.values())
+        assert sum(server.stats.requests.values()) <= 60 + 2, "what was answered is not asked again"
+
+
+def test_failures_of_a_rank_hang_nobody(source: SampleSet, tmp_path: Path) -> None:
+    lines = [{"match": "Question 1", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    arguments = command(source, tmp_path / "run", model=f"scripted:{tmp_path / 's.jsonl'},max_tries=1")
+    first, second = start(arguments, 0), start(arguments, 1)
+    said = first.communicate(timeout=60)
+    second.communicate(timeout=60)
+    assert (first.returncode, second.returncode) == (1, 0), said
+    assert sum(1 for record in contents(tmp_path / "run").values() if record.reply.error) == 11
+    assert said[1].count("failed: s1") == 11
+
+
+def test_a_rank_that_was_started_otherwise_is_noticed(source: SampleSet, tmp_path: Path) -> None:
+    good = command(source, tmp_path / "run", "--limit", "4")
+    bad = command(source, tmp_path / "run", "--limit", "8")
+    first, second = start(good, 0), start(bad, 1)
+    said = first.communicate(timeout=60)
+    second.communicate(timeout=60)
+    assert first.returncode == 2
+    assert "mmdyn: rank 1 was given another task than rank 0: start every rank with the same command" in said[1]
+
+
+def test_variants_are_made_on_the_way_by_all_ranks(source: SampleSet, tmp_path: Path) -> None:
+    options = ["--ops", "pad,shuffle,paraphrase", "--draws", "2", "--limit", "20"]
+    finish(*(start(command(source, tmp_path / "many", *options), rank) for rank in (0, 1)))
+    one = evaluate(
+        source, "baseline:lexical", tmp_path / "one", ops="pad,shuffle,paraphrase", draws=2, limit=20, quiet=True
+    )
+    assert contents(tmp_path / "many") == contents(one)
+
+
+def test_several_ranks_need_set_folders(source: SampleSet, tmp_path: Path) -> None:
+    (tmp_path / "loose.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
+    arguments = [
+        "-m",
+        "mmdyn",
+        "eval",
+        str(tmp_path / "loose.jsonl"),
+        "-m",
+        "baseline:lexical",
+        "-o",
+        str(tmp_path / "r"),
+    ]
+    ((_, said),) = finish(start(arguments, 0), status=2)
+    assert "loose.jsonl is no set folder, which several processes need: `mmdyn data convert` makes one" in said
+
+
+def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("torch")
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
+    return subprocess.run([*launcher, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_torchrun_starts_them(source: SampleSet, alone: dict[str, Record], tmp_path: Path) -> None:
+    done = torchrun(command(source, tmp_path / "run", *MODES))
+    assert done.returncode == 0, done.stderr
+    assert contents(tmp_path / "run") == alone
+
+
+def test_a_model_that_cannot_be_asked_ends_all_ranks(source: SampleSet, tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"match": "", "error": "fatal"}')
+    done = torchrun(command(source, tmp_path / "run", model=f"scripted:{tmp_path / 's.jsonl'}"))
+    assert done.returncode == 1 and "mmdyn: a failure scripted in" in done.stderr
+
+
+def test_a_rank_that_cannot_ask_tells_the_first_one(source: SampleSet, tmp_path: Path) -> None:
+    lines = [{"match": "Question 7:", "error": "fatal"}, {"match": "", "reply": "Answer: B"}]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    arguments = command(source, tmp_path / "run", model=f"scripted:{tmp_path / 's.jsonl'}")
+    second, first = start(arguments, 1), start(arguments, 0)
+    _, said = first.communicate(timeout=60)
+    second.kill()  # where rank 0 had the bad one itself and ended before this one looked, it waits for another rank 0
+    second.communicate()
+    assert first.returncode == 2, said
+    assert "a failure scripted in" in said and "Traceback" not in said
+
+
+def test_accelerate_on_one_process_is_a_share_of_all(
+    source: SampleSet, alone: dict[str, Record], tmp_path: Path
+) -> None:
+    options: Any = {"modes": ["standard", "kprag"], "epochs": 2, "quiet": True, "executor": "accelerate"}
+    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", **options)) == alone

@@ -1,0 +1,106 @@
+"""Whole runs of models on this machine: answers that they write, and options that they weigh."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import making_models
+import pytest
+
+from making import blank, choice, image_ref, multi, picture, true_false, write_set
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import ModelError, UserError
+from mmdyn.record import Record
+from mmdyn.reporting.summary import report
+from mmdyn.run.evaluate import evaluate
+from mmdyn.work.run_folder import RunFolder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def mixed(folder: Path) -> SampleSet:
+    """Of six samples, four are choices or statements and three of these have knowledge points."""
+    data = picture()
+    known = {"knowledge_points": ("Sides",)}
+    samples = [
+        choice("c1", images=(image_ref(data),), **known),
+        choice("c2", question="三角形有几条边？", language="zh", **known),
+        choice("c3"),
+        true_false("t1", **known),
+        blank("b1"),
+        multi("m1"),
+    ]
+    return write_set(folder / "set", samples, images=[data])
+
+
+def records(run: RunFolder) -> list[Record]:
+    return list(run.records())
+
+
+def test_a_run_in_three_modes(tmp_path: Path) -> None:
+    model = f"hf:{making_models.saying(tmp_path / 'saying')},max_new_tokens=20"
+    given = write_set(tmp_path / "set", [choice(f"c{number}", knowledge_points=("Sides",)) for number in range(4)])
+    run = evaluate(given, model, tmp_path / "run", modes=("standard", "dynamic", "kprag"), ops="shuffle", quiet=True)
+    found = records(run)
+    assert {record.condition.mode for record in found} == {"standard", "dynamic", "kprag"}
+    assert {record.reply.text for record in found} == {"Answer: B"}
+    summary = report(run)
+    assert summary.complete
+    again = evaluate(given, model, tmp_path / "again", quiet=True)
+    assert len(records(again)) == 4
+
+
+def test_options_are_weighed_and_what_has_none_is_counted(tmp_path: Path) -> None:
+    model = f"hf:{making_models.llava(tmp_path / 'llava')}"
+    run = evaluate(
+        mixed(tmp_path), model, tmp_path / "run", modes=("standard", "kprag"), styles="likelihood", quiet=True
+    )
+    assert run.config.skipped == {"likelihood": 2, "kprag": 3}
+    found = {(record.sample, record.condition.context): record for record in records(run)}
+    assert sorted({sample for sample, _ in found}) == ["c1", "c2", "c3", "t1"] and len(found) == 4 + 3
+    for record in found.values():
+        assert record.condition.style == record.reply.finish_reason == "likelihood"
+        assert len(record.reply.logprobs) == len(record.reply.option_tokens) == (2 if record.sample == "t1" else 4)
+        assert record.score is None or record.score.status == "ok"
+    assert found["c2", "none"].reply.text.startswith("答案：")
+    assert report(run).complete
+
+
+def test_a_model_that_cannot_weigh_is_told_before_the_rest(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot weigh options: leave --scoring-mode out"):
+        evaluate(mixed(tmp_path), "baseline:random", tmp_path / "run", styles="likelihood", quiet=True)
+    only = write_set(tmp_path / "blanks", [blank()])
+    with pytest.raises(UserError, match=r"there is nothing to ask: .* likelihood single choices or statements"):
+        evaluate(only, "baseline:random", tmp_path / "other", styles="likelihood", quiet=True)
+
+
+def test_the_scoring_mode_of_the_command(tmp_path: Path) -> None:
+    mixed(tmp_path)
+    making_models.llama(tmp_path / "model")
+    command = [
+        sys.executable,
+        "-m",
+        "mmdyn",
+        "eval",
+        "set",
+        "-m",
+        "hf:model",
+        "-o",
+        "run",
+        "--scoring-mode",
+        "likelihood",
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*command, "--style", "cot"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("--scoring-mode likelihood is a style of its own: leave --style out")
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "2 samples could not be asked in mode likelihood" in done.stdout + done.stderr
+    assert "1 never answered" in done.stdout + done.stderr, "the one with a picture, for a model of text"

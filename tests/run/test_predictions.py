@@ -1,0 +1,246 @@
+"""VLMEvalKit's prediction files become runs: rows find their samples, and what a file lost is told."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from making import blank, choice, multi, write_set
+from mmdyn.cli.data import command as data_command
+from mmdyn.cli.report import command as report_command
+from mmdyn.cli.score import command
+from mmdyn.data.convert import convert
+from mmdyn.data.load import load
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import InputError, UserError
+from mmdyn.run.predictions import score_predictions
+from mmdyn.run.score import score
+from mmdyn.sample import Option, Sample
+from perturb.pipeline import perturb
+
+openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: pip install 'mmdyn[xlsx]'")
+
+Rows = list[dict[str, Any]]
+
+
+def as_tsv(file: Path, rows: Rows) -> None:
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.DictWriter(opened, rows[0], delimiter="\t", quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def as_json(file: Path, rows: Rows) -> None:
+    file.write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
+
+
+def as_xlsx(file: Path, rows: Rows) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(list(rows[0]))
+    for row in rows:
+        book.active.append(list(row.values()))
+    book.save(file)
+
+
+WRITERS: dict[str, Callable[[Path, Rows], None]] = {"tsv": as_tsv, "json": as_json, "xlsx": as_xlsx}
+
+
+def exported(source: SampleSet, folder: Path) -> Rows:
+    """The rows of the set's TSV, as VLMEvalKit reads them: without pictures, an integer for an index."""
+    convert(source.folder, folder / f"{source.folder.name}.tsv")
+    with (folder / f"{source.folder.name}.tsv").open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened, delimiter="\t"))
+    return [
+        {**{name: cell for name, cell in row.items() if name != "image"}, "index": int(row["index"])} for row in rows
+    ]
+
+
+def predicted(file: Path, rows: Rows, predictions: list[Any]) -> Path:
+    found = [{**row, "prediction": text} for row, text in zip(rows, predictions, strict=True)]
+    file.parent.mkdir(exist_ok=True)
+    WRITERS[file.suffix[1:]](file, found)
+    return file
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> SampleSet:
+    return write_set(tmp_path / "exam", [choice("a"), multi("m", "AC"), blank("k"), choice("b", answer="A")], "exam")
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_rows_become_records_as_if_we_had_asked(source: SampleSet, tmp_path: Path, kind: str) -> None:
+    rows = exported(source, tmp_path)
+    order = [3, 0, 2, 1]
+    file = predicted(
+        tmp_path / f"GPT4o_exam.{kind}",
+        [rows[place] for place in order],
+        ["A", "Answer: B", "Failed to obtain answer via API. ", "A, C"],
+    )
+    run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
+    found = {record.sample: record for record in run.records()}
+    values = {name: record.score and record.score.value for name, record in found.items()}
+    assert values == {"a": 1.0, "m": 1.0, "k": None, "b": 1.0}
+    assert {record.model for record in found.values()} == {"GPT4o"}
+    assert found["a"].condition.style == "vlmevalkit" and found["a"].reply.text == "Answer: B"
+    assert found["k"].reply.error == "VLMEvalKit had no answer (Failed to obtain answer via API.)"
+    assert str(tally) == f"{file}, exam: 3 answered; 1 with VLMEvalKit's failure string in the answer's place"
+    assert [change.after for change in score(run, "strict")] == []
+
+
+def test_rows_without_prediction_and_rows_of_nobody_are_counted(source: SampleSet, tmp_path: Path) -> None:
+    rows = exported(source, tmp_path)
+    rows = [rows[0], rows[0], {**rows[1], "question": "Another one?"}, rows[2], {**rows[3], "id": "zzz"}]
+    file = predicted(tmp_path / "m_exam.json", rows, ["B", "C", "AC", None, "A"])
+    run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
+    assert dict(tally.counts) == {"twice": 1, "answered": 1, "other": 1, "absent": 2, "empty": 1, "unknown": 1}
+    errors = {record.sample: record.reply.error for record in run.records()}
+    assert errors == {
+        "a": "",
+        "m": "no row of the prediction file is this sample's",
+        "k": "no prediction in row 5",
+        "b": "no row of the prediction file is this sample's",
+    }
+
+
+def test_without_ids_the_index_counts_in_the_sets_order(source: SampleSet, tmp_path: Path) -> None:
+    rows = [{"index": row["index"], "question": row["question"]} for row in exported(source, tmp_path)]
+    file = predicted(tmp_path / "m_exam.tsv", rows[::-1], ["A", "4", "AC", "B"])
+    run, _ = score_predictions([(file, source)], tmp_path / "run")
+    assert {record.sample: record.reply.text for record in run.records()} == {"a": "B", "m": "AC", "k": "4", "b": "A"}
+
+
+def test_a_set_may_come_back_in_several_files(source: SampleSet, tmp_path: Path) -> None:
+    rows = exported(source, tmp_path)
+    files = [
+        predicted(tmp_path / "one" / "m_exam.json", rows[:3], ["B", "AC", "4"]),
+        predicted(tmp_path / "two" / "m_exam.json", rows[3:], ["A"]),
+    ]
+    run, tallies = score_predictions([(file, source) for file in files], tmp_path / "run")
+    assert [record.reply.text for record in sorted(run.records(), key=lambda record: record.sample)] == [
+        "B",
+        "A",
+        "4",
+        "AC",
+    ]
+    assert run.config.planned == 4 and [tally.counts["absent"] for tally in tallies] == [1, 3]
+
+
+def test_what_a_spreadsheet_did_is_told(source: SampleSet, tmp_path: Path) -> None:
+    file = predicted(tmp_path / "m_exam.xlsx", exported(source, tmp_path), ["=1+1", "A" * 40_000, 4.0, "None"])
+    run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
+    found = {record.sample: record.reply for record in run.records()}
+    assert (found["a"].text, found["k"].text, found["b"].text) == ("=1+1", "4", "None")
+    assert (len(found["m"].text), found["m"].finish_reason) == (32_767, "length")
+    assert "1 predictions that the spreadsheet holds as formulas, read as they were written" in str(tally)
+    assert "1 predictions that the spreadsheet holds as numbers" in str(tally)
+    assert "1 predictions of 32,767 characters, cut off there by the spreadsheet" in str(tally)
+
+
+def test_options_are_named_by_the_letters_of_the_tsv(tmp_path: Path) -> None:
+    options = (Option("1", "one"), Option("2", "two"))
+    sample = Sample("a", "Which is even?", "single_choice", ("2",), options=options)
+    source = write_set(tmp_path / "exam", [sample], "exam")
+    file = predicted(tmp_path / "m_exam.tsv", exported(source, tmp_path), ["B"])
+    run, _ = score_predictions([(file, source)], tmp_path / "run")
+    assert [record.score and record.score.value for record in run.records()] == [1.0]
+    assert score(run, "strict") == []
+
+
+def test_a_standard_and_a_dynamic_set_make_one_run_with_a_contrast(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "exam", [choice(name) for name in "abc"], "exam")
+    dynamic = perturb(source, tmp_path / "dynamic", ops="shuffle", quiet=True)
+    files = [
+        predicted(tmp_path / name / f"m_{opened.name}.json", exported(opened, tmp_path), ["B"] * len(opened))
+        for name, opened in (("one", source), ("two", dynamic))
+    ]
+    arguments = [
+        text
+        for file, opened in zip(files, (source, dynamic), strict=True)
+        for text in ("--predictions", str(file), "--set", str(opened.folder))
+    ]
+    done = CliRunner().invoke(command, [*arguments, "-o", str(tmp_path / "run")])
+    assert done.exit_code == 0 and "3 answered" in done.stderr
+    told = json.loads(CliRunner().invoke(report_command, [str(tmp_path / "run"), "--json"]).stdout)
+    assert [contrast["factor"] for contrast in told["contrasts"]] and told["complete"]
+
+
+def test_the_command_beside_the_old_one(source: SampleSet, tmp_path: Path) -> None:
+    file = predicted(tmp_path / "m_exam.tsv", exported(source, tmp_path), ["B", "AC", "4", ""])
+    done = CliRunner().invoke(command, ["--predictions", str(file), "--set", str(source.folder), "--model", "mine"])
+    assert done.exit_code == 1, "one has no prediction"
+    assert "3 answered; 1 without a prediction" in done.stderr and "(mine, exam)" in done.stdout
+    again = CliRunner().invoke(command, [str(tmp_path / "m_exam-run"), "--policy", "strict"])
+    assert again.exit_code == 0 and "0 scores changed" in again.stderr
+    for wrong in (
+        [],
+        ["--predictions", str(file)],
+        ["x", "--set", "y"],
+        ["x", "--predictions", str(file), "--set", "y"],
+    ):
+        assert CliRunner().invoke(command, wrong).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("m.xlsx", b"no zip", "is no spreadsheet, or a damaged one"),
+        ("m.json", b'{"a": 1}', "is no list of rows"),
+        ("m.json", b"[{", "is no JSON"),
+        ("m.json", b'[{"index": 1}]', "it has no column 'prediction'"),
+        ("m.tsv", b"prediction\nA\n", "it has no column 'index'"),
+        ("m.tsv", b"index\tprediction\n1\t\xff\n", "is no table of UTF-8 text"),
+        ("m.pkl", b"", r"the ending is none of \.xlsx, \.tsv, \.json"),
+        ("m.tsv", b"index\tprediction\n99\tA\n", "no row of .* is of a sample of"),
+    ],
+)
+def test_files_that_do_not_fit(source: SampleSet, tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UserError, match=message):
+        score_predictions([(tmp_path / name, source)], tmp_path / "run")
+    with pytest.raises(InputError, match="no such file"):
+        score_predictions([(tmp_path / "nothing.tsv", source)], tmp_path / "run")
+
+
+def test_another_run_is_not_written_into(source: SampleSet, tmp_path: Path) -> None:
+    rows = exported(source, tmp_path)
+    first = predicted(tmp_path / "m_exam.tsv", rows, ["B", "AC", "4", "A"])
+    score_predictions([(first, source)], tmp_path / "run")
+    run, _ = score_predictions([(first, source)], tmp_path / "run")
+    assert len([*run.records()]) == 4
+    second = predicted(tmp_path / "n_exam.tsv", rows, ["A", "AC", "4", "A"])
+    with pytest.raises(UserError, match="holds a run of m: choose another -o"):
+        score_predictions([(second, source)], tmp_path / "run")
+
+
+def test_the_knowledge_beside_a_question_goes_as_its_hint_and_comes_back_as_the_mode(tmp_path: Path) -> None:
+    known = {"knowledge_points": ("Even numbers",)}
+    source = write_set(tmp_path / "exam", [choice("a", **known), choice("b"), choice("c", **known)], "exam")
+    plain = predicted(tmp_path / "m_exam.tsv", exported(source, tmp_path), ["B", "B", "A"])
+    done = CliRunner().invoke(data_command, ["convert", str(source.folder), "-o", str(tmp_path / "k.tsv"), "--kprag"])
+    assert (done.exit_code, done.stderr) == (0, f"{tmp_path / 'k.tsv'}: 2 samples\n")
+    with (tmp_path / "k.tsv").open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened, delimiter="\t"))
+    assert [(row["index"], row["id"], row["hint"]) for row in rows] == [
+        ("1", "a", "- Even numbers"),
+        ("3", "c", "- Even numbers"),
+    ]
+    hinted = predicted(tmp_path / "m_exam.json", rows, ["B", "B"])
+    run, tallies = score_predictions([(plain, source), (hinted, source)], tmp_path / "run")
+    assert sorted((record.condition.mode, record.sample) for record in run.records()) == [
+        ("kprag", "a"),
+        ("kprag", "c"),
+        ("standard", "a"),
+        ("standard", "b"),
+        ("standard", "c"),
+    ]
+    assert (run.config.planned, run.config.skipped) == (5, {"kprag": 1})
+    assert str(tallies[1]).endswith("exam: 2 answered; 1 samples without knowledge points, and so without a row")
+    assert [*load(tmp_path / "k.tsv")] == [sample for sample in source if sample.id != "b"], (
+        "a hint is no part of a sample"
+    )

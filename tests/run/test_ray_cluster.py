@@ -1,0 +1,132 @@
+"""Replicas on a Ray cluster make the records that one process makes, also when a node of it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import contents, many_samples
+from serving import serve
+
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import MissingExtra, UserError
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.executors import open_executor
+from mmdyn.work.store import Reader
+
+pytest.importorskip("ray")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    from ray.cluster_utils import Cluster
+
+    quick = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 300, "health_check_timeout_ms": 1000}
+    settings = {"num_cpus": 1, "include_dashboard": False, "_system_config": quick}
+    made = Cluster(initialize_head=True, head_node_args=settings)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
+    return many_samples(tmp_path_factory.mktemp("source") / "set", 120)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def start(source: SampleSet, model: str, out: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "mmdyn", "eval", str(source.folder), "-m", model, "-o", str(out), *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def on(cluster: Any, *more: str) -> list[str]:
+    return ["--executor", "ray", "--address", cluster.address, *more]
+
+
+def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
+    node = cluster.add_node(num_cpus=1)
+    with serve(latency=0.2, reply="hashed") as server:
+        model = f"openai:fake,base_url={server.url}"
+        options = on(cluster, "--replicas", "2", "--concurrency", "8")
+        running = start(source, model, tmp_path / "ray", *options)
+        while sum(server.stats.requests.values()) < 40:
+            assert running.poll() is None, running.communicate()
+            time.sleep(0.05)
+        cluster.remove_node(node, allow_graceful=False)
+        said = running.communicate(timeout=120)
+        assert running.returncode == 0, said
+        asked = sum(server.stats.requests.values())
+        assert 120 <= asked <= 120 + 16, "only what was in flight is asked again"
+        local = evaluate(source, model, tmp_path / "local", quiet=True)
+    assert contents(tmp_path / "ray") == contents(local) and len(contents(local)) == 120
+    with Reader(tmp_path / "ray" / "records") as reader:
+        assert sum(1 for _ in reader.items("failure")) == 0
+
+
+def test_failures_come_back_as_what_they_are(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
+    lines = [{"match": "Question 1:", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    model = f"scripted:{tmp_path / 's.jsonl'},max_tries=1"
+    running = start(source, model, tmp_path / "run", *on(cluster, "--limit", "10"))
+    said = running.communicate(timeout=60)
+    assert running.returncode == 1 and "failed: s1 of many" in said[1] and "a failure scripted in s.jsonl" in said[1]
+    (tmp_path / "fatal.jsonl").write_text('{"match": "", "error": "fatal"}')
+    running = start(source, f"scripted:{tmp_path / 'fatal.jsonl'}", tmp_path / "fatal", *on(cluster))
+    said = running.communicate(timeout=60)
+    assert running.returncode == 2 and "mmdyn: a failure scripted in" in said[1] and "Traceback" not in said[1]
+
+
+def test_more_gpus_than_the_cluster_has_are_refused(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
+    options = on(cluster, "--replicas", "3", "--gpus-per-replica", "0.5")
+    running = start(source, "baseline:lexical", tmp_path / "run", *options)
+    said = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert "3 replicas with 0.5 GPUs each are more than the 0 of the cluster: lower --replicas" in said[1]
+
+
+def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, problem in (
+        ({"name": "rai"}, r"there is no executor 'rai' \(did you mean 'ray'\?\): local, accelerate, ray are"),
+        ({"name": "local", "replicas": 2}, "are settings of --executor ray: add it, or leave them out"),
+        ({"name": "ray", "replicas": 0}, "replicas is 0: give another number"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            open_executor(**arguments)  # type: ignore[arg-type]
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UserError, match="Ray starts its replicas by itself: run the command without a launcher"):
+        open_executor("ray")
+
+
+def test_where_ray_is_not_installed_the_command_is_named(
+    source: SampleSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"ray is needed for this and is not installed: pip install 'mmdyn\[ray\]'"):
+        evaluate(source, "baseline:lexical", tmp_path / "run", executor="ray", quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("127.0.0.1:9", "no Ray cluster answers at 127.0.0.1:9"),
+        ("ray://127.0.0.1:10001", "is no address of a Ray cluster: write host:port"),
+        ("head", "'head' is no address of a Ray cluster: write host:port"),
+    ],
+)
+def test_an_address_where_no_cluster_is(source: SampleSet, tmp_path: Path, address: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        evaluate(source, "baseline:lexical", tmp_path / "run", executor="ray", address=address, quiet=True)

@@ -1,0 +1,83 @@
+"""A share of a plan: read out of order, equal asks, all of them once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+from running import many_samples
+
+from making import choice
+from mmdyn.data.located import LocatedSet
+from mmdyn.data.set_folder import SAMPLES, SampleSet
+from mmdyn.errors import InputError
+from mmdyn.keys import canonical
+from mmdyn.run.executors._executor import Engine, Job
+from mmdyn.run.partition import Partition, cost
+from mmdyn.run.plan import Ask, parse_conditions
+from mmdyn.run.share import Share
+from mmdyn.work.store import Store
+from perturb.pipeline import perturb
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    source = many_samples(tmp_path / "set", 25)
+    sets = [source, perturb(source, tmp_path / "dynamic", ops="pad,shuffle", draws=2, quiet=True)]
+    job = Job(
+        out=tmp_path,
+        models=(),
+        modes=(),
+        styles=(),
+        epochs=3,
+        limit=20,
+        policy="mdk12",
+        prompt="",
+        concurrency=1,
+        use_cache=False,
+        quiet=True,
+        conditions=parse_conditions(["standard", "dynamic", "kprag"], ["direct", "cot"]),
+    )
+    with Store(tmp_path / "records") as store:
+        return Engine(job, sets, [], store)
+
+
+def key(ask: Ask) -> bytes:
+    return canonical(ask)
+
+
+@pytest.mark.parametrize("partition", ["size", "cost", "count,asks=7"])
+def test_shares_together_are_the_plan(engine: Engine, partition: str) -> None:
+    planned = Counter(key(ask) for ask in engine.plan() if isinstance(ask, Ask))
+    shares = [Share(engine, Partition.parse(partition), number, 3, "seed") for number in range(3)]
+    assert sum((Counter(map(key, share)) for share in shares), Counter()) == planned
+    assert [len(share) for share in shares] == [sum(1 for _ in share) for share in shares]
+    assert planned.total() > 300 and set(planned.values()) == {1}
+
+
+def test_a_share_begins_with_what_costs_most(engine: Engine) -> None:
+    costs = [
+        cost(ask, len("Polygons") * (ask.condition.context == "kprag")) for ask in Share(engine, Partition(), 0, 2)
+    ]
+    assert costs == sorted(costs, reverse=True)
+
+
+def by_hand(folder: Path) -> SampleSet:
+    lines = [msgspec.json.encode(choice(f"s{n}", question="中文 " * (n + 1))) for n in range(3)]
+    (folder / SAMPLES).write_bytes(b"\r\n".join([lines[0], b"", b"  ", *lines[1:]]))
+    return SampleSet(folder)
+
+
+def test_a_set_that_was_written_by_hand_is_read_where_a_sample_lies(tmp_path: Path) -> None:
+    located = LocatedSet(by_hand(tmp_path))
+    places = {sample.id: located.at for sample in located}
+    assert [located.read(places[id]).id for id in ("s2", "s0", "s1")] == ["s2", "s0", "s1"]
+    assert [sample.id for sample in located] == ["s0", "s1", "s2"]
+
+
+def test_a_file_that_was_changed_meanwhile_is_noticed(tmp_path: Path) -> None:
+    located = LocatedSet(by_hand(tmp_path))
+    with pytest.raises(InputError, match=r"samples.jsonl: changed while it was read \(.*\): run again"):
+        located.read(5)

@@ -1,0 +1,40 @@
+"""What the tests of executors compare: a set with pictures, and a run's records apart from times and attempts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.record import Record
+from mmdyn.work.run_folder import RunFolder
+
+
+def many_samples(folder: Path, count: int = 60) -> SampleSet:
+    """A set of every task type, some samples with a picture and some with knowledge points."""
+    data = [picture(text=str(number)) for number in range(3)]
+    makers: list[Any] = [choice, multi, blank, true_false, open_ended]
+    samples = [
+        makers[n % 5](
+            f"s{n}",
+            question=f"Question {n}: " + "what follows? " * (1 + n % 7),
+            images=(image_ref(data[n % 3]),) if n % 2 else (),
+            knowledge_points=("Polygons",) if n % 4 == 0 else (),
+        )
+        for n in range(count)
+    ]
+    return write_set(folder, samples, "many", images=data)
+
+
+def contents(run: RunFolder | Path) -> dict[str, Record]:
+    """Every record by its key, with what depends on the moment taken out."""
+    opened = run if isinstance(run, RunFolder) else RunFolder(run)
+    return {record.key: _timeless(record) for record in opened.records()}
+
+
+def _timeless(record: Record) -> Record:
+    reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
+    return msgspec.structs.replace(record, reply=reply)
