@@ -28,7 +28,7 @@ def print_estimate(estimate: Estimate) -> None:
         click.echo(printable("  ".join(cells).rstrip()))
     costs = dict[str, float]()
     for row in estimate.rows:
-        if row.cost is not None:
+        if row.cost is not None and row.currency:
             costs[row.currency] = costs.get(row.currency, 0.0) + row.cost
     unpriced = sorted({row.model for row in estimate.rows if row.cost is None and row.to_ask})
     unknown = f"of {', '.join(unpriced)} unknown (no price)" if unpriced else ""
@@ -46,5 +46,5 @@ def print_estimate(estimate: Estimate) -> None:
 
 def _cells(row: Row) -> tuple[str, ...]:
     counts = (row.planned, row.there, row.cached, row.to_ask, row.prompt_tokens, row.completion_tokens)
-    cost = f"{row.cost:.4g} {row.currency}" if row.cost is not None else "unknown" if row.to_ask else "0"
+    cost = f"{row.cost:.4g} {row.currency}".rstrip() if row.cost is not None else "unknown" if row.to_ask else "0"
     return (row.model, row.set, row.mode, *(f"{count:,}" for count in counts), cost)

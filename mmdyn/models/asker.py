@@ -22,6 +22,8 @@ from mmdyn.record import Reply
 from mmdyn.work.store import COMMIT_SECONDS, Store
 
 LONGEST_BACKOFF = 60.0
+DRAIN_SECONDS = 10.0
+"""How long the requests in flight are waited for when no further one is sent."""
 REFUSALS = 10
 """Requests that a model which has answered none may refuse before it counts as one that cannot be asked."""
 PATIENCE = 120.0
@@ -63,10 +65,13 @@ class Asker:
         self.budget = budget or Budget()
         self._price = self.budget.prices.of(model)
         self._pace = Pace(self.concurrency)
-        self._hangs = Hangs(self._pace)
+        if self.budget.unsure(model):
+            self._pace.limit = 1.0
+        self._hangs = Hangs(self._pace, model.limits.hangs)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
         self._under_way = set[asyncio.Timeout]()
         self._fatal: MmdynError | None = None
+        self._deadline = 0.0
         self._flush: asyncio.TimerHandle | None = None
 
     @property
@@ -86,8 +91,9 @@ class Asker:
         """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not kept.
 
         Raises ModelError where the model cannot be asked at all (and another UserError where a picture cannot be read):
-        then every other ask that is under way, and every later one, ends in a ModelError too. Raises Stopped where the budget
-        allows no further request.
+        then every other ask that is under way, and every later one, ends in a ModelError too: at once where the model has
+        answered none, else when those in flight have ended, whose answers are kept, after DRAIN_SECONDS at most. Raises
+        Stopped where the budget allows no further request.
         """
         key = self.request_key(messages, epoch)
         async with self._stoppable():
@@ -119,7 +125,6 @@ class Asker:
         """Ask until there is an answer or no use in going on."""
         self.asked += 1
         first, tried = 0.0, 0
-        last = self.max_tries if self.model.limits.hangs else 1
         while True:
             tried += 1
             async with self._pace.slot(again=tried > 1) as place:
@@ -127,7 +132,7 @@ class Asker:
                 began = time.monotonic()
                 first = first or began
                 try:
-                    async with self._hangs.watch(place, tried, last=tried >= last):
+                    async with self._hangs.watch(place, tried, last=tried >= self.max_tries):
                         reply = await self.model.ask(messages)
                 except TransientError as error:
                     failure = error
@@ -139,7 +144,7 @@ class Asker:
                 else:
                     return self._paid(messages, self._answered(reply, tried, began))
                 finally:
-                    self.budget.ended()
+                    self.budget.ended(self.model)
             pause = self._pause(key, tried, failure.retry_after)
             if self._gives_up(failure, tried, time.monotonic() - first + pause):
                 return _failed(failure, tried, began)
@@ -148,7 +153,7 @@ class Asker:
 
     def _take(self) -> None:
         try:
-            self.budget.take()
+            self.budget.take(self.model)
         except Stopped as limit:
             self.stop(limit)
             raise
@@ -163,7 +168,11 @@ class Asker:
 
     def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
         images = sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
-        return self.budget.paid(self.model, self._price, reply, images)
+        unsure = self.budget.unsure(self.model)
+        paid = self.budget.paid(self.model, self._price, reply, images)
+        if unsure:
+            self._pace.limit = float(self.concurrency)
+        return paid
 
     def _unpaid(self, reply: Reply) -> Reply:
         """A reply out of the cache, which costs nothing where costs are known."""
@@ -192,7 +201,10 @@ class Asker:
 
     @asynccontextmanager
     async def _stoppable(self) -> AsyncIterator[None]:
-        """Stop what is done in here at once when another ask finds that the model cannot be asked at all."""
+        """Stop what is done in here when another ask finds that the model cannot be asked at all.
+
+        No error leaves while requests are in flight that may still be answered: the caller may drop them for it.
+        """
         try:
             if self._fatal is not None:
                 raise TimeoutError
@@ -205,18 +217,27 @@ class Asker:
         except TimeoutError:
             if self._fatal is None:
                 raise
+            await self._drain()
             raise ModelError(str(self._fatal)) from None
         except Stopped:
             raise
         except MmdynError as error:
             self._stop(error)
+            await self._drain()
             raise
 
     def _stop(self, error: MmdynError) -> None:
         if self._fatal is None:
             self._fatal = error
+            if self.answers:
+                self._deadline = asyncio.get_running_loop().time() + DRAIN_SECONDS
+                self._pace.close(ModelError(str(error)))
             for scope in self._under_way:
-                scope.reschedule(0)
+                scope.reschedule(self._deadline)
+
+    async def _drain(self) -> None:
+        while self.in_flight and asyncio.get_running_loop().time() < self._deadline:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
     def _save_soon(self, cache: Store) -> None:
         def save() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,21 +18,26 @@ class Budget:
     """Limits of one call on all that it asks, whichever model. Whoever is about to send a request takes it from here first.
 
     max_requests: how many may be sent, those that are asked again counted again. max_cost: what they may cost, in the one
-    currency of the prices: no request is sent when the mean cost so far says that it and those in flight would pass the limit;
-    only those that are in flight before the first answer is in may pass it.
-    A reply out of the cache is no request and costs nothing.
+    currency of the prices: no request is sent when it and those in flight, each at the mean cost of its model's replies so
+    far, would pass the limit. While a model has no paid reply yet, its requests go one at a time (`unsure`), so that one
+    request alone, of a cost that nobody knows, may pass it.
+    A reply out of the cache is no request and costs nothing, nor does one of a model whose replies are not worth keeping
+    (`cached` is False).
     """
 
     def __init__(
         self, *, max_requests: int | None = None, max_cost: float | None = None, prices: Prices | None = None
     ) -> None:
         self.max_requests, self.max_cost, self.prices = max_requests, max_cost, prices or Prices()
-        self.requests = self.replies = 0
+        self.requests = 0
         self.spent = defaultdict[str, float](float)
         """Cost by currency."""
         self.unknown = 0
         """Replies whose cost is not known."""
-        self._in_flight, self._uncounted = 0, ""
+        self._costs = dict[str, tuple[int, float]]()
+        """Paid replies and what they cost, by the model's label."""
+        self._in_flight = Counter[str]()
+        self._uncounted = ""
 
     def check(self, models: Sequence[Model]) -> None:
         """Raise UserError where a limit on cost cannot be kept for these models."""
@@ -48,36 +53,47 @@ class Budget:
         if len(currencies) > 1:
             raise UserError(f"--max-cost needs one currency, and the prices are in {' and '.join(currencies)}")
 
-    def take(self) -> None:
-        """One request is about to be sent. Raises Stopped where it must not be."""
+    def unsure(self, model: Model) -> bool:
+        """Whether cost is limited and nothing is known yet of what the model's replies cost: then ask one at a time."""
+        return self.max_cost is not None and model.cached and model.label not in self._costs
+
+    def take(self, model: Model) -> None:
+        """One request is about to be sent to a model. Raises Stopped where it must not be."""
         if self.max_requests is not None and self.requests >= self.max_requests:
             raise Stopped(f"stopped at --max-requests {self.max_requests}")
-        if self.max_cost is not None:
+        if self.max_cost is not None and model.cached:
             if self._uncounted:
                 raise Stopped(
                     f"stopped, as {self._uncounted} counts no tokens and --max-cost cannot be kept (use --max-requests)"
                 )
             spent = sum(self.spent.values())
-            mean = spent / self.replies if self.replies else 0.0
-            if spent >= self.max_cost or spent + mean * (self._in_flight + 1) > self.max_cost:
+            going = sum(self._mean(label) * count for label, count in self._in_flight.items())
+            if spent >= self.max_cost or spent + going + self._mean(model.label) > self.max_cost:
                 raise Stopped(f"stopped at --max-cost {self.max_cost:g}")
         self.requests += 1
-        self._in_flight += 1
+        self._in_flight[model.label] += 1
 
-    def ended(self) -> None:
+    def ended(self, model: Model) -> None:
         """A request that was taken has ended, with a reply or without."""
-        self._in_flight -= 1
+        self._in_flight[model.label] -= 1
 
     def paid(self, model: Model, price: Price | None, reply: Reply, images: int) -> Reply:
         """The reply with its cost, which is counted."""
+        if not model.cached:
+            return replace(reply, cost=0.0, currency=price.currency) if price else reply
         cost = price.cost(reply.usage, images) if price else None
-        self.replies += 1
         if price is None or cost is None:
             self.unknown += 1
-            self._uncounted = self._uncounted or (model.label if model.cached else "")
+            self._uncounted = self._uncounted or model.label
             return reply
         self.spent[price.currency] += cost
+        replies, paid = self._costs.get(model.label, (0, 0.0))
+        self._costs[model.label] = replies + 1, paid + cost
         return replace(reply, cost=cost, currency=price.currency)
+
+    def _mean(self, label: str) -> float:
+        replies, paid = self._costs.get(label, (1, 0.0))
+        return paid / replies
 
     def __str__(self) -> str:
         """What this call has spent."""

@@ -43,7 +43,7 @@ def find_checkpoint(name: str, form: Form, revision: str | None = None) -> Check
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / form.index).is_file():
-            raise UserError(f"{name} is no checkpoint in {form.library}' form: it has no {form.index}")
+            raise UserError(f"{name} is no checkpoint in the form of {form.library}: it has no {form.index}")
         try:
             return Checkpoint(folder, {"digest": _digest(folder, form)})
         except OSError as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -16,6 +18,15 @@ def need(*packages: str) -> None:
     for package in packages:
         if find_spec(package) is None:
             raise MissingExtra(package, "gpu")
+
+
+def installed(*packages: str) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    found = dict[str, str]()
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def torch_device(name: str | None) -> Any:

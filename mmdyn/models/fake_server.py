@@ -31,7 +31,8 @@ REPLIES = {"first": "majority", "hashed": "random"}
 class Stats(Struct):
     """What came in. `by_outcome` counts HTTP statuses and the faults that are none; `requests` how often each request came.
 
-    `asked_again` counts requests that came though they had been answered; `images` how often each picture came, by SHA-256.
+    `asked_again` counts requests that came though they had been answered, `begun_again` those that came though an earlier one
+    was in flight, or cut off by who asked before its end; `images` how often each picture came, by SHA-256.
     `seconds` go from the first request's coming in to the latest one's end.
     """
 
@@ -40,6 +41,7 @@ class Stats(Struct):
     in_flight: int = 0
     max_in_flight: int = 0
     asked_again: int = 0
+    begun_again: int = 0
     by_outcome: Counter[str] = msgspec.field(default_factory=Counter)
     requests: Counter[str] = msgspec.field(default_factory=Counter)
     images: Counter[str] = msgspec.field(default_factory=Counter)
@@ -76,7 +78,7 @@ class FakeServer:
         self._models, self._context, self._blind, self._media = models, context, blind, media
         self._faults = parse_faults(faults)
         self._model = _replies(reply)
-        self._answered = set[str]()
+        self._answered, self._unended = set[str](), set[str]()
         self._began = 0.0
 
     async def __aenter__(self) -> FakeServer:
@@ -130,6 +132,13 @@ class FakeServer:
         name = hashlib.blake2b(body, digest_size=16).hexdigest()
         self.stats.requests[name] += 1
         self.stats.asked_again += name in self._answered
+        self.stats.begun_again += name in self._unended
+        self._unended.add(name)
+        response = await self._respond(request, dialect, body, name)
+        self._unended.discard(name)  # not where the handler was cancelled, as nobody listens any more
+        return response
+
+    async def _respond(self, request: web.BaseRequest, dialect: Dialect, body: bytes, name: str) -> web.StreamResponse:
         await asyncio.sleep(self._latency)
         fault = self._draw(name)
         if fault and fault.status:

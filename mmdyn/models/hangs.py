@@ -37,10 +37,10 @@ class _Try:
 
 
 class Hangs:
-    """Looks at the requests in flight every LOOK_SECONDS."""
+    """Looks at the requests in flight every LOOK_SECONDS; at none of a model whose requests always end (`may_hang`)."""
 
-    def __init__(self, pace: Pace) -> None:
-        self._pace = pace
+    def __init__(self, pace: Pace, may_hang: bool = True) -> None:
+        self._pace, self._may_hang = pace, may_hang
         self._tries = dict[_Try, None]()
         self._answers, self._slowest, self._slowest_before = 0, 0.0, 0.0
         self._clock, self._looked = 0.0, 0.0
@@ -49,6 +49,9 @@ class Hangs:
     @asynccontextmanager
     async def watch(self, place: Place, tried: int, *, last: bool) -> AsyncIterator[None]:
         """Around the `tried`-th try of a request, from 1; the `last` one is not cut off. Raises TransientError when it is."""
+        if not self._may_hang:
+            yield
+            return
         if self._timer is None:
             self._looked = asyncio.get_running_loop().time()
             self._look_later()

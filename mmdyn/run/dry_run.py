@@ -16,12 +16,14 @@ from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.models.asker import request_key
+from mmdyn.models.budget import Budget, open_budget
 from mmdyn.models.cache import KIND, cache_folder
 from mmdyn.models.message import ImagePart, Message, TextPart, choices
 from mmdyn.models.model import Model, Spec, open_model
-from mmdyn.models.prices import Price, Prices, read_prices
+from mmdyn.models.prices import Price
 from mmdyn.record import Usage
 from mmdyn.run.evaluate import check, conditions_of, read_prompt, several
+from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
 from mmdyn.run.partition import ANSWER_TOKENS, BYTES_A_TOKEN, REASONING_TOKENS
 from mmdyn.run.plan import Ask, Skip, check_sets, plan
@@ -39,7 +41,7 @@ LEAST_PICTURE_TOKENS, MOST_PICTURE_TOKENS = 64, 1600
 class Row(Struct):
     """A model on a set in a mode. `there` and `cached` are answered already, in the run and in the response cache.
 
-    The tokens and the cost are those of the others; the cost is None where there is no price for the model.
+    The tokens and the cost are those of the others; the cost is None where there is no price for a model that is not free.
     """
 
     model: str
@@ -81,6 +83,13 @@ def estimate(
     out: str | Path,
     *,
     prices: str | Path | None = None,
+    max_cost: float | None = None,
+    max_requests: int | None = None,
+    executor: str = "local",
+    address: str = "",
+    replicas: int = 1,
+    gpus: float | None = None,
+    partition: str = "cost",
     **settings: Any,
 ) -> Estimate:
     """Count what `evaluate` would ask with these arguments. A model whose key is not set is counted all the same.
@@ -89,11 +98,14 @@ def estimate(
     PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by its task type, with
     REASONING_TOKENS more where the style is not `direct`; where options are weighed none is written. Raises UserError as `evaluate` does.
     """
+    open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
     job, ops = _job(several(models), Path(out), **settings)
     check(
         several(sets), out, job.modes, job.styles, ops, epochs=job.epochs, limit=1 if job.limit is None else job.limit
     )
-    asked, notes = _open_models(job.models, read_prices(prices) if prices else Prices())
+    budget = open_budget(prices, max_cost, max_requests)
+    asked, notes = _open_models(job.models, budget)
+    budget.check([who.model for who in asked if who.model is not None])
     rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
         opened = open_sets(several(sets), Path(scratch))
@@ -141,7 +153,7 @@ def _job(
     return Job(out, *asked, epochs, limit, policy, text, concurrency, use_cache, quiet=True), ops
 
 
-def _open_models(texts: Sequence[str], prices: Prices) -> tuple[list[_Asked], list[str]]:
+def _open_models(texts: Sequence[str], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
     asked, notes = list[_Asked](), list[str]()
     for text in texts:
@@ -150,10 +162,10 @@ def _open_models(texts: Sequence[str], prices: Prices) -> tuple[list[_Asked], li
         except ModelError as error:
             spec = Spec.parse(text)
             label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
-            asked.append(_Asked(label, prices.named(label, spec.name)))
+            asked.append(_Asked(label, budget.prices.named(label, spec.name)))
             notes.append(f"{label}: what is answered already was not looked for ({error})")
         else:
-            asked.append(_Asked(model.label, prices.of(model), model))
+            asked.append(_Asked(model.label, budget.prices.of(model), model))
     return asked, notes
 
 
@@ -225,7 +237,9 @@ def _count(
     )
     row.prompt_tokens += usage.prompt_tokens
     row.completion_tokens += usage.completion_tokens
-    if who.price is not None:
+    if who.model is not None and not who.model.cached:
+        row.cost = 0.0
+    elif who.price is not None:
         row.cost = (row.cost or 0.0) + (who.price.cost(usage, len(images)) or 0.0)
         row.currency = who.price.currency
 

@@ -15,6 +15,7 @@ from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.models.budget import Budget, open_budget
+from mmdyn.models.device import installed
 from mmdyn.models.model import Model, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
@@ -108,6 +109,7 @@ def _carry_out(
     with Store(job.out / "records", doer.ranks.writer) as store:
         opened = open_sets(sets, job.out, doer.ranks)
         if ops:
+            _check_limit(job, ops)
             opened += [*make_variants(opened, job.out, vary)]
         doer.meet(store)
         if doer.ranks.number:
@@ -177,16 +179,30 @@ def _config(
         prompts=templates_digest(Template(job.prompt) if job.prompt else None),
         prompt=job.prompt,
         ops=ops,
-        versions={"mmdyn": version("mmdyn"), "python": platform.python_version()},
+        versions=_versions(models),
         scorer=scorer.name,
         planned=job.planned * len(models),
         skipped=skipped,
     )
 
 
+def _versions(models: Sequence[Model]) -> dict[str, str]:
+    """Of what a run was made with, and of what computes for models on this machine."""
+    local = any(model.identity.get("backend") in ("hf", "vllm") for model in models)
+    libraries = installed("torch", "transformers", "tokenizers", "vllm") if local else {}
+    return {"mmdyn": version("mmdyn"), "python": platform.python_version(), **libraries}
+
+
 def _relative(folder: Path, out: Path) -> str:
     folder, out = folder.resolve(), out.resolve()
     return folder.relative_to(out).as_posix() if folder.is_relative_to(out) else folder.as_posix()
+
+
+def _check_limit(job: Job, ops: str) -> None:
+    """Raise UserError where the variants of a run were made for another limit."""
+    before = RunFolder(job.out).config if (job.out / RUN).is_file() else None
+    if before and before.ops == ops and before.limit != job.limit:
+        raise UserError(f"{job.out} holds variants made with another --limit, which --ops fixes: choose another -o")
 
 
 def _begin(out: Path, config: RunConfig, *, write: bool) -> None:

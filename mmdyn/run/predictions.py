@@ -74,10 +74,11 @@ def score_predictions(
 ) -> tuple[RunFolder, list[Tally]]:
     """Score each prediction file against its set and write a run, which `mmdyn report` reads, into `out`.
 
-    A row's sample is the one of its `id`, or, in a file without ids, the one of its `index`, which counts from 1 in the
-    set's order; its question must be the sample's. Where rows have a hint, the knowledge beside the question, it is the mode
-    kprag. A set may have several files, each with some of its samples. `model`: how reports name the model; by default what stands before the set's name in the file's. What has no
-    prediction, or a failure string for one, is recorded as failed.
+    A row's sample is the one of its `id`, or else (pandas reads "001" as 1) the one of its `index`, which counts from 1 in
+    the set's order; its question must be the sample's. Where rows have a hint, the knowledge beside the question, it is the
+    mode kprag. A set may have several files, each with some of its samples. `model`: how reports name the model; by default
+    what stands before the set's name in the file's. What has no prediction, or a failure string for one, is recorded as
+    failed.
     Raises UserError where a file or set cannot be read, nothing fits, or `out` holds another run.
     """
     out, scorer = Path(out), Scorer(policy)
@@ -88,10 +89,16 @@ def score_predictions(
         models = _models(books, labels)
         if (out / RUN).is_file() and (before := RunFolder(out).config).models != models:
             raise UserError(f"{out} holds a run of {', '.join(m.label for m in before.models)}: choose another -o")
+        for book, opened in zip(books, sets, strict=True):
+            book.match(opened)
+        if not (out / RUN).is_file():  # what a call that was cut short has left is of files that may have changed
+            for kind in (SAMPLE, RECORD, FAILURE, score_kind(scorer.name)):
+                store.forget(kind)
+        identities = {entry.label: entry.identity for entry in models}
         for book, opened, label in zip(books, sets, labels, strict=True):
-            _score(book, opened, label, store, scorer)
+            _score(book, opened, label, identities[label], store, scorer)
         store.flush()
-        write_config(out, _config(books, sets, models, out, scorer))
+        write_config(out, _config(books, sets, labels, models, out, scorer))
     return RunFolder(out), [
         Tally(book.file, opened.name, book.counts) for book, opened in zip(books, sets, strict=True)
     ]
@@ -106,21 +113,40 @@ def label_of(file: Path, opened: SampleSet) -> str:
 
 
 class _Book:
-    """A file's rows by what their samples are found by. `counts` and `conditions` grow as they are taken."""
+    """A file's rows by what their samples are found by. `counts` and `conditions` grow as they are taken.
+
+    digest (attribute): of the file's bytes.
+    """
 
     def __init__(self, file: Path) -> None:
         rows = read_predictions(file)
-        self.file, self.counts, self.conditions = file, Counter[str](), set[Condition]()
+        self.file, self.digest = file, sha256(file.read_bytes())
+        self.counts, self.conditions = Counter[str](), set[Condition]()
         self.hinted = any(row.hint for row in rows)
-        self._by_id = any(row.id for row in rows)
-        self._rows = dict[str, Row]()
+        self._by_id, self._by_index = dict[str, Row](), dict[str, Row]()
         for row in rows:
-            if self._rows.setdefault(row.id if self._by_id else row.index, row) is not row:
+            kept = self._by_id.setdefault(row.id, row) if row.id else self._by_index.setdefault(row.index, row)
+            if kept is not row:
                 self.counts["twice"] += 1
+
+    def match(self, opened: SampleSet) -> None:
+        """Find the rows whose id is no sample's by their index, where a question can tell. Raises UserError where none fits."""
+        known = {sample.id for sample in opened if sample.id in self._by_id}
+        for row in [row for name, row in self._by_id.items() if name not in known and row.question]:
+            if self._by_index.setdefault(row.index, row) is row:
+                del self._by_id[row.id]
+        if not any(self._fitting(number, sample) for number, sample in enumerate(opened, 1)):
+            raise UserError(
+                f"no row of {self.file} is of a sample of {opened.folder}: give the set that it was made of"
+            )
+
+    def _fitting(self, number: int, sample: Sample) -> bool:
+        row = self._by_id.get(sample.id) or self._by_index.get(str(number))
+        return row is not None and _same_text(row.question, sample.question)
 
     def take(self, number: int, sample: Sample) -> Row | None:
         """The row of the `number`-th sample (from 1), once."""
-        row = self._rows.pop(sample.id if self._by_id else str(number), None)
+        row = self._by_id.pop(sample.id, None) or self._by_index.pop(str(number), None)
         if row is not None and not _same_text(row.question, sample.question):
             self.counts["other"] += 1
             return None
@@ -129,10 +155,10 @@ class _Book:
     @property
     def left(self) -> int:
         """How many rows nobody took."""
-        return len(self._rows)
+        return len(self._by_id) + len(self._by_index)
 
 
-def _score(book: _Book, opened: SampleSet, label: str, store: Store, scorer: Scorer) -> None:
+def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json], store: Store, scorer: Scorer) -> None:
     for sample, reply in _replies(book, opened):
         condition = Condition(
             variant="dynamic" if sample.variant else "standard",
@@ -141,7 +167,7 @@ def _score(book: _Book, opened: SampleSet, label: str, store: Store, scorer: Sco
         )
         book.conditions.add(condition)
         ask = Ask(0, sample, replace(condition, chain=sample.variant.chain if sample.variant else ""), 0)
-        record = record_of(opened, ask, label, digest(["predictions", label, sample.digest]), reply)
+        record = record_of(opened, ask, label, digest(["predictions", label, identity, sample.digest]), reply)
         store.put(SAMPLE, record.digest, canonical(sample))
         score = scorer.score(sample, reply)
         if reply.error:
@@ -149,8 +175,6 @@ def _score(book: _Book, opened: SampleSet, label: str, store: Store, scorer: Sco
         else:
             store.put(RECORD, record.key, canonical(record))
             store.put(score_kind(scorer.name), record.key, canonical(score))
-    if not sum(book.counts[outcome] for outcome in ("answered", "failed", "empty")):
-        raise UserError(f"no row of {book.file} is of a sample of {opened.folder}: give the set that it was made of")
     book.counts["unknown"] += book.left
 
 
@@ -208,14 +232,20 @@ def _open_each(givens: Sequence[Given], out: Path) -> list[SampleSet]:
 def _models(books: Sequence[_Book], labels: Sequence[str]) -> tuple[ModelEntry, ...]:
     files = dict[str, list[Json]]()
     for book, label in zip(books, labels, strict=True):
-        files.setdefault(label, []).append(sha256(book.file.read_bytes()))
+        files.setdefault(label, []).append(book.digest)
     return tuple(ModelEntry(label, {"backend": "predictions", "files": digests}) for label, digests in files.items())
 
 
 def _config(
-    books: Sequence[_Book], sets: Sequence[SampleSet], models: tuple[ModelEntry, ...], out: Path, scorer: Scorer
+    books: Sequence[_Book],
+    sets: Sequence[SampleSet],
+    labels: Sequence[str],
+    models: tuple[ModelEntry, ...],
+    out: Path,
+    scorer: Scorer,
 ) -> RunConfig:
-    asked = {(opened.folder, book.hinted): (opened, book) for opened, book in zip(sets, books, strict=True)}.values()
+    together = zip(labels, sets, books, strict=True)
+    asked = {(label, opened.folder, book.hinted): (opened, book) for label, opened, book in together}.values()
     skipped = sum(book.counts["skipped"] for _, book in asked)
     distinct = {opened.folder: opened for opened in sets}.values()
     return RunConfig(

@@ -11,7 +11,7 @@ import msgspec
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, MmdynError, Stopped
 from mmdyn.keys import canonical, digest
-from mmdyn.models.asker import Asker
+from mmdyn.models.asker import DRAIN_SECONDS, Asker
 from mmdyn.models.budget import say_cost
 from mmdyn.models.message import Message
 from mmdyn.record import Record, Reply
@@ -21,9 +21,6 @@ from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE, score_kind
 from mmdyn.work.store import COMMIT_SECONDS, Store
-
-DRAIN_SECONDS = 10.0
-"""How long an interrupted run waits for the requests in flight."""
 
 
 class Runner:
@@ -49,9 +46,9 @@ class Runner:
     async def run(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
         """Put every ask to one model, at most `in_flight` at a time.
 
-        Raises ModelError where the model cannot be asked at all, Stopped where the asker's budget allows no further request and
-        all that were in flight have ended. Cancelled, it sends no further request, keeps what arrives within DRAIN_SECONDS and
-        then ends; cancelled again it ends at once.
+        Raises ModelError where the model cannot be asked at all and Stopped where the asker's budget allows no further
+        request, both when those in flight have ended. Cancelled, it sends no further request, keeps what
+        arrives within DRAIN_SECONDS and then ends; cancelled again it ends at once.
         """
         going = asyncio.create_task(self._put_and_save(asker, asks, in_flight))
         try:

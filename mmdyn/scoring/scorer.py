@@ -10,12 +10,12 @@ from mmdyn.scoring.extract import Extraction, extract
 from mmdyn.scoring.match import LONGEST, match_blanks, same
 from mmdyn.scoring.policies._policy import Policy
 
-SCORING_VERSION = 1
+SCORING_VERSION = 2
 """Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by side."""
 
 
 class Scorer:
-    """Scores by rules alone. `name` is the policy with the version of the rules, such as mdk12@1. Raises PluginError."""
+    """Scores by rules alone. `name` is the policy with the version of the rules, such as mdk12@2. Raises PluginError."""
 
     def __init__(self, policy: str = "mdk12") -> None:
         full = resolve("scorers", policy)
@@ -29,7 +29,12 @@ class Scorer:
         return self.credit(sample, self.extract(sample, reply))
 
     def extract(self, sample: Sample, reply: Reply) -> Extraction:
-        """What the reply answers. The sample's own answer is not looked at, but for the number of blanks."""
+        """What the reply answers; nothing where the server says that it was declined or held back.
+
+        The sample's own answer is not looked at, but for the number of blanks.
+        """
+        if _declined(reply):
+            return Extraction(None, "refused", "refused")
         return extract(
             sample.task_type,
             reply.text,
@@ -63,6 +68,12 @@ class Scorer:
         value = self._policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
         parts = tuple(float(label in found) for label in gold) if sample.task_type == "multi_select" else ()
         return value, parts
+
+
+def _declined(reply: Reply) -> bool:
+    """A filter may also cut off what is said after an answer, so that a text that it left is read."""
+    filtered = reply.finish_reason == "content_filter" and not reply.text.strip()
+    return filtered or reply.finish_reason.startswith("refusal")
 
 
 def _texts(answer: str | tuple[str | tuple[str, ...], ...]) -> tuple[str, ...]:

@@ -19,14 +19,20 @@ from mmdyn.work.pool import find_result
 from mmdyn.work.store import Store, is_held, session_of
 
 LOOK_SECONDS = 0.5
+"""Between two looks for what another rank makes."""
 NOTE_SECONDS = 20.0
-LOST_SECONDS, GONE_SECONDS = 600.0, 5.0
-"""How long a rank may hold no file of the store, with work left, before it counts as lost: one that has not begun may still
-be starting, or fetching a model's weights; one that had begun has ended, unless it is started again."""
-
-
+"""How long a rank is waited for before this is said."""
+LOST_SECONDS = 600.0
+"""How long a rank that has not begun, and may be starting or fetching a model's weights, may hold no file of the store
+before it counts as lost."""
+GONE_SECONDS = 5.0
+"""The same of one that had begun, and so has ended, unless it is started again."""
 LEAVE_SECONDS = 30.0
+"""How long the others are given to let go of their files."""
+LINGER_SECONDS = 3600.0
+"""How long a rank that has stopped stays for the first one, which others still work for."""
 NO_LAUNCHER = "where no launcher started this process, unset RANK and WORLD_SIZE"
+"""What to do where a rank is waited for that nobody starts."""
 
 
 class Ranks(Struct, frozen=True):
@@ -61,10 +67,14 @@ class Ranks(Struct, frozen=True):
 
         `begun`: it is known to have begun. Raises UserError where it is lost.
         """
-        seen, noted, patience = time.monotonic(), False, min(GONE_SECONDS, LOST_SECONDS) if begun else LOST_SECONDS
+        began = seen = time.monotonic()
+        noted, told, patience = False, False, min(GONE_SECONDS, LOST_SECONDS) if begun else LOST_SECONDS
         while not ready():
             if is_held(folder, self.writer_of(rank)):
                 seen, patience = time.monotonic(), min(GONE_SECONDS, LOST_SECONDS)
+                if not told and seen - began > NOTE_SECONDS:
+                    print(f"waiting for rank {rank}, which is at work", file=sys.stderr)
+                    told = True
             elif time.monotonic() - seen > patience:
                 raise UserError(f"rank {rank} ended before its work was done: run the same command again, it goes on")
             elif not noted and time.monotonic() - seen > NOTE_SECONDS:
@@ -89,6 +99,12 @@ class Ranks(Struct, frozen=True):
 
         self.wait_for(owner, store.folder, ready)
         return session
+
+    def linger(self, folder: Path) -> None:
+        """Wait until the first rank has let go of its file: a launcher ends every rank when one leaves with an error."""
+        until = time.monotonic() + LINGER_SECONDS
+        while is_held(folder, self.writer_of(0)) and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
 
     def wait_until_left(self, folder: Path) -> bool:
         """Wait a while for the other ranks to let go of their files; whether they did."""

@@ -6,6 +6,7 @@ half a second; it is never written again. Perturbing, asking and scoring share i
 
 from __future__ import annotations
 
+import heapq
 import os
 import socket
 import sqlite3
@@ -13,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from uuid import uuid4
@@ -187,14 +189,13 @@ class Reader:
         return found if found is not None else self._unsaved.get((kind, key))
 
     def items(self, kind: str) -> Iterator[tuple[str, bytes]]:
-        """Every (key, value) of a kind, each key once, in key order within a file; what was not saved yet comes last."""
-        for number, db in enumerate(self._dbs):
-            for key, value in _pages(db, kind):
-                if _find(self._dbs[:number], kind, key) is None:
-                    yield key, value
-        for (of, key), value in self._unsaved.items():
-            if of == kind and _find(self._dbs, kind, key) is None:
+        """Every (key, value) of a kind in key order over all files, each key once: the first file's value."""
+        unsaved = sorted((key, value) for (of, key), value in self._unsaved.items() if of == kind)
+        last = None
+        for key, value in heapq.merge(*(_pages(db, kind) for db in self._dbs), unsaved, key=itemgetter(0)):
+            if key != last:
                 yield key, value
+            last = key
 
     def __enter__(self) -> Reader:
         return self

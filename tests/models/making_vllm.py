@@ -13,13 +13,14 @@ STAND_IN = '''
 
 from types import SimpleNamespace
 
-made = []
+made, asked = [], []
 
 
 class SamplingParams:
-    def __init__(self, *, temperature=1.0, top_p=1.0, max_tokens=16, seed=None, prompt_logprobs=None):
+    def __init__(self, *, temperature=1.0, top_p=1.0, max_tokens=16, seed=None, prompt_logprobs=None, repetition_penalty=1.0):
         self.temperature, self.top_p, self.max_tokens, self.seed = temperature, top_p, max_tokens, seed
-        self.prompt_logprobs = prompt_logprobs
+        self.prompt_logprobs, self.repetition_penalty = prompt_logprobs, repetition_penalty
+        asked.append(self)
 
 
 class LLM:

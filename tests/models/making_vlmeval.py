@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
+
+from models.asking import user
+
+from mmdyn.models.model import Model, open_model
 
 FILES = {
     "__init__.py": """
@@ -57,7 +66,7 @@ class BaseAPI:
         return self.fail_msg if answer in ("", None) else answer
 """,
     "vlm.py": """
-import json, os, ssl, sys, time
+import functools, json, os, ssl, sys, time
 from vlmeval.base import BaseModel
 
 class Echo(BaseModel):
@@ -74,6 +83,12 @@ class Echo(BaseModel):
         self.asked += 1
         if "HANG" in text and self.asked == 1:
             time.sleep(600)
+        if "FORK" in text:
+            child = os.fork()
+            if not child:
+                time.sleep(600)
+            open(text.split()[1], "w").write(str(child))
+            os.kill(os.getpid(), 9)
         if "DIE" in text:
             print("\\x1b[31mCUDA error: device-side assert, OPENAI_API_KEY was", os.environ.get("OPENAI_API_KEY"), file=sys.stderr)
             os._exit(7)
@@ -92,6 +107,27 @@ class Prompted(BaseModel):
         self.system_prompt = "Own."
     def generate_inner(self, message, dataset=None):
         return str([self.system_prompt, [part["value"] for part in message]])
+
+def logged(method):
+    @functools.wraps(method)
+    def call(*args, **kwargs):
+        return method(*args, **kwargs)
+    return call
+
+class Decorated(BaseModel):
+    system_prompt = "Own."
+    @logged
+    def generate_inner(self, message, dataset=None):
+        return str([self.system_prompt, [part["value"] for part in message]])
+
+class Processed(BaseModel):
+    def __init__(self, **kw):
+        self.processor = BaseModel()
+        self.system_prompt = None
+    def generate_inner(self, message, dataset=None):
+        self.processor.system_prompt = ""
+        self.system_prompt = self.processor.system_prompt
+        return str([part["value"] for part in message])
 
 class Odd(BaseModel):
     def generate_inner(self, message, dataset=None):
@@ -126,7 +162,8 @@ class Chat(BaseAPI):
             return -1, "Error: something odd", ""
         if text == "refused":
             raise ConnectionError("connection refused")
-        if text == "hang":
+        if text.startswith("hang "):
+            open(text[5:], "w").close()
             time.sleep(600)
         if text == "process":
             return 0, str(os.getpid()), None
@@ -138,12 +175,20 @@ class Chat(BaseAPI):
         encoded = [encode_image_to_base64(part) for part in message if part["type"] == "image"]
         body = dict(choices=[dict(finish_reason="stop")], usage=dict(prompt_tokens=3, completion_tokens=5, other=None))
         return 0, json.dumps([system, text, self.key]), Answer(200, json.dumps(body))
+
+class Headed(Chat):
+    def generate_inner(self, message, **kw):
+        return 0, self.headers["Authorization"], None
+    def __init__(self, extra_headers, **kw):
+        super().__init__(**kw)
+        self.headers = extra_headers
 """,
     "config.py": """
 from functools import partial
 import vlmeval.api as api, vlmeval.vlm as vlm
 supported_VLM = {
     "Echo-7B": partial(vlm.Echo, model_path="org/echo", max_new_tokens=16),
+    "Keyed": partial(api.Headed, app_code="sk-built-in-1", client=dict(depth=1, args=[dict(secret_id="sk-built-in-2")])),
     "Chat-4": partial(api.Chat, model="chat-4", retry=10, key="sk-built-in-0123456789"),
 }
 """,
@@ -157,3 +202,19 @@ def make_vlmeval(folder: Path) -> Path:
     for name, text in FILES.items():
         (package / name).write_text(text.lstrip())
     return folder
+
+
+@asynccontextmanager
+async def opened(name: str, path: Path, **options: Any) -> AsyncIterator[Model]:
+    """A model of the package in `path`; closed afterwards."""
+    settings = {"path": path, "python": sys.executable, **options}
+    model = open_model(f"vlmeval:{name}," + ",".join(f"{key}={value}" for key, value in settings.items()))
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+async def said(model: Model, text: str, *images: Path) -> Any:
+    """What a model says to a text, read as JSON."""
+    return json.loads((await model.ask(user(text, *images))).text)

@@ -128,6 +128,11 @@ def text(said: str) -> Json:
             answer(text("A"), usage={"input_tokens": 5, "output_tokens": 9, "cache_read_input_tokens": None}),
             Reply("A", "stop", Usage(5, 9)),
         ),
+        (answer(text("A"), usage=None), Reply("A", "stop")),
+        (
+            answer(text("A"), usage={"input_tokens": 5.0, "output_tokens": "9", "output_tokens_details": [4]}),
+            Reply("A", "stop", Usage(5)),
+        ),
     ],
 )
 def test_what_counts_as_an_answer(given: bytes, reply: Reply):

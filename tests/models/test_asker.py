@@ -221,3 +221,30 @@ async def test_the_key_depends_on_what_is_asked_and_not_on_where_it_lies(tmp_pat
     assert len({key, *others}) == 10
     same = ("openai:m,base_url=http://h/v1/,timeout=9,concurrency=3,max_tries=2,label=other,header.X=1",)
     assert {Asker(open_model(text)).request_key(user("q", one)) for text in same} == {key}
+
+
+class Exhausted(Throttled):
+    """A model whose quota ends at the tenth request, while others are in flight."""
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        self.refused += 1
+        number = self.refused
+        await asyncio.sleep(0.01 if number <= 10 else 0.3)
+        if number == 10:
+            raise ModelError("no quota left")
+        return Reply("fine", "stop", Usage(1, 1))
+
+
+async def test_answers_in_flight_are_kept_when_the_quota_ends():
+    asker = Asker(model := Exhausted(1), concurrency=8)
+    came = list[str]()
+
+    async def ask(messages: tuple[Message, ...]) -> None:
+        came.append((await asker.ask(messages)).text)
+
+    with pytest.raises(ExceptionGroup) as caught:
+        async with asyncio.TaskGroup() as tasks:
+            for messages in texts(40):
+                tasks.create_task(ask(messages))
+    assert {type(error) for error in caught.value.exceptions} == {ModelError}
+    assert len(came) == model.refused - 1 > 10, "what was in flight was dropped"

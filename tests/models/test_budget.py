@@ -98,12 +98,12 @@ def test_a_limit_that_cannot_be_kept_is_refused_at_once(prices: dict[str, Price]
 def test_a_server_that_counts_no_tokens_stops_a_limit_on_cost() -> None:
     model = open_model("openai:m,base_url=http://h/v1")
     budget = Budget(max_cost=1, prices=PRICES)
-    budget.take()
+    budget.take(model)
     assert budget.paid(model, PRICES.of(model), Reply("fine"), 0).cost is None
     with pytest.raises(
         Stopped, match=r"openai:m counts no tokens and --max-cost cannot be kept \(use --max-requests\)"
     ):
-        budget.take()
+        budget.take(model)
 
 
 def test_several_processes_share_it_out() -> None:
@@ -111,4 +111,17 @@ def test_several_processes_share_it_out() -> None:
     assert [share.max_requests for share in shares] == [4, 3, 3]
     assert {share.max_cost for share in shares} == {1}
     with pytest.raises(Stopped):
-        Budget(max_requests=1).share(1, 2).take()
+        Budget(max_requests=1).share(1, 2).take(open_model("baseline:majority"))
+
+
+async def test_a_dear_model_after_free_and_cheap_ones_keeps_to_the_limit() -> None:
+    prices = Prices({"cheap": Price(0.01, 0.01), "m": Price(100, 100)})
+    async with FakeServer(latency=0.02) as server:
+        (one,) = [outcome for outcome in await ask(server, Budget(prices=prices), 1) if isinstance(outcome, Reply)]
+        assert one.cost
+        budget = Budget(max_cost=5.5 * one.cost, prices=prices)
+        for model in ("baseline:majority", f"openai:cheap,base_url={server.url}", f"openai:m,base_url={server.url}"):
+            asker = Asker(open_model(model), budget=budget, concurrency=32)
+            await asyncio.gather(*(asker.ask(messages) for messages in texts(100)), return_exceptions=True)
+            await asker.close()
+        assert 4 * one.cost < budget.spent["USD"] <= 5.5 * one.cost and budget.unknown == 0

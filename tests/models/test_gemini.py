@@ -118,6 +118,11 @@ USAGE: Json = {
         (answer({"text": "part"}, reason="RECITATION"), Reply("part", "refusal: RECITATION")),
         (b'{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}', Reply("", "refusal: PROHIBITED_CONTENT")),
         (answer({"text": "A"}, usageMetadata=USAGE), Reply("A", "stop", Usage(50, 37, 30, 40))),
+        (answer({"text": "A"}, usageMetadata=None), Reply("A", "stop")),
+        (
+            answer({"text": "A"}, usageMetadata={"promptTokenCount": 5, "cachedContentTokenCount": 7.0}),
+            Reply("A", "stop", Usage(5, 0, 0, 5)),
+        ),
     ],
 )
 def test_what_counts_as_an_answer(given: bytes, reply: Reply):

@@ -118,3 +118,10 @@ async def test_where_no_further_request_may_be_sent_none_is_cut_off() -> None:
     assert not any(reply.error for reply in await asyncio.gather(*asks))
     await asker.close()
     assert model.asked == 1
+
+
+async def test_the_server_counts_what_is_begun_twice_without_an_answer() -> None:
+    async with FakeServer(faults="hang=1") as server:
+        async with asking(f"openai:m,base_url={server.url},timeout=0.2", max_tries=2) as asker:
+            assert (await asker.ask(texts(1)[0])).error
+        assert (server.stats.begun_again, server.stats.asked_again) == (1, 0)

@@ -325,7 +325,7 @@ def test_checkpoints_that_cannot_be_asked(
         ("hf:{llama},devise=cpu", "hf has no option 'devise' (did you mean 'device'?); it takes dtype"),
         ("hf:{llama},batch=0", "the option batch of hf:"),
         ("hf:{llama},device=cuda:7", "the device 'cuda:7' cannot be used ("),
-        ("hf:{empty}", "is no checkpoint in transformers' form: it has no config.json"),
+        ("hf:{empty}", "is no checkpoint in the form of transformers: it has no config.json"),
     ],
 )
 def test_models_that_cannot_be_opened(text: str, says: str, made: Callable[[str], Path], tmp_path: Path) -> None:

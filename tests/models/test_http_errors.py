@@ -103,3 +103,8 @@ def test_retry_after_goes_before_rate_limits_and_only_429_has_those():
     ]
     assert [wait.retry_after for wait in waits if isinstance(wait, TransientError)] == [9, 2, None]
     assert retry_after({}, b'{"retryDelay": "1.5s"}') == 1.5
+
+
+def test_a_name_and_password_in_an_address_are_cut_out():
+    said = "cannot connect to http://me:PW@proxy:3128/x and https://a@b:c@h, see me@example.org"
+    assert SERVER.clean(said) == "cannot connect to http://***@proxy:3128/x and https://***@h, see me@example.org"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from email.utils import formatdate
 from pathlib import Path
 
@@ -279,6 +281,10 @@ def test_retry_after_in_seconds_milliseconds_and_dates():
             "the header X is to hold $NOT_SET_AT_ALL, which is not set: set it",
         ),
         ("base_url=http://h,header.X=a\nb", "the header 'X' holds characters that a header cannot: mend it"),
+        (
+            "base_url=http://h,api_key_env=sk-secret",
+            "api_key_env is not the name of a variable: put the key into one, and give api_key_env=NAME",
+        ),
         ("base_url=http://h,api_key_env=MY_KEY", "openai:m needs a key: put it into $MY_KEY"),
         (
             "temperature=0",
@@ -289,7 +295,7 @@ def test_retry_after_in_seconds_milliseconds_and_dates():
 def test_bad_options_are_told_at_once(options: str, says: str):
     with pytest.raises(UserError) as caught:
         open_model(f"openai:m,{options}")
-    assert says in str(caught.value)
+    assert says in str(caught.value) and "sk-secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/chat/completions"])
@@ -384,3 +390,60 @@ async def test_a_key_opens_the_server_and_shows_nowhere(
 
 def test_a_key_that_the_server_repeats_is_cut_out():
     assert str(error(500, f"bad key {KEY} in 'Bearer {KEY}'")) == "HTTP 500: bad key *** in '***'"
+
+
+async def test_what_a_query_holds_is_cut_out_of_what_the_server_says(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("http_proxy", "http://me:long%40password@proxy:3128")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    model = open_model("openai:m,base_url=http://h/v1?key=ge%2Fheim&v=1,header.X-Empty=")
+    assert isinstance(model, OpenAI)
+    says = model._server.clean("from ?key=ge%2Fheim or ge/heim by long@password (long%40password), v=1 ok")
+    assert says == "from ?key=*** or *** by *** (***), v=1 ok"
+
+
+@asynccontextmanager
+async def listening(answer: bytes) -> AsyncIterator[tuple[asyncio.Server, asyncio.Event]]:
+    """A server that sends an answer to every request, or none at all where it is empty, and whether a request came."""
+    asked = asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        writer.write(answer)
+        if not answer:
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    yield server, asked
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "mend"),
+    [(407, ModelError, ": mend https_proxy"), (403, ModelError, ": mend https_proxy"), (503, TransientError, "")],
+)
+async def test_a_proxy_that_refuses_is_named_without_its_password(
+    status: int, kind: type[Exception], mend: str, monkeypatch: pytest.MonkeyPatch
+):
+    async with listening(f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n".encode()) as (server, _):
+        port = server.sockets[0].getsockname()[1]
+        monkeypatch.setenv("https_proxy", f"http://me:PW@127.0.0.1:{port}")
+        model = open_model("openai:m,base_url=https://far.invalid/v1")
+        with pytest.raises(kind) as caught:
+            await model.ask(user())
+        await model.close()
+        assert str(caught.value) == f"the proxy 127.0.0.1:{port} answered HTTP {status}{mend}"
+
+
+async def test_one_refused_connection_passes_where_another_stands_and_waits_for_its_answer():
+    async with listening(b"") as (server, asked):
+        model = open_model(f"openai:m,base_url=http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+        waiting = asyncio.ensure_future(model.ask(user("one")))
+        await asked.wait()
+        server.close()
+        with pytest.raises(TransientError, match=r"no connection \("):
+            await model.ask(user("two"))
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await model.close()

@@ -117,6 +117,12 @@ def test_log_probabilities_and_details_of_usage_are_kept():
         (usage, Usage(10, 8, 6, 4)),
         ({**usage, "completion_tokens_details": None, "prompt_tokens_details": None}, Usage(10, 8)),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, Usage(9, 0, 0, 5)),
+        ({**usage, "completion_tokens": 2}, Usage(10, 8, 6, 4)),
+        ({**usage, "prompt_tokens": 3}, Usage(3, 8, 6, 3)),
+        ({**usage, "completion_tokens": 32.0, "prompt_tokens": 1.5}, Usage(0, 32, 6)),
+        ({**usage, "completion_tokens_details": [1], "prompt_tokens": "10"}, Usage(0, 8)),
+        ({**usage, "completion_tokens": -8, "prompt_tokens": True}, Usage(0, 6, 6)),
+        ([], Usage()),
     ):
         body = canonical({"choices": [{"message": {"content": "A"}}], "usage": given})
         assert read_reply(body, SERVER).usage == expected

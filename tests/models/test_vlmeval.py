@@ -12,23 +12,20 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from models.asking import ask_all, asking, user
-from models.making_vlmeval import make_vlmeval
+from models.making_vlmeval import make_vlmeval, opened, said
 
 from making import choice, picture, write_set
 from mmdyn.cli.list import command as list_command
 from mmdyn.errors import InputError, ModelError, UserError
-from mmdyn.keys import canonical
 from mmdyn.models.backends.vlmeval import Vlmeval
 from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import Model, RejectedError, TransientError, open_model
+from mmdyn.models.model import RejectedError, TransientError, open_model
 from mmdyn.run.evaluate import evaluate
 
 SECRET = "sk-vlmeval-0123456789"
@@ -37,20 +34,6 @@ SECRET = "sk-vlmeval-0123456789"
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return make_vlmeval(tmp_path / "packages")
-
-
-@asynccontextmanager
-async def opened(name: str, path: Path, **options: Any) -> AsyncIterator[Model]:
-    settings = {"path": path, "python": sys.executable, **options}
-    model = open_model(f"vlmeval:{name}," + ",".join(f"{key}={value}" for key, value in settings.items()))
-    try:
-        yield model
-    finally:
-        await model.close()
-
-
-async def said(model: Model, text: str, *images: Path) -> Any:
-    return json.loads((await model.ask(user(text, *images))).text)
 
 
 def with_system(system: str, text: str) -> tuple[Message, ...]:
@@ -106,6 +89,12 @@ async def test_a_system_prompt_is_gone_with_its_sample(path: Path) -> None:
     async with opened("vlm.Prompted", path) as model:
         assert (await model.ask(with_system("S1", "a"))).text == "['Own.\\nS1', ['a']]"
         assert (await model.ask(user("b"))).text == "['Own.', ['b']]"
+    async with opened("vlm.Decorated", path) as model:
+        assert (await model.ask(with_system("S1", "a"))).text == "['Own.\\nS1', ['a']]"
+    async with opened("vlm.Processed", path) as model:
+        assert (await model.ask(with_system("S1", "a"))).text == "['S1\\n\\na']", (
+            "to set another's is not to read its own"
+        )
     async with opened("vlm.Echo", path) as model:
         assert (await said(model, "b"))["parts"] == [{"type": "text", "value": "b"}]
         seen = json.loads((await model.ask(with_system("S1", "a"))).text)
@@ -194,8 +183,8 @@ async def test_a_worker_that_dies_is_replaced_and_three_are_enough_where_none_an
 
 
 async def test_a_hung_worker_is_killed_and_the_request_asked_again(path: Path) -> None:
-    async with opened("vlm.Echo", path, timeout=0.5) as model:
-        with pytest.raises(TransientError, match=r"no answer within 0.5 s"):
+    async with opened("vlm.Echo", path, timeout=3) as model:
+        with pytest.raises(TransientError, match=r"no answer within 3 s"):
             await model.ask(user("HANG"))
         assert (await said(model, "a"))["parts"]
     async with asking(f"vlmeval:vlm.Echo,path={path},python={sys.executable}") as asker:
@@ -204,15 +193,50 @@ async def test_a_hung_worker_is_killed_and_the_request_asked_again(path: Path) -
         assert [bool(reply.error) for reply in replies] == [False, True, True, False]
 
 
-async def test_a_request_that_hangs_among_others_costs_the_worker_nothing(path: Path) -> None:
-    async with opened("api.Chat", path, timeout=0.6, concurrency=2) as model:
+async def test_a_request_that_hangs_among_others_costs_the_worker_nothing(path: Path, tmp_path: Path) -> None:
+    async with opened("api.Chat", path, timeout=3, concurrency=2) as model:
         before = await model.ask(user("process"))
-        hangs = asyncio.create_task(model.ask(user("hang")))
-        await asyncio.sleep(0.3)
+        hangs = asyncio.create_task(model.ask(user(f"hang {tmp_path / 'hangs'}")))
+        await asyncio.to_thread(_await, (tmp_path / "hangs").exists)
         await model.ask(user("letter"))
-        with pytest.raises(TransientError, match=r"no answer within 0.6 s"):
+        with pytest.raises(TransientError, match=r"no answer within 3 s"):
             await hangs
         assert await model.ask(user("process")) == before
+
+
+async def test_a_worker_that_stops_reading_holds_nobody_up(path: Path) -> None:
+    long = "x" * 200_000
+    async with opened("vlm.Echo", path, timeout=3) as model:
+        first = (await said(model, "a"))["process"]
+        os.kill(first, signal.SIGSTOP)
+        asked = [asyncio.create_task(model.ask(user(long))) for _ in range(2)]
+        began = time.monotonic()
+        await asyncio.sleep(0.1)
+        assert time.monotonic() - began < 2 and not any(task.done() for task in asked)
+        with pytest.raises(TransientError, match="no answer within 3 s"):
+            await asked[0]
+        await asyncio.gather(*asked, return_exceptions=True)
+        second = (await said(model, "a"))["process"]
+        assert second != first
+        os.kill(second, signal.SIGSTOP)
+        task = asyncio.create_task(model.ask(user(long)))
+        await asyncio.sleep(0.1)
+        began = time.monotonic()
+        await model.close()
+        assert time.monotonic() - began < 6 and not _runs(second)
+        with pytest.raises(TransientError, match=r"it was closed|no answer within 3 s"):
+            await task
+
+
+async def test_what_a_killed_worker_started_ends_with_it(path: Path, tmp_path: Path) -> None:
+    async with opened("vlm.Echo", path, timeout=60) as model:
+        await said(model, "a")
+        began = time.monotonic()
+        with pytest.raises(TransientError, match="is gone: signal 9 ended it"):
+            await model.ask(user(f"FORK {tmp_path / 'child'}"))
+        assert time.monotonic() - began < 20
+        _await(lambda: not _runs(int((tmp_path / "child").read_text())))
+        assert (await said(model, "a"))["parts"]
 
 
 async def test_each_worker_has_its_devices(path: Path) -> None:
@@ -230,6 +254,12 @@ async def test_each_worker_has_its_devices(path: Path) -> None:
         ("Echo-7B,concurrency=2", "answers one request at a time in a worker: give workers= for more"),
         ("Echo-7B,workers=0", "the option workers of vlmeval:Echo-7B is 0: give more than 0"),
         ("Chat-4,key=sk-123", r"the option key is a secret: put it into a variable .* write 'key=\$VARIABLE'"),
+        ("Chat-4,app_code=123", r"the option app_code is a secret: .* write 'app_code=\$VARIABLE'"),
+        (
+            'Chat-4,extra_headers={"X":"Bearer sk-1"}',
+            r"the option extra_headers has a secret: .* write '\$VARIABLE' in",
+        ),
+        ('Chat-4,more=[{"secret_id":"1"}]', r"the option more has a secret: .* write '\$VARIABLE' in its place"),
         ("Chat-4,key=$NOT_THERE", r"the environment has no variable NOT_THERE, which the option key names"),
         ("Chat-4,concurrency=many", "the option concurrency of vlmeval:Chat-4: expected `int | null`, got `str`"),
     ],
@@ -273,25 +303,6 @@ def test_an_interpreter_that_is_none_or_has_no_vlmeval(path: Path, tmp_path: Pat
         open_model(f"vlmeval:Echo-7B,path={path},python={sys.executable}")
 
 
-async def test_keys_come_from_the_environment_and_go_nowhere_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", SECRET)
-    async with opened("Chat-4", path, key="$MY_KEY") as model:
-        assert await said(model, "x") == [None, "x", SECRET]
-        told = canonical(model.identity).decode() + repr(model) + model.label
-        assert SECRET not in told and "hidden" not in told and "sk-built-in" not in told
-        assert model.identity["endpoint"] == {"api_base": "http://***@host/v1", "model": "chat-4"}
-
-
-async def test_a_checkpoint_counts_by_its_bytes(path: Path, tmp_path: Path) -> None:
-    found = []
-    for name, text in (("a", "{}"), ("b", "{}"), ("c", "[]")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(text)
-        async with opened("vlm.Echo", path, model_path=tmp_path / name) as model:
-            found.append(model.identity)
-    assert found[0] == found[1] != found[2] and str(tmp_path) not in canonical(found[0]).decode()
-
-
 async def test_this_process_stays_as_it_was(path: Path) -> None:
     def state() -> list[object]:
         context = ssl._create_default_https_context
@@ -322,10 +333,14 @@ def test_workers_end_with_the_process_that_asks(path: Path) -> None:
     os.kill(worker, 0)
     asks.send_signal(signal.SIGKILL)
     asks.communicate()
+    _await(lambda: not _runs(worker))
+
+
+def _await(condition: Callable[[], bool]) -> None:
     ends = time.monotonic() + 10
-    while time.monotonic() < ends and _runs(worker):
-        time.sleep(0.05)
-    assert not _runs(worker)
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
 
 
 def _runs(process: int) -> bool:
@@ -353,7 +368,9 @@ def test_the_names_of_models_are_listed(path: Path) -> None:
     assert done.output.split() == [
         "Chat-4",
         "Echo-7B",
+        "Keyed",
         "api.Chat",
-        *(f"vlm.{name}" for name in ("Echo", "FirstPicture", "Odd", "Prompted")),
+        "api.Headed",
+        *(f"vlm.{name}" for name in ("Decorated", "Echo", "FirstPicture", "Odd", "Processed", "Prompted")),
     ]
     assert Vlmeval.__doc__ and "mmdyn list vlmeval" in Vlmeval.__doc__

@@ -173,7 +173,7 @@ def test_large_weights_are_told_apart_by_samples(tmp_path: Path) -> None:
 
 def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "model_index.json").mkdir()
-    with pytest.raises(UserError, match="is no checkpoint in diffusers' form"):
+    with pytest.raises(UserError, match="is no checkpoint in the form of diffusers"):
         find_checkpoint(str(tmp_path))
     (tmp_path / "model_index.json").rmdir()
     (tmp_path / "model_index.json").write_text("{}")
@@ -189,7 +189,7 @@ def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_folders_that_are_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is no checkpoint in diffusers' form: it has no model_index.json"):
+    with pytest.raises(UserError, match=r"is no checkpoint in the form of diffusers: it has no model_index.json"):
         find_checkpoint(str(tmp_path))
     index = tmp_path / "model_index.json"
     for text in ("", "[]", "{}", '{"_class_name": 3'):

@@ -53,7 +53,7 @@ def test_nothing_is_written_and_no_key_is_needed(tmp_path: Path) -> None:
     priced, unpriced = found.rows[0], found.rows[2]
     assert priced.cost == pytest.approx((priced.prompt_tokens + priced.completion_tokens) / 1e5)
     assert priced.prompt_tokens > 6 * 64 and priced.currency == "USD"
-    assert unpriced.cost is None and unpriced.prompt_tokens == priced.prompt_tokens
+    assert unpriced.cost == 0 and unpriced.prompt_tokens == priced.prompt_tokens
     (note,) = found.notes
     assert note.startswith("openai:gpt-4o: what is answered already was not looked for (openai:gpt-4o needs a key")
 
@@ -97,3 +97,10 @@ def test_a_mistake_is_told_as_by_a_run(tmp_path: Path) -> None:
         estimate(opened, "baseline:majority", tmp_path / "run", modes="standart")
     with pytest.raises(UserError, match="there is no model 'openay'"):
         estimate(opened, "openay:x", tmp_path / "run")
+    for wrong, problem in (
+        ({"executor": "rey"}, "there is no executor 'rey'"),
+        ({"partition": "coast"}, "there is no partition 'coast'"),
+        ({"max_cost": 1}, "--max-cost needs the price of openai:m"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            estimate(opened, "openai:m,base_url=http://h/v1", tmp_path / "run", **wrong)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from mmdyn.errors import ModelError
+from mmdyn.errors import ModelError, UserError
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import RejectedError, TransientError, open_model
 from mmdyn.record import Reply
@@ -18,14 +19,18 @@ from mmdyn.run.executors._fleet import LOSSES, Fleet
 from mmdyn.run.executors._replica import Replica, unpack
 
 
-class Lost(Exception):
+class Broken(Exception):
+    """What this cluster raises for whatever else goes wrong."""
+
+
+class Lost(Broken):
     """What this cluster raises for a lost actor."""
 
 
 class Cluster:
     """As much of Ray as a fleet uses, in this process: `dies` says by a request's text whether its replica is lost."""
 
-    exceptions = SimpleNamespace(RayActorError=Lost, ObjectLostError=Lost)
+    exceptions = SimpleNamespace(RayError=Broken, **dict.fromkeys(_fleet.LOSS_ERRORS, Lost))
 
     def __init__(self, dies: Callable[[str], bool]) -> None:
         self.dies = dies
@@ -104,7 +109,7 @@ def test_a_request_that_kills_replicas_is_given_up_and_others_are_answered() -> 
 def test_replicas_that_never_answer_end_the_run() -> None:
     replies = ask_all(Cluster(lambda text: True), [f"{n}" for n in range(40)])
     fatal = [reply for reply in replies if isinstance(reply, ModelError)]
-    assert fatal and "were lost 6 times and none answered" in str(fatal[0])
+    assert fatal and "were lost 7 times and none answered" in str(fatal[0])
     assert all(isinstance(reply, ModelError | RejectedError) for reply in replies), "nobody waits for ever"
 
 
@@ -128,3 +133,44 @@ def test_a_replica_that_opens_another_model_is_noticed(tmp_path: Any) -> None:
     (error,) = ask_all(Changing(lambda text: False), ["a"], model=f"scripted:{file}", count=1)
     assert isinstance(error, ModelError)
     assert "a replica of scripted:s.jsonl differs from the one here in its script: set what differs" in str(error)
+
+
+def test_a_request_that_kills_replicas_takes_no_others_with_it() -> None:
+    cluster = Cluster(lambda text: text == "poison")
+    replies = ask_all(cluster, [*map(str, range(10)), "poison", *map(str, range(10, 40))], count=1, concurrency=32)
+    assert [type(reply) for reply in replies if not isinstance(reply, Reply)] == [RejectedError]
+    assert isinstance(replies[10], RejectedError) and str(replies[10]).endswith(f"{LOSSES} times in a row")
+    assert cluster.started == 1 + LOSSES + 1, "lost among others, then alone"
+    assert max(map(len, cluster.batches)) == 8
+
+
+def test_what_else_goes_wrong_on_the_cluster_ends_in_a_sentence() -> None:
+    class Refusing(Cluster):
+        def start(self, text: str, folder: str) -> Any:
+            async def open() -> bytes:
+                raise Broken("no such runtime environment\nat length")
+
+            return SimpleNamespace(open=SimpleNamespace(remote=open))
+
+    (error,) = ask_all(Refusing(lambda text: False), ["a"], count=1)
+    assert isinstance(error, ModelError)
+    assert str(error) == "Ray cannot run a replica of baseline:lexical: no such runtime environment"
+
+
+def test_no_room_is_counted_from_when_the_last_replica_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_fleet, "WAIT_SECONDS", 1.5)
+
+    async def main() -> float:
+        fleet = Fleet(Cluster(lambda text: False), "baseline:lexical", open_model("baseline:lexical"), 2, 0.5, 12)
+        loop, fleet._there = asyncio.get_running_loop(), 1
+        began = loop.time()
+
+        def go() -> None:
+            fleet._there, fleet._went = 0, time.monotonic()
+
+        loop.call_later(1.9, go)
+        with pytest.raises(UserError, match="has had no room for a replica of baseline:lexical"):
+            await fleet._wait(loop.create_future())
+        return loop.time() - began
+
+    assert asyncio.run(main()) > 1.9 + 1.5

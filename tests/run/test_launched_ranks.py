@@ -18,9 +18,12 @@ from running import contents, many_samples
 from serving import serve
 
 from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError
 from mmdyn.record import Record
 from mmdyn.run.evaluate import evaluate
-from mmdyn.work.store import Reader
+from mmdyn.work import ranks
+from mmdyn.work.ranks import Ranks
+from mmdyn.work.store import Reader, Store
 
 MODES = ["--mode", "standard,kprag", "--epochs", "2"]
 
@@ -145,10 +148,12 @@ def test_a_rank_that_was_started_otherwise_is_noticed(source: SampleSet, tmp_pat
     good = command(source, tmp_path / "run", "--limit", "4")
     bad = command(source, tmp_path / "run", "--limit", "8")
     first, second = start(good, 0), start(bad, 1)
-    said = first.communicate(timeout=60)
-    second.communicate(timeout=60)
-    assert first.returncode == 2
-    assert "mmdyn: rank 1 was given another task than rank 0: start every rank with the same command" in said[1]
+    said, other = first.communicate(timeout=60), second.communicate(timeout=60)
+    sentence = "this rank was given another task than rank 0: start every rank with the same command"
+    assert (first.returncode, second.returncode) == (2, 2)
+    assert f"mmdyn: rank 1: {sentence}" in said[1]
+    assert f"mmdyn: {sentence}" in other[1] and "asking" not in other[1], "it is told before anything is asked"
+    assert by_writer(tmp_path / "run", "rank-1") == 0
 
 
 def test_variants_are_made_on_the_way_by_all_ranks(source: SampleSet, tmp_path: Path) -> None:
@@ -211,3 +216,45 @@ def test_accelerate_on_one_process_is_a_share_of_all(
 ) -> None:
     options: Any = {"modes": ["standard", "kprag"], "epochs": 2, "quiet": True, "executor": "accelerate"}
     assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", **options)) == alone
+
+
+def test_a_limit_stops_each_rank_and_keeps_what_was_answered(source: SampleSet, tmp_path: Path) -> None:
+    with serve(latency=0.2) as server:
+        model = f"openai:fake,base_url={server.url}"
+        done = torchrun(command(source, tmp_path / "run", "--max-requests", "20", "--concurrency", "4", model=model))
+        assert done.returncode == 1 and "exitcode  : 3" in done.stderr, done.stderr
+        assert sum(server.stats.requests.values()) == 20
+    assert answered(tmp_path / "run") == 20
+
+
+@pytest.mark.parametrize("sooner", [0, 1])
+def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_path: Path, sooner: int) -> None:
+    with serve(latency=0.5) as server:
+        model = f"openai:fake,base_url={server.url}"
+        arguments = command(source, tmp_path / "run", "--max-requests", "12", model=model)
+        both = [start([*arguments, "--concurrency", "6" if rank == sooner else "1"], rank) for rank in (0, 1)]
+        while by_writer(tmp_path / "run", Ranks(1 - sooner, 2).writer) < 6:
+            assert both[sooner].poll() is None, "a launcher would end the other one in flight"
+            time.sleep(0.02)
+        said = [rank.communicate(timeout=60)[1] for rank in both]
+        assert [rank.returncode for rank in both] == [3, 3], said
+        assert sum(server.stats.requests.values()) == answered(tmp_path / "run") == 12
+
+
+def test_a_rank_at_work_is_waited_for_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ranks, "NOTE_SECONDS", 0.1)
+    monkeypatch.setattr(ranks, "LOOK_SECONDS", 0.05)
+    until = time.monotonic() + 0.6
+    with Store(tmp_path / "records", "rank-1"):
+        Ranks(0, 2).wait_for(1, tmp_path / "records", lambda: time.monotonic() > until)
+    assert capsys.readouterr().err == "waiting for rank 1, which is at work\n"
+
+
+def test_variants_keep_their_limit(source: SampleSet, tmp_path: Path) -> None:
+    options: Any = {"ops": "shuffle", "quiet": True}
+    run = evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)
+    with pytest.raises(UserError, match="holds variants made with another --limit, which --ops fixes: choose another"):
+        evaluate(source, "baseline:lexical", tmp_path / "run", limit=8, **options)
+    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)) == contents(run)

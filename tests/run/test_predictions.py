@@ -22,6 +22,8 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.run.predictions import score_predictions
 from mmdyn.run.score import score
 from mmdyn.sample import Option, Sample
+from mmdyn.work.run_folder import FAILURE, RECORD
+from mmdyn.work.store import Reader, Store
 from perturb.pipeline import perturb
 
 openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: pip install 'mmdyn[xlsx]'")
@@ -95,7 +97,7 @@ def test_rows_become_records_as_if_we_had_asked(source: SampleSet, tmp_path: Pat
 
 def test_rows_without_prediction_and_rows_of_nobody_are_counted(source: SampleSet, tmp_path: Path) -> None:
     rows = exported(source, tmp_path)
-    rows = [rows[0], rows[0], {**rows[1], "question": "Another one?"}, rows[2], {**rows[3], "id": "zzz"}]
+    rows = [rows[0], rows[0], {**rows[1], "question": "Another one?"}, rows[2], {**rows[3], "id": "zzz", "index": 9}]
     file = predicted(tmp_path / "m_exam.json", rows, ["B", "C", "AC", None, "A"])
     run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
     assert dict(tally.counts) == {"twice": 1, "answered": 1, "other": 1, "absent": 2, "empty": 1, "unknown": 1}
@@ -219,7 +221,7 @@ def test_another_run_is_not_written_into(source: SampleSet, tmp_path: Path) -> N
 
 
 def test_the_knowledge_beside_a_question_goes_as_its_hint_and_comes_back_as_the_mode(tmp_path: Path) -> None:
-    known = {"knowledge_points": ("Even numbers",)}
+    known: Any = {"knowledge_points": ("Even numbers",)}
     source = write_set(tmp_path / "exam", [choice("a", **known), choice("b"), choice("c", **known)], "exam")
     plain = predicted(tmp_path / "m_exam.tsv", exported(source, tmp_path), ["B", "B", "A"])
     done = CliRunner().invoke(data_command, ["convert", str(source.folder), "-o", str(tmp_path / "k.tsv"), "--kprag"])
@@ -244,3 +246,47 @@ def test_the_knowledge_beside_a_question_goes_as_its_hint_and_comes_back_as_the_
     assert [*load(tmp_path / "k.tsv")] == [sample for sample in source if sample.id != "b"], (
         "a hint is no part of a sample"
     )
+
+
+def test_a_file_that_was_corrected_after_a_call_that_failed_is_scored(source: SampleSet, tmp_path: Path) -> None:
+    rows = exported(source, tmp_path)
+    file = predicted(tmp_path / "m_exam.json", rows, ["A", "A", "A", "A"])
+    other = predicted(tmp_path / "m_none.json", [{**row, "question": "?"} for row in rows], ["A"] * 4)
+    with pytest.raises(UserError, match=r"no row of .*m_none.json is of a sample of"):
+        score_predictions([(file, source), (other, source)], tmp_path / "run")
+    with Store(tmp_path / "run" / "records") as store:
+        assert [*store_items(tmp_path / "run")] == [], "all files are looked at before anything is written"
+        store.put(RECORD, "left by a call that was killed", b"{}")
+    predicted(file, rows, ["B", "AC", "4", "A"])
+    run, _ = score_predictions([(file, source)], tmp_path / "run")
+    assert {record.sample: record.reply.text for record in run.records()} == {"a": "B", "m": "AC", "k": "4", "b": "A"}
+    predicted(file, rows, ["C", "AC", "4", "A"])
+    again, _ = score_predictions([(file, source)], tmp_path / "again")
+    assert {record.request for record in run.records()}.isdisjoint(record.request for record in again.records())
+
+
+def store_items(run: Path) -> list[tuple[str, bytes]]:
+    with Reader(run / "records") as reader:
+        return [*reader.items(RECORD), *reader.items(FAILURE)]
+
+
+def test_files_of_two_models_for_one_set_are_planned_twice(tmp_path: Path) -> None:
+    known: Any = {"knowledge_points": ("Even numbers",)}
+    source = write_set(tmp_path / "exam", [choice("a", **known), choice("b"), choice("c", **known)], "exam")
+    rows = [{**row, "hint": "- Even numbers"} for row in exported(source, tmp_path) if row["id"] != "b"]
+    files = [predicted(tmp_path / f"{name}_exam.json", rows, ["B", "B"]) for name in ("one", "two")]
+    run, _ = score_predictions([(file, source) for file in files], tmp_path / "run")
+    assert (run.config.planned, run.config.skipped, len([*run.records()])) == (4, {"kprag": 2}, 4)
+
+
+@pytest.mark.parametrize("kind", ["json", "tsv"])
+def test_ids_that_pandas_read_as_numbers_are_found_by_their_index(tmp_path: Path, kind: str) -> None:
+    names = ["002", "001", "100", "003"]
+    source = write_set(tmp_path / "exam", [choice(name, question=f"Is {name} odd?") for name in names], "exam")
+    rows = [{**row, "id": int(row["id"])} for row in exported(source, tmp_path)]
+    rows[3]["question"] = "Another one?"
+    file = predicted(tmp_path / f"m_exam.{kind}", rows[::-1], ["A", "B", "C", "D"])
+    run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
+    found = {record.sample: record.reply.text for record in run.records()}
+    assert found == {"002": "D", "001": "C", "100": "B", "003": ""}
+    assert +tally.counts == {"answered": 3, "other": 1, "absent": 1}

@@ -102,6 +102,10 @@ def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"name": "rai"}, r"there is no executor 'rai' \(did you mean 'ray'\?\): local, accelerate, ray are"),
         ({"name": "local", "replicas": 2}, "are settings of --executor ray: add it, or leave them out"),
         ({"name": "ray", "replicas": 0}, "replicas is 0: give another number"),
+        (
+            {"name": "ray", "gpus": 1.5},
+            "gpus is 1.5, which Ray gives to no replica: give a fraction of one, or a whole",
+        ),
     ):
         with pytest.raises(UserError, match=problem):
             open_executor(**arguments)  # type: ignore[arg-type]

@@ -136,3 +136,14 @@ def test_tolerance_and_unit_of_the_sample_count() -> None:
     sample = blank(answer=(("9.81",),), match=Match(tolerance=0.02, unit="m/s^2"))
     assert score(sample, "9.7 m/s²").value == 1.0
     assert score(sample, "9.7 km").value == 0.0
+
+
+def test_what_the_server_says_was_declined_or_held_back_is_refused() -> None:
+    sample, refused = choice(answer="B"), Score("refused", 0.0, None, "refused")
+    for finish in ("refusal", "refusal: SAFETY"):
+        assert score(sample, "", finish_reason=finish) == refused
+        assert score(sample, "B", finish_reason=finish) == refused
+    assert score(sample, "\n", finish_reason="content_filter") == refused
+    assert score(sample, "B", finish_reason="content_filter") == Score("ok", 1.0, ["B"], "alone")
+    assert score(sample, "", finish_reason="stop") == Score("unparsed", 0.0, None, "empty")
+    assert score(sample, "", finish_reason="refusal", error="timeout") == Score("failed", None, None, "failed")

@@ -461,3 +461,24 @@ def test_a_shared_store_sees_what_a_later_process_saved(tmp_path: Path, monkeypa
             second.put("kind", "key", b"value")
             second.flush()
             assert first.get("kind", "key") == b"value"
+
+
+def test_items_come_in_one_order_over_files_and_what_is_unsaved_and_the_first_files_value_counts(
+    tmp_path: Path,
+) -> None:
+    with Store(tmp_path, "rank-0") as first, Store(tmp_path, "rank-1") as second:
+        for number in range(0, 1200, 2):
+            first.put("k", f"{number:05}", b"0")
+        for number in range(0, 1200, 3):
+            second.put("k", f"{number:05}", b"1")
+        first.flush()
+        second.flush()
+        for number in range(1199, -1, -5):
+            second.put("k", f"{number:05}", b"tail")
+        second.put("j", "00001", b"another kind")
+        with Reader(tmp_path) as reader:
+            found = list(reader.items("k"))
+        keys = [f"{number:05}" for number in range(1200) if not (number % 2 and number % 3 and (number + 1) % 5)]
+        assert [key for key, _ in found] == keys
+        values = dict(found)
+        assert [values[f"{number:05}"] for number in (4, 6, 9, 19)] == [b"0", b"0", b"1", b"tail"]

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.models.backends._http_errors import Server
+from mmdyn.models.backends._usage import consistent, count
 from mmdyn.models.model import TransientError
 from mmdyn.record import Reply, Usage
 
@@ -25,31 +26,11 @@ class _Block(Struct, frozen=True):
     thinking: str = ""
 
 
-class _Written(Struct, frozen=True):
-    thinking_tokens: int | None = None
-
-
-class _Usage(Struct, frozen=True):
-    """`input_tokens` are those that were neither read from the cache nor written to it."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens_details: _Written | None = None
-
-    def plain(self) -> Usage:
-        cached = self.cache_read_input_tokens or 0
-        thought = (self.output_tokens_details or _Written()).thinking_tokens or 0
-        prompt = (self.input_tokens or 0) + (self.cache_creation_input_tokens or 0) + cached
-        return Usage(prompt, self.output_tokens or 0, thought, cached)
-
-
 class _Answer(Struct, frozen=True):
     type: str
     content: list[_Block] = []
     stop_reason: str | None = None
-    usage: _Usage = _Usage()
+    usage: object = None
 
 
 _decoder = msgspec.json.Decoder(_Answer)
@@ -72,4 +53,12 @@ def read_reply(body: bytes, server: Server) -> Reply:
     reason = answer.stop_reason or ""
     if not text and reason not in FINISH:
         raise TransientError(f"an empty or unfinished answer (stop reason {server.clean(reason) or 'none'})")
-    return Reply(text, FINISH.get(reason, reason), answer.usage.plain(), reasoning=reasoning)
+    return Reply(text, FINISH.get(reason, reason), _usage(answer.usage), reasoning=reasoning)
+
+
+def _usage(given: object) -> Usage:
+    """`input_tokens` are those that were neither read from the cache nor written to it."""
+    cached = count(given, "cache_read_input_tokens")
+    prompt = count(given, "input_tokens") + count(given, "cache_creation_input_tokens") + cached
+    thought = count(given, "output_tokens_details", "thinking_tokens")
+    return consistent(prompt, count(given, "output_tokens"), thought, cached)

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.models.backends._http_errors import Server
+from mmdyn.models.backends._usage import consistent, count
 from mmdyn.models.model import TransientError
 from mmdyn.record import Reply, Usage
 
@@ -34,23 +35,10 @@ class _Feedback(Struct, frozen=True, rename="camel"):
     block_reason: str = ""
 
 
-class _Usage(Struct, frozen=True, rename="camel"):
-    """`candidates_token_count` leaves the thoughts out; what was cached is among `prompt_token_count`."""
-
-    prompt_token_count: int = 0
-    candidates_token_count: int = 0
-    thoughts_token_count: int = 0
-    cached_content_token_count: int = 0
-
-    def plain(self) -> Usage:
-        written = self.candidates_token_count + self.thoughts_token_count
-        return Usage(self.prompt_token_count, written, self.thoughts_token_count, self.cached_content_token_count)
-
-
 class _Answer(Struct, frozen=True, rename="camel"):
     candidates: list[_Candidate] = []
     prompt_feedback: _Feedback = _Feedback()
-    usage_metadata: _Usage = _Usage()
+    usage_metadata: object = None
     error: object = None
 
 
@@ -70,7 +58,7 @@ def read_reply(body: bytes, server: Server) -> Reply:
         raise TransientError(f"an answer that cannot be read ({server.clean(str(error))})") from None
     if answer.error and not answer.candidates:
         raise server.error(502, {}, body)
-    usage = answer.usage_metadata.plain()
+    usage = _usage(answer.usage_metadata)
     if answer.prompt_feedback.block_reason:
         return Reply("", f"refusal: {server.clean(answer.prompt_feedback.block_reason)}", usage)
     if not answer.candidates:
@@ -84,3 +72,10 @@ def read_reply(body: bytes, server: Server) -> Reply:
     if not text and reason not in FINISH:
         raise TransientError(f"an empty or unfinished answer (finish reason {server.clean(reason) or 'none'})")
     return Reply(text, FINISH.get(reason, reason), usage, reasoning=reasoning)
+
+
+def _usage(given: object) -> Usage:
+    """`candidatesTokenCount` leaves the thoughts out; what was cached is among `promptTokenCount`."""
+    thought = count(given, "thoughtsTokenCount")
+    written = count(given, "candidatesTokenCount") + thought
+    return consistent(count(given, "promptTokenCount"), written, thought, count(given, "cachedContentTokenCount"))

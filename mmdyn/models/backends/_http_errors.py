@@ -18,6 +18,8 @@ from mmdyn.models.model import RejectedError, TransientError
 
 LONGEST_MESSAGE = 300
 LONGEST_SEARCHED = 5000
+USERINFO = re.compile(r"://[^/\s]{1,1000}@")
+"""The name and password in an address."""
 
 PASSING = {408, 409, 425, 429}
 TOO_MANY = {429, 529}
@@ -61,6 +63,7 @@ class Server(Struct, frozen=True):
         """Somebody else's text on one line: no secrets, no control characters, not long."""
         for secret in self.secrets:
             text = text.replace(secret, "***")
+        text = USERINFO.sub("://***@", text)
         text = " ".join(text.split())
         text = "".join(
             letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: LONGEST_MESSAGE + 1]

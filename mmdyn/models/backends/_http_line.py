@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mmdyn.errors import ModelError
-from mmdyn.models.backends._http_errors import Server
+from mmdyn.models.backends._http_errors import PASSING, Server
 from mmdyn.models.backends._http_setup import proxy_for
 from mmdyn.models.model import TransientError
 
@@ -41,6 +41,8 @@ class Line:
         try:
             async with self._opened().post(self._url, data=data, proxy=self._proxy, allow_redirects=False) as response:
                 answer = await _read(response)
+        except aiohttp.ClientHttpProxyError as error:
+            raise self._proxy_error(error.status) from None
         except aiohttp.ClientConnectorError as error:
             raise self._unreachable(
                 error.strerror or str(error), may_pass=not isinstance(error, aiohttp.ClientSSLError)
@@ -53,7 +55,6 @@ class Line:
             raise TransientError(
                 f"the connection broke ({self._server.clean(str(error) or type(error).__name__)})"
             ) from None
-        self._reached = True
         if response.status != 200:
             raise self._server.error(response.status, response.headers, answer)
         if "json" not in response.content_type:
@@ -69,15 +70,31 @@ class Line:
 
     def _opened(self) -> ClientSession:
         if self._session is None:
-            from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+            from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, TraceConfig
 
+            trace = TraceConfig()
+            trace.on_connection_create_end.append(self._connected)
             self._session = ClientSession(
                 connector=TCPConnector(limit=0),
                 timeout=ClientTimeout(total=self._timeout, sock_connect=self._connect_seconds),
                 headers=self._headers,
                 cookie_jar=DummyCookieJar(),
+                trace_configs=[trace],
             )
         return self._session
+
+    async def _connected(self, *_: object) -> None:
+        """A connection stands, whose answer may take minutes: from now on one that is refused may pass."""
+        self._reached = True
+
+    def _proxy_error(self, status: int) -> Exception:
+        from yarl import URL
+
+        proxy = URL(self._proxy or "")
+        told = f"the proxy {proxy.host}:{proxy.port} answered HTTP {status}"
+        if status in PASSING or status >= 500:
+            return TransientError(told)
+        return ModelError(f"{told}: mend {self._url.scheme}_proxy")
 
     def _unreachable(self, reason: str, *, may_pass: bool = True) -> Exception:
         reason = self._server.clean(reason)

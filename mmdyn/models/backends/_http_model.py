@@ -47,7 +47,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         headers, sent = credentials(spec, options, api, given)
         plain, names = self._parameters()
         self._sent = with_extra_body(plain, options, api)
-        hidden = secrets(headers, api)
+        hidden = secrets(headers, api, url)
         self._server = Server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, names)
         self._line = Line(url, self._server, headers, options.timeout)
         self._pictures = self._open_pictures()

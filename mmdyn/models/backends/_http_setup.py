@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from yarl import URL
 
 Count = Annotated[int, Meta(ge=1)]
+SHORTEST_SECRET = 6
+"""Characters of a value that is cut out of what is shown; a shorter one would take other words with it."""
 
 
 class HttpOptions(Struct, frozen=True, kw_only=True):
@@ -105,11 +108,13 @@ def address(base_url: str, path: str, endings: tuple[str, ...]) -> tuple[URL, st
 def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """The headers of every request, and what credential is among them in words ("" for none).
 
-    Raises UserError for a key that cannot be sent, ModelError where one is needed and its variable is not set.
+    Raises UserError for a key that cannot be sent or a variable that cannot be one, ModelError where one is needed and its variable is not set.
     """
     headers = {**api.headers, **given}
     sent = f"the headers {', '.join(given)}" if given else ""
     variable = options.api_key_env
+    if not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):  # perhaps the key itself, so that it is not shown
+        raise UserError("api_key_env is not the name of a variable: put the key into one, and give api_key_env=NAME")
     key = os.environ.get(variable, "").strip()
     own_server = "base_url" in spec.options and variable == type(options)().api_key_env
     if key and not any(name.lower() in ("authorization", api.key_header.lower()) for name in given):
@@ -125,11 +130,21 @@ def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, 
     return {"Content-Type": "application/json", **headers}, sent
 
 
-def secrets(headers: Mapping[str, str], api: Api) -> tuple[str, ...]:
-    """What must never be shown: the headers' values, and the key without its `Bearer`."""
+def secrets(headers: Mapping[str, str], api: Api, url: URL) -> tuple[str, ...]:
+    """What must never be shown, the longest first: the headers' values, the key without its `Bearer`, the values of the
+    address's query, and the name and password of the proxy; both of these also as they are written in an address.
+    """
+    from urllib.parse import quote, unquote
+
     open_to_all = {"Content-Type", *api.headers}
     values = [value for name, value in headers.items() if name not in open_to_all]
-    return tuple(dict.fromkeys([*values, *(value.rpartition(" ")[2] for value in values)]))
+    values += [value.rpartition(" ")[2] for value in values]
+    values += [pair.partition("=")[2] for pair in url.raw_query_string.split("&")]
+    values += [form for value in url.query.values() for form in (value, quote(value, safe=""))]
+    userinfo = (proxy_for(url) or "").partition("://")[2].rpartition("@")[0]
+    password = userinfo.partition(":")[2]
+    values += [userinfo, password, unquote(password)]
+    return tuple(sorted({value for value in values if len(value) >= SHORTEST_SECRET}, key=len, reverse=True))
 
 
 def proxy_for(url: URL) -> str | None:

@@ -7,7 +7,6 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
@@ -57,14 +56,13 @@ class LocalBackend(ABC):
     """A checkpoint in transformers' form: image-text-to-text where its config says so, else text.
 
     A model without a chat template is given the bare texts. Options can be weighed (`ChoicesPart`). The weights are loaded
-    with the first request. Raises UserError: options, device, checkpoint; MissingExtra.
+    with the first request. The libraries' versions decide how sums are rounded, not what is asked: run.json's `versions`
+    holds them, not the identity. Raises UserError: options, device, checkpoint; MissingExtra.
     """
 
     cached = True
     varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
     name: ClassVar[str]
-    packages: ClassVar[tuple[str, ...]]
-    """Those whose versions count, for they decide the last bits of what comes out."""
     batches_waiting: ClassVar[int]
     """So many batches' requests are let in, so that those of about one length make full ones."""
 
@@ -89,7 +87,6 @@ class LocalBackend(ABC):
             "system": options.system,
             "parameters": options.parameters,
             "generation": read_json(self._folder / "generation_config.json"),
-            "versions": {package: version(package) for package in self.packages},
         }
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:

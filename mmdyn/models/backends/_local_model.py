@@ -9,7 +9,7 @@ from typing import Any
 from mmdyn.models.backends._likelihood import weigh
 from mmdyn.models.backends._local_draws import Draws
 from mmdyn.models.backends._local_options import LocalOptions
-from mmdyn.models.backends._local_prompt import Prompt, Refused
+from mmdyn.models.backends._local_prompt import Prompt, Refused, ends_texts
 from mmdyn.models.backends._thinking import split_thinking
 from mmdyn.record import Reply, Usage
 
@@ -23,6 +23,7 @@ class LocalModel:
         self.processor, self.model = processor, model
         self.tokenizer = getattr(processor, "tokenizer", processor)
         self._vision, self._options, self._stopped = processor is not self.tokenizer, options, stopped
+        self._ends_texts = ends_texts(self.tokenizer)
         model.generation_config = self._generation_config()
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -36,6 +37,8 @@ class LocalModel:
             inputs = self.processor(text=texts, images=[prompt.pictures for prompt in prompts], **settings)
         else:
             inputs = self.processor(text=texts, **settings)
+        if prompts[0].special and self._ends_texts:
+            _take_ends_off(inputs, side)
         return inputs.to(self.model.device, dtype=self.model.dtype) if self._vision else inputs.to(self.model.device)
 
     def check_length(self, tokens: int, more: int) -> None:
@@ -60,6 +63,7 @@ class LocalModel:
         with torch.inference_mode():
             made = self.model.generate(
                 **inputs,
+                tokenizer=self.tokenizer,  # for a checkpoint that ends answers at some texts
                 logits_processor=LogitsProcessorList(draws),
                 stopping_criteria=StoppingCriteriaList([self._stop]),
             )
@@ -73,10 +77,13 @@ class LocalModel:
     def _reply(self, prompt: Prompt, length: int, tokens: list[int]) -> Reply:
         ends = next((number for number, token in enumerate(tokens) if token in self._ends), None)
         written = tokens if ends is None else tokens[:ends]
+        if ends is None and self.model.generation_config.stop_strings:
+            while written[-1:] == [self.tokenizer.pad_token_id]:  # the others of its batch are longer
+                written = written[:-1]
         reasoning, text = split_thinking(self.tokenizer.decode(written, skip_special_tokens=True))
         return Reply(
             text=(prompt.lead + text).strip(),
-            finish_reason="length" if ends is None else "stop",
+            finish_reason="length" if ends is None and len(written) == self._options.max_new_tokens else "stop",
             usage=Usage(prompt_tokens=length, completion_tokens=len(written) + (ends is not None)),
             reasoning=reasoning,
             changed=prompt.changed,
@@ -91,6 +98,7 @@ class LocalModel:
             do_sample=False,
             num_beams=1,
             num_return_sequences=1,
+            return_dict_in_generate=False,
             max_length=None,
             max_new_tokens=self._options.max_new_tokens,
             eos_token_id=sorted(self._ends) or None,
@@ -103,3 +111,13 @@ class LocalModel:
         import torch
 
         return torch.full((input_ids.shape[0],), self._stopped(), device=input_ids.device, dtype=torch.bool)
+
+
+def _take_ends_off(inputs: Any, side: str) -> None:
+    """Take the EOS off that the tokenizer put behind each text, in place."""
+    shape, mask = inputs["input_ids"].shape, inputs["attention_mask"]
+    if side == "right":
+        mask.scatter_(1, mask.sum(-1, keepdim=True) - 1, 0)
+    for name, old in list(inputs.items()):
+        if getattr(old, "shape", None) == shape:
+            inputs[name] = old[:, :-1]

@@ -59,6 +59,7 @@ class Prompter:
         owners = (processor, self.tokenizer) if vision else ()
         tokens = [getattr(owner, "image_token", None) for owner in owners]
         self._placeholders = [token for token in tokens if isinstance(token, str) and token]
+        self._controls = sorted(_control_tokens(self.tokenizer).difference(self._placeholders))
 
     def write(
         self, messages: tuple[Message, ...], pictures: list[Any], changed: str, seed: tuple[str | int, ...]
@@ -76,8 +77,9 @@ class Prompter:
         text = self._templated(turns) + lead if self._chat else self._plain(turns, lead)
         bos = self.tokenizer.bos_token
         special = not self._chat or (self._vision and not (bos and text.startswith(bos)))
-        if any(token in message.text for token in self._placeholders for message in messages):
-            changed = "; ".join(filter(None, [changed, "a text that stands for a picture parted in two"]))
+        for what, tokens in (("picture", self._placeholders), ("control token", self._controls)):
+            if any(token in message.text for token in tokens for message in messages):
+                changed = "; ".join(filter(None, [changed, f"a text that stands for a {what} parted in two"]))
         return Prompt(text, pictures, choices, special, lead, seed, changed)
 
     def _templated(self, turns: tuple[Message, ...]) -> str:
@@ -96,7 +98,7 @@ class Prompter:
 
     def _content(self, turn: Message) -> Any:
         if not self._vision:
-            return turn.text
+            return self._own(turn.text)
         return [
             {"type": "image"} if isinstance(part, ImagePart) else {"type": "text", "text": self._own(part.text)}
             for part in turn.shown
@@ -115,10 +117,28 @@ class Prompter:
         return str(self._placeholders[0])
 
     def _own(self, text: str) -> str:
-        """A text in which nothing stands for a picture."""
-        for token in self._placeholders:
+        """A text in which nothing stands for a picture, or for a token that is no text."""
+        for token in (*self._placeholders, *self._controls):
             text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
+
+
+def _control_tokens(tokenizer: Any) -> set[str]:
+    """Those that a text is searched for: the ones with a role, such as EOS, and all others that are marked as special.
+
+    One of a single letter cannot be parted (it may be a letter of the vocabulary that was taken to pad with).
+    """
+    try:
+        marked = {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
+    except NotImplementedError:  # mistral-common's, which looks for none in a text
+        marked = set()
+    return {token for token in marked.union(tokenizer.all_special_tokens) if len(token) > 1}
+
+
+def ends_texts(tokenizer: Any) -> bool:
+    """Whether a tokenizer puts EOS behind texts, as for training: a model does not go on with those."""
+    bare, ended = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
+    return bool(ended[-1:] == [tokenizer.eos_token_id] != bare[-1:])
 
 
 def continuation_ids(tokenizer: Any, text: str, continuation: str) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends._thinking import split_thinking
+from mmdyn.models.backends._usage import consistent, count
 from mmdyn.models.model import TransientError
 from mmdyn.record import Reply, Usage
 
@@ -43,31 +44,9 @@ class _Choice(Struct, frozen=True):
     logprobs: _Logprobs | None = None
 
 
-class _Details(Struct, frozen=True):
-    reasoning_tokens: int | None = None
-    cached_tokens: int | None = None
-
-
-class _Usage(Struct, frozen=True):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    completion_tokens_details: _Details | None = None
-    prompt_tokens_details: _Details | None = None
-    prompt_cache_hit_tokens: int | None = None
-
-    def plain(self) -> Usage:
-        written, read = (self.completion_tokens_details or _Details()), (self.prompt_tokens_details or _Details())
-        return Usage(
-            self.prompt_tokens or 0,
-            self.completion_tokens or 0,
-            written.reasoning_tokens or 0,
-            read.cached_tokens or self.prompt_cache_hit_tokens or 0,
-        )
-
-
 class _Completion(Struct, frozen=True):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: object = None
     error: object = None
 
 
@@ -101,14 +80,22 @@ def read_reply(body: bytes, server: Server, *, keep_thinking: bool = False) -> R
         raise TransientError(f"an empty or unfinished answer (finish reason {server.clean(finish) or 'none'})")
     fields = (field for field in (message.reasoning_content, message.reasoning) if isinstance(field, str))
     reasoning = "\n".join(filter(None, [next(fields, ""), thought]))
-    usage = completion.usage.plain() if completion.usage else Usage()
-    return Reply(text, finish, usage, reasoning=reasoning, logprobs=_logprobs(choice.logprobs))
+    return Reply(text, finish, _usage(completion.usage), reasoning=reasoning, logprobs=_logprobs(choice.logprobs))
 
 
 def _text(message: _Message) -> str:
     if isinstance(message.content, list):
         return "".join(piece.text or "" for piece in message.content)
     return message.content or ""
+
+
+def _usage(given: object) -> Usage:
+    return consistent(
+        count(given, "prompt_tokens"),
+        count(given, "completion_tokens"),
+        count(given, "completion_tokens_details", "reasoning_tokens"),
+        count(given, "prompt_tokens_details", "cached_tokens") or count(given, "prompt_cache_hit_tokens"),
+    )
 
 
 def _logprobs(given: _Logprobs | None) -> tuple[float, ...]:

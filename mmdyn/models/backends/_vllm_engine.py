@@ -10,7 +10,7 @@ from mmdyn.errors import ModelError
 from mmdyn.keys import digest
 from mmdyn.models.backends._likelihood import likeliest
 from mmdyn.models.backends._local_options import VllmOptions
-from mmdyn.models.backends._local_prompt import Prompt, continuation_ids
+from mmdyn.models.backends._local_prompt import Prompt, continuation_ids, ends_texts, read_json
 from mmdyn.models.backends._thinking import split_thinking
 from mmdyn.record import Reply, Usage
 
@@ -21,7 +21,8 @@ class VllmEngine:
     def __init__(self, folder: Path, tokenizer: Any, dtype: str, options: VllmOptions, vision: bool) -> None:
         from vllm import LLM
 
-        self._tokenizer, self._options = tokenizer, options
+        self._tokenizer, self._options, self._ends_texts = tokenizer, options, ends_texts(tokenizer)
+        self._penalty = read_json(folder / "generation_config.json").get("repetition_penalty") or 1.0
         pictures: dict[str, Any] = {"limit_mm_per_prompt": {"image": options.max_images}} if vision else {}
         try:
             self._llm = LLM(
@@ -48,6 +49,7 @@ class VllmEngine:
                 top_p=options.top_p,
                 max_tokens=options.max_new_tokens,
                 seed=int(digest(prompt.seed)[:12], 16),
+                repetition_penalty=self._penalty,
             )
             for prompt in prompts
         ]
@@ -74,6 +76,8 @@ class VllmEngine:
 
     def _put(self, prompt: Prompt, more: tuple[int, ...] = ()) -> dict[str, Any]:
         ids = self._tokenizer(prompt.text, add_special_tokens=prompt.special)["input_ids"]
+        if prompt.special and self._ends_texts:
+            ids = ids[:-1]
         pictures = {"multi_modal_data": {"image": prompt.pictures}} if prompt.pictures else {}
         return {"prompt_token_ids": [*ids, *more], **pictures}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -74,10 +75,13 @@ class Process:
         self._words, self._stopped_for = b"", ""
         self._gone = self.broken = False
         self.last_answer = time.monotonic()
-        self._hearing = threading.Thread(target=self._hear_words, daemon=True)
-        self._reading = threading.Thread(target=self._read, daemon=True)
-        self._hearing.start()
-        self._reading.start()
+        self._lines = queue.SimpleQueue[bytes | None]()
+        self._reading, self._hearing, self._writing, self._ending = self._threads = [
+            threading.Thread(target=target, daemon=True)
+            for target in (self._read, self._hear_words, self._write, self._see_end)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def usable(self) -> bool:
@@ -87,15 +91,12 @@ class Process:
     def request(self, do: str, **body: Json) -> Future[Told]:
         """Ask the worker to `do` something. The Future fails with WorkerGone where the process ends first."""
         asked = Future[Told]()
-        asked.set_running_or_notify_cancel()  # from here on nobody but the reading thread settles it
+        asked.set_running_or_notify_cancel()  # from here on nobody but the threads below settles it
         with self._guard:
             number = next(self._numbers)
             if not self._gone:
                 self._waiting[number] = asked
-                with contextlib.suppress(OSError):  # it just died: the reading thread finds out and says how
-                    assert self._process.stdin is not None
-                    self._process.stdin.write(canonical({"id": number, "do": do, **body}) + b"\n")
-                    self._process.stdin.flush()
+                self._lines.put(canonical({"id": number, "do": do, **body}) + b"\n")
                 return asked
         asked.set_exception(WorkerGone(self._epitaph()))
         return asked
@@ -103,19 +104,16 @@ class Process:
     def stop(self, reason: str) -> None:
         """Kill it and what it started; whoever waits for an answer is told the reason."""
         self._stopped_for = self._stopped_for or reason
-        with contextlib.suppress(ProcessLookupError):
-            if self._process.poll() is None:
-                os.killpg(self._process.pid, signal.SIGKILL)
+        if not self._gone:  # afterwards its number may be somebody else's
+            self._kill()
 
     def close(self) -> None:
         """Let it end by itself, and else kill it."""
-        with contextlib.suppress(OSError), self._guard:
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+        self._lines.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(CLOSE_SECONDS)
         self.stop("it was closed")
-        for thread in (self._reading, self._hearing):
+        for thread in self._threads:
             thread.join(CLOSE_SECONDS)
         self._process.wait()
 
@@ -127,8 +125,22 @@ class Process:
         text = "".join(letter if letter.isprintable() else " " for letter in text)
         return " ".join(text.split())
 
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _write(self) -> None:
+        """Pass requests on, for as long as it takes, and then close the pipe."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it died
+            while (line := self._lines.get()) is not None:
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+
     def _read(self) -> None:
-        """Settle futures until the pipe ends; then those that are left."""
+        """Settle futures until the pipe ends, and the process with it."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             try:
@@ -140,22 +152,27 @@ class Process:
                 )
                 break
             self.last_answer = time.monotonic()
-            if (asked := self._waiting.pop(told.id, None)) is not None:
+            with self._guard:
+                asked = self._waiting.pop(told.id, None)
+            if asked is not None:
                 asked.set_result(told)
         self._process.stdout.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(CLOSE_SECONDS)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            return
+        self._kill()
+
+    def _see_end(self) -> None:
+        """End what it started when it has ended, which may hold the pipes; then settle the futures that are left."""
         self._process.wait()
-        self._hearing.join(CLOSE_SECONDS)
+        self._kill()
+        self._lines.put(None)
+        for thread in (self._reading, self._hearing):
+            thread.join(CLOSE_SECONDS)
         with self._guard:
             self._gone, left = True, [*self._waiting.values()]
             self.broken = self.broken or not self._stopped_for
             self._waiting.clear()
-            with contextlib.suppress(OSError):
-                assert self._process.stdin is not None
-                self._process.stdin.close()
         for asked in left:
             asked.set_exception(WorkerGone(self._epitaph()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from mmdyn.models.model import Spec, read_options
 PYTHON = "MMDYN_VLMEVAL_PYTHON"
 
 FORM = Form("transformers", "config.json", ("**/*",))
+
+_QUERY = re.compile(r"(://[^\s?]{1,2000})\?\S*")
 
 
 class Options(Struct, frozen=True):
@@ -64,20 +67,40 @@ def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
     for key, text in spec.options.items():
         if key in own:
             continue
-        name = key.removeprefix("init.")
-        if SECRET.search(name) and not text.startswith("$"):
-            raise UserError(
-                f"the option {key} is a secret: put it into a variable of the environment and write '{key}=$VARIABLE'"
+        name, value = key.removeprefix("init."), _value(text)
+        if _in_sight(name, value):
+            secret, write = (
+                ("has", "'$VARIABLE' in its place") if isinstance(value, (dict, list)) else ("is", f"'{key}=$VARIABLE'")
             )
-        keywords[name] = _value(text)
+            raise UserError(
+                f"the option {key} {secret} a secret: put it into a variable of the environment and write {write}"
+            )
+        keywords[name] = value
     return options, keywords
 
 
 def identified(keywords: dict[str, Json]) -> dict[str, Json]:
     """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path; addresses
-    are without credentials.
+    are without credentials and queries.
     """
-    return {name: _checkpoint(value) if isinstance(value, str) else value for name, value in keywords.items()}
+    return {name: _identified(value) for name, value in keywords.items()}
+
+
+def _identified(value: Json) -> Json:
+    if isinstance(value, dict):
+        return identified(value)
+    if isinstance(value, list):
+        return [_identified(item) for item in value]
+    return _checkpoint(value) if isinstance(value, str) else value
+
+
+def _in_sight(name: str, value: Json) -> bool:
+    """Whether a keyword is a secret, or holds one, that is no `$NAME`."""
+    if isinstance(value, dict):
+        return any(_in_sight(name if SECRET.search(name) else key, item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(_in_sight(name, item) for item in value)
+    return bool(SECRET.search(name)) and not (isinstance(value, str) and value.startswith("$"))
 
 
 def _value(text: str) -> Json:
@@ -97,4 +120,4 @@ def _checkpoint(value: str) -> Json:
         there = (folder / FORM.index).is_file()
     except (OSError, ValueError):  # a text that can be no path
         there = False
-    return find_checkpoint(value, FORM).identity if there else CREDENTIALS.sub("//***@", value)
+    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(r"\1", CREDENTIALS.sub("//***@", value))

@@ -8,6 +8,7 @@ stays in here. Requests are `{"id": …, "do": "hello" | "build" | "generate" | 
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
 import difflib
@@ -21,6 +22,7 @@ import re
 import signal
 import ssl
 import sys
+import textwrap
 import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -28,22 +30,22 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-SECRET = re.compile(r"(?i)(^|_)(api_?|access_?|secret_?)?(keys?|token|secret|password|passwd|auth|credentials?)$")
-"""A keyword of such a name is never told."""
-
+SECRET = re.compile(  # what has such a name is never told, neither a keyword nor an entry in one
+    r"(?i)(^|[_-])((api|app|access|secret)[_-]?)?(keys?|token|secret|password|passwd|auth|authorization|credentials?|ak|sk)$"
+    r"|(secret[_-]?id|app[_-]?code|headers)$"
+)
+# Attributes that say whom an API's object asks.
 ENDPOINTS = ("api_base", "base_url", "api_url", "url", "endpoint", "model")
-"""Attributes of an API's object that say whom it asks."""
 
 SPARE = 4  # threads for each request under way: one that hangs keeps its thread, though nobody waits for it any more
 
-FAILURES = (
+FAILURES = (  # what its classes return in an answer's place
     "Failed to obtain answer",
     "Fail to obtain answer",
     "Error: Bad Response Statuse Code.",
     "Error: Failed to parse the response.",
     "Image Decode Error",
 )
-"""What its classes return in an answer's place."""
 
 
 class Failure(Exception):
@@ -79,7 +81,7 @@ class Worker:
             "keywords": told({**keywords, **options}),
             "endpoint": told({name: asked[name] for name in ENDPOINTS if name in asked}),
             "api": self.is_api,
-            "encodes": self.is_api and mentions(kind, "encode_image_to_base64"),
+            "encodes": self.is_api and evaluates(kind, "encode_image_to_base64"),
             "interleaves": bool(getattr(kind, "INTERLEAVE", True)),
         }
 
@@ -96,7 +98,7 @@ class Worker:
             self.model.verbose = "verbose" in request["options"] and self.model.verbose
             if "retry" not in request["options"]:
                 self.model.retry = 1
-        self.reads_system = mentions(type(self.model), "system_prompt")
+        self.reads_system = evaluates(type(self.model), "self.system_prompt")
         return {}
 
     def generate(self, request: Any) -> dict[str, Any]:
@@ -107,12 +109,7 @@ class Worker:
         return (self._ask_api if self.is_api else self._ask_local)(merged(parts), system)
 
     def _ask_local(self, parts: list[dict[str, str]], system: str | None) -> dict[str, Any]:
-        with prompted(self.model, system):
-            try:
-                answer = call(self.model, parts)
-            except BaseException as error:  # somebody else's code, as above
-                raise Failure("raised", sentence(error)) from None
-        return {"text": checked(answer, self.model), "finish_reason": "", "usage": {}}
+        return {"text": checked(call(self.model, parts, system), self.model), "finish_reason": "", "usage": {}}
 
     def _ask_api(self, parts: list[dict[str, str]], system: str | None) -> dict[str, Any]:
         """On a copy, so that nothing which a call leaves on the object is there in the next, and several can go on at a time."""
@@ -129,11 +126,7 @@ class Worker:
             return seen[0]
 
         model.generate_inner = watched
-        with prompted(model, system):
-            try:
-                answer = call(model, parts)
-            except BaseException as error:  # somebody else's code, as above
-                raise Failure("raised", sentence(error)) from None
+        answer = call(model, parts, system)
         return read_outcome(seen[0] if seen else None, answer, model)
 
 
@@ -161,22 +154,28 @@ def unknown(name: str, known: Iterable[str]) -> Failure:
     return Failure("unknown", f"has no model {name!r}{hint}")
 
 
-def resolve(options: dict[str, Any]) -> dict[str, Any]:
+def resolve(value: Any, key: str = "") -> Any:
     """Options as keywords: `$NAME` is read from the environment, as it was before vlmeval was imported."""
-    values = dict[str, Any]()
-    for key, value in options.items():
-        if isinstance(value, str) and value.startswith("$"):
-            if value[1:] not in ENVIRONMENT:
-                raise Failure("unbuilt", f"the environment has no variable {value[1:]}, which the option {key} names")
-            value = ENVIRONMENT[value[1:]]
-        values[key] = value
-    return values
+    if isinstance(value, dict):
+        return {name: resolve(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [resolve(item, key) for item in value]
+    if not isinstance(value, str) or not value.startswith("$"):
+        return value
+    if value[1:] not in ENVIRONMENT:
+        raise Failure("unbuilt", f"the environment has no variable {value[1:]}, which the option {key} names")
+    return ENVIRONMENT[value[1:]]
 
 
-def told(keywords: dict[str, Any]) -> Any:
-    """Keywords as JSON, those left out that may be secrets; what JSON cannot say by its type."""
-    plain = {key: value for key, value in keywords.items() if not SECRET.search(key)}
-    return json.loads(json.dumps(plain, default=lambda value: f"<{type(value).__name__}>"))
+def told(value: Any) -> Any:
+    """Keywords as JSON, without those that may be secrets; what JSON cannot say by its type, `$NAME` by what it stands for."""
+    if isinstance(value, dict):
+        return {str(key): told(item) for key, item in value.items() if not SECRET.search(str(key))}
+    if isinstance(value, (list, tuple)):
+        return [told(item) for item in value]
+    if isinstance(value, str) and value.startswith("$") and not SECRET.search(value[1:]):
+        return ENVIRONMENT.get(value[1:], value)
+    return value if isinstance(value, (str, int, float, type(None))) else f"<{type(value).__name__}>"
 
 
 def version() -> str:
@@ -189,21 +188,18 @@ def version() -> str:
     return str(getattr(module, "__version__", "unknown"))
 
 
-def mentions(kind: type, name: str) -> bool:
-    """Whether any method of a class, but those that only set it up, uses an attribute or a function of this name."""
-    setters = ("__init__", "preprocess_message_with_role")
-    return any(
-        name in names_in(code)
-        for base in kind.__mro__
-        for method, value in vars(base).items()
-        if method not in setters and (code := getattr(value, "__code__", None))
-    )
-
-
-def names_in(code: types.CodeType) -> set[str]:
-    """The names that code uses, its comprehensions and inner functions too."""
-    inner = [names_in(part) for part in code.co_consts if isinstance(part, types.CodeType)]
-    return {*code.co_names}.union(*inner)
+def evaluates(kind: type, expression: str) -> bool:
+    """Whether any method of a class, but those that only set it up, evaluates `self.NAME` or `NAME`; to assign it does not count."""
+    setters, wanted = ("__init__", "preprocess_message_with_role"), ast.parse(expression, mode="eval").body
+    for base in kind.__mro__:
+        source = ""
+        with contextlib.suppress(OSError, TypeError):  # a class without one is no class of VLMEvalKit's
+            source = textwrap.dedent(inspect.getsource(base))
+        methods = [part for each in ast.parse(source).body for part in getattr(each, "body", ())]
+        nodes = (node for part in methods if getattr(part, "name", "") not in setters for node in ast.walk(part))
+        if any(type(node) is type(wanted) and ast.dump(node) == ast.dump(wanted) for node in nodes):
+            return True
+    return False
 
 
 @contextlib.contextmanager
@@ -219,11 +215,15 @@ def prompted(model: Any, system: str | None) -> Iterator[None]:
             model.system_prompt = before
 
 
-def call(model: Any, parts: list[dict[str, str]]) -> Any:
+def call(model: Any, parts: list[dict[str, str]], system: str | None) -> Any:
     """Its `generate`, with no data set's name where it asks for one."""
     named = inspect.signature(model.generate).parameters.get("dataset")
     needed = named is not None and named.default is inspect.Parameter.empty
-    return model.generate(parts, dataset=None) if needed else model.generate(parts)
+    with prompted(model, system):
+        try:
+            return model.generate(parts, dataset=None) if needed else model.generate(parts)
+        except BaseException as error:  # somebody else's code, as above
+            raise Failure("raised", sentence(error)) from None
 
 
 def as_typed(parts: list[dict[str, str]]) -> list[dict[str, str]]:

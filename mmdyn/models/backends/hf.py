@@ -22,7 +22,6 @@ class HuggingFace(LocalBackend):
     """
 
     name = "hf"
-    packages = ("torch", "transformers")
     batches_waiting = 4
 
     def __init__(self, spec: Spec) -> None:

@@ -18,7 +18,6 @@ class VLLM(LocalBackend):
     """
 
     name = "vllm"
-    packages = ("vllm", "transformers")
     batches_waiting = 2
 
     def __init__(self, spec: Spec) -> None:

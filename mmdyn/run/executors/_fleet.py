@@ -23,17 +23,22 @@ BATCH = 8
 PAUSE_SECONDS = 1.0
 """Before a lost replica is started anew."""
 LOSSES = 3
-"""Replicas that a request may have been lost with, before it counts as one that kills them; and, times the number of
-replicas, that may be lost in a row with no answer in between."""
+"""Replicas that a request may have been lost with, alone, before it counts as one that kills them; and, times the number
+of replicas, that may be lost in a row with no answer in between."""
+LOSS_ERRORS = ("RayActorError", "ObjectLostError", "OutOfMemoryError", "NodeDiedError", "WorkerCrashedError")
+"""Errors of Ray's that say that a replica is gone, and not that it cannot be had."""
 NOTE_SECONDS, WAIT_SECONDS = 20.0, 600.0
 """How long no replica may be there before this is said, and before it ends the run."""
 
 
 class _Waiting:
-    """A request that waits for its answer. Made in the loop that asks."""
+    """A request that waits for its answer. Made in the loop that asks.
+
+    suspect: a replica was lost with it, and perhaps with others; `losses` counts those that had nothing but it.
+    """
 
     def __init__(self, request: Request) -> None:
-        self.request, self.losses = request, 0
+        self.request, self.suspect, self.losses = request, False, 0
         self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
 
@@ -57,10 +62,12 @@ class Fleet:
         self._batches = max(1, most // (count * self._batch))
         options = {"num_cpus": 0, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         self._kind = ray.remote(**options)(Replica)
-        self._losses = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError)
+        self._failures = ray.exceptions.RayError
+        self._losses = tuple(getattr(ray.exceptions, name) for name in LOSS_ERRORS)
         self._queue: asyncio.Queue[_Waiting] | None = None
         self._lives: list[asyncio.Task[None]] = []
         self._there = self._lost_in_a_row = 0
+        self._went = 0.0
         self._fatal: BaseException | None = None
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
@@ -94,8 +101,11 @@ class Fleet:
                     await self._feed(replica, queue)
                 finally:
                     self._there -= 1
+                    self._went = time.monotonic()
             except* self._losses as lost:
                 self._count_loss(lost)
+            except* self._failures as failed:
+                raise ModelError(f"Ray cannot run a replica of {self.label}: {_first_line(failed)}") from None
             finally:
                 self._ray.kill(replica)
             await asyncio.sleep(PAUSE_SECONDS)
@@ -119,7 +129,7 @@ class Fleet:
         """Wait for a replica, as long as it takes while others are there."""
         began, noted = time.monotonic(), False
         while not (await asyncio.wait([opening], timeout=1))[0]:
-            waited = 0.0 if self._there else time.monotonic() - began
+            waited = 0.0 if self._there else time.monotonic() - max(began, self._went)
             if waited > WAIT_SECONDS:
                 raise UserError(f"the cluster has had no room for a replica of {self.label}: lower --gpus-per-replica")
             if waited > NOTE_SECONDS and not noted:
@@ -132,12 +142,35 @@ class Fleet:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await slots.acquire()
-                batch = [await queue.get()]
-                while len(batch) < self._batch and not queue.empty():
-                    batch.append(queue.get_nowait())
-                putting = tasks.create_task(self._put(replica, batch))
+                batch = await self._next(queue)
+                suspect = batch[0].suspect
+                putting = tasks.create_task(
+                    self._put_alone(replica, batch, slots) if suspect else self._put(replica, batch)
+                )
                 putting.add_done_callback(lambda _: slots.release())
-                putting.add_done_callback(partial(self._put_ended, batch, queue))
+                alone = suspect or len(batch) == self._batches == 1
+                putting.add_done_callback(partial(self._put_ended, batch, queue, alone))
+                if suspect:
+                    await asyncio.wait([putting])
+
+    async def _next(self, queue: asyncio.Queue[_Waiting]) -> list[_Waiting]:
+        """What travels together: a suspect goes alone, so that it takes nobody with it."""
+        batch = [await queue.get()]
+        while len(batch) < self._batch and not queue.empty() and not batch[0].suspect:
+            one = queue.get_nowait()
+            if one.suspect:
+                queue.put_nowait(one)
+                break
+            batch.append(one)
+        return batch
+
+    async def _put_alone(self, replica: Any, batch: list[_Waiting], slots: asyncio.Semaphore) -> None:
+        """Put a batch when the replica has got through with all others, and others when it has with this one."""
+        for _ in range(self._batches - 1):
+            await slots.acquire()
+        await self._put(replica, batch)
+        for _ in range(self._batches - 1):
+            slots.release()
 
     async def _put(self, replica: Any, batch: list[_Waiting]) -> None:
         found = answers(await replica.ask.remote(pack([one.request for one in batch])))
@@ -150,12 +183,15 @@ class Fleet:
             except (TransientError, RejectedError, ModelError) as error:
                 one.reply.set_exception(error)
 
-    def _put_ended(self, batch: list[_Waiting], queue: asyncio.Queue[_Waiting], _: asyncio.Task[None]) -> None:
+    def _put_ended(
+        self, batch: list[_Waiting], queue: asyncio.Queue[_Waiting], alone: bool, putting: asyncio.Task[None]
+    ) -> None:
         """Put what was lost with its replica to another one."""
         for one in batch:
             if one.reply.done():
                 continue
-            one.losses += 1
+            one.suspect = True
+            one.losses += alone and not putting.cancelled()
             if one.losses < LOSSES:
                 queue.put_nowait(one)
             else:
@@ -163,10 +199,9 @@ class Fleet:
 
     def _count_loss(self, lost: BaseExceptionGroup[Any]) -> None:
         self._lost_in_a_row += 1
-        if self._lost_in_a_row >= LOSSES * self._count:
-            reason = str(lost.exceptions[0]).partition("\n")[0]
+        if self._lost_in_a_row > LOSSES * self._count:
             raise ModelError(
-                f"replicas of {self.label} were lost {self._lost_in_a_row} times and none answered ({reason}): see that "
+                f"replicas of {self.label} were lost {self._lost_in_a_row} times and none answered ({_first_line(lost)}): see that "
                 "every machine has this version of mmdyn, and memory enough for the model"
             )
 
@@ -181,3 +216,10 @@ class Fleet:
             one = self._queue.get_nowait()
             if not one.reply.done():
                 one.reply.set_exception(error)
+
+
+def _first_line(errors: BaseExceptionGroup[Any]) -> str:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error).partition("\n")[0] or type(error).__name__

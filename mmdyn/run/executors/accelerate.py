@@ -21,15 +21,14 @@ from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store, session_of
 
 LAUNCH, BEGIN, END = "launch", "begin of share", "end of share"
-"""The store's kinds for what the first rank says when all may begin, by the session of its store, and for what each other
-rank says first and last, by that session and its number.
+"""The store's kinds for what the first rank says when all may begin, a digest of what is shared, by the session of its
+store, and for what each other rank says first and last, by that session and its number.
 """
 
 
 class End(Struct, frozen=True):
-    """How a rank's share ended. `work` is a digest of what was shared; `error` is empty where all was asked."""
+    """How a rank's share ended; `error` is empty where all was asked."""
 
-    work: str
     error: str = ""
     stopped: bool = False
 
@@ -52,21 +51,37 @@ class Accelerate:
             self.ranks.wait_for(0, store.folder, announced)
 
     def run(self, engine: Engine) -> None:
-        """Ask this rank's share; the first rank returns when all shares are asked. Raises UserError where one was not."""
-        if self.ranks.number:
-            with self._saying_so(engine):
-                self._ask(engine)
-            return
-        self._announce(engine.store)
-        self._ask(engine)
-        for rank in range(1, self.ranks.size):
-            self._wait_for(rank, engine)
+        """Ask this rank's share; the first rank returns when all shares are asked. Raises UserError where one was not.
 
-    def _announce(self, store: Store) -> None:
+        Raises Stopped where a share's part of a limit is used up: in every rank when none is at work any more, as a launcher
+        ends all when one leaves.
+        """
+        if self.ranks.number:
+            try:
+                with self._saying_so(engine):
+                    self._ask(engine)
+            except Stopped:
+                self.ranks.linger(engine.store.folder)
+                raise
+            return
+        self._announce(engine)
+        stopped: Stopped | None = None
+        try:
+            self._ask(engine)
+        except Stopped as reached:
+            stopped = reached
+        for rank in range(1, self.ranks.size):
+            end = self._wait_for(rank, engine.store)
+            stopped = stopped or (Stopped(end.error) if end.stopped else None)
+        if stopped:
+            raise stopped
+
+    def _announce(self, engine: Engine) -> None:
+        store = engine.store
         self._session = store.session
         for kind in (LAUNCH, BEGIN, END):
             store.forget(kind)
-        store.put(LAUNCH, self._session, canonical(self.ranks.size))
+        store.put(LAUNCH, self._session, canonical(self._work(engine)))
         store.flush()
 
     def _ask(self, engine: Engine) -> None:
@@ -80,28 +95,27 @@ class Accelerate:
         store, key = engine.store, f"{self._session}:{self.ranks.number}"
         store.put(BEGIN, key, b"true")
         store.flush()
-        end = End(self._work(engine), "was stopped before its share was asked")
+        end = End("was stopped before its share was asked")
         try:
+            if store.get(LAUNCH, self._session) != canonical(self._work(engine)):
+                raise UserError("this rank was given another task than rank 0: start every rank with the same command")
             yield
-            end = End(end.work)
+            end = End()
         except MmdynError as error:
-            end = End(end.work, str(error), isinstance(error, Stopped))
+            end = End(str(error), isinstance(error, Stopped))
             raise
         finally:
             store.put(END, key, canonical(end))
             store.flush()
 
-    def _wait_for(self, rank: int, engine: Engine) -> None:
-        store, key = engine.store, f"{self._session}:{rank}"
+    def _wait_for(self, rank: int, store: Store) -> End:
+        key = f"{self._session}:{rank}"
         begun = store.get(BEGIN, key) is not None
         self.ranks.wait_for(rank, store.folder, lambda: store.get(END, key) is not None, begun=begun)
         end = msgspec.json.decode(store.get(END, key) or b"", type=End)
-        if end.stopped:
-            raise Stopped(end.error)
-        if end.error:
+        if end.error and not end.stopped:
             raise UserError(f"rank {rank}: {end.error}")
-        if end.work != self._work(engine):
-            raise UserError(f"rank {rank} was given another task than rank 0: start every rank with the same command")
+        return end
 
     def _work(self, engine: Engine) -> str:
         """A digest of what the ranks share, and how."""

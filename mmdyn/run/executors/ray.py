@@ -35,6 +35,10 @@ class Ray:
         for what, fits in (("replicas", replicas >= 1), ("gpus", gpus is None or gpus >= 0)):
             if not fits:
                 raise UserError(f"{what} is {gpus if what == 'gpus' else replicas}: give another number")
+        if gpus is not None and gpus > 1 and not gpus.is_integer():
+            raise UserError(
+                f"gpus is {gpus:g}, which Ray gives to no replica: give a fraction of one, or a whole number"
+            )
         self.ranks, self._partition = ranks, partition
         self._address, self._replicas, self._gpus = address, replicas, gpus
 

@@ -1,0 +1,65 @@
+"""vlmeval: what a model is known by, and that no secret is in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from models.making_vlmeval import make_vlmeval, opened, said
+
+from making import choice, write_set
+from mmdyn.keys import canonical
+from mmdyn.run.evaluate import evaluate
+
+SECRET = "sk-vlmeval-0123456789"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return make_vlmeval(tmp_path / "packages")
+
+
+async def test_keys_come_from_the_environment_and_go_nowhere_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", SECRET)
+    async with opened("Chat-4", path, key="$MY_KEY") as model:
+        assert await said(model, "x") == [None, "x", SECRET]
+        told = canonical(model.identity).decode() + repr(model) + model.label
+        assert SECRET not in told and "hidden" not in told and "sk-built-in" not in told
+        assert model.identity["endpoint"] == {"api_base": "http://***@host/v1", "model": "chat-4"}
+
+
+async def test_no_secret_is_in_a_runs_folder(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTHORIZATION", f"Bearer {SECRET}")
+    source = write_set(tmp_path / "set", [choice("a")])
+    nested = '{"Authorization":"$AUTHORIZATION"}'
+    model = f"vlmeval:Keyed,extra_headers={nested},api_base=http://h/v1?api-key={SECRET},more=$AUTHORIZATION"
+    run = evaluate(source, f"{model},path={path},python={sys.executable}", tmp_path / "run", quiet=True)
+    assert [record.reply.text for record in run.records()] == [f"Bearer {SECRET}"], (
+        "the class has what the variable holds"
+    )
+    text = (tmp_path / "run" / "run.json").read_text()
+    assert SECRET not in text and "sk-built-in" not in text and '"http://h/v1"' in text and '"depth"' in text
+
+
+async def test_a_variable_counts_by_what_it_holds(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(name)
+        monkeypatch.setenv("WEIGHTS", str(tmp_path / name))
+        monkeypatch.setenv("STYLE", f"style {name}")
+        async with opened("vlm.Echo", path, model_path="$WEIGHTS", style="$STYLE") as model:
+            found.append(model.identity["keywords"])
+    assert [one["style"] for one in found] == ["style a", "style b"]
+    assert found[0]["model_path"] != found[1]["model_path"] and str(tmp_path) not in canonical(found[0]).decode()
+
+
+async def test_a_checkpoint_counts_by_its_bytes(path: Path, tmp_path: Path) -> None:
+    found = []
+    for name, text in (("a", "{}"), ("b", "{}"), ("c", "[]")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(text)
+        async with opened("vlm.Echo", path, model_path=tmp_path / name) as model:
+            found.append(model.identity)
+    assert found[0] == found[1] != found[2] and str(tmp_path) not in canonical(found[0]).decode()
