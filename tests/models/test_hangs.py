@@ -16,7 +16,7 @@ from mmdyn.models.message import Message
 from mmdyn.models.model import Limits
 from mmdyn.record import Reply, Usage
 
-TIMEOUT = 2.0
+TIMEOUT = 120.0
 
 
 async def seconds_for(count: int, faults: str, seed: int = 0) -> float:
@@ -38,9 +38,8 @@ async def seconds_for(count: int, faults: str, seed: int = 0) -> float:
 
 
 @pytest.mark.parametrize("count", [60, 300])
-async def test_one_in_ten_that_hang_cost_no_more_than_two_time_outs(count: int) -> None:
-    calm = await seconds_for(count, "")
-    assert await seconds_for(count, "hang=0.1") < 1.3 * calm + 2 * TIMEOUT
+async def test_nobody_waits_for_a_time_out_where_one_in_ten_hang(count: int) -> None:
+    assert await seconds_for(count, "hang=0.1") < TIMEOUT / 2
 
 
 class Slow:
