@@ -16,13 +16,14 @@ from typing import Any, Literal, cast
 
 from mmdyn.errors import PluginError, did_you_mean
 
-Kind = Literal["operators", "models", "formats", "scorers", "benchmarks"]
+Kind = Literal["operators", "models", "formats", "scorers", "rubrics", "benchmarks"]
 
 FOLDERS: dict[Kind, dict[str, str]] = {
     "operators": {"image.": "perturb.image", "text.": "perturb.text"},
     "models": {"": "mmdyn.models.backends"},
     "formats": {"": "mmdyn.data.formats"},
-    "scorers": {"": "mmdyn.scoring.policies"},
+    "scorers": {"": "mmdyn.scoring.policies", "metric.": "mmdyn.scoring.metrics"},
+    "rubrics": {"": "mmdyn.scoring.rubrics"},
     "benchmarks": {"": "mmdyn.benchmarks"},
 }
 

@@ -77,6 +77,30 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     weight: float = 1.0
 
 
+class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a judge made of a reply: `value` in [0, 1]; None where it gave no verdict (`error` says why).
+
+    `votes`: what each vote gives the reply, none where it was decided without asking. `parts`: of an answer of several
+    parts, what each is given, the median of the votes; `value` is their mean, or for one part the median itself. `items`: for
+    a checklist, by item, whether most votes find it met. `agreement`: of several votes, the share that says what was decided,
+    over all parts and items. `reason`: the first vote's own words. `requests`: how many were sent to the judge, tries again counted;
+    `usage` and `cost` are the sums over them, `cost` None where that is not known. `cached`: replies out of the cache beside them.
+    """
+
+    value: float | None
+    votes: tuple[float, ...] = ()
+    parts: tuple[float, ...] = ()
+    items: tuple[bool, ...] = ()
+    agreement: float | None = None
+    reason: str = ""
+    error: str = ""
+    requests: int = 0
+    cached: int = 0
+    usage: Usage = Usage()
+    cost: float | None = None
+    currency: str = ""
+
+
 class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One answer of one model to one sample under one condition, with what a report needs to know of the sample.
 

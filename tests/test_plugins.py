@@ -96,6 +96,7 @@ def test_another_package_s_plug_ins_are_listed(site: Path) -> None:
     assert found["models"]["echo"] == "mmdyn_example.echo:Echo"
     assert found["formats"]["quiz"] == "mmdyn_example.quiz:Quiz"
     assert found["scorers"]["generous"] == "mmdyn_example.generous:Generous"
+    assert found["rubrics"]["brevity"] == "mmdyn_example.brevity:Brevity"
     assert found["benchmarks"]["sums"] == "mmdyn_example.sums:Sums"
 
 
@@ -190,5 +191,5 @@ def test_a_real_installer_installs_it(tmp_path: Path) -> None:
 
 
 def test_the_kinds_are_these() -> None:
-    assert set(FOLDERS) == {"operators", "models", "formats", "scorers", "benchmarks"}
+    assert set(FOLDERS) == {"operators", "models", "formats", "scorers", "rubrics", "benchmarks"}
     assert plugins.names.cache_info().maxsize is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,10 +16,8 @@ COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "token
 
 
 def print_estimate(estimate: Estimate) -> None:
-    """Print a table, the sum, and what the numbers are worth."""
-    from mmdyn.models.budget import say_cost
-
-    lines = [COLUMNS, *(_cells(row) for row in estimate.rows)]
+    """Print a table, the sums, and what the numbers are worth."""
+    lines = [COLUMNS, *(_cells(row) for row in (*estimate.rows, *estimate.judges))]
     widths = [max(len(line[place]) for line in lines) for place in range(len(COLUMNS))]
     for line in lines:
         cells = [
@@ -26,22 +25,36 @@ def print_estimate(estimate: Estimate) -> None:
             for place, (text, width) in enumerate(zip(line, widths, strict=True))
         ]
         click.echo(printable("  ".join(cells).rstrip()))
-    costs = dict[str, float]()
-    for row in estimate.rows:
-        if row.cost is not None and row.currency:
-            costs[row.currency] = costs.get(row.currency, 0.0) + row.cost
-    unpriced = sorted({row.model for row in estimate.rows if row.cost is None and row.to_ask})
-    unknown = f"of {', '.join(unpriced)} unknown (no price)" if unpriced else ""
     to_ask = sum(row.to_ask for row in estimate.rows)
-    total = "; ".join(
-        filter(None, (f"cost about {say_cost(costs)}" if costs else "", f"cost {unknown}" if unknown else ""))
-    )
-    click.echo(printable(f"{to_ask} requests to send; {total or 'nothing to pay'}"))
+    click.echo(printable(f"{to_ask} requests to send; {_cost(estimate.rows) or 'nothing to pay'}"))
+    if estimate.judges:
+        _print_judges(estimate)
     for mode, count in estimate.skipped.items():
         click.echo(f"{count} samples cannot be asked in mode {mode}")
     for note in estimate.notes:
         click.echo(printable(note), err=True)
     click.echo("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
+
+
+def _print_judges(estimate: Estimate) -> None:
+    asks = sum(row.to_ask for row in estimate.judges)
+    cost, tries = _cost(estimate.judges) or "nothing to pay", estimate.tries
+    click.echo(printable(f"{asks} requests to judges where each is asked about every answer; {cost}"))
+    click.echo(f"{tries * asks} requests to judges, and {tries} times the cost, at most, where no verdict can be used")
+    click.echo("what judges were asked before is not looked for", err=True)
+
+
+def _cost(rows: Sequence[Row]) -> str:
+    from mmdyn.models.budget import say_cost
+
+    costs = dict[str, float]()
+    for row in rows:
+        if row.cost is not None and row.currency:
+            costs[row.currency] = costs.get(row.currency, 0.0) + row.cost
+    unpriced = list(dict.fromkeys(row.model for row in rows if row.cost is None and row.to_ask))
+    known = f"cost about {say_cost(costs)}" if costs else ""
+    unknown = f"cost of {', '.join(unpriced)} unknown (no price)" if unpriced else ""
+    return "; ".join(filter(None, (known, unknown)))
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +46,26 @@ class OutPath(click.Path):
 F = TypeVar("F", bound=Callable[..., object])
 
 
+def number_option(
+    name: str, metavar: str, help: str, *, default: int | None = 1, least: int = 1, most: int | None = None
+) -> Callable[[F], F]:
+    """An option for a whole number from `least` on; one without a default may be left out."""
+    kind = click.IntRange(least, most)
+    return click.option(name, metavar=metavar, default=default, show_default=True, type=kind, help=help)
+
+
+def concurrency_option(help: str) -> Callable[[F], F]:
+    """How much is waited for at a time."""
+    return number_option("--concurrency", "N", help, default=32)
+
+
+def add_options(command: F, options: Iterable[Callable[[F], F]]) -> F:
+    """A command with options, which its help lists in this order."""
+    for option in reversed([*options]):
+        command = option(command)
+    return command
+
+
 def variant_options(*, required: bool) -> Callable[[F], F]:
     """The options that say which variants to make; where they are not `required`, those made on the way to something else."""
     aside = "" if required else "With --ops: "
@@ -58,21 +79,9 @@ def variant_options(*, required: bool) -> Callable[[F], F]:
             "YAML file of chains stands for several. `mmdyn list operators` names them."
             + ("" if required else " The variants are made on the way and kept in RUN/sets."),
         ),
-        click.option(
-            "--draws",
-            metavar="K",
-            default=1,
-            show_default=True,
-            type=click.IntRange(min=1),
-            help=f"{aside}Variants per sample and chain; one where nothing in a chain is random.",
-        ),
-        click.option(
-            "--seed",
-            metavar="N",
-            default=0,
-            show_default=True,
-            type=click.IntRange(0, (1 << 63) - 1),
-            help=f"{aside}Another seed draws other variants.",
+        number_option("--draws", "K", f"{aside}Variants per sample and chain; one where nothing in a chain is random."),
+        number_option(
+            "--seed", "N", f"{aside}Another seed draws other variants.", default=0, least=0, most=(1 << 63) - 1
         ),
         click.option(
             "--rewriter",
@@ -88,22 +97,10 @@ def variant_options(*, required: bool) -> Callable[[F], F]:
             show_default=True,
             help=f"{aside}Who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.",
         ),
-        click.option(
-            "--workers",
-            metavar="N",
-            default=1,
-            show_default=True,
-            type=click.IntRange(min=1),
-            help=f"{aside}Processes; the variants are the same for any number.",
-        ),
+        number_option("--workers", "N", f"{aside}Processes; the variants are the same for any number."),
     )
 
-    def add(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: add_options(command, options)
 
 
 def executor_options(command: F) -> F:
@@ -116,14 +113,7 @@ def executor_options(command: F) -> F:
             help="local (this process), accelerate (processes that a launcher started) or ray (replicas on a cluster).",
         ),
         click.option("--address", default="", help="Of the Ray cluster. [default: one is started on this machine]"),
-        click.option(
-            "--replicas",
-            metavar="N",
-            default=1,
-            show_default=True,
-            type=click.IntRange(min=1),
-            help="With ray: how many of each model.",
-        ),
+        number_option("--replicas", "N", "With ray: how many of each model."),
         click.option(
             "--gpus-per-replica",
             "gpus",
@@ -138,9 +128,7 @@ def executor_options(command: F) -> F:
             help="How launched processes share the asks: by size, by cost, or in chunks (count,asks=64).",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
 def money_options(command: F) -> F:
@@ -156,18 +144,16 @@ def money_options(command: F) -> F:
             "--max-cost",
             metavar="X",
             type=click.FloatRange(min=0, min_open=True),
-            help="Stop before this call has spent so much, by --prices; the same command goes on, with X anew.",
+            help="Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes on, with X anew.",
         ),
-        click.option(
+        number_option(
             "--max-requests",
-            metavar="N",
-            type=click.IntRange(min=1),
-            help="Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.",
+            "N",
+            "Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.",
+            default=None,
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
 TOP_REASONS = 3
@@ -192,14 +178,31 @@ def print_variants(dynamic: SampleSet) -> bool:
     return bool(dynamic.manifest.counts.get("failed"))
 
 
+def print_json(found: object) -> None:
+    """Print one JSON value, indented, on standard output."""
+    import msgspec
+
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+
+
 def finish(run: RunFolder) -> None:
-    """Print a run's report, and what became of variants that it made; leave with exit status 1 where anything failed."""
+    """Print a run's report, and what became of variants that it made; leave with exit status 1 where anything failed.
+
+    Among launched ranks the first one speaks for all.
+    """
     from mmdyn.data.set_folder import SampleSet
+    from mmdyn.reporting.cascades import Cascades
+    from mmdyn.reporting.cascades_table import print_cascades
     from mmdyn.reporting.summary import report
     from mmdyn.reporting.table import print_summary
+    from mmdyn.work.ranks import Ranks
 
+    if Ranks.of_environment().number:
+        return
     summary = report(run)
     print_summary(summary)
+    if isinstance(summary.cascades, Cascades):
+        print_cascades(summary.cascades)
     click.echo(f"records and settings: {run.folder}; again: mmdyn report {run.folder}", err=True)
     made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]
     failed = [print_variants(SampleSet(folder)) for folder in made]
@@ -207,13 +210,24 @@ def finish(run: RunFolder) -> None:
 
 
 def leave_by(summary: Summary, *, failed: bool = False) -> None:
-    """List on standard error what was never answered; exit status 1 where there is any, or where something else `failed`."""
+    """List on standard error what was never answered, and what no judge gave a verdict on; exit status 1 where there is any, or
+    where something else `failed`."""
+    from mmdyn.reporting.cascades import Cascades
+
+    list_failures("failed", summary.failures, summary.failed)
+    unjudged = 0
+    if isinstance(summary.cascades, Cascades):
+        unjudged = summary.cascades.unjudged
+        list_failures("not judged", summary.cascades.failures, unjudged)
+    if summary.failed or unjudged or failed or any(state.unjudged for state in summary.runs):
+        click.get_current_context().exit(1)
+
+
+def list_failures(what: str, failures: Sequence[object], count: int) -> None:
+    """List the first of `count` answers that something is amiss with on standard error, and say how many more there are."""
     from mmdyn.reporting.table import clean
 
-    for failure in summary.failures:
-        where = f"{failure.sample} of {failure.set}, {failure.model}, {failure.mode}"
-        click.echo(clean(f"failed: {where}: {failure.reason}").plain, err=True)
-    if (more := summary.failed - len(summary.failures)) > 0:
-        click.echo(f"failed: {more} more", err=True)
-    if summary.failed or failed:
-        click.get_current_context().exit(1)
+    for failure in failures:
+        click.echo(clean(f"{what}: {failure}").plain, err=True)
+    if (more := count - len(failures)) > 0:
+        click.echo(f"{what}: {more} more", err=True)

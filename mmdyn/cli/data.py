@@ -154,17 +154,48 @@ def validate_command(path: Path, as_json: bool) -> None:
 @command.command("sample")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=OutPath(), help="The set folder to write.")
-@click.option("-n", "--n", required=True, type=click.IntRange(min=1), help="How many samples.")
+@click.option(
+    "-n", "--n", type=click.IntRange(min=1), help="How many samples; with --cover as few as cover, without it."
+)
 @click.option("--by", callback=split, help="Fields to stratify by, with commas: discipline,difficulty.")
+@click.option("--cover", metavar="NAME", help="Cover every value: knowledge_points, or a field.")
+@click.option(
+    "--balance", metavar="FIELD", help="Take as many of each value of a field, as far as they go: difficulty."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other samples.")
 @click.option("--name", help="The set's name; the folder's without it.")
-def sample_command(path: Path, out: Path, n: int, by: list[str], seed: int, name: str | None) -> None:
-    """Take a stratified sample of a set; variants travel with their parent."""
+def sample_command(
+    path: Path,
+    out: Path,
+    n: int | None,
+    by: list[str],
+    cover: str | None,
+    balance: str | None,
+    seed: int,
+    name: str | None,
+) -> None:
+    """Take a sample of a set; variants travel with their parent.
+
+    Stratified with --by: each stratum has its share. With --cover: few samples that name every knowledge point. With
+    --balance: as many of each difficulty, and then what --n still takes.
+    """
+    from mmdyn.data.cover import cover as cover_set
     from mmdyn.data.load import load
     from mmdyn.data.take import take
 
-    made = take(load(path), out, n, by, seed, name)
-    click.echo(f"{out}: {len(made)} samples")
+    if by and (cover or balance):
+        raise click.UsageError("--by keeps a set's shares, --cover and --balance do not: choose one of them")
+    if n is None and not cover:
+        raise click.UsageError("say how many samples: --n 100")
+    if n is not None and not (cover or balance):
+        click.echo(f"{out}: {len(take(load(path), out, n, by, seed, name))} samples")
+        return
+    done = cover_set(load(path), out, cover, balance, n, seed, name)
+    click.echo(f"{out}: {len(done.made)} samples")
+    if cover:
+        click.echo(f"{cover}: {done.points} of {done.points} covered, which took {done.needed} samples")
+    if balance:
+        click.echo(f"{balance}: {_shares(done.before)} before, {_shares(done.after)} after")
 
 
 @command.command("audit")
@@ -241,6 +272,10 @@ def _problem(row: Row) -> str:
     from mmdyn.errors import InputError
 
     return str(InputError(row.file, row.line, row.problem))
+
+
+def _shares(counts: dict[str, int]) -> str:
+    return ", ".join(f"{value or 'none'} {count}" for value, count in counts.items())
 
 
 def _counts(summary: dict[str, Json]) -> str:

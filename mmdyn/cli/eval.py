@@ -6,7 +6,17 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import OutPath, executor_options, finish, money_options, split, variant_options
+from mmdyn.cli._judging import judge_options
+from mmdyn.cli._shared import (
+    OutPath,
+    concurrency_option,
+    executor_options,
+    finish,
+    money_options,
+    number_option,
+    split,
+    variant_options,
+)
 
 
 @click.command("eval")
@@ -45,25 +55,16 @@ from mmdyn.cli._shared import OutPath, executor_options, finish, money_options, 
     help="likelihood: weigh the options of choices and statements instead of having answers written (for base models).",
 )
 @click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
+@judge_options
 @click.option(
     "--prompt",
     metavar="FILE",
     help="A template of your own with {question}, {options}, {instruction} and, for kprag, {knowledge}.",
 )
 @variant_options(required=False)
-@click.option(
-    "--epochs", default=1, show_default=True, type=click.IntRange(min=1), help="Ask everything so many times."
-)
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="Only the first N questions of each set, with their variants."
-)
-@click.option(
-    "--concurrency",
-    default=32,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Requests in flight at most; one that seems to hang is none.",
-)
+@number_option("--epochs", "N", "Ask everything so many times.")
+@number_option("--limit", "N", "Only the first N questions of each set, with their variants.", default=None)
+@concurrency_option("Requests in flight at most; one that seems to hang is none.")
 @click.option(
     "--no-cache", "use_cache", flag_value=False, default=True, help="Ask again what another run has asked before."
 )
@@ -80,7 +81,7 @@ def command(dry_run: bool, **arguments: Any) -> None:
     \b
     SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
     On several GPUs: accelerate launch --num_processes N -m mmdyn eval …; each process does a share.
-    Exit status: 0 done; 1 done, but some samples were never answered; 3 stopped at --max-cost or --max-requests.
+    Exit status: 0 done; 1 done, but some samples were never answered, or not judged; 3 stopped at --max-cost or --max-requests.
     """
     from mmdyn.errors import UserError
 
@@ -88,15 +89,14 @@ def command(dry_run: bool, **arguments: Any) -> None:
         if tuple(arguments["styles"]) != ("direct",):
             raise UserError("--scoring-mode likelihood is a style of its own: leave --style out")
         arguments["styles"] = ("likelihood",)
-    if dry_run:
-        from mmdyn.cli._estimate import print_estimate
-        from mmdyn.run.dry_run import estimate
+    if not dry_run:
+        from mmdyn.run.evaluate import evaluate
 
-        print_estimate(estimate(**arguments))
+        finish(evaluate(**arguments))
         return
-    from mmdyn.run.evaluate import evaluate
+    from mmdyn.cli._estimate import print_estimate
+    from mmdyn.run.dry_run import estimate
     from mmdyn.work.ranks import Ranks
 
-    run = evaluate(arguments.pop("sets"), arguments.pop("models"), arguments.pop("out"), **arguments)
-    if Ranks.of_environment().number == 0:  # it speaks for all
-        finish(run)
+    if Ranks.of_environment().number == 0:  # the others would count the same
+        print_estimate(estimate(**arguments))

@@ -47,13 +47,15 @@ def command(latency: float, **settings: Any) -> None:
     html      sends a page of HTML
 
     Replies come from the options in the prompt (their first, or one by a hash of the prompt), or from a JSONL FILE of
-    {"match": "…", "reply": "…"}. --key, --model, --context and --blind refuse requests as the real servers do.
+    {"match": "…", "reply": "…"}. Without a FILE it judges, too: a prompt for a judge gets a valid verdict (the best one, or one by
+    a hash of the prompt). --key, --model, --context and --blind refuse requests as the real servers do.
 
     \b
     mmdyn fake-server --port 8000 --latency 100 --faults 429@1=0.05,500=0.02,hang=0.01
     mmdyn eval SET -m openai:fake,base_url=http://127.0.0.1:8000/v1,timeout=5 -o RUN
     mmdyn eval SET -m anthropic:fake,base_url=http://127.0.0.1:8000 -o RUN
     mmdyn eval SET -m gemini:fake,base_url=http://127.0.0.1:8000 -o RUN
+    mmdyn eval SET -m baseline:random --judge openai:fake,base_url=http://127.0.0.1:8000/v1 -o RUN
     """
     import asyncio
 

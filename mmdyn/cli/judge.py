@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from mmdyn.cli._shared import concurrency_option, number_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), or a MODEL.",
 )
-@click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Asks of a model; odd.")
-@click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Requests in flight.")
+@number_option("--votes", "N", "Asks of a model; odd.")
+@concurrency_option("Requests in flight.")
 @click.option("--calibrate", is_flag=True, help="FILE is labelled: measure the judge, and keep the result for reports.")
 @click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
 @click.option("--set", "dynamic", metavar="SET", default="", help="With --calibrate: where the marked set lies now.")
@@ -89,9 +90,10 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
 def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources) -> int:
     import msgspec
 
+    from mmdyn.data.json_lines import LabelledFile
     from mmdyn.reporting.calibration import load_calibrations, save
     from perturb.audit.calibrate import measure
-    from perturb.audit.labels import LabelledFile, labelled_cases
+    from perturb.audit.labels import labelled_cases
     from perturb.audit.lines import in_order, verdict_of
 
     load_calibrations(judge.identity)  # what cannot be read is told before a model is asked
@@ -111,7 +113,8 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
 
 
 def _print(calibration: Calibration) -> None:
-    from mmdyn.reporting.calibration import judge_id, named
+    from mmdyn.reporting.calibration import judge_id
+    from mmdyn.reporting.kept import named
 
     rows = {
         "precision": (calibration.precision, "of the pairs that it rejects, those whose meaning changed"),

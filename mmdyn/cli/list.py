@@ -24,7 +24,7 @@ OURS = ("mmdyn", "perturb")
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, formats, scorers, benchmarks, or VLMEvalKit's own models.
+    """List operators, models, formats, scorers, rubrics, benchmarks, or VLMEvalKit's own models.
 
     Operators are followed by their severities (not those of other packages, which are loaded when they are used), and by
     the names that stand for several operators in a row or, the presets, for a list of chains.

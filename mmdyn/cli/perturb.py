@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import OutPath, not_empty, print_variants, variant_options
+from mmdyn.cli._shared import (
+    OutPath,
+    concurrency_option,
+    not_empty,
+    number_option,
+    print_variants,
+    variant_options,
+)
 
 
 @click.command("perturb")
@@ -30,31 +37,10 @@ from mmdyn.cli._shared import OutPath, not_empty, print_variants, variant_option
     callback=not_empty,
     help="Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]",
 )
-@click.option(
-    "--votes",
-    metavar="N",
-    default=1,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Ask a judge model so often; the majority counts.",
-)
-@click.option(
-    "--redraws",
-    metavar="R",
-    default=3,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Draw a rejected variant again up to R times.",
-)
-@click.option(
-    "--concurrency",
-    metavar="N",
-    default=32,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Variants under way at a time where a model or a GPU is waited for.",
-)
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
+@number_option("--votes", "N", "Ask a judge model so often; the majority counts.")
+@number_option("--redraws", "R", "Draw a rejected variant again up to R times.", default=3, least=0)
+@concurrency_option("Variants under way at a time where a model or a GPU is waited for.")
+@number_option("--limit", "N", "Only the first N samples.", default=None)
 @click.option("--name", metavar="NAME", help="The new set's name. [default: SET's name with -dynamic]")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:

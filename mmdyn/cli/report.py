@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,13 +25,55 @@ if TYPE_CHECKING:
     "--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else, on standard output."
 )
 @click.option("--csv", "csv_file", metavar="FILE", type=OutPath(), help="Write the summary to a CSV file.")
+@click.option(
+    "--correct",
+    type=click.Choice(["rogan-gladen", "ppi", "ppi++"]),
+    help="Correct scores for the scorer's errors, as `mmdyn grade --calibrate` measured them (rogan-gladen), or by people's "
+    "marks of some of the run's answers (ppi; ppi++ weighs the scores by how well they tell).",
+)
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=click.Path(),
+    help="With ppi: JSONL with key (or sample and mode) and human, a mark from 0 to 1, of answers chosen at random.",
+)
+@click.option("--repeats", "with_repeats", is_flag=True, help="pass@k, majority@k, worst@k and consistency of repeats.")
+@click.option(
+    "--k",
+    "ks",
+    metavar="K,...",
+    default="",
+    callback=split,
+    help="With --repeats: of how many tries. [default: 1 and as many as there are]",
+)
+@click.option(
+    "--auc", "with_auc", is_flag=True, help="How well the probabilities of weighed options tell right from wrong."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
-    runs: tuple[str, ...], by: list[str], with_flips: bool, as_json: bool, csv_file: Path | None, quiet: bool
+    runs: tuple[str, ...],
+    by: list[str],
+    with_flips: bool,
+    as_json: bool,
+    csv_file: Path | None,
+    correct: str | None,
+    labels: str | None,
+    with_repeats: bool,
+    ks: list[str],
+    with_auc: bool,
+    quiet: bool,
 ) -> None:
     """Report one run, or compare several: scores, intervals, contrasts, and what failed."""
     if as_json and csv_file:
         raise click.UsageError("--json and --csv exclude each other: give one of them")
+    correct = correct or ""
+    if bool(labels) != correct.startswith("ppi"):
+        raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
+    if ks and not with_repeats:
+        raise click.UsageError("--k goes with --repeats: give both")
+    if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
+        raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
+    repeats = sorted({int(k) for k in ks}) if with_repeats else None
     from mmdyn.reporting.summary import summarise
     from mmdyn.work.progress import ProgressBar
     from mmdyn.work.run_folder import RunFolder
@@ -38,7 +81,16 @@ def command(
     folders = [RunFolder(run) for run in runs]
     total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
-        summary = summarise(folders, by=by, flips=with_flips, progress=progress)
+        summary = summarise(
+            folders,
+            by=by,
+            flips=with_flips,
+            correct=correct,
+            labels=labels,
+            repeats=repeats,
+            auc=with_auc,
+            progress=progress,
+        )
     _write(summary, as_json, csv_file)
     leave_by(summary)
 
@@ -56,5 +108,27 @@ def _write(summary: Summary, as_json: bool, csv_file: Path | None) -> None:
         click.echo(f"wrote {csv_file}", err=True)
     else:
         print_summary(summary)
+        _print_more(summary)
     if isinstance(summary.flips, list):
         print_flips(summary.flips)
+
+
+def _print_more(summary: Summary) -> None:
+    """What is in a report on request, or where there is any."""
+    from mmdyn.reporting.auc_table import print_auc
+    from mmdyn.reporting.cascades import Cascades
+    from mmdyn.reporting.cascades_table import print_cascades
+    from mmdyn.reporting.correction_table import print_corrections
+    from mmdyn.reporting.error_kinds_table import print_errors
+    from mmdyn.reporting.repeats_table import print_repeats
+
+    if isinstance(summary.cascades, Cascades):
+        print_cascades(summary.cascades)
+    if isinstance(summary.corrections, list):
+        print_corrections(summary.corrections)
+    if isinstance(summary.errors, list):
+        print_errors(summary.errors)
+    if isinstance(summary.repeats, list):
+        print_repeats(summary.repeats)
+    if isinstance(summary.auc, list):
+        print_auc(summary.auc)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from mmdyn.cli._shared import OutPath
-from mmdyn.errors import UserError, printable
+from mmdyn.cli._shared import OutPath, print_json
 
 if TYPE_CHECKING:
-    from mmdyn.run.glance import Glance
+    from mmdyn.run.glance import Glance, Scored
 
 
 @click.group("runs")
@@ -28,27 +26,19 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
 
     \b
     FOLDER is a run or a folder with runs in it. [default: the current one]
+    Exit status: 1 where a run cannot be read; it is listed with what is wrong.
     """
-    import msgspec
+    from mmdyn.run.glance import look
 
-    from mmdyn.run.glance import find_runs, glance
-
-    found: list[Glance] = []
-    unread = False
-    for run in dict.fromkeys(run for folder in folders or (Path(),) for run in find_runs(folder)):
-        try:
-            found.append(glance(run))
-        except UserError as error:
-            unread = True
-            click.echo(printable(f"not listed: {error}"), err=True)
-    found.sort(key=lambda one: one.changed, reverse=True)
+    runs = {run.folder: run for folder in folders or (Path(),) for run in look(folder)}
+    found = sorted(runs.values(), key=lambda run: run.changed, reverse=True)
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        print_json(found)
     elif found:
         _print(found)
     else:
         click.echo("there are no runs here: name a folder that has some", err=True)
-    if unread:
+    if any(run.problem for run in found):
         click.get_current_context().exit(1)
 
 
@@ -57,7 +47,10 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
 @click.option("-o", "--out", metavar="FILE", required=True, type=OutPath(), help="A .jsonl, .parquet or .csv file.")
 @click.option("--samples", is_flag=True, help="Add each sample's question, options, answer, pictures and explanation.")
 def export(run: str, out: Path, samples: bool) -> None:
-    """Write the records of RUN, a row each: what was asked, the reply, its score, tokens and cost; failures too."""
+    """Write the records of RUN, a row each: what was asked, the reply, its score, tokens and cost; failures too.
+
+    What is a list, such as extracted or logprobs, is JSON text in its cell.
+    """
     from mmdyn.run.export import export as write
 
     count = write(run, out, samples=samples)
@@ -65,17 +58,29 @@ def export(run: str, out: Path, samples: bool) -> None:
 
 
 def _print(found: list[Glance]) -> None:
-    from mmdyn.reporting.spending import say_cost
     from mmdyn.reporting.table import clean, open_console
 
     console = open_console()
     for run in found:
+        if run.problem:
+            console.print(clean(f"{run.folder}  {run.state}: {run.problem}"), soft_wrap=True)
+            continue
+        if run.state == "comparison":
+            console.print(clean(f"{run.folder}  a comparison of two models, made by `mmdyn compare`"), soft_wrap=True)
+            continue
         failed = f", {run.failed} failed" if run.failed else ""
         when = run.changed.removesuffix("+00:00").replace("T", " ")
         console.print(clean(f"{run.folder}  {run.state}: {run.answered} of {run.planned} answered{failed}; {when} UTC"))
-        what = (f"models {', '.join(run.models)}", f"sets {', '.join(run.sets)}", f"modes {', '.join(run.modes)}")
+        what = [f"models {', '.join(run.models)}", f"sets {', '.join(run.sets)}", f"modes {', '.join(run.modes)}"]
+        what += [f"scores {_scores(one)}" for one in run.scores]
         for line in what:
             console.print(clean(f"    {line}"), soft_wrap=True)
-        if any(one.prompt_tokens or one.completion_tokens or one.cost for one in run.spending):
-            for one in run.spending:
-                console.print(clean(f"    {one.model}: {one.tokens}, cost {say_cost([one])}"), soft_wrap=True)
+        for whose, spending in (("", run.spending), ("judge ", run.judges)):
+            if any(one.prompt_tokens or one.completion_tokens or one.cost for one in spending):
+                for one in spending:
+                    console.print(clean(f"    {whose}{one.model}: {one.tokens}, cost {one.money}"), soft_wrap=True)
+
+
+def _scores(scored: Scored) -> str:
+    under_way = "" if scored.in_force else ", not in force yet"
+    return f"{scored.scorer}{under_way}" + (f": {scored.unscored} answers have none" if scored.unscored else "")

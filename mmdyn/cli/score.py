@@ -1,13 +1,18 @@
-"""mmdyn score: score a run again, or score what VLMEvalKit predicted; asks no evaluated model again."""
+"""mmdyn score: score a run again, by rules and by judges, or score what VLMEvalKit predicted; asks no evaluated model again."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._shared import OutPath, finish
+from mmdyn.cli._judging import judge_options
+from mmdyn.cli._shared import OutPath, concurrency_option, finish, list_failures, money_options
 from mmdyn.errors import printable
+
+if TYPE_CHECKING:
+    from mmdyn.run.score import Change, Rescored
 
 SHOWN = 20
 
@@ -15,6 +20,10 @@ SHOWN = 20
 @click.command("score")
 @click.argument("run", required=False)
 @click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
+@judge_options
+@concurrency_option("Requests to a judge in flight at most.")
+@click.option("--no-cache", "use_cache", flag_value=False, default=True, help="Ask judges again what was asked before.")
+@money_options
 @click.option(
     "--predictions",
     metavar="FILE",
@@ -30,22 +39,34 @@ SHOWN = 20
     "-o", "--out", metavar="RUN", type=OutPath(), help="With --predictions: the run's folder. [default: beside FILE]"
 )
 def command(
-    run: str | None, policy: str, predictions: tuple[Path, ...], sets: tuple[str, ...], model: str, out: Path | None
+    run: str | None,
+    policy: str,
+    predictions: tuple[Path, ...],
+    sets: tuple[str, ...],
+    model: str,
+    out: Path | None,
+    **judging: Any,
 ) -> None:
-    """Score the recorded replies of RUN by a policy and show which scores changed. The scores of before stay in the store.
+    """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed.
 
     \b
+    Only what a change touches is scored and judged again: a judge's verdicts stand under any policy, and the scores of
+    before stay in the store. Exit status: 1 where a judge gave no verdict on some answers; 3 stopped at a limit.
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
     """
     if predictions:
         if run is not None or len(sets) != len(predictions):
             raise click.UsageError("--predictions takes a --set for each FILE, and no RUN")
+        if judging["judges"]:
+            raise click.UsageError(
+                "--predictions are scored by rules; then `mmdyn score RUN --judge MODEL` has them judged"
+            )
         _score_predictions(predictions, sets, model, policy, out)
     elif run is None or sets or model or out:
         raise click.UsageError("give a RUN alone, or --predictions FILE --set SET")
     else:
-        _score_again(run, policy)
+        _score_again(run, policy, **judging)
 
 
 def _score_predictions(
@@ -60,13 +81,63 @@ def _score_predictions(
     finish(run)
 
 
-def _score_again(run: str, policy: str) -> None:
-    from mmdyn.run.score import score
+def _score_again(
+    run: str,
+    policy: str,
+    judges: tuple[str, ...],
+    judge_mode: str,
+    votes: int,
+    rubric: str,
+    judge_pictures: bool,
+    else_rules: bool,
+    **asking: Any,
+) -> None:
+    from mmdyn.plugins import resolve
+    from mmdyn.run.judges import Judging
+    from mmdyn.run.score import rescore
+    from mmdyn.work.run_folder import RunFolder
 
-    changes = score(run, policy)
-    for change in changes[:SHOWN]:
-        before = "unscored" if change.before is None else f"{change.before:.3f}"
-        click.echo(printable(f"{change.model}  {change.sample}  {change.mode}: {before} -> {change.after:.3f}"))
-    if len(changes) > SHOWN:
-        click.echo(f"and {len(changes) - SHOWN} more")
-    click.echo(f"{len(changes)} scores changed; {policy} is in force now", err=True)
+    before = RunFolder(run).config
+    judging = Judging(judges, judge_mode, votes, rubric, judge_pictures, else_rules)
+    done = rescore(run, policy, judging, quiet=False, **asking)
+    for change in done.changes[:SHOWN]:
+        click.echo(printable(_spelt(change)))
+    if len(done.changes) > SHOWN:
+        click.echo(f"and {len(done.changes) - SHOWN} more")
+    if done.waiting is None:
+        now = RunFolder(run).config
+        beside = "".join(f", judge {entry.name}" for entry in now.judges)
+        beside += ", else rules" if now.scorer.endswith("+else-rules") else ""
+        click.echo(
+            printable(f"{len(done.changes)} scores changed; {resolve('scorers', policy)}{beside} is in force now"),
+            err=True,
+        )
+    if judges:
+        _tell_judged(run, done)
+    elif before.all_judges:
+        names = ", ".join(entry.name for entry in before.all_judges)
+        click.echo(
+            printable(f"scored by rules alone; give --judge for the verdicts of {names}, which are kept"), err=True
+        )
+
+
+def _spelt(change: Change) -> str:
+    before, after = ("unscored" if value is None else f"{value:.3f}" for value in (change.before, change.after))
+    return f"{change.model}  {change.sample}  {change.mode}: {before} -> {after}"
+
+
+def _tell_judged(run: str, done: Rescored) -> None:
+    """What the judges were asked; exit status 1 where answers have no verdict."""
+    from mmdyn.reporting.cascades import Cascades
+    from mmdyn.reporting.summary import report
+
+    counts = done.counts
+    cached = f" and {counts.cached} replies out of the cache" if counts.cached else ""
+    made = f"{counts.judged} verdicts by {counts.requests} requests to judges{cached}"
+    click.echo(f"{made}; {done.saved} verdicts were not needed, or known before", err=True)
+    if done.waiting:
+        found = report(run).cascades
+        assert isinstance(found, Cascades)
+        list_failures("not judged", found.failures, found.unjudged)
+        click.echo(printable(str(done.waiting)), err=True)
+        click.get_current_context().exit(1)

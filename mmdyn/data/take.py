@@ -49,17 +49,21 @@ def take(
 
 def _sizes(source: SampleSet, by: Sequence[str]) -> Counter[Stratum]:
     """How many parents each stratum has."""
-    sizes, missing, known = Counter[Stratum](), set(by), {"task_type", "language"}
-    for sample in _parents(source):
-        sizes[_stratum(sample, by)] += 1
+    sizes, known = Counter[Stratum](), set[str]()
+    for sample in parents(source):
+        sizes[stratum_of(sample, by)] += 1
         known |= sample.fields.keys()
-        missing -= known
-    for name in sorted(missing):
-        hint = did_you_mean(name, known)
-        raise UserError(
-            f"no sample of {source.folder} has the field {name!r}{hint}: the fields are {', '.join(sorted(known))}"
-        )
+    check_fields(source, by, known)
     return sizes
+
+
+def check_fields(source: SampleSet, wanted: Sequence[str], known: set[str]) -> None:
+    """Raise UserError for a field that no sample has; `known` are those that samples have. task_type and language are."""
+    known = known | {"task_type", "language"}
+    for name in wanted:
+        if name not in known:
+            hint, fields = did_you_mean(name, known), ", ".join(sorted(known))
+            raise UserError(f"no sample of {source.folder} has the field {name!r}{hint}: the fields are {fields}")
 
 
 def _shares(sizes: Counter[Stratum], n: int) -> dict[Stratum, int]:
@@ -76,8 +80,8 @@ def _shares(sizes: Counter[Stratum], n: int) -> dict[Stratum, int]:
 def _chosen(source: SampleSet, by: Sequence[str], shares: dict[Stratum, int], seed: int) -> set[str]:
     """The ids of the parents to take: in each stratum those of the lowest ranks."""
     heaps: dict[Stratum, list[tuple[float, str]]] = {stratum: [] for stratum in shares}
-    for sample in _parents(source):
-        stratum = _stratum(sample, by)
+    for sample in parents(source):
+        stratum = stratum_of(sample, by)
         item = (-float(stream(seed, "sample", sample.parent).random()), sample.parent)
         if len(heaps[stratum]) < shares[stratum]:
             heapq.heappush(heaps[stratum], item)
@@ -86,7 +90,7 @@ def _chosen(source: SampleSet, by: Sequence[str], shares: dict[Stratum, int], se
     return {parent for heap in heaps.values() for _, parent in heap}
 
 
-def _parents(source: SampleSet) -> Iterator[Sample]:
+def parents(source: SampleSet) -> Iterator[Sample]:
     """The first sample of each parent."""
     seen = set[int]()
     for sample in source:
@@ -95,6 +99,7 @@ def _parents(source: SampleSet) -> Iterator[Sample]:
             yield sample
 
 
-def _stratum(sample: Sample, by: Sequence[str]) -> Stratum:
+def stratum_of(sample: Sample, by: Sequence[str]) -> Stratum:
+    """A sample's values of fields, as texts; empty where it has none."""
     values = {**sample.fields, "task_type": sample.task_type, "language": sample.language}
     return tuple(str(values.get(name, "")) for name in by)

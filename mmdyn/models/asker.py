@@ -35,10 +35,13 @@ class Asker:
 
     concurrency, max_tries: requests in flight at most (one that seems to hang lends its place, see `hangs`), and tries for
         each; the model's own options go before them.
-    max_seconds: no further try of a request begins later than this after its first one, pauses that the server asked for
-        included.
+    max_seconds: no further try of a request is begun where its tries and the pauses between them, the one before that try
+        and those that the server asked for included, come to more than this. The time for which it waited for a place in
+        flight does not count: that depends on how many others there are, and not on whether it will be answered.
     backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
-    answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it.
+    answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it. A reply
+        out of the cache counts: the model of this identity, which is how it is set up, did answer, so that refusals are
+        not for its options. It says nothing of the key; a wrong one ends the asking whatever was answered before.
     cache: looked into first and filled, where the model's replies are worth keeping. It stays the caller's to close.
     budget: asked before every try and told what it cost; without one there is no limit and no cost is known.
     """
@@ -89,6 +92,11 @@ class Asker:
 
     async def ask(self, messages: tuple[Message, ...], epoch: int = 0) -> Reply:
         """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not kept.
+        Raises as `fetch` does."""
+        return (await self.fetch(messages, epoch))[0]
+
+    async def fetch(self, messages: tuple[Message, ...], epoch: int = 0) -> tuple[Reply, bool]:
+        """The same, and whether it was in the cache.
 
         Raises ModelError where the model cannot be asked at all (and another UserError where a picture cannot be read):
         then every other ask that is under way, and every later one, ends in a ModelError too: at once where the model has
@@ -98,16 +106,17 @@ class Asker:
         key = self.request_key(messages, epoch)
         async with self._stoppable():
             if self._cache is None:
-                return await self._put(messages, key)
+                return await self._put(messages, key), False
             async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
                 if (known := recall(self._cache, key)) is not None:
+                    self.answers = True
                     self.cached += 1
-                    return self._unpaid(known)
+                    return self._unpaid(known), True
                 reply = await self._put(messages, key)
                 if not reply.error:
                     keep(self._cache, key, reply)
                     self._save_soon(self._cache)
-                return reply
+                return reply, False
 
     async def close(self) -> None:
         """Save what is in the cache and close the model."""
@@ -124,29 +133,29 @@ class Asker:
     async def _put(self, messages: tuple[Message, ...], key: str) -> Reply:
         """Ask until there is an answer or no use in going on."""
         self.asked += 1
-        first, tried = 0.0, 0
+        tried, spent, unanswered = 0, 0.0, False
         while True:
             tried += 1
             async with self._pace.slot(again=tried > 1) as place:
                 self._take()
                 began = time.monotonic()
-                first = first or began
                 try:
                     async with self._hangs.watch(place, tried, last=tried >= self.max_tries):
                         reply = await self.model.ask(messages)
                 except TransientError as error:
-                    failure = error
+                    failure, unanswered = error, error.unanswered
                     if failure.slow_down:
                         self._pace.refused()
                 except RejectedError as error:
                     self._count_refusal(error)
                     return _failed(error, tried, began)
                 else:
-                    return self._paid(messages, self._answered(reply, tried, began))
+                    return self._paid(messages, self._answered(reply, tried, began, unanswered))
                 finally:
                     self.budget.ended(self.model)
             pause = self._pause(key, tried, failure.retry_after)
-            if self._gives_up(failure, tried, time.monotonic() - first + pause):
+            spent += time.monotonic() - began + pause
+            if self._gives_up(failure, tried, spent):
                 return _failed(failure, tried, began)
             self.retried += 1
             await self._pace.pause(pause)
@@ -158,12 +167,12 @@ class Asker:
             self.stop(limit)
             raise
 
-    def _answered(self, reply: Reply, tried: int, began: float) -> Reply:
+    def _answered(self, reply: Reply, tried: int, began: float, unanswered: bool) -> Reply:
         self.answers = True
         self._pace.answered()
         self._last_answer = time.monotonic()
         seconds = self._last_answer - began
-        self._hangs.answered(seconds)
+        self._hangs.answered(seconds, at_last=unanswered)
         return msgspec.structs.replace(reply, attempts=tried, seconds=seconds)
 
     def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
@@ -182,9 +191,13 @@ class Asker:
         return msgspec.structs.replace(reply, cost=cost, currency=currency)
 
     def _count_refusal(self, refusal: RejectedError) -> None:
-        """Stop where the model refuses one request after the other and has never answered any."""
+        """Stop where the model has never answered any, and refuses one request after the other or names an option."""
+        if self.answers:
+            return
+        if refusal.for_all:
+            raise ModelError(refusal.for_all)
         self._refusals += refusal.perhaps_all
-        if self._refusals >= REFUSALS and not self.answers:
+        if self._refusals >= REFUSALS:
             raise ModelError(f"{refusal}, and so {REFUSALS} times with no answer to any: mend the model's options")
 
     def _gives_up(self, failure: TransientError, tried: int, seconds: float) -> bool:

@@ -22,16 +22,24 @@ class Budget:
     far, would pass the limit. While a model has no paid reply yet, its requests go one at a time (`unsure`), so that one
     request alone, of a cost that nobody knows, may pass it.
     A reply out of the cache is no request and costs nothing, nor does one of a model whose replies are not worth keeping
-    (`cached` is False).
+    (`cached` is False). `whole`: the one that this is a share of.
     """
 
     def __init__(
-        self, *, max_requests: int | None = None, max_cost: float | None = None, prices: Prices | None = None
+        self,
+        *,
+        max_requests: int | None = None,
+        max_cost: float | None = None,
+        prices: Prices | None = None,
+        whole: Budget | None = None,
     ) -> None:
         self.max_requests, self.max_cost, self.prices = max_requests, max_cost, prices or Prices()
+        self._whole = whole or self
         self.requests = 0
         self.spent = defaultdict[str, float](float)
         """Cost by currency."""
+        self.prompt_tokens = self.completion_tokens = 0
+        """Of all replies that did not come out of the cache."""
         self.unknown = 0
         """Replies whose cost is not known."""
         self._costs = dict[str, tuple[int, float]]()
@@ -60,7 +68,7 @@ class Budget:
     def take(self, model: Model) -> None:
         """One request is about to be sent to a model. Raises Stopped where it must not be."""
         if self.max_requests is not None and self.requests >= self.max_requests:
-            raise Stopped(f"stopped at --max-requests {self.max_requests}")
+            raise Stopped(f"stopped at --max-requests {_part(self._whole.max_requests, self.max_requests)}")
         if self.max_cost is not None and model.cached:
             if self._uncounted:
                 raise Stopped(
@@ -69,7 +77,7 @@ class Budget:
             spent = sum(self.spent.values())
             going = sum(self._mean(label) * count for label, count in self._in_flight.items())
             if spent >= self.max_cost or spent + going + self._mean(model.label) > self.max_cost:
-                raise Stopped(f"stopped at --max-cost {self.max_cost:g}")
+                raise Stopped(f"stopped at --max-cost {_part(self._whole.max_cost, self.max_cost)}")
         self.requests += 1
         self._in_flight[model.label] += 1
 
@@ -79,6 +87,8 @@ class Budget:
 
     def paid(self, model: Model, price: Price | None, reply: Reply, images: int) -> Reply:
         """The reply with its cost, which is counted."""
+        self.prompt_tokens += reply.usage.prompt_tokens
+        self.completion_tokens += reply.usage.completion_tokens
         if not model.cached:
             return replace(reply, cost=0.0, currency=price.currency) if price else reply
         cost = price.cost(reply.usage, images) if price else None
@@ -97,15 +107,14 @@ class Budget:
 
     def __str__(self) -> str:
         """What this call has spent."""
-        cost = f" for {say_cost(self.spent)}" if self.spent else ""
-        unknown = f" and {self.unknown} replies of unknown cost" if self.spent and self.unknown else ""
-        return f"{self.requests} requests{cost}{unknown}"
+        cost = f" for {say_cost(self.spent, self.unknown)}" if self.spent else ""
+        return f"{self.requests} requests{cost}"
 
     def share(self, number: int, parts: int) -> Budget:
         """The part of process `number`, from 0, of so many that ask at the same time."""
         requests = None if self.max_requests is None else (self.max_requests + parts - 1 - number) // parts
         cost = None if self.max_cost is None else self.max_cost / parts
-        return Budget(max_requests=requests, max_cost=cost, prices=self.prices)
+        return Budget(max_requests=requests, max_cost=cost, prices=self.prices, whole=self)
 
 
 def open_budget(
@@ -119,6 +128,14 @@ def open_budget(
     return Budget(max_requests=max_requests, max_cost=max_cost, prices=read_prices(prices) if prices else None)
 
 
-def say_cost(spent: Mapping[str, float]) -> str:
-    """Such as `1.23 USD`; the empty string where nothing was spent."""
-    return " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(spent.items()))
+def say_cost(spent: Mapping[str, float], unknown: int = 0) -> str:
+    """Such as `1.23 USD and 2 replies of unknown cost`; the empty string where nothing was spent."""
+    known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(spent.items()))
+    return f"{known} and {unknown} replies of unknown cost" if known and unknown else known
+
+
+def _part(whole: float | None, part: float) -> str:
+    """A limit as it was given, and this process's part of it where that is another."""
+    limits = (part if whole is None else whole, part)
+    given, own = [str(limit) if isinstance(limit, int) else f"{limit:g}" for limit in limits]
+    return own if given == own else f"{given}, of which this process has {own}"

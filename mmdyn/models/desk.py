@@ -8,11 +8,12 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
-from mmdyn.errors import ModelError, NotNow
+from mmdyn.errors import ModelError
 from mmdyn.models.asker import Asker
 from mmdyn.models.cache import open_cache
 from mmdyn.models.message import Message
 from mmdyn.models.model import open_model
+from mmdyn.models.until_usable import text_of
 
 T = TypeVar("T")
 
@@ -49,11 +50,7 @@ class Desk:
             reply = asking.result()
         except CancelledError:
             raise ModelError(f"{self.label} was closed") from None
-        if reply.final:
-            raise ValueError(f"{self.label} refused ({reply.error})")
-        if reply.error:
-            raise NotNow(f"{self.label} did not answer ({reply.error})")
-        return reply.text
+        return text_of(self.label, reply)
 
     def close(self) -> None:
         """Break off what is being asked, save the cache and close the model; other and later asks raise ModelError."""

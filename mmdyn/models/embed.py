@@ -1,4 +1,4 @@
-"""Sentences as vectors, by any model of sentence-transformers, on the CPU."""
+"""Sentences as vectors, by any model of sentence-transformers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ class Embedder:
 
     model: a name on the Hugging Face hub, or a folder with the model's files. keep: how many vectors are kept, the
     last used ones, so that a text that comes again (a parent beside each of its variants) is encoded once.
-    threads: how many torch uses; 1 where many processes work side by side.
+    threads: how many torch uses; 1 where many processes work side by side. device: a name of torch's, such as cuda; empty
+    for a GPU where there is one.
     Raises MissingExtra where sentence-transformers is not installed.
     """
 
-    def __init__(self, model: str, keep: int = 1024, threads: int = 1) -> None:
+    def __init__(self, model: str, keep: int = 1024, threads: int = 1, device: str = "cpu") -> None:
         if not find_spec("sentence_transformers"):
             raise MissingExtra("sentence-transformers", "embed")
-        self.name, self._keep, self._threads = model, keep, threads
+        self.name, self._keep, self._threads, self._device = model, keep, threads, device
         self._kept = OrderedDict[str, "Vectors"]()
         self._lock = threading.Lock()
 
@@ -124,7 +125,7 @@ class Embedder:
 
         folder = Path(self.name).expanduser()
         name = str(folder) if folder.exists() else self.name
-        return SentenceTransformer(name, device="cpu", local_files_only=local_files_only)
+        return SentenceTransformer(name, device=self._device or None, local_files_only=local_files_only)
 
     def _problem(self, error: Exception) -> UserError:
         why = str(error).strip().partition("\n")[0][:160].rstrip(".")

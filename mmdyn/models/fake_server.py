@@ -21,8 +21,9 @@ from mmdyn.errors import ModelError, UserError, did_you_mean
 from mmdyn.keys import Json, stream
 from mmdyn.models.backends.baseline import Baseline
 from mmdyn.models.backends.scripted import Scripted
-from mmdyn.models.fake_server_dialects import ChatCompletions, Dialect, dialect_of
+from mmdyn.models.fake_server_dialects import Asked, ChatCompletions, Dialect, dialect_of
 from mmdyn.models.fake_server_faults import Fault, misbehave, parse_faults
+from mmdyn.models.fake_server_verdicts import verdict
 from mmdyn.models.model import Spec, TransientError
 
 REPLIES = {"first": "majority", "hashed": "random"}
@@ -51,7 +52,8 @@ class FakeServer:
     """The server, as an async context manager; `url` is its base_url while it runs, for all three APIs.
 
     latency: seconds before each answer. reply: `first` (the first option), `hashed` (drawn from the options by the prompt's
-    text) or a file as the `scripted` backend reads it. faults: as parse_faults reads them. key: what it wants as the key.
+    text) or a file as the `scripted` backend reads it; without a file, a prompt that asks for a verdict on an answer gets the
+    best one, or one drawn by its text. faults: as parse_faults reads them. key: what it wants as the key.
     models: the names that it knows (any, where none is given). context: characters of text that it takes for one request.
     blind: it takes no pictures. media: the folder below which it reads pictures that come as file URLs. port 0 takes any
     free one. Raises UserError.
@@ -181,8 +183,16 @@ class FakeServer:
         if self._context and length > self._context:
             raise ValueError(f"prompt is too long: {length} characters, {self._context} are the model's context length")
         self.stats.images.update(asked.pictures)
-        text = self._model.reply(asked.messages)
+        text = self._say(asked)
         return msgspec.json.encode(dialect.answer(asked, text, (len(body) // 4, len(text) // 4 + 1)))
+
+    def _say(self, asked: Asked) -> str:
+        """A verdict where one is asked for and no script says otherwise, else the model's reply."""
+        if isinstance(self._model, Scripted):
+            return self._model.reply(asked.messages)
+        prompt = "\n".join(message.text for message in asked.messages)
+        hashed = self._model.label == "baseline:random"
+        return verdict(prompt, hashed=hashed, pictures=bool(asked.pictures)) or self._model.reply(asked.messages)
 
     def _error(
         self, dialect: Dialect, status: int, message: str, headers: dict[str, str] | None = None

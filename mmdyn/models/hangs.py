@@ -1,10 +1,13 @@
 """Requests that hang: noticed long before a time-out that leaves room for the slowest answer.
 
-A request counts as hanging when it has taken FACTOR times as long as the slowest of the last answers. It then lends its
-place in flight to another one, so that a few that never answer do not slow down the rest, and is listened to further. Where
-nobody waits for a place, as at the end of a run, it is cut off and asked again, so that a run does not end with waiting for
-time-outs one after the other. What is slow rather than hung loses little: its second try is given twice as long, its third
-three times, and after CUT_TRIES of them it is given all the time that the model allows.
+A request that has taken LEND_FACTOR times as long as the slowest of the last answers lends its place in flight to another
+one, so that a few that never answer do not slow down the rest, and is listened to further. That costs nothing.
+
+Cutting it off and asking again may pay for an answer twice, so it takes more: nobody waits for a place, as at the end of a
+run; and the request has taken CUT_FACTOR times as long as the slowest of the last answers, or KNOWN_FACTOR times once this
+server is known to leave requests unanswered: one that ran into its time-out, or was cut off, was answered as fast as
+others when it was asked again. A second try is given twice as long, a third three times, and after CUT_TRIES of them a
+request is given all the time that the model allows.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ from contextlib import asynccontextmanager
 from mmdyn.models.model import TransientError
 from mmdyn.models.pace import Pace, Place
 
-FACTOR = 2.0
-SHORTEST_SECONDS = 0.5
-"""Nothing hangs sooner than this."""
+LEND_FACTOR = 2.0
+CUT_FACTOR = 20.0
+KNOWN_FACTOR = 3.0
+SHORTEST_SECONDS, CUT_SECONDS = 0.5, 5.0
+"""Nothing hangs sooner than the first; nothing is cut off sooner than the second until the server is known to leave requests unanswered."""
 ENOUGH = 20
 """Answers that must be there, and as many as are in flight, before any request counts as hanging."""
 CUT_TRIES = 3
@@ -43,6 +48,7 @@ class Hangs:
         self._pace, self._may_hang = pace, may_hang
         self._tries = dict[_Try, None]()
         self._answers, self._slowest, self._slowest_before = 0, 0.0, 0.0
+        self._known = False
         self._clock, self._looked = 0.0, 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -66,11 +72,13 @@ class Hangs:
         except TimeoutError:
             if not one.cut:
                 raise
-            raise TransientError(f"no answer within {one.cut:.1f} s, far longer than others take", 0.0) from None
+            reason = f"no answer within {one.cut:.1f} s, far longer than others take"
+            raise TransientError(reason, 0.0, unanswered=True) from None
 
-    def answered(self, seconds: float) -> None:
-        """Tell how long an answer took."""
+    def answered(self, seconds: float, *, at_last: bool = False) -> None:
+        """Tell how long an answer took, and whether the try before it was left unanswered."""
         self._answers += 1
+        self._known |= at_last and seconds <= LEND_FACTOR * max(self._slowest, self._slowest_before)
         self._slowest = max(self._slowest, seconds)
         if self._answers % WINDOW == 0:
             self._slowest_before, self._slowest = self._slowest, 0.0
@@ -90,15 +98,19 @@ class Hangs:
         self._clock += min(now - self._looked, 2 * LOOK_SECONDS)
         self._looked = now
         if self._answers >= max(ENOUGH, self._pace.in_flight):
-            patience = max(FACTOR * max(self._slowest, self._slowest_before), SHORTEST_SECONDS)
+            slowest = max(self._slowest, self._slowest_before)
+            lend = max(LEND_FACTOR * slowest, SHORTEST_SECONDS)
+            cut = (
+                max(KNOWN_FACTOR * slowest, SHORTEST_SECONDS) if self._known else max(CUT_FACTOR * slowest, CUT_SECONDS)
+            )
             for one in self._tries:
-                if (seconds := self._clock - one.began) < patience:
+                if (seconds := self._clock - one.began) < lend:
                     break
-                if seconds >= patience * one.tried:
+                if seconds >= lend * one.tried:
                     one.place.lend()
-                    if one.may_cut and not one.cut and self._pace.idle:
-                        one.cut = seconds
-                        one.scope.reschedule(0)
+                if seconds >= cut * one.tried and one.may_cut and not one.cut and self._pace.idle:
+                    one.cut = seconds
+                    one.scope.reschedule(0)
         if self._tries:
             self._look_later()
         else:

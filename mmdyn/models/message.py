@@ -10,7 +10,8 @@ from msgspec import Struct
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json
 
-NO_WEIGHING = "this model cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
+NO_WEIGHING = "cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
+"""What is said of a model that does not (`weighs` is False)."""
 
 
 class TextPart(Struct, frozen=True, tag="text"):
@@ -54,7 +55,7 @@ class Message(Struct, frozen=True):
     def shown(self) -> tuple[TextPart | ImagePart, ...]:
         """The parts, for a model that cannot weigh continuations. Raises ModelError where it is to."""
         if any(isinstance(part, ChoicesPart) for part in self.parts):
-            raise ModelError(NO_WEIGHING)
+            raise ModelError(f"this model {NO_WEIGHING}")
         return tuple(part for part in self.parts if not isinstance(part, ChoicesPart))
 
 

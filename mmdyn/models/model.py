@@ -62,24 +62,29 @@ class Limits(Struct, frozen=True):
 class TransientError(Exception):
     """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
 
-    `slow_down` says that the server had too many requests at a time (429).
+    `slow_down` says that the server had too many requests at a time (429), `unanswered` that it took the request and let the
+    time-out pass.
     """
 
-    def __init__(self, reason: str, retry_after: float | None = None, *, slow_down: bool = False) -> None:
+    def __init__(
+        self, reason: str, retry_after: float | None = None, *, slow_down: bool = False, unanswered: bool = False
+    ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
-        self.slow_down = slow_down
+        self.slow_down, self.unanswered = slow_down, unanswered
 
 
 class RejectedError(Exception):
     """This one request cannot be answered (it is too long, say), and asking it again would not help; others may be.
 
     `perhaps_all`: the reason may lie in how the model is set up; where nothing else is answered either, asking is stopped.
+    `for_all`: the sentence with which it is stopped at the first such refusal, as the words of the refusal name an option.
+    Where others were answered, those words are taken to be the request's own, which the server repeats.
     """
 
-    def __init__(self, reason: str, *, perhaps_all: bool = False) -> None:
+    def __init__(self, reason: str, *, perhaps_all: bool = False, for_all: str = "") -> None:
         super().__init__(reason)
-        self.perhaps_all = perhaps_all
+        self.perhaps_all, self.for_all = perhaps_all or bool(for_all), for_all
 
 
 class Model(Protocol):
@@ -99,6 +104,9 @@ class Model(Protocol):
 
     varies: bool
     """Whether it may answer the same messages differently, as it was set up."""
+
+    weighs: bool
+    """Whether it can weigh continuations (`ChoicesPart`) instead of writing an answer."""
 
     limits: Limits
     """How many requests it takes at a time and how often one is tried, where its options say so."""

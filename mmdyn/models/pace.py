@@ -122,6 +122,9 @@ class Pace:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self.leave()
             raise
+        if self._closed is not None:
+            self.leave()
+            raise self._closed
 
     def _release(self) -> None:
         self._hold = None

@@ -1,4 +1,4 @@
-"""Prompts that ask a model for something else than an answer: to rewrite a question, to judge a variant.
+"""Prompts that ask a model for something else than an answer: to rewrite a question, to judge a variant, to grade a reply.
 
 A template is a file `KIND/LANGUAGE/NAME.txt` beside this one, with places in braces: {question}.
 """
@@ -27,14 +27,15 @@ def filled(kind: str, name: str, language: str, **values: str) -> str:
 
 
 @cache
-def asking_digest(kind: str) -> str:
-    """A digest of every template of a kind, in all languages."""
+def asking_digest(kind: str, *names: str) -> str:
+    """A digest of every template of a kind, or of those of some names, in all languages."""
     folder = files(__package__).joinpath(kind)
     return digest(
         {
             f"{language}/{file.name}": file.read_text(encoding="utf-8")
             for language in LANGUAGES
             for file in folder.joinpath(language).iterdir()
+            if not names or file.name.removesuffix(".txt") in names
         }
     )
 

@@ -1,20 +1,14 @@
-"""What was measured of judges on labelled pairs, kept in the user's cache folder: a file a judge, an entry a labelled file."""
+"""What was measured of judges on labelled pairs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-from filelock import FileLock
 from msgspec import Struct
 
-from mmdyn.data.new_file import new_file
-from mmdyn.errors import UserError
-from mmdyn.keys import Json, canonical, digest
-from mmdyn.work.user_cache import user_cache
-
-SHOWN_DIGITS = 8
-"""Of a digest, for people: enough to tell a few judges and files apart."""
+from mmdyn.keys import Json, digest
+from mmdyn.reporting.kept import SHOWN_DIGITS, Kept
+from mmdyn.reporting.statistics import wilson
 
 
 class Share(Struct, frozen=True):
@@ -24,6 +18,11 @@ class Share(Struct, frozen=True):
     low: float
     high: float
     n: int
+
+    @property
+    def rounded(self) -> Share:
+        """Six digits, as everywhere in a report."""
+        return Share(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.n)
 
 
 class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,48 +46,24 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     file: str = ""
 
 
+_KEPT = Kept("judges", "the judge", tuple[Calibration, ...])
+
+
+def share(part: int, whole: int) -> Share | None:
+    """`part` of `whole` cases with Wilson's interval; None where there is no case."""
+    return Share(part / whole, *wilson(part / whole, whole), whole) if whole else None
+
+
 def judge_id(identity: Json) -> str:
     """What tells judges of one label apart, for people."""
     return digest(identity)[:SHOWN_DIGITS]
 
 
-def named(calibration: Calibration) -> str:
-    """The labelled file for people: its name, and the beginning of its digest, for files of one name."""
-    return f"{calibration.file} ({calibration.labels[:SHOWN_DIGITS]})"
-
-
 def save(calibration: Calibration) -> tuple[Path, bool]:
-    """Keep a calibration beside those on other labels; the file, and whether it took the place of one on the same labels.
-
-    Raises UserError where the file cannot be read or written.
-    """
-    file = _file(calibration.identity)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{file}.lock"):
-            kept = {found.labels: found for found in load_calibrations(calibration.identity)}
-            replaced = calibration.labels in kept
-            kept[calibration.labels] = calibration
-            with new_file(file) as out:
-                out.write(canonical(list(kept.values())) + b"\n")
-    except OSError as error:
-        raise UserError(f"cannot write {file} ({error.strerror}): set MMDYN_CACHE to a folder of yours") from None
-    return file, replaced
+    """Keep a calibration; the file, and whether it took the place of one on the same labels. Raises UserError."""
+    return _KEPT.save(calibration)
 
 
 def load_calibrations(identity: Json) -> tuple[Calibration, ...]:
-    """What was measured of the judge of an identity, the labels that were first used first; nothing where nothing was.
-
-    Raises UserError for a file that is damaged or of an older form.
-    """
-    file = _file(identity)
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=tuple[Calibration, ...])
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError) as error:  # msgspec's errors and bad UTF-8 are ValueErrors
-        raise UserError(f"{file} cannot be read ({error}): move it away and calibrate the judge again") from None
-
-
-def _file(identity: Json) -> Path:
-    return user_cache() / "judges" / f"{digest(identity)}.json"
+    """What was measured of the judge of an identity. Raises UserError for a file that cannot be read."""
+    return _KEPT.load(identity)

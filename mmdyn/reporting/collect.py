@@ -13,6 +13,7 @@ from mmdyn.record import Record, Score
 from mmdyn.reporting.results import POOLED, Failure, Field, Key, RunState, Scores, Table, key_of, pool_of
 from mmdyn.reporting.spending import Spending
 from mmdyn.reporting.statistics import Floats, Labels
+from mmdyn.reporting.waiting import find_waiting
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
 
@@ -65,17 +66,18 @@ class _Tally:
         spending.add(record.reply.usage, record.reply.cost, record.reply.currency)
 
     def state(self, name: str, run: RunFolder) -> RunState:
-        planned = run.config.planned
+        planned, under_way = run.config.planned, run.config.under_way
         return RunState(
             name=name or run.name,
             scorer=run.config.scorer,
-            complete=self.asked >= planned and not self.unscored,
+            complete=self.asked >= planned and not self.unscored and under_way is None,
             planned=planned,
             asked=self.asked,
             failed=self.failed,
             unscored=self.unscored,
             skipped=dict(sorted(run.config.skipped.items())),
             spending=[self._spending[model].rounded for model in sorted(self._spending)],
+            waiting=find_waiting(run, under_way) if under_way else None,
         )
 
 
@@ -90,7 +92,7 @@ class _Builder:
         self.converted = False
 
     def finish(self) -> Scores:
-        parents, values, weights = _average(_ints(self.parents), _floats(self.values), _floats(self.weights))
+        parents, values, weights = average(_ints(self.parents), _floats(self.values), _floats(self.weights))
         failed, unscored = _ints(self.failed), _ints(self.unscored)
         return Scores(
             parents, values, weights, failed, unscored, self.statuses, frozenset(self.languages), self.converted
@@ -166,7 +168,7 @@ class _Collector:
     def _code(self, record: Record, place: int) -> None:
         for name, codes in self._codes.items():
             values = self._values[name]
-            code = values.setdefault(_field(record, name), len(values))
+            code = values.setdefault(field_of(record, name), len(values))
             if place == len(codes):
                 codes.append(code)
             else:
@@ -202,7 +204,8 @@ def _value(run: RunFolder, record: Record, score: Score) -> float:
     return value
 
 
-def _field(record: Record, name: str) -> str:
+def field_of(record: Record, name: str) -> str:
+    """What a record has under a name: its parent's task type, its language, or a field; NOT_GIVEN where it has none."""
     if name == "task_type":
         return record.parent_type
     if name == "language":
@@ -223,14 +226,14 @@ def _joined(chains: list[Scores]) -> Scores:
     def together(name: str) -> Any:
         return np.concatenate([getattr(chain, name) for chain in chains])
 
-    averaged = _average(together("parents"), together("values"), together("weights"))
+    averaged = average(together("parents"), together("values"), together("weights"))
     statuses = {status: sum(chain.statuses[status] for chain in chains) for status in chains[0].statuses}
     languages = frozenset[str]().union(*(chain.languages for chain in chains))
     converted = any(chain.converted for chain in chains)
     return Scores(*averaged, together("failed"), together("unscored"), statuses, languages, converted)
 
 
-def _average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, Floats, Floats]:
+def average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, Floats, Floats]:
     """The parents in order, each with the weighted mean of its values and its mean weight."""
     unique, places, counts = np.unique(parents, return_inverse=True, return_counts=True)
     total = np.bincount(places, weights, len(unique))

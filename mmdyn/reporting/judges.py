@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mmdyn.data.set_folder import Manifest, SampleSet, read_manifest
 from mmdyn.errors import UserError
-from mmdyn.reporting.calibration import Calibration, Share, judge_id, load_calibrations
+from mmdyn.reporting.calibration import Calibration, judge_id, load_calibrations
 from mmdyn.sample import Sample
 from mmdyn.work.run_folder import RunFolder, SetEntry
 
@@ -90,9 +90,5 @@ def _by(sample: Sample | None) -> str:
 
 def _rounded(calibration: Calibration) -> Calibration:
     """Six digits, as everywhere in a report."""
-    names = ("precision", "recall", "sensitivity", "specificity")
-    return replace(calibration, **{name: _round(getattr(calibration, name)) for name in names})
-
-
-def _round(share: Share | None) -> Share | None:
-    return share and Share(round(share.value, 6), round(share.low, 6), round(share.high, 6), share.n)
+    shares = {name: getattr(calibration, name) for name in ("precision", "recall", "sensitivity", "specificity")}
+    return replace(calibration, **{name: share and share.rounded for name, share in shares.items()})

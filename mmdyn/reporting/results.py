@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -13,6 +13,7 @@ from msgspec import Struct
 from mmdyn.record import Record
 from mmdyn.reporting.spending import Spending
 from mmdyn.reporting.statistics import Floats, Labels
+from mmdyn.reporting.waiting import Waiting
 from mmdyn.work.run_folder import RunFolder
 
 POOLED = "all"
@@ -32,6 +33,11 @@ class Key(Struct, frozen=True):
     chain: str
     context: str
     style: str
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What tells conditions of one model on one set apart, by name."""
+        return {"variant": self.variant, "chain": self.chain, "context": self.context, "style": self.style}
 
 
 class Scores(NamedTuple):
@@ -63,6 +69,22 @@ class Field(NamedTuple):
     codes: Labels
 
 
+class OfParent(Protocol):
+    """What is about a variant or sample of a parent."""
+
+    @property
+    def set(self) -> str: ...
+    @property
+    def parent(self) -> str: ...
+    @property
+    def group(self) -> str | None: ...
+
+
+def cluster_of(one: OfParent) -> tuple[str, str, str]:
+    """What it hangs together with: its group, or where it has none all that is of its parent."""
+    return (one.set, "parent", one.parent) if one.group is None else (one.set, "group", one.group)
+
+
 class Failure(Struct, frozen=True):
     """A sample that was never answered, or whose answer could not be scored, and why."""
 
@@ -73,9 +95,15 @@ class Failure(Struct, frozen=True):
     mode: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.sample} of {self.set}, {self.model}, {self.mode}: {self.reason}"
+
 
 class RunState(Struct, frozen=True):
-    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by model."""
+    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by model.
+
+    waiting: what judges owe, whose scores are under way and not in force.
+    """
 
     name: str
     scorer: str
@@ -86,6 +114,12 @@ class RunState(Struct, frozen=True):
     unscored: int
     skipped: dict[str, int]
     spending: list[Spending]
+    waiting: Waiting | None = None
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether a judge owes verdicts: scores are under way, or those in force are not there for all answers."""
+        return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
 
 
 class Table(NamedTuple):

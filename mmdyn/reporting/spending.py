@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct, field
 
 from mmdyn.record import Usage
@@ -51,15 +49,10 @@ class Spending(Struct):
         reasoning = f" ({self.reasoning_tokens:,} of reasoning)" if self.reasoning_tokens else ""
         return f"{self.prompt_tokens:,} tokens in{cached}, {self.completion_tokens:,} out{reasoning}"
 
-
-def say_cost(spendings: Iterable[Spending]) -> str:
-    """What models cost together, such as `1.2 USD`, `1.2 USD and 3 replies of unknown cost`, or `unknown`."""
-    total, unknown = dict[str, float](), 0
-    for spending in spendings:
-        unknown += spending.unknown
-        for currency, amount in spending.cost.items():
-            total[currency] = total.get(currency, 0.0) + amount
-    if not total:
-        return "unknown" if unknown else "0"
-    known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(total.items()))
-    return f"{known} and {unknown} replies of unknown cost" if unknown else known
+    @property
+    def money(self) -> str:
+        """Such as `1.2 USD`, `1.2 USD and 3 replies of unknown cost`, `unknown`, or `0`."""
+        if not self.cost:
+            return "unknown" if self.unknown else "0"
+        known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(self.cost.items()))
+        return f"{known} and {self.unknown} replies of unknown cost" if self.unknown else known

@@ -53,11 +53,16 @@ def mean_score(values: Floats, weights: Floats, labels: Labels) -> Estimate:
 
     For unweighted, unclustered scores of 0 and 1 the effective sample size is n and the interval is Wilson's own.
     """
-    mean = float(np.average(values, weights=weights))
-    n = _effective_n(values - mean, mean * (1 - mean), weights, labels, SCORE_PRIOR)
+    mean, n = float(np.average(values, weights=weights)), effective_n(values, weights, labels)
     graded = not np.isin(values, (0.0, 1.0)).all()
     low, high = wilson(mean, n)
     return Estimate(mean, low, high, "Wilson" + _at_effective_n(graded, weights, labels))
+
+
+def effective_n(values: Floats, weights: Floats, labels: Labels) -> float:
+    """How many independent 0/1 scores tell as much of their mean as these n >= 1 scores in [0, 1]."""
+    mean = float(np.average(values, weights=weights))
+    return _effective_n(values - mean, mean * (1 - mean), weights, labels, SCORE_PRIOR)
 
 
 def mean_delta(differences: Floats, weights: Floats, labels: Labels) -> Estimate:

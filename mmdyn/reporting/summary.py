@@ -10,10 +10,15 @@ import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.record import Contrast
+from mmdyn.reporting.auc import AucRow, find_auc
+from mmdyn.reporting.cascades import Cascades, find_cascades
 from mmdyn.reporting.collect import collect
 from mmdyn.reporting.contrasts import compare
+from mmdyn.reporting.correction import CorrectionRow, find_corrections
+from mmdyn.reporting.error_kinds import ErrorRow, find_errors
 from mmdyn.reporting.flips import Flip, find_flips
 from mmdyn.reporting.judges import JudgeRow, find_judges
+from mmdyn.reporting.repeats import RepeatsRow, find_repeats
 from mmdyn.reporting.results import Failure, Key, RunState, Scores, Table, by_value
 from mmdyn.reporting.statistics import mean_score
 from mmdyn.work.progress import ProgressBar
@@ -56,7 +61,9 @@ class Summary(Struct, frozen=True):
     """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
 
     `judges` say of each dynamic set who judged it and how well that judge is known to tell changed questions from kept ones.
-    `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips` is there on request.
+    `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips`,
+    `corrections`, `repeats` and `auc` are there on request, `cascades` where judges scored, `errors` where
+    one has labelled wrong answers.
     """
 
     schema: int
@@ -67,6 +74,11 @@ class Summary(Struct, frozen=True):
     judges: list[JudgeRow]
     failures: list[Failure]
     flips: list[Flip] | UnsetType = UNSET
+    corrections: list[CorrectionRow] | UnsetType = UNSET
+    repeats: list[RepeatsRow] | UnsetType = UNSET
+    auc: list[AucRow] | UnsetType = UNSET
+    cascades: Cascades | UnsetType = UNSET
+    errors: list[ErrorRow] | UnsetType = UNSET
 
     @property
     def failed(self) -> int:
@@ -78,17 +90,36 @@ class Summary(Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
 
-def report(*runs: str | Path | RunFolder, by: Sequence[str] = (), flips: bool = False) -> Summary:
+def report(
+    *runs: str | Path | RunFolder,
+    by: Sequence[str] = (),
+    flips: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+) -> Summary:
     """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
 
-    `by` names fields to break them down by; `flips` adds the samples that went from right to wrong and back.
-    Raises InputError for a folder that is no run, UserError for an unknown field.
+    `by` names fields to break them down by; `flips` adds the samples that went from right to wrong and back; `correct` adds
+    scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++` and people's marks in `labels`;
+    `repeats` adds what k tries at a question are worth (empty: 1 and all); `auc` how well weighed options tell right from wrong.
+    Raises InputError for a folder that is no run, UserError for an unknown field, and where scores cannot be corrected so.
     """
-    return summarise([run if isinstance(run, RunFolder) else RunFolder(run) for run in runs], by=by, flips=flips)
+    folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    return summarise(folders, by=by, flips=flips, correct=correct, labels=labels, repeats=repeats, auc=auc)
 
 
 def summarise(
-    runs: Sequence[RunFolder], *, by: Sequence[str] = (), flips: bool = False, progress: ProgressBar | None = None
+    runs: Sequence[RunFolder],
+    *,
+    by: Sequence[str] = (),
+    flips: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+    progress: ProgressBar | None = None,
 ) -> Summary:
     """The same for opened runs; `progress` counts the records as they are read."""
     table = collect(runs, by, progress)
@@ -101,17 +132,21 @@ def summarise(
         judges=find_judges(table.runs),
         failures=table.failures,
         flips=find_flips(table) if flips else UNSET,
+        corrections=find_corrections(table, correct, labels) if correct else UNSET,
+        repeats=UNSET if repeats is None else find_repeats(table, repeats),
+        auc=find_auc(table) if auc else UNSET,
+        cascades=find_cascades(table) if any(run.config.judged for run in runs) else UNSET,
+        errors=find_errors(table.runs, by) or UNSET,
     )
 
 
 def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
-    factors = {name: getattr(key, name) for name in ("variant", "chain", "context", "style")}
     mean = _mean(table, scores, slice(None), len(scores.failed), len(scores.unscored))
     return ConditionRow(
         run=key.run,
         model=key.model,
         set=key.set,
-        factors={**factors, "language": "+".join(sorted(scores.languages))},
+        factors={**key.factors, "language": "+".join(sorted(scores.languages))},
         ok=scores.statuses["ok"],
         unparsed=scores.statuses["unparsed"],
         refused=scores.statuses["refused"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import msgspec
 from rich import box
@@ -14,11 +14,11 @@ from rich.text import Text
 
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Contrast
-from mmdyn.reporting.calibration import Share, named
+from mmdyn.reporting.calibration import Share
 from mmdyn.reporting.flips import Flip, Reply
 from mmdyn.reporting.judges import JudgeRow
+from mmdyn.reporting.kept import named
 from mmdyn.reporting.results import RunState
-from mmdyn.reporting.spending import say_cost
 from mmdyn.reporting.summary import ConditionRow, Summary
 from mmdyn.sample import Answer
 
@@ -35,6 +35,19 @@ _SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specific
 
 SELDOM = ("unparsed", "refused", "unscored")
 """Counts that get a column only where one of them is not 0."""
+
+
+class OfCondition(Protocol):
+    """A row about one condition."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def set(self) -> str: ...
+    @property
+    def factors(self) -> dict[str, str]: ...
 
 
 def print_summary(summary: Summary, file: TextIO | None = None) -> None:
@@ -81,7 +94,7 @@ def sentence(contrast: Contrast) -> str:
     but = f" But {contrast.note}." if contrast.note else ""
     return (
         f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a} ({_held(contrast)}; "
-        f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {_p(contrast.p_adjusted)}, {contrast.n} pairs).{but}"
+        f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(contrast.p_adjusted)}, {contrast.n} pairs).{but}"
     )
 
 
@@ -100,39 +113,48 @@ def clean(text: str) -> Text:
 def _state_lines(state: RunState) -> Iterator[str]:
     if state.asked < state.planned:
         yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
+    if state.waiting:
+        yield f"{state.name}: {state.waiting}."
     if state.unscored:
-        yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score` scores them."
+        judged = ", with the same --judge," if "+" in state.scorer else ""
+        yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score`{judged} scores them."
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
     for mode, count in state.skipped.items():
         yield f"{state.name}: {count} samples could not be asked in mode {mode}."
     for spent in state.spending:
         if spent.prompt_tokens or spent.completion_tokens or spent.cost:
-            yield f"{state.name}: {spent.model}: {spent.tokens}, cost {say_cost([spent])}."
+            yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
 
 
 def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
     title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
     counts = ("unparsed", "refused", "unscored", "failed")
-    whole = [{**_names(row), **_score(row), **{name: str(getattr(row, name)) for name in counts}} for row in rows]
-    _print_grid(console, title, whole)
+    whole = [{**names_of(row), **_score(row), **{name: str(getattr(row, name)) for name in counts}} for row in rows]
+    print_grid(console, title, whole)
     for name in dict.fromkeys(name for row in rows for name in row.by):
         parts = [
-            {**_names(row), "value": value, **_score(cell), "unscored": str(cell.unscored), "failed": str(cell.failed)}
+            {
+                **names_of(row),
+                "value": value,
+                **_score(cell),
+                "unscored": str(cell.unscored),
+                "failed": str(cell.failed),
+            }
             for row in rows
             for value, cell in row.by[name].items()
         ]
-        _print_grid(console, f"Scores by {name}", parts, name)
+        print_grid(console, f"Scores by {name}", parts, name)
 
 
 def _print_contrasts(console: Console, rows: Sequence[Contrast]) -> None:
     title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
-    _print_grid(console, title, [{**_sides(row), **_delta(msgspec.structs.asdict(row))} for row in rows])
+    print_grid(console, title, [{**_sides(row), **_delta(msgspec.structs.asdict(row))} for row in rows])
     for name in dict.fromkeys(name for row in rows for name in row.by):
         parts = [
             {**_sides(row), "value": value, **_delta(cell)} for row in rows for value, cell in row.by[name].items()
         ]
-        _print_grid(console, f"Contrasts by {name}; p adjusted by Holm over all breakdowns", parts, name)
+        print_grid(console, f"Contrasts by {name}; p adjusted by Holm over all breakdowns", parts, name)
 
 
 def _judge(row: JudgeRow) -> str:
@@ -165,10 +187,11 @@ def _print_calibrations(console: Console, rows: Sequence[JudgeRow]) -> None:
 
 
 def _share(share: Share | None) -> str:
-    return f"{_percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"
+    return f"{percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"
 
 
-def _names(row: ConditionRow) -> dict[str, str]:
+def names_of(row: OfCondition) -> dict[str, str]:
+    """Run, model, set and condition, for people."""
     factors = row.factors
     context = [] if factors["context"] == "none" else [factors["context"]]
     style = [] if factors["style"] == "direct" else [factors["style"]]
@@ -188,14 +211,14 @@ def _held(row: Contrast) -> str:
 
 
 def _score(cell: Any) -> dict[str, str]:
-    return {"score": _percent(cell.score, cell.ci95), "n": str(cell.n), "method": cell.method or cell.note}
+    return {"score": percent(cell.score, cell.ci95), "n": str(cell.n), "method": cell.method or cell.note}
 
 
 def _delta(cell: dict[str, Any]) -> dict[str, str]:
     return {
-        "change": _percent(cell["delta"], cell["ci95"], sign="+"),
-        "p": _p(cell["p"]),
-        "adj. p": _p(cell["p_adjusted"]),
+        "change": percent(cell["delta"], cell["ci95"], sign="+"),
+        "p": p_value(cell["p"]),
+        "adj. p": p_value(cell["p_adjusted"]),
         "n": str(cell["n"]),
         "left\nout": str(cell["left_out"]),
         "failed": str(cell["failed"]),
@@ -203,19 +226,21 @@ def _delta(cell: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
+def percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
+    """A share with its interval, in percent; a dash where there is none."""
     if share is None or ends is None:
         return "-"
     return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
 
 
-def _p(p: float | None) -> str:
+def p_value(p: float | None) -> str:
+    """A p-value for people; a dash where there is none."""
     if p is None:
         return "-"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
 
 
-def _print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
+def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
     """Print rows of the same columns, grouped by run, model and set (by condition too, if by field); methods become notes."""
     varying = [name for name in COMMON if len({row.get(name, "") for row in rows}) > 1]
     shared = [rows[0][name] for name in COMMON if name not in varying and rows[0].get(name)]

@@ -8,8 +8,13 @@ from pathlib import Path
 
 from mmdyn.errors import UserError
 from mmdyn.record import Contrast
-from mmdyn.reporting.calibration import named
+from mmdyn.reporting.auc import AucRow
+from mmdyn.reporting.cascades import CascadeRow, Cascades, lines_of
+from mmdyn.reporting.correction import CorrectionRow
+from mmdyn.reporting.error_kinds import ErrorRow, Part
 from mmdyn.reporting.judges import JudgeRow
+from mmdyn.reporting.kept import named
+from mmdyn.reporting.repeats import RepeatsRow, figures_of
 from mmdyn.reporting.summary import ConditionRow, Mean, Summary
 
 FACTORS = ("variant", "chain", "context", "style", "language")
@@ -18,10 +23,15 @@ COLUMNS = (
     *("n", "left_out", "ok", "unparsed", "refused", "failed", "unscored"),
     *("estimate", "low", "high", "p", "p_adjusted", "method", "note"),
 )
-"""`kind` is `score`, `contrast` or `judge`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low`
+"""`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low`
 and `high`. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`: its first row counts
 under `n` the variants that it was asked about and under `left_out` those it rejected, each further row has a share of n pairs, with
-its name under `by` and the labelled file under `value`."""
+its name under `by` and the labelled file under `value`. A corrected score has the scorer under `by`, the labelled file under
+`value` and the number of marked answers under `n`. The share of a kind of error, which stands under `factor`, counts under `n` the
+answers that were labelled, or needed no label. A score by rules, by one judge or by both together has who gave it under `value` and
+the scorer under `factor`; `left_out` counts what a judge was not asked about, `failed` what it gave no verdict on. Where answers wait for a
+verdict it has no estimate, and `low` and `high` are the bounds that these leave. A figure of repeats stands under `factor`, and what is
+repeated under `value`; an AUC has its task type there."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
@@ -46,10 +56,18 @@ def _rows(summary: Summary) -> Iterator[dict[str, object]]:
         yield from _contrast(contrast)
     for judge in summary.judges:
         yield from _judge(judge)
+    yield from map(_correction, summary.corrections or ())
+    for errors in summary.errors or ():
+        yield from _errors(errors)
+    for cascade in summary.cascades.rows if isinstance(summary.cascades, Cascades) else ():
+        yield from _cascade(cascade)
+    for repeats in summary.repeats or ():
+        yield from _repeats(repeats)
+    yield from map(_auc, summary.auc or ())
 
 
 def _condition(row: ConditionRow) -> Iterator[dict[str, object]]:
-    names: dict[str, object] = {"kind": "score", "run": row.run, "model": row.model, "set": row.set, **row.factors}
+    names: dict[str, object] = {"kind": "score", **_place(row)}
     statuses = {"ok": row.ok, "unparsed": row.unparsed, "refused": row.refused}
     yield {**names, **_score(row), **statuses}
     for name, values in row.by.items():
@@ -83,13 +101,61 @@ def _contrast(row: Contrast) -> Iterator[dict[str, object]]:
 
 
 def _judge(row: JudgeRow) -> Iterator[dict[str, object]]:
-    names = {"kind": "judge", "run": row.run, "set": row.set, "model": " ".join(filter(None, (row.judge, row.id)))}
+    names = {
+        "kind": "meaning_judge",
+        "run": row.run,
+        "set": row.set,
+        "model": " ".join(filter(None, (row.judge, row.id))),
+    }
     yield {**names, "n": row.kept + row.rejected, "left_out": row.rejected, "note": row.note}
     for found in row.calibrations:
         for name in ("precision", "recall", "specificity"):
             if share := getattr(found, name):
                 whole = {"n": share.n, "failed": found.failed, "estimate": share.value, "method": "Wilson"}
                 yield {**names, "by": name, "value": named(found), **whole, **_ends((share.low, share.high))}
+
+
+def _correction(row: CorrectionRow) -> dict[str, object]:
+    names = {"kind": "correction", **_place(row)}
+    where = {"by": row.scorer, "value": row.calibration, "n": row.labels}
+    ends = _ends(row.corrected_ci95)
+    return {**names, **where, "estimate": row.corrected, **ends, "method": row.method, "note": row.note}
+
+
+def _errors(row: ErrorRow) -> Iterator[dict[str, object]]:
+    cells: list[tuple[str, str, Part]] = [("", "", row)]
+    cells += [(name, value, part) for name, values in row.by.items() for value, part in values.items()]
+    for name, value, part in cells:
+        where = {"kind": "error", "run": row.run, "model": row.model, "by": name, "value": value}
+        said = {"n": part.truncated + part.empty + part.labelled, "method": part.method, "note": part.note}
+        for kind, rate in (part.kinds or {}).items():
+            yield {**where, "factor": kind, **said, "estimate": rate.share, **_ends(rate.ci95)}
+
+
+def _cascade(row: CascadeRow) -> Iterator[dict[str, object]]:
+    names = {"kind": "cascade", **_place(row), "factor": row.scorer, "by": "scored by"}
+    for who, found, judge in lines_of(row):
+        counts = {"left_out": judge.saved, "failed": judge.failed} if judge else {}
+        note = "between the bounds that answers without a verdict leave" if found.bounds else ""
+        numbers = {"n": found.n, "estimate": found.score, **_ends(found.bounds or found.ci95), "method": found.method}
+        yield {**names, "value": who, **counts, **numbers, "note": note}
+
+
+def _repeats(row: RepeatsRow) -> Iterator[dict[str, object]]:
+    names = {"kind": "repeats", **_place(row), "by": "over", "value": row.over}
+    counts = {"failed": row.failed, "unscored": row.unscored}
+    for name, found in figures_of(row):
+        numbers = {"n": found.n, "left_out": found.left_out, "estimate": found.value, **_ends(found.ci95)}
+        yield {**names, "factor": name, **counts, **numbers, "method": found.method}
+
+
+def _auc(row: AucRow) -> dict[str, object]:
+    names = {"kind": "auc", **_place(row), "by": "task_type", "value": row.task_type}
+    return {**names, "n": row.n, "estimate": row.auc, **_ends(row.ci95), "method": row.method}
+
+
+def _place(row: ConditionRow | CorrectionRow | CascadeRow | RepeatsRow | AucRow) -> dict[str, object]:
+    return {"run": row.run, "model": row.model, "set": row.set, **row.factors}
 
 
 def _ends(interval: object) -> dict[str, object]:

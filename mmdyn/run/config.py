@@ -9,11 +9,13 @@ from typing import Any
 
 import yaml
 from msgspec import Struct
+from msgspec.structs import fields
 
 from mmdyn.data.convert import convert
 from mmdyn.errors import InputError, UserError
 from mmdyn.run.evaluate import evaluate
 from mmdyn.sample import from_dict
+from mmdyn.work.ranks import Ranks
 from mmdyn.work.run_folder import RunFolder
 
 
@@ -38,6 +40,12 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     modes: tuple[str, ...] = ()
     styles: tuple[str, ...] = ("direct",)
     policy: str = "mdk12"
+    judges: tuple[str, ...] = ()
+    judge_mode: str = "cascade"
+    votes: int = 1
+    rubric: str = "auto"
+    judge_pictures: bool = False
+    else_rules: bool = False
     prompt: str | None = None
     ops: str = ""
     draws: int = 1
@@ -59,6 +67,10 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     partition: str = "cost"
 
 
+OF_JUDGES = ("judge_mode", "votes", "rubric", "judge_pictures", "else_rules")
+"""Keys that mean nothing without judges."""
+
+
 def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
     """Read a YAML file, with `key=value` overrides on top (values are YAML too).
 
@@ -74,14 +86,25 @@ def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
         except yaml.YAMLError:
             raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
     try:
-        return from_dict(values, Config)
+        config = from_dict(values, Config)
     except ValueError as error:
         raise InputError(file, None, str(error)) from None
+    if not config.judges:
+        defaults = {field.name: field.default for field in fields(Config)}
+        if idle := [name for name in OF_JUDGES if getattr(config, name) != defaults[name]]:
+            raise InputError(
+                file, None, f"the key {idle[0]!r} says how judges score: name some under judges, or take it out"
+            )
+    return config
 
 
 def run_config(config: Config, *, quiet: bool = False) -> RunFolder:
-    """Carry out a config. Raises what `evaluate` raises."""
+    """Carry out a config. Raises what `evaluate` raises, and UserError where several ranks are to import a set."""
     arguments: dict[str, Any] = {name: getattr(config, name) for name in config.__struct_fields__}
+    if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
+        raise UserError(
+            f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert` makes one"
+        )
     arguments["sets"] = [_place(given, Path(config.out)) for given in config.sets]
     return evaluate(**arguments, quiet=quiet)
 

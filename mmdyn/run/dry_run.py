@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,14 +21,21 @@ from mmdyn.models.cache import KIND, cache_folder
 from mmdyn.models.message import ImagePart, Message, TextPart, choices
 from mmdyn.models.model import Model, Spec, open_model
 from mmdyn.models.prices import Price
+from mmdyn.models.until_usable import TRIES
+from mmdyn.plugins import load
 from mmdyn.record import Usage
-from mmdyn.run.evaluate import check, conditions_of, read_prompt, several
+from mmdyn.run.config import Config
+from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, read_prompt, several
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
+from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.partition import ANSWER_TOKENS, BYTES_A_TOKEN, REASONING_TOKENS
 from mmdyn.run.plan import Ask, Skip, check_sets, plan
 from mmdyn.run.runner import record_key
 from mmdyn.run.sets import Given, open_sets, variants_folder
+from mmdyn.scoring.judge import AUTO, AUTOMATIC
+from mmdyn.scoring.rubrics._rubric import Rubric
+from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import RECORD
 from mmdyn.work.store import Reader
 
@@ -36,6 +43,8 @@ PIXELS_A_TOKEN = 28 * 28
 """Patches of most vision encoders after merging."""
 LEAST_PICTURE_TOKENS, MOST_PICTURE_TOKENS = 64, 1600
 """Models bring small pictures up and large ones down to a size of their own."""
+VERDICT_TOKENS = 30
+"""Of a judge's reply: for its code, and for the sentence and the mark of each part or item."""
 
 
 class Row(Struct):
@@ -62,11 +71,17 @@ class Row(Struct):
 
 
 class Estimate(Struct, frozen=True):
-    """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at."""
+    """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at.
+
+    judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how often each
+    of these requests is put at most.
+    """
 
     rows: list[Row]
+    judges: list[Row]
     skipped: dict[str, int]
     notes: list[str]
+    tries: int = TRIES
 
 
 class _Asked(Struct, frozen=True):
@@ -77,49 +92,96 @@ class _Asked(Struct, frozen=True):
     model: Model | None = None
 
 
-def estimate(
-    sets: Given | Sequence[Given],
-    models: str | Sequence[str],
-    out: str | Path,
-    *,
-    prices: str | Path | None = None,
-    max_cost: float | None = None,
-    max_requests: int | None = None,
-    executor: str = "local",
-    address: str = "",
-    replicas: int = 1,
-    gpus: float | None = None,
-    partition: str = "cost",
-    **settings: Any,
-) -> Estimate:
-    """Count what `evaluate` would ask with these arguments. A model whose key is not set is counted all the same.
+def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: str | Path, **settings: Any) -> Estimate:
+    """Count what `evaluate` would ask with these arguments, its settings by their names. A model whose key is not set is counted all the same.
 
     Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese), one for
     PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by its task type, with
-    REASONING_TOKENS more where the style is not `direct`; where options are weighed none is written. Raises UserError as `evaluate` does.
+    REASONING_TOKENS more where the style is not `direct`; where options are weighed none is written. A judge reads its prompt with a
+    reply of that length, and writes VERDICT_TOKENS for its code and for each part or item. Raises UserError as `evaluate` does.
     """
-    open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
-    job, ops = _job(several(models), Path(out), **settings)
-    check(
-        several(sets), out, job.modes, job.styles, ops, epochs=job.epochs, limit=1 if job.limit is None else job.limit
-    )
-    budget = open_budget(prices, max_cost, max_requests)
+    config = Config(sets=(), models=tuple(several(models)), out=str(out), **settings)
+    names = ("address", "replicas", "gpus", "partition")
+    open_executor(config.executor, **{name: getattr(config, name) for name in names})
+    job, ops, limit = _job(config), config.ops, 1 if config.limit is None else config.limit
+    scorer = Scorer(job.policy)
+    check(several(sets), out, job.modes, job.styles, ops, epochs=job.epochs, limit=limit)
+    budget = open_budget(config.prices, config.max_cost, config.max_requests)
     asked, notes = _open_models(job.models, budget)
-    budget.check([who.model for who in asked if who.model is not None])
+    known = [who.model for who in asked if who.model is not None]
+    check_weighing(known, job.styles)
+    budget.check(known)
+    judges = _Judges(config, scorer, budget, len(asked))
     rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
         opened = open_sets(several(sets), Path(scratch))
         if ops:
             opened += [_variants(one, job.out) for one in opened]
         seen = _Seen(job, stores)
-        for ask, messages in _messages(job, opened, skipped):
+        for ask, messages in _messages(job, opened, scorer, skipped):
             for who in asked:
                 name = (who.label, opened[ask.place].root, ask.condition.mode)
                 _count(
                     rows.setdefault(name, Row(*name)), who, ask, messages, seen.find(who.model, opened, ask, messages)
                 )
+            judges.count(opened[ask.place].root, ask, messages)
     order = {who.label: place for place, who in enumerate(asked)}
-    return Estimate(sorted(rows.values(), key=lambda row: order[row.model]), skipped, notes)
+    return Estimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
+
+
+class _Judges:
+    """The judges of a run, and what they would be asked about the answers of so many models."""
+
+    def __init__(self, config: Config, scorer: Scorer, budget: Budget, models: int) -> None:
+        texts = tuple(several(config.judges))
+        judging = Judging(
+            texts, config.judge_mode, config.votes, config.rubric, config.judge_pictures, config.else_rules
+        )
+        judging.check()
+        with (
+            suppress(ModelError),  # a judge whose key is not set is counted all the same
+            open_cascade(scorer, judging, concurrency=config.concurrency, use_cache=False, budget=budget) as cascade,
+        ):
+            budget.check([judge.asker.model for judge in cascade.judges])
+        self._judging, self._asks = judging, models * config.votes
+        self._judges = [_opened(text, budget)[0] for text in texts]
+        self._rows = dict[tuple[str, str, str], Row]()
+
+    @property
+    def rows(self) -> list[Row]:
+        """What was counted, judge by judge."""
+        order = [f"judge {who.label}" for who in self._judges]
+        return sorted(self._rows.values(), key=lambda row: order.index(row.model))
+
+    def count(self, root: str, ask: Ask, messages: tuple[Message, ...]) -> None:
+        """Every judge is asked about the answers to this; about none to a sample that the rubric does not suit."""
+        if not self._judges:
+            return
+        parts = [part for message in messages for part in message.parts]
+        images = [part for part in parts if isinstance(part, ImagePart)] if self._judging.pictures else []
+        reply = "x" * (BYTES_A_TOKEN * _answer_tokens(ask, messages))
+        try:
+            rubric = _rubric(
+                AUTOMATIC[not ask.sample.checklist] if self._judging.rubric == AUTO else self._judging.rubric
+            )
+            sheet, nothing = rubric.sheet(ask.sample, reply, bool(images)), rubric.nothing(ask.sample)
+        except ValueError:
+            return
+        usage = Usage(
+            prompt_tokens=round(text_tokens(sheet.text) + sum(_picture_tokens(part.path) for part in images)),
+            completion_tokens=VERDICT_TOKENS * (1 + len(nothing.grades) + len(nothing.items)),
+        )
+        for who in self._judges:
+            name = (f"judge {who.label}", root, ask.condition.mode)
+            row = self._rows.setdefault(name, Row(*name))
+            row.planned += self._asks
+            _add(row, who, usage, len(images), self._asks)
+
+
+@lru_cache
+def _rubric(name: str) -> Rubric:
+    found: Rubric = load("rubrics", name)()
+    return found
 
 
 def text_tokens(text: str) -> float:
@@ -132,41 +194,40 @@ def picture_tokens(width: int, height: int) -> float:
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
-def _job(
-    models: list[str],
-    out: Path,
-    *,
-    modes: str | Sequence[str] = (),
-    styles: str | Sequence[str] = "direct",
-    policy: str = "mdk12",
-    prompt: str | Path | None = None,
-    ops: str = "",
-    epochs: int = 1,
-    limit: int | None = None,
-    concurrency: int = 32,
-    use_cache: bool = True,
-    **_: Any,
-) -> tuple[Job, str]:
-    modes, styles = several(modes), several(styles)
-    text = read_prompt(Path(prompt), modes, styles) if prompt else ""
-    asked = (tuple(models), tuple(modes), tuple(styles))
-    return Job(out, *asked, epochs, limit, policy, text, concurrency, use_cache, quiet=True), ops
+def _job(config: Config) -> Job:
+    modes, styles = several(config.modes), several(config.styles)
+    return Job(
+        out=Path(config.out),
+        models=config.models,
+        modes=tuple(modes),
+        styles=tuple(styles),
+        epochs=config.epochs,
+        limit=config.limit,
+        policy=config.policy,
+        prompt=read_prompt(Path(config.prompt), modes, styles) if config.prompt else "",
+        concurrency=config.concurrency,
+        use_cache=config.use_cache,
+        quiet=True,
+    )
 
 
 def _open_models(texts: Sequence[str], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
-    asked, notes = list[_Asked](), list[str]()
-    for text in texts:
-        try:
-            model = open_model(text)
-        except ModelError as error:
-            spec = Spec.parse(text)
-            label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
-            asked.append(_Asked(label, budget.prices.named(label, spec.name)))
-            notes.append(f"{label}: what is answered already was not looked for ({error})")
-        else:
-            asked.append(_Asked(model.label, budget.prices.of(model), model))
-    return asked, notes
+    opened = [_opened(text, budget) for text in texts]
+    asked = [who for who, _ in opened]
+    check_labels([who.label for who in asked])
+    return asked, [note for _, note in opened if note]
+
+
+def _opened(text: str, budget: Budget) -> tuple[_Asked, str]:
+    try:
+        model = open_model(text)
+    except ModelError as error:
+        spec = Spec.parse(text)
+        label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
+        note = f"{label}: what is answered already was not looked for ({error})"
+        return _Asked(label, budget.prices.named(label, spec.name)), note
+    return _Asked(model.label, budget.prices.of(model), model), ""
 
 
 def _variants(opened: SampleSet, out: Path) -> SampleSet:
@@ -180,7 +241,7 @@ def _variants(opened: SampleSet, out: Path) -> SampleSet:
 
 
 def _messages(
-    job: Job, opened: Sequence[SampleSet], skipped: dict[str, int]
+    job: Job, opened: Sequence[SampleSet], scorer: Scorer, skipped: dict[str, int]
 ) -> Iterator[tuple[Ask, tuple[Message, ...]]]:
     """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
     conditions = conditions_of(job, opened)
@@ -191,6 +252,7 @@ def _messages(
         if isinstance(ask, Skip):
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
             continue
+        scorer.check(ask.sample)
         try:
             yield ask, renderers[ask.place].messages(ask.sample, ask.condition)
         except ValueError as error:
@@ -230,18 +292,23 @@ def _count(
     parts = [part for message in messages for part in message.parts]
     images = [part for part in parts if isinstance(part, ImagePart)]
     text = sum(text_tokens(part.text) for part in parts if isinstance(part, TextPart))
-    reasoning = 0 if ask.condition.style == "direct" else REASONING_TOKENS
-    usage = Usage(
-        prompt_tokens=round(text + sum(_picture_tokens(part.path) for part in images)),
-        completion_tokens=0 if choices(messages) else ANSWER_TOKENS[ask.sample.task_type] + reasoning,
-    )
-    row.prompt_tokens += usage.prompt_tokens
-    row.completion_tokens += usage.completion_tokens
+    prompt_tokens = round(text + sum(_picture_tokens(part.path) for part in images))
+    _add(row, who, Usage(prompt_tokens, 0 if choices(messages) else _answer_tokens(ask, messages)), len(images))
+
+
+def _add(row: Row, who: _Asked, usage: Usage, images: int, times: int = 1) -> None:
+    row.prompt_tokens += times * usage.prompt_tokens
+    row.completion_tokens += times * usage.completion_tokens
     if who.model is not None and not who.model.cached:
         row.cost = 0.0
     elif who.price is not None:
-        row.cost = (row.cost or 0.0) + (who.price.cost(usage, len(images)) or 0.0)
+        row.cost = (row.cost or 0.0) + times * (who.price.cost(usage, images) or 0.0)
         row.currency = who.price.currency
+
+
+def _answer_tokens(ask: Ask, messages: tuple[Message, ...]) -> int:
+    reasoning = 0 if ask.condition.style == "direct" or choices(messages) else REASONING_TOKENS
+    return ANSWER_TOKENS[ask.sample.task_type] + reasoning
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -16,20 +18,23 @@ from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.models.budget import Budget, open_budget
 from mmdyn.models.device import installed
+from mmdyn.models.message import NO_WEIGHING
 from mmdyn.models.model import Model, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job
+from mmdyn.run.in_force import begun, scoring_of, settle
+from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.plan import check_sets, count, parse_conditions, plan
-from mmdyn.run.sets import Given, make_variants, open_sets
+from mmdyn.run.render import LIKELIHOOD
+from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store
 from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, SetEntry, write_config
-from mmdyn.work.store import Store
+from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb.chains import parse_chains
 from perturb.pipeline import perturb
 
-FREE = ("planned", "skipped", "scorer", "limit", "versions")
+FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions")
 """What of run.json may differ when a run goes on; `limit` may grow."""
 
 
@@ -41,6 +46,12 @@ def evaluate(
     modes: str | Sequence[str] = (),
     styles: str | Sequence[str] = "direct",
     policy: str = "mdk12",
+    judges: str | Sequence[str] = (),
+    judge_mode: str = "cascade",
+    votes: int = 1,
+    rubric: str = "auto",
+    judge_pictures: bool = False,
+    else_rules: bool = False,
     prompt: str | Path | None = None,
     ops: str = "",
     draws: int = 1,
@@ -67,6 +78,9 @@ def evaluate(
     A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept
     under out/sets. Called again with the same arguments it goes on where it stopped.
 
+    `judges`: MODELs, the cheap one first, that judge by a `rubric`, with so many `votes`, what the rules of the `policy` do not
+    call right; all replies where `judge_mode` is parallel. `judge_pictures`: they are shown the pictures.
+    Their scores come into force when no verdict is missing; with `else_rules` the rules' score counts where none could be had.
     `executor`: local (this process), accelerate (processes of a launcher, whose RANK and WORLD_SIZE choose it by themselves;
     `partition` shares the asks out) or ray (`replicas` of each model on the cluster at `address`, with `gpus` each).
     `prices`: a file as `read_prices` reads it, for what the replies cost. `max_cost`, `max_requests`: limits of this call.
@@ -77,19 +91,10 @@ def evaluate(
     check(sets, out, modes, styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
     vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
     vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
-    job = Job(
-        out=Path(out),
-        models=tuple(models),
-        modes=tuple(modes),
-        styles=tuple(styles),
-        epochs=epochs,
-        limit=limit,
-        policy=policy,
-        prompt=read_prompt(Path(prompt), modes, styles) if prompt else "",
-        concurrency=concurrency,
-        use_cache=use_cache,
-        quiet=quiet,
-    )
+    text = read_prompt(Path(prompt), modes, styles) if prompt else ""
+    lists = tuple(models), tuple(modes), tuple(styles)
+    judging = Judging(tuple(several(judges)), judge_mode, votes, rubric, judge_pictures, else_rules)
+    job = Job(Path(out), *lists, epochs, limit, policy, text, concurrency, use_cache, quiet, judging)
     budget = open_budget(prices, max_cost, max_requests).share(doer.ranks.number, doer.ranks.size)
     _carry_out(job, sets, doer, ops, vary, budget)
     return RunFolder(out)
@@ -105,8 +110,11 @@ def _carry_out(
 ) -> None:
     """Bring the sets together, write run.json and ask."""
     scorer, models = Scorer(job.policy), _open_models(job.models)
-    budget.check(models)
-    with Store(job.out / "records", doer.ranks.writer) as store:
+    check_weighing(models, job.styles)
+    settings: dict[str, Any] = {"concurrency": job.concurrency, "use_cache": job.use_cache, "budget": budget}
+    with open_cascade(scorer, job.judging, **settings) as cascade, ExitStack() as stores:
+        budget.check([*models, *(judge.asker.model for judge in cascade.judges)])
+        store = stores.enter_context(run_store(job.out, doer.ranks))
         opened = open_sets(sets, job.out, doer.ranks)
         if ops:
             _check_limit(job, ops)
@@ -116,10 +124,13 @@ def _carry_out(
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
         conditions = conditions_of(job, opened)
         check_sets(opened, conditions)
-        planned, skipped = count(plan(opened, conditions, job.epochs, job.limit))
+        planned, skipped = count(plan(opened, conditions, job.epochs, job.limit), cascade.check)
         job = replace(job, sets=tuple(one.folder for one in opened), conditions=conditions, planned=planned)
-        _begin(job.out, _config(job, opened, models, scorer, skipped, ops), write=not doer.ranks.number)
-        doer.run(Engine(job, opened, models, store, budget))
+        config = _config(job, opened, models, skipped, ops)
+        _begin(job.out, config, scoring_of(cascade), write=not doer.ranks.number)
+        doer.run(Engine(job, opened, models, store, budget, cascade))
+        if cascade.judges and not doer.ranks.number:
+            settle(RunFolder(job.out), store, cascade, else_rules=job.judging.else_rules)
 
 
 def several(given: Any) -> list[Any]:
@@ -148,12 +159,22 @@ def check(
 
 def _open_models(texts: Sequence[str]) -> list[Model]:
     models = [open_model(text) for text in texts]
-    labels = [model.label for model in models]
-    if not models:
-        raise UserError("no model is named: give one, such as baseline:lexical")
-    if len(set(labels)) < len(labels):
-        raise UserError(f"two models are called {', '.join(labels)}: tell them apart with label=")
+    check_labels([model.label for model in models])
     return models
+
+
+def check_weighing(models: Sequence[Model], styles: Sequence[str]) -> None:
+    """Raise UserError where options are to be weighed and a model cannot."""
+    if LIKELIHOOD in styles and (unable := [model.label for model in models if not model.weighs]):
+        raise UserError(f"{unable[0]} {NO_WEIGHING}")
+
+
+def check_labels(labels: Sequence[str]) -> None:
+    """Raise UserError where there is no model, or where reports could not tell two of them apart."""
+    if not labels:
+        raise UserError("no model is named: give one, such as baseline:lexical")
+    if twice := [label for label, count in Counter(labels).items() if count > 1]:
+        raise UserError(f"two models are called {twice[0]}: tell them apart with label=")
 
 
 def _modes_of(sets: Sequence[SampleSet]) -> list[str]:
@@ -168,10 +189,10 @@ def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
 
 
 def _config(
-    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], scorer: Scorer, skipped: dict[str, int], ops: str
+    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], ops: str
 ) -> RunConfig:
     return RunConfig(
-        sets=tuple(SetEntry(s.name, s.root, _relative(s.folder, job.out), s.manifest.digest) for s in sets),
+        sets=tuple(entry_of(opened, job.out) for opened in sets),
         models=tuple(ModelEntry(model.label, model.identity) for model in models),
         conditions=job.conditions,
         epochs=job.epochs,
@@ -180,7 +201,6 @@ def _config(
         prompt=job.prompt,
         ops=ops,
         versions=_versions(models),
-        scorer=scorer.name,
         planned=job.planned * len(models),
         skipped=skipped,
     )
@@ -193,26 +213,26 @@ def _versions(models: Sequence[Model]) -> dict[str, str]:
     return {"mmdyn": version("mmdyn"), "python": platform.python_version(), **libraries}
 
 
-def _relative(folder: Path, out: Path) -> str:
-    folder, out = folder.resolve(), out.resolve()
-    return folder.relative_to(out).as_posix() if folder.is_relative_to(out) else folder.as_posix()
-
-
 def _check_limit(job: Job, ops: str) -> None:
     """Raise UserError where the variants of a run were made for another limit."""
     before = RunFolder(job.out).config if (job.out / RUN).is_file() else None
     if before and before.ops == ops and before.limit != job.limit:
-        raise UserError(f"{job.out} holds variants made with another --limit, which --ops fixes: choose another -o")
+        made = f"--limit {before.limit}" if before.limit else "no --limit"
+        raise UserError(
+            f"{job.out} holds variants made with {made}, which cannot change where --ops makes them: give {made} again, or "
+            "choose another -o"
+        )
 
 
-def _begin(out: Path, config: RunConfig, *, write: bool) -> None:
+def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None:
     """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
     if not config.planned:
         raise UserError(
             "there is nothing to ask: a set needs samples, kprag samples with knowledge points, likelihood single choices or statements"
         )
-    if (out / RUN).is_file():
-        before = RunFolder(out).config
+    run = RunFolder(out) if (out / RUN).is_file() else None
+    if run is not None:
+        before = run.config
         names = RunConfig.__struct_fields__
         differing = [name for name in names if name not in FREE and getattr(before, name) != getattr(config, name)]
         if [entry.digest for entry in before.sets] == [entry.digest for entry in config.sets]:
@@ -224,7 +244,7 @@ def _begin(out: Path, config: RunConfig, *, write: bool) -> None:
             what = " and ".join(differing)
             raise UserError(f"{out} holds a run with other {what}: choose another -o, or ask the same as before")
     if write:
-        write_config(out, config)
+        write_config(out, begun(config, asked, run))
 
 
 def read_prompt(file: Path, modes: Sequence[str], styles: Sequence[str]) -> str:

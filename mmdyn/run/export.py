@@ -7,36 +7,38 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
 
 import msgspec
 
 from mmdyn.data.new_file import new_file
-from mmdyn.errors import InputError, MissingExtra, UserError
+from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record
 from mmdyn.reporting.tabular import safe_cell
-from mmdyn.sample import Sample, from_json
-from mmdyn.work.run_folder import SAMPLE, RunFolder
+from mmdyn.run.judged_cells import Row, as_json, judged_cells, judged_columns
+from mmdyn.run.recorded import sample_of
+from mmdyn.work.run_folder import RunFolder
 from mmdyn.work.store import Reader
-
-Cell: TypeAlias = str | int | float | None
-Row: TypeAlias = dict[str, Cell]
 
 COLUMNS: dict[str, type] = {
     **dict.fromkeys(
-        ("key", "request", "model", "set", "sample", "parent", "task_type", "parent_type", "language"), str
+        ("key", "request", "digest", "model", "set", "sample", "parent", "task_type", "parent_type", "language"), str
     ),
     **dict.fromkeys(("mode", "variant", "chain", "context", "style", "group"), str),
     **dict.fromkeys(("draw", "epoch"), int),
     **dict.fromkeys(("points", "score", "weight"), float),
-    **dict.fromkeys(("status", "extracted", "rule", "reply", "reasoning", "finish_reason", "error", "changed"), str),
+    **dict.fromkeys(("status", "extracted", "rule", "parts"), str),
+    **dict.fromkeys(("reply", "reasoning", "finish_reason", "error", "changed"), str),
+    "final": bool,
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "attempts"), int),
     **dict.fromkeys(("seconds", "cost"), float),
-    "currency": str,
-    "logprobs": str,
+    **dict.fromkeys(("currency", "logprobs", "option_tokens"), str),
 }
-"""What every record has, in this order; then its fields as field.NAME. `score` is in [0, 1]; `extracted` and `logprobs` are JSON."""
+"""What every record has, in this order; then its fields as field.NAME. `score` is in [0, 1].
+
+No cell is a structure, in any format: those in AS_JSON are JSON texts, empty where there is nothing.
+"""
+AS_JSON = frozenset(("extracted", "parts", "logprobs", "option_tokens"))
 
 SAMPLE_COLUMNS: dict[str, type] = dict.fromkeys(
     ("question", "options", "answer", "images", "knowledge_points", "explanation"), str
@@ -49,53 +51,41 @@ GROUP_ROWS = 1000
 def export(run: RunFolder | str | Path, file: str | Path, *, samples: bool = False) -> int:
     """Write every record, failures too; returns how many. `samples` adds the question and its answer.
 
-    In a CSV file a text that a spreadsheet would run as a formula gets a leading apostrophe. Raises UserError.
+    Where judges scored, there are columns for the rules' score and for what each judge said. In a CSV file a text that a spreadsheet would run as a formula gets a leading apostrophe. Raises UserError.
     """
     run, file = run if isinstance(run, RunFolder) else RunFolder(run), Path(file)
     if file.suffix not in WRITERS:
         raise UserError(f"{file} ends in none of {', '.join(WRITERS)}: choose one of them")
     fields = _fields(run)
-    columns = COLUMNS | fields | (SAMPLE_COLUMNS if samples else {})
+    columns = COLUMNS | judged_columns(run.config) | fields | (SAMPLE_COLUMNS if samples else {})
     with Reader(run.records_folder) as reader:
-        return WRITERS[file.suffix](file, columns, _rows(run, fields, reader if samples else None))
+        return WRITERS[file.suffix](file, columns, _rows(run, fields, reader, samples))
 
 
-def _rows(run: RunFolder, fields: Mapping[str, type], samples: Reader | None) -> Iterator[Row]:
+def _rows(run: RunFolder, fields: Mapping[str, type], reader: Reader, samples: bool) -> Iterator[Row]:
     for record in run.records():
-        row = _row(record)
+        row = _row(record) | judged_cells(run.config, reader, record.key)
         for name, value in record.fields.items():
             kind = fields[f"field.{name}"]
             row[f"field.{name}"] = str(value) if kind is str else kind(value)
-        if samples is not None:
-            row |= _sample(run, record, samples)
+        if samples:
+            row |= _sample(run, record, reader)
         yield row
 
 
 def _row(record: Record) -> Row:
-    condition, reply, score = record.condition, record.reply, record.score
-    row: Row = {name: getattr(record, name) for name in ("key", "request", "model", "set", "sample", "parent")}
-    row |= {
-        name: getattr(record, name)
-        for name in ("task_type", "parent_type", "language", "group", "draw", "epoch", "points")
-    }
-    row |= {name: getattr(condition, name) for name in ("mode", "variant", "chain", "context", "style")}
-    row |= {
-        name: getattr(reply, name) for name in ("reasoning", "finish_reason", "error", "changed", "attempts", "seconds")
-    }
-    row |= {"reply": reply.text, "cost": reply.cost, "currency": reply.currency}
-    row |= msgspec.structs.asdict(reply.usage)
-    row["logprobs"] = canonical(reply.logprobs).decode() if reply.logprobs else None
-    if score is not None:
-        row |= {"status": score.status, "score": score.value, "weight": score.weight, "rule": score.rule}
-        row["extracted"] = None if score.extracted is None else canonical(score.extracted).decode()
+    """A record and what it is made of, side by side."""
+    reply, score = record.reply, record.score
+    row: Row = {"mode": record.condition.mode, "reply": reply.text, "score": score.value if score else None}
+    for part in filter(None, (record, record.condition, reply, reply.usage, score)):
+        for name in COLUMNS.keys() & set(part.__struct_fields__) - row.keys():
+            value = getattr(part, name)
+            row[name] = as_json(value) if name in AS_JSON else value
     return row
 
 
 def _sample(run: RunFolder, record: Record, reader: Reader) -> Row:
-    value = reader.get(SAMPLE, record.digest)
-    if value is None:
-        raise InputError(run.folder, None, f"the store has lost the sample {record.sample}: run the evaluation again")
-    sample = from_json(value, Sample)
+    sample = sample_of(reader, run.folder, record)
     more = {
         name: canonical(getattr(sample, name)).decode() for name in ("options", "answer", "images", "knowledge_points")
     }
@@ -139,7 +129,7 @@ def _write_parquet(file: Path, columns: Mapping[str, type], rows: Iterable[Row])
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("pyarrow", "parquet") from None
-    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
     count = 0
     with new_file(file) as handle, parquet.ParquetWriter(handle, schema, compression="zstd") as writer:

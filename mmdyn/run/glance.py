@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
@@ -14,33 +15,67 @@ from msgspec import Struct
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Usage
 from mmdyn.reporting.spending import Spending
-from mmdyn.work.run_folder import FAILURE, RECORD, RUN, RunFolder
+from mmdyn.work.run_folder import (
+    COMPARISON,
+    FAILURE,
+    RECORD,
+    RUN,
+    JudgeEntry,
+    RunFolder,
+    judged_kind,
+    score_kind,
+    unjudged_kind,
+)
 from mmdyn.work.store import Reader, is_held
 
 DEPTH = 3
 """How many folders down runs are looked for."""
 
 
+State = Literal["finished", "going on", "not finished", "comparison", "unreadable"]
+
+
+class Scored(Struct, frozen=True):
+    """Scores of a run by their scorer's name: so many answers have none. `in_force`: they are what reports show."""
+
+    scorer: str
+    in_force: bool
+    unscored: int
+
+
 class Glance(Struct, frozen=True):
-    """One run. `changed` is when its last record was saved (UTC, ISO 8601); `failed`: asked and never answered."""
+    """One run. `changed` is when its last record was saved (UTC, ISO 8601); `failed`: asked and never answered.
+
+    scores: those in force, then those under way. spending: of each model. judges: of each judge of these scores, whose `replies`
+    are asks, of one request or several.
+
+    Of a `comparison`, the folder of `mmdyn compare`, only its place is told; of an unreadable folder its place and the `problem`.
+    """
 
     name: str
     folder: str
     changed: str
-    state: Literal["finished", "going on", "not finished"]
-    models: list[str]
-    sets: list[str]
-    modes: list[str]
-    planned: int
-    answered: int
-    failed: int
-    spending: list[Spending]
+    state: State
+    models: list[str] = []
+    sets: list[str] = []
+    modes: list[str] = []
+    planned: int = 0
+    answered: int = 0
+    failed: int = 0
+    scores: list[Scored] = []
+    spending: list[Spending] = []
+    judges: list[Spending] = []
+    problem: str = ""
 
 
 class _Reply(Struct):
     usage: Usage = Usage()
     cost: float | None = None
     currency: str = ""
+
+
+class _Judgement(_Reply):
+    requests: int = 0
 
 
 class _Record(Struct):
@@ -50,23 +85,31 @@ class _Record(Struct):
     reply: _Reply
 
 
-def find_runs(folder: Path) -> Iterator[Path]:
-    """The run folders in a folder, or the folder itself. Raises InputError where there is no such folder."""
+def look(folder: Path) -> Iterator[Glance]:
+    """The runs in a folder, or the folder itself; what cannot be read, or is another program's, is among them with what is wrong.
+
+    Raises InputError where there is no such folder.
+    """
     if not folder.is_dir():
         raise InputError(folder, None, "no such folder: name a run, or a folder with runs in it")
-    yield from _find(folder, DEPTH)
+    yield from _look(folder, DEPTH)
 
 
 def glance(folder: Path) -> Glance:
     """Count a run's records. Raises UserError where they cannot be read."""
     run = RunFolder(folder)
     spending = {entry.label: Spending(entry.label) for entry in run.config.models}
+    scorings = [scoring for scoring in (run.config.in_force, run.config.under_way) if scoring]
+    kinds = {scoring.scorer: score_kind(scoring.scorer) for scoring in scorings}
+    unscored = Counter[str]()
     with Reader(run.records_folder) as reader:
         try:
-            for _, value in reader.items(RECORD):
+            for key, value in reader.items(RECORD):
+                unscored.update(scorer for scorer, kind in kinds.items() if reader.get(kind, key) is None)
                 record = msgspec.json.decode(value, type=_Record)
                 by_model = spending.setdefault(record.model, Spending(record.model))
                 by_model.add(record.reply.usage, record.reply.cost, record.reply.currency)
+            judges = [_judging(reader, entry) for entry in run.config.all_judges]
         except msgspec.DecodeError as error:
             raise UserError(f"{folder} holds a record that cannot be read ({error})") from None
         keys = groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0])
@@ -84,20 +127,50 @@ def glance(folder: Path) -> Glance:
         planned=config.planned,
         answered=answered,
         failed=failed,
+        scores=[Scored(scorer, place == 0, unscored[scorer]) for place, scorer in enumerate(kinds)],
         spending=[one.rounded for one in spending.values()],
+        judges=[one.rounded for one in judges],
     )
 
 
-def _find(folder: Path, depth: int) -> Iterator[Path]:
-    if (folder / RUN).is_file():
-        yield folder
-    elif depth:
-        for inside in sorted(folder.iterdir()):
-            if inside.is_dir() and not inside.is_symlink() and not inside.name.startswith("."):
-                yield from _find(inside, depth - 1)
+def _judging(reader: Reader, entry: JudgeEntry) -> Spending:
+    """What a judge took, its asks without a verdict too."""
+    spending = Spending(entry.label)
+    for kind in (judged_kind(entry.id), unjudged_kind(entry.id)):
+        for _, value in reader.items(kind):
+            judgement = msgspec.json.decode(value, type=_Judgement)
+            if judgement.requests:
+                spending.add(judgement.usage, judgement.cost, judgement.currency)
+    return spending
 
 
-def _state(run: RunFolder, answered: int) -> Literal["finished", "going on", "not finished"]:
+def _look(folder: Path, depth: int) -> Iterator[Glance]:
+    try:
+        if (folder / RUN).is_file():
+            found, inside = [glance(folder)], list[Path]()
+        elif (folder / COMPARISON).is_file():
+            found, inside = [Glance(folder.resolve().name, str(folder), "", "comparison")], []
+        else:
+            found, inside = [], sorted(one for one in folder.iterdir() if _is_searched(one)) if depth else []
+    except UserError as error:
+        found, inside = [_unreadable(folder, str(error))], []
+    except OSError as error:
+        problem = f"{error.filename or folder}: {error.strerror or error}"
+        found, inside = [_unreadable(folder, problem)], []
+    yield from found
+    for one in inside:
+        yield from _look(one, depth - 1)
+
+
+def _is_searched(inside: Path) -> bool:
+    return inside.is_dir() and not inside.is_symlink() and not inside.name.startswith(".")
+
+
+def _unreadable(folder: Path, problem: str) -> Glance:
+    return Glance(folder.resolve().name, str(folder), "", "unreadable", problem=problem)
+
+
+def _state(run: RunFolder, answered: int) -> State:
     if any(is_held(run.records_folder, file.stem) for file in run.records_folder.glob("*.sqlite")):
         return "going on"
     return "finished" if answered >= run.config.planned else "not finished"

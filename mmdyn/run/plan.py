@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -81,11 +81,13 @@ def plan(
                 yield from asks_of(place, sample, conditions, epochs)
 
 
-def count(asks: Iterable[Ask | Skip]) -> tuple[int, dict[str, int]]:
-    """How many asks there are, and how many samples each mode skips."""
+def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = None) -> tuple[int, dict[str, int]]:
+    """How many asks there are, and how many samples each mode skips. `check` may raise UserError for a sample."""
     planned, skipped = 0, dict[str, int]()
     for ask in asks:
         if isinstance(ask, Ask):
+            if check:
+                check(ask.sample)
             planned += 1
         else:
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1

@@ -22,7 +22,7 @@ from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
 from mmdyn.run.prediction_files import LONGEST_CELL, Row, read_predictions
 from mmdyn.run.runner import record_of
-from mmdyn.run.sets import Given, open_sets
+from mmdyn.run.sets import Given, entry_of, open_sets, run_store
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import (
@@ -33,7 +33,6 @@ from mmdyn.work.run_folder import (
     ModelEntry,
     RunConfig,
     RunFolder,
-    SetEntry,
     score_kind,
     write_config,
 )
@@ -83,7 +82,7 @@ def score_predictions(
     """
     out, scorer = Path(out), Scorer(policy)
     books = [_Book(Path(file)) for file, _ in pairs]
-    with Store(out / "records") as store:
+    with run_store(out) as store:
         sets = _open_each([given for _, given in pairs], out)
         labels = [model or label_of(book.file, opened) for book, opened in zip(books, sets, strict=True)]
         models = _models(books, labels)
@@ -249,7 +248,7 @@ def _config(
     skipped = sum(book.counts["skipped"] for _, book in asked)
     distinct = {opened.folder: opened for opened in sets}.values()
     return RunConfig(
-        sets=tuple(SetEntry(s.name, s.root, _place(s.folder, out), s.manifest.digest) for s in distinct),
+        sets=tuple(entry_of(opened, out) for opened in distinct),
         models=models,
         conditions=tuple(sorted({found for book in books for found in book.conditions}, key=canonical)),
         epochs=1,
@@ -261,8 +260,3 @@ def _config(
         planned=sum(len(opened) for opened, _ in asked) - skipped,
         skipped={"kprag": skipped} if skipped else {},
     )
-
-
-def _place(folder: Path, out: Path) -> str:
-    folder, out = folder.resolve(), out.resolve()
-    return folder.relative_to(out).as_posix() if folder.is_relative_to(out) else folder.as_posix()

@@ -1,4 +1,4 @@
-"""Ask, score and record: many asks in flight, each one written when it arrives."""
+"""Ask, record and score: many asks in flight, each one written when it arrives, and judged while others are asked."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import InputError, MmdynError, Stopped
+from mmdyn.errors import InputError, Stopped
 from mmdyn.keys import canonical, digest
-from mmdyn.models.asker import DRAIN_SECONDS, Asker
+from mmdyn.models.asker import Asker
 from mmdyn.models.budget import say_cost
 from mmdyn.models.message import Message
 from mmdyn.record import Record, Reply
+from mmdyn.run.draining import see_through, waiting_for
+from mmdyn.run.grader import Grader, JudgeLine
 from mmdyn.run.plan import Ask, Skip
 from mmdyn.run.render import Renderer
-from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE, score_kind
-from mmdyn.work.store import COMMIT_SECONDS, Store
+from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE
+from mmdyn.work.store import Store
 
 
 class Runner:
     """Puts the asks of a plan to one model after the other and keeps what comes back.
 
-    An ask whose record is in the store is not put again; a failure is. Every record is scored as it arrives.
+    An ask whose record is in the store is not put again; a failure is. Every record is scored as it arrives; one about which
+    judges are to be asked waits for them apart, so that no judge keeps a model waiting.
     """
 
     def __init__(
@@ -34,61 +36,46 @@ class Runner:
         sets: Sequence[SampleSet],
         renderers: Sequence[Renderer],
         store: Store,
-        scorer: Scorer,
+        grader: Grader,
         progress: ProgressBar,
     ) -> None:
         self._sets, self._renderers, self._store = sets, renderers, store
-        self._scorer, self._progress = scorer, progress
-        self._kind = score_kind(scorer.name)
+        self._grader, self._progress = grader, progress
         self._failed = self._retried = self._cached = 0
         self._stopped: Stopped | None = None
 
     async def run(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
-        """Put every ask to one model, at most `in_flight` at a time.
+        """Put every ask to one model, at most `in_flight` at a time, and have the judges judge.
 
-        Raises ModelError where the model cannot be asked at all and Stopped where the asker's budget allows no further
+        Raises ModelError where the model or a judge cannot be asked at all and Stopped where the budget allows no further
         request, both when those in flight have ended. Cancelled, it sends no further request, keeps what
         arrives within DRAIN_SECONDS and then ends; cancelled again it ends at once.
         """
-        going = asyncio.create_task(self._put_and_save(asker, asks, in_flight))
+        line = JudgeLine(self._grader, lambda why: self._halt(asker, line, why))
+
+        def interrupt() -> None:
+            self._halt(asker, line, Stopped("interrupted"))
+            if waited := asker.in_flight + line.in_flight:
+                self._progress.say(waiting_for(waited))
+
         try:
-            await asyncio.shield(going)
-        except asyncio.CancelledError:
-            await self._drain(asker, going)
-            raise
+            await see_through(asyncio.create_task(self._put_and_judge(asker, asks, in_flight, line)), interrupt)
         finally:
             self._retried += asker.retried
             self._cached += asker.cached
 
-    async def _drain(self, asker: Asker, going: asyncio.Task[None]) -> None:
-        self._stopped = Stopped("interrupted")
-        asker.stop(self._stopped)
-        if asker.in_flight:
-            self._progress.say(
-                f"interrupted: waiting {DRAIN_SECONDS:.0f} s at most for {asker.in_flight} requests in flight; "
-                "interrupt again to stop at once"
-            )
-        try:
-            await asyncio.wait({going}, timeout=DRAIN_SECONDS)
-        finally:
-            going.cancel()
-            (outcome,) = await asyncio.gather(going, return_exceptions=True)
-        if isinstance(outcome, MmdynError) and not isinstance(outcome, Stopped):
-            raise outcome
+    def _halt(self, asker: Asker, line: JudgeLine, why: Stopped) -> None:
+        """Send no further request to anybody."""
+        self._stopped = self._stopped or why
+        asker.stop(why)
+        line.stop(why)
 
-    async def _put_and_save(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                saver = tasks.create_task(self._save_now_and_then(asker))
-                await self._put(asker, asks, in_flight)
-                saver.cancel()
-                self._note(asker)
-        except BaseExceptionGroup as errors:
-            raise _first(errors) from None
+    async def _put_and_judge(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int, line: JudgeLine) -> None:
+        await line.beside(self._put(asker, asks, in_flight, line), self._store, lambda: self._note(asker, line))
         if self._stopped is not None:
-            raise self._explained(self._stopped, asker)
+            raise self._explained(self._stopped, asker, line)
 
-    async def _put(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
+    async def _put(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int, line: JudgeLine) -> None:
         slots = asyncio.Semaphore(in_flight)
         async with asyncio.TaskGroup() as tasks:
             for ask in asks:
@@ -96,13 +83,13 @@ class Runner:
                     break
                 if isinstance(ask, Skip):
                     continue
-                if (request := self._unanswered(asker, ask)) is None:
+                if (request := await self._unanswered(asker, ask, line)) is None:
                     await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
                     continue
                 await slots.acquire()
-                tasks.create_task(self._ask(asker, ask, *request)).add_done_callback(lambda _: slots.release())
+                tasks.create_task(self._ask(asker, ask, line, *request)).add_done_callback(lambda _: slots.release())
 
-    def _unanswered(self, asker: Asker, ask: Ask) -> tuple[tuple[Message, ...], str, str] | None:
+    async def _unanswered(self, asker: Asker, ask: Ask, line: JudgeLine) -> tuple[tuple[Message, ...], str, str] | None:
         """The messages, the request's key and the record's; None where the record is there, which is then scored if need be."""
         messages = self._messages(ask)
         request = asker.request_key(messages, ask.epoch)
@@ -111,16 +98,18 @@ class Runner:
         if known is None:
             return messages, request, key
         asker.answers = True
-        if self._store.get(self._kind, key) is None:
-            self._score(key, ask, msgspec.json.decode(known, type=Record).reply)
+        if not self._grader.is_settled(key):
+            await self._grade(key, ask, msgspec.json.decode(known, type=Record).reply, line)
         self._progress.advance(there=True)
         return None
 
-    async def _ask(self, asker: Asker, ask: Ask, messages: tuple[Message, ...], request: str, key: str) -> None:
+    async def _ask(
+        self, asker: Asker, ask: Ask, line: JudgeLine, messages: tuple[Message, ...], request: str, key: str
+    ) -> None:
         try:
             reply = await asker.ask(messages, ask.epoch)
         except Stopped as stopped:
-            self._stopped = stopped
+            self._halt(asker, line, stopped)
             return
         record = record_of(self._sets[ask.place], ask, asker.model.label, request, reply)
         self._store.put(
@@ -128,11 +117,12 @@ class Runner:
         )  # first: no record without its sample, whatever happens
         if reply.error:
             self._failed += 1
-            failed = msgspec.structs.replace(record, score=self._scorer.score(ask.sample, reply))
+            score = self._grader.cascade.scorer.score(ask.sample, reply)
+            failed = msgspec.structs.replace(record, score=score)
             self._store.put(FAILURE, f"{key}:{time.time_ns()}", canonical(failed))
         else:
             self._store.put(RECORD, key, canonical(record))
-            self._score(key, ask, reply)
+            await self._grade(key, ask, reply, line)
         self._progress.advance()
 
     def _messages(self, ask: Ask) -> tuple[Message, ...]:
@@ -141,35 +131,30 @@ class Runner:
         except ValueError as error:
             raise InputError(self._sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
-    def _score(self, key: str, ask: Ask, reply: Reply) -> None:
-        self._store.put(self._kind, key, canonical(self._scorer.score(ask.sample, reply)))
+    async def _grade(self, key: str, ask: Ask, reply: Reply, line: JudgeLine) -> None:
+        if await self._grader.by_rules(key, ask.sample, reply):
+            line.add(key, self._sets[ask.place].images)
 
-    def _explained(self, stopped: Stopped, asker: Asker) -> Stopped:
+    def _explained(self, stopped: Stopped, asker: Asker, line: JudgeLine) -> Stopped:
         """The same with what was done and what is left."""
         done, total = self._progress.done, self._progress.total
         of = f" of {total}" if total is not None else ""
         left = f", {total - done} left" if total is not None else ""
+        left += f", {line.left} to judge" if line.left else ""
         saved = f"{asker.budget} by this call; {done}{of} done{left}, and the same command goes on from here"
         return Stopped(f"{stopped}: {saved}")
 
-    async def _save_now_and_then(self, asker: Asker) -> None:
-        """Save at least every COMMIT_SECONDS, also while no reply comes in, and say how things are."""
-        while True:
-            await asyncio.sleep(COMMIT_SECONDS / 2)
-            await asyncio.to_thread(self._store.flush)
-            self._note(asker)
-
-    def _note(self, asker: Asker) -> None:
+    def _note(self, asker: Asker, line: JudgeLine) -> None:
         budget = asker.budget
-        cost = say_cost(budget.spent)
-        if budget.unknown and budget.spent:
-            cost += f" and {budget.unknown} replies of unknown cost"
         self._progress.note(
             in_flight=asker.in_flight,
+            to_judge=line.left,
+            judged=self._grader.counts.judged,
             failed=self._failed,
+            unjudged=self._grader.counts.failed,
             asked_again=self._retried + asker.retried,
             from_the_cache=self._cached + asker.cached,
-            cost=cost,
+            cost=say_cost(budget.spent, budget.unknown),
         )
 
 
@@ -200,10 +185,3 @@ def record_of(opened: SampleSet, ask: Ask, label: str, request: str, reply: Repl
         draw=sample.variant.draw if sample.variant else 0,
         epoch=ask.epoch,
     )
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -5,17 +5,40 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.work.ranks import Ranks
+from mmdyn.work.run_folder import RUN, SetEntry
+from mmdyn.work.store import Store
 
 Given = SampleSet | str | Path
 """An opened set, a set folder, or a file of any format."""
 
 ALONE = Ranks()
+
+
+@contextmanager
+def run_store(out: Path, ranks: Ranks = ALONE) -> Iterator[Store]:
+    """The store of the run in a folder. Where no run begins there, as it is refused say, a process on its own takes away what it
+    made for it; sets that were imported or made under out/sets stay for the next try. Raises Busy, and UserError as Store does.
+    """
+    folder, there = out / "records", out.exists()
+    fresh = not folder.exists() and ranks.size == 1
+    try:
+        with Store(folder, ranks.writer) as store:
+            try:
+                yield store
+            finally:
+                if fresh and not (out / RUN).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        if not there:
+            with suppress(OSError):  # there is something in it
+                out.rmdir()
 
 
 def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[SampleSet]:
@@ -50,6 +73,13 @@ def variants_folder(opened: SampleSet, out: Path) -> Path:
     """Where the variants of a set are kept that a run makes on the way."""
     safe = re.sub(r"[^\w.-]", "_", opened.name)
     return out / "sets" / f"{safe}-dynamic"
+
+
+def entry_of(opened: SampleSet, out: Path) -> SetEntry:
+    """What the run in `out` keeps of a set; the folder is relative where it lies in the run."""
+    folder, out = opened.folder.resolve(), out.resolve()
+    place = folder.relative_to(out) if folder.is_relative_to(out) else folder
+    return SetEntry(opened.name, opened.root, place.as_posix(), opened.manifest.digest)
 
 
 def _open(given: Given, out: Path) -> SampleSet:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mmdyn.sample import Language, TaskType
-from mmdyn.scoring._blanks import read_blanks, read_open
-from mmdyn.scoring._choice import read_choice
-from mmdyn.scoring._extraction import Extraction
-from mmdyn.scoring._response import Response
-from mmdyn.scoring._true_false import read_true_false
+from mmdyn.scoring.reading.blanks import read_blanks
+from mmdyn.scoring.reading.choice import read_choice
+from mmdyn.scoring.reading.extraction import Extraction
+from mmdyn.scoring.reading.open_answers import read_open
+from mmdyn.scoring.reading.response import Response
+from mmdyn.scoring.reading.true_false import read_true_false
 
 __all__ = ["Extraction", "extract"]
 

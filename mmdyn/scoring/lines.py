@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -10,6 +11,8 @@ from mmdyn.keys import Json
 from mmdyn.sample import Option, Sample, TaskType, from_dict
 from mmdyn.scoring.extract import extract
 from mmdyn.scoring.scorer import Scorer
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -40,6 +43,7 @@ def read_line(row: dict[str, Json], scorer: Scorer) -> dict[str, Json]:
         language=sample.language,
         blanks=len(sample.answer) if isinstance(sample.answer, tuple) and "answer" in row else line.blanks,
     )
+    extraction = scorer.widened(sample, extraction, line.response)
     read: dict[str, Json] = {
         "extracted": msgspec.to_builtins(extraction.found),
         "status": extraction.status,
@@ -52,12 +56,19 @@ def read_line(row: dict[str, Json], scorer: Scorer) -> dict[str, Json]:
     return row | read
 
 
+def labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
+    """Options as a sample has them: those that are only texts are called A, B, C, ... Raises ValueError beyond Z."""
+    if any(isinstance(option, str) for option in options[len(LETTERS) :]):
+        raise ValueError(f'more than {len(LETTERS)} options have no label: give each as {{"label": "…", "text": "…"}}')
+    return [
+        {"label": LETTERS[at], "text": option} if isinstance(option, str) else msgspec.to_builtins(option)
+        for at, option in enumerate(options)
+    ]
+
+
 def _sample(line: Line, row: dict[str, Json]) -> Sample:
     """The object as a sample, so that its options and answer are checked as a set's are."""
-    options = [
-        {"label": chr(ord("A") + at), "text": option} if isinstance(option, str) else msgspec.to_builtins(option)
-        for at, option in enumerate(line.options)
-    ]
+    options = labelled(line.options)
     any_answer = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]]}
     first = [option["label"] for option in options[:1]]
     return from_dict(

@@ -1,150 +1,182 @@
-"""Are two short answers the same? By spelling and by number; nothing is computed symbolically and no model is asked."""
+"""Are two short answers the same? By spelling, by value and by structure; docs/scoring.md says what is equal."""
 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
+from functools import partial
 
 from mmdyn.sample import Match
+from mmdyn.scoring.equal.algebra import same_algebra
+from mmdyn.scoring.equal.chemistry import same_reaction, same_species
+from mmdyn.scoring.equal.dates import same_moment
+from mmdyn.scoring.equal.formulas import same_formula
+from mmdyn.scoring.equal.intervals import read_region, same_region
+from mmdyn.scoring.equal.lists import AND, OR, assigned, bracketed, joined, listed, parts_inside, same_list
+from mmdyn.scoring.equal.matrices import as_tuple, read_matrix, same_matrix
+from mmdyn.scoring.equal.numbers import PLAIN, decimal_comma, read_quantity, same_number
+from mmdyn.scoring.equal.relations import same_chain, same_relation, solves
 from mmdyn.text.fold import fold
-from mmdyn.text.numbers import Number, in_unit, read_number
+from mmdyn.text.maths import SET_OPEN, outside, spelled
+
+__all__ = ["LONGEST", "PLAIN", "match_blanks", "same", "same_number"]
 
 LONGEST = 2_000
 """Answers longer than this many characters are compared as they are, not read as formulas or numbers."""
 
-PLAIN = Match()
-"""How answers are compared where a sample says nothing: in order, by gold's precision, without a unit of its own."""
-
-_NAME = r"[^\W\d_\u4e00-\u9fff][\w:/(),'|]{0,14}|[(∠][A-Za-z,]{1,9}\)?"
-_SAYS = re.compile(
-    rf"(?P<name>{_NAME}|[^=A-Za-z\u0370-\u03ff\u4e00-\u9fff]{{1,40}})=(?:[^=]{{1,80}}=)?(?P<value>[^=]+)"
-)
-_BRACKETS = {"(": ")]", "[": ")]", "{": "}"}
-_JOINED = re.compile(r"、|和|与|以及|(?<=[\d\W])and(?=[\d\W])")
+_LONGEST_STRUCTURE, _DEEPEST = 600, 4
 _CIRCLED = re.compile(r"[\u2460-\u2473]")
 _COMMAS = re.compile(r"[\s,;、，；和与]")
-_MOST_PARTS, _DEEPEST = 30, 3
-_ROUNDED = 3
+_MATHS = re.compile(r"[和\d+*/!=<>≤≥≠^√π∞∈∪∅±|⦃\\,;、" + AND + OR + r"(\[]|\b[A-Za-z]-[A-Za-z]\b|空集")
+_EMPTY = frozenset(("∅", "⦃⦄", "空集", "emptyset", "empty set"))
 
 
 def same(given: str, gold: str, match: Match = PLAIN) -> bool:
     """Is `given` the answer `gold`?
 
-    Equal are: texts that `mmdyn.text.fold.fold` makes equal; numbers of one value (`match.tolerance` is relative to gold's;
-    without one an exact gold wants the exact number; a gold printed with decimals, three significant digits or two decimals
-    of which both count, also takes what rounds to it; one without finite decimals, such as 1/3, what it rounds to) whose units are the same or given once; `x = 4` and `4`;
-    brackets whose parts are equal, in order, and braces in any order. A part of a reply never counts for the whole, and
-    several circled numbers (①③) are never read as one number (13).
+    Equal are: texts that `mmdyn.text.fold.fold` makes equal; numbers of one value, in units of one dimension (`match.tolerance`
+    is relative to gold's; without one an exact gold wants the exact number; a gold printed with decimals, three significant
+    digits or two decimals of which both count, also takes what rounds to it; one without finite decimals, such as 1/3 or √2,
+    what it rounds to); formulas of one value; `x = 4` and `4`; lists part by part; regions, equations, reactions and dates that
+    say the same. A part of a reply never counts for the whole, and several circled numbers (①③) are never one number (13).
+    Thread-safe; symbolic maths that needs more than arithmetic runs in other processes for a second at most.
     """
+    return _same(given, gold, match, 0)
+
+
+def _same(given: str, gold: str, match: Match, depth: int) -> bool:
+    """`same` for answers at depth 0, and for parts of them, which are spelled and joined already."""
     if len(given) > LONGEST or len(gold) > LONGEST:
         return given.strip() == gold.strip()
     if _several_circled(given) or _several_circled(gold):
-        return _without_commas(given) == _without_commas(gold)
-    numbers = read_number(given), read_number(gold)
+        return _same_circled(given, gold, match)
+    moments = same_moment(given, gold)
+    if moments is not None:
+        return moments
+    numbers = read_quantity(given), read_quantity(gold)
     if numbers[0] and numbers[1]:
         return same_number(numbers[0], numbers[1], match)
     left, right = fold(given), fold(gold)
     if not left or not right:
         return False
-    return left == right or _same_value(left, right, match) or _same_parts(left, right, match)
+    if left == right or decimal_comma(left, right):
+        return True
+    if depth > _DEEPEST or max(len(given), len(gold)) > _LONGEST_STRUCTURE:
+        return False
+    return _same_meaning(given, gold, match, depth)
 
 
 def _several_circled(text: str) -> bool:
     return len(_CIRCLED.findall(text)) > 1
 
 
-def _without_commas(text: str) -> str:
-    return _COMMAS.sub("", fold(_CIRCLED.sub(lambda found: f"<{ord(found[0]) - 0x245F}>", text)))
+def _same_circled(given: str, gold: str, match: Match) -> bool:
+    one, other = (_COMMAS.sub("", fold(_CIRCLED.sub(_angled, text))) for text in (given, gold))
+    return one == other or (not match.ordered and sorted(one.split("<")) == sorted(other.split("<")))
 
 
-def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool:
-    """Is one number the other, by the tolerance, the rounding and the units that `same` tells of?"""
-    if match.unit and not gold.unit:
-        gold = in_unit(gold, match.unit)
-    if given.unit and gold.unit and given.unit != gold.unit:
+def _angled(found: re.Match[str]) -> str:
+    return f"<{ord(found[0]) - 0x245F}>"
+
+
+def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
+    """Formulas and what is made of them: the first reading that both sides have decides."""
+    reactions = same_reaction(given, gold)
+    if reactions is None:
+        reactions = same_species(given, gold)
+    if reactions is not None:
+        return reactions
+    left, right = (_unwrapped(text if depth else joined(spelled(text))) for text in (given, gold))
+    if left == right:
+        return bool(left)
+    if not (_MATHS.search(left) or _MATHS.search(right)) or not left or not right:
         return False
-    if _close(given, gold, match.tolerance):
-        return True
-    if given.unit == gold.unit or "%" not in (given.unit, gold.unit):
+    if left in _EMPTY or right in _EMPTY:
+        return left in _EMPTY and right in _EMPTY
+    inner = partial(_same, depth=depth + 1)
+    if "≈" in left or "≈" in right:
+        return _about(left, right, match, depth)
+    structure = _same_structure(left, right, match, depth)
+    if structure is not None:
+        return structure
+    named = _same_named(left, right, match, depth)
+    if named is not None:
+        return named
+    for decides in (
+        same_relation(left, right),
+        same_chain(left, right, lambda one, other: inner(one, other, PLAIN)),
+        same_formula(left, right, match),
+    ):
+        if decides is not None:
+            return decides
+    return same_algebra(left, right)
+
+
+def _unwrapped(text: str) -> str:
+    """Without brackets around the whole of one value: (x + 1), not (1, 2)."""
+    inside = bracketed(text)
+    while inside and inside[0] == "(" and inside[1] and len(parts_inside(inside[1])) == 1:
+        text = inside[1]
+        inside = bracketed(text)
+    return text.removeprefix("+").lstrip() if text[1:2] in ("∞", "\\") else text
+
+
+def _about(left: str, right: str, match: Match, depth: int) -> bool:
+    """1/3 ≈ 0.33 is either of them; x ≈ 11 is x = 11."""
+    if "≈" in left and "≈" in right:
         return False
-    # the per cent sign was left out on one side: 28 for 28 %
-    scale = Fraction(100) if given.unit == "%" else Fraction(1, 100)
-    scaled = Number(given.value * scale, given.step and given.step * scale, given.digits)
-    return _close(scaled, gold, match.tolerance)
-
-
-def _close(given: Number, gold: Number, tolerance: float | None) -> bool:
-    off = abs(given.value - gold.value)
-    if tolerance is not None:
-        return off <= Fraction(tolerance) * abs(gold.value)
-    return off == 0 or off <= _rounding(gold) or off <= (0 if _terminates(gold.value) else _rounding(given))
-
-
-def _rounding(number: Number) -> Fraction:
-    """Half a unit of the last digit printed after the point, where enough digits are significant to mean a rounded number."""
-    printed = number.step is not None and (
-        number.digits >= _ROUNDED or (number.digits == _ROUNDED - 1 and number.step <= Fraction(1, 100))
-    )
-    return number.step / 2 if number.step and printed else Fraction(0)
-
-
-def _terminates(value: Fraction) -> bool:
-    """Can the number be written with a finite number of decimals?"""
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return rest == 1
-
-
-def _same_value(left: str, right: str, match: Match) -> bool:
-    """`x = 4` and `4`, whichever side names the symbol; `2 + 2 = 4` and `4`; `1/3 ≈ 0.33` and either of them."""
-    if left.count("≈") == 1:
-        return any(part and same(part, right, match) for part in left.split("≈"))
-    says, meant = _SAYS.fullmatch(left), _SAYS.fullmatch(right)
-    if not (says or meant) or ("=" in left and not says) or ("=" in right and not meant):
+    about, other = (left, right) if "≈" in left else (right, left)
+    parts = outside(about, "≈")
+    if len(parts) != 2 or not all(parts):
         return False
-    if says and meant and (says["name"] != meant["name"] or left.count("=") + right.count("=") == 2):
-        return False
-    return same(says["value"] if says else left, meant["value"] if meant else right, match)
+    named = assigned("=".join(parts))
+    readings = [named[1]] if named and named[0] and "=" not in parts[0] else parts
+    return any(_same(*((part, other) if about is left else (other, part)), match, depth + 1) for part in readings)
 
 
-def _same_parts(left: str, right: str, match: Match) -> bool:
-    """Lists part by part, with the same brackets or none; in order, but for braces."""
-    bracketed = [text[-1] in _BRACKETS.get(text[0], "none") for text in (left, right)]
-    if any(bracketed) and not (all(bracketed) and left[0] == right[0] and left[-1] == right[-1]):
-        return False
-    given, gold = (split(_JOINED.sub(",", text[1:-1] if any(bracketed) else text), ",;") for text in (left, right))
-    if len(given) != len(gold) or not 2 <= len(given) <= _MOST_PARTS or _nesting(left) > _DEEPEST:
-        return False
-    ordered = not (any(bracketed) and left[0] == "{")
-    return all(match_blanks(tuple(given), tuple((part,) for part in gold), Match(ordered, match.tolerance)))
+def _same_structure(left: str, right: str, match: Match, depth: int) -> bool | None:
+    """Matrices, regions and lists."""
+
+    def inner(one: str, other: str, plain: Match = PLAIN) -> bool:
+        return _same(one, other, plain, depth + 1)
+
+    matrices = read_matrix(left), read_matrix(right)
+    found = same_matrix(*matrices, inner)
+    if found is not None:
+        return found
+    regions = [read_region(text) for text in (left, right)]
+    if left == "R" or right == "R":
+        regions = [
+            region or (read_region("ℝ") if text == "R" else None)
+            for region, text in zip(regions, (left, right), strict=True)
+        ]
+    found = same_region(regions[0], regions[1], inner)
+    if found is not None:
+        return found
+    if not match.ordered:
+        left, right = left.replace("和", AND), right.replace("和", AND)
+    lists = [as_tuple(matrix) or listed(text) for matrix, text in zip(matrices, (left, right), strict=True)]
+    for text, values in ((left, lists[1]), (right, lists[0])):
+        if "|" in text and values and values.kind == "set" and (roots := solves(text, values.values)) is not None:
+            return roots
+    return same_list(lists[0], lists[1], match, inner)
 
 
-def _nesting(text: str) -> int:
-    depth = deepest = 0
-    for char in text:
-        depth += (char in "([{") - (char in ")]}")
-        deepest = max(deepest, depth)
-    return deepest
+def _same_named(left: str, right: str, match: Match, depth: int) -> bool | None:
+    """`x = 4` and `4`, whichever side names the symbol; `2 + 2 = 4` and `4`; two names must be the same name."""
+    says, meant = assigned(left), assigned(right)
+    if says and meant:
+        if says[0] != meant[0] and says[0] and meant[0]:
+            return None  # y = x and x = y
+        return _same(says[1], meant[1], match, depth + 1)
+    if not (says or meant) or (not says and "=" in left) or (not meant and "=" in right):
+        return None
+    if _several(left if says else right):
+        return None
+    return _same(says[1] if says else left, meant[1] if meant else right, match, depth + 1)
 
 
-def split(text: str, separators: str) -> list[str]:
-    """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates nothing."""
-    parts, depth, start = list[str](), 0, 0
-    for at, char in enumerate(text):
-        if char in "([{（【":
-            depth += 1
-        elif char in ")]}）】":
-            depth = max(0, depth - 1)
-        elif char in separators and depth == 0 and not _thousands(text, at, char):
-            parts.append(text[start:at].strip())
-            start = at + 1
-    return [*parts, text[start:].strip()]
-
-
-def _thousands(text: str, at: int, char: str) -> bool:
-    return char == "," and bool(re.match(r"\d,\d{3}(?!\d)", text[max(0, at - 1) : at + 5]))
+def _several(text: str) -> bool:
+    return len(outside(text, f",;{AND}{OR}")) > 1 and SET_OPEN not in text
 
 
 def match_blanks(given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match) -> tuple[bool, ...]:

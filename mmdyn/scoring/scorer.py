@@ -1,31 +1,49 @@
-"""Score a reply: read the answer out of it, compare it with the sample's, give credit by a policy."""
+"""Score a reply: read the answer out of it, compare it with the sample's, give credit by a policy or a metric."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+from msgspec.structs import replace
+
+from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Answer, Sample
 from mmdyn.scoring.extract import Extraction, extract
 from mmdyn.scoring.match import LONGEST, match_blanks, same
+from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
+from mmdyn.scoring.reading.response import Response
 
-SCORING_VERSION = 2
+SCORING_VERSION = 3
 """Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by side."""
 
 
 class Scorer:
-    """Scores by rules alone. `name` is the policy with the version of the rules, such as mdk12@2. Raises PluginError."""
+    """Scores by rules alone: by a policy of credit, or by a metric that compares texts.
+
+    `name` is the policy or metric with the version of the rules, such as mdk12@3 or metric.rouge_l@3. Raises PluginError, and
+    MissingExtra for a metric whose library is not installed.
+    """
 
     def __init__(self, policy: str = "mdk12") -> None:
         full = resolve("scorers", policy)
         self.name = f"{full}@{SCORING_VERSION}"
-        self._policy: Policy = load("scorers", full)()
+        plugin: Policy | Metric = load("scorers", full)()
+        self._compares, self._whole = isinstance(plugin, Metric), isinstance(plugin, Metric) and plugin.whole
+        self._weight: Callable[[Sample], float]
+        if isinstance(plugin, Metric):
+            self._weight, self._credit = _even, partial(credit_by_metric, plugin)
+        else:
+            self._weight, self._credit = plugin.weight, partial(_credit_by_policy, plugin)
 
     def score(self, sample: Sample, reply: Reply) -> Score:
         """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; nothing read scores 0."""
         if reply.error:
-            return Score("failed", None, rule="failed", weight=self._policy.weight(sample))
+            return Score("failed", None, rule="failed", weight=self._weight(sample))
         return self.credit(sample, self.extract(sample, reply))
 
     def extract(self, sample: Sample, reply: Reply) -> Extraction:
@@ -33,9 +51,9 @@ class Scorer:
 
         The sample's own answer is not looked at, but for the number of blanks.
         """
-        if _declined(reply):
+        if declined(reply):
             return Extraction(None, "refused", "refused")
-        return extract(
+        extraction = extract(
             sample.task_type,
             reply.text,
             labels=sample.labels,
@@ -44,34 +62,71 @@ class Scorer:
             blanks=len(sample.answer) if isinstance(sample.answer, tuple) else 1,
             truncated=reply.finish_reason == "length",
         )
+        return self.widened(sample, extraction, reply.text)
+
+    def widened(self, sample: Sample, extraction: Extraction, response: str) -> Extraction:
+        """The extraction; for a metric that compares whole answers to open questions all of the response that is one.
+
+        That is what follows `Answer:` where there is such a slot, else the response without its reasoning, also where short
+        answers in it differ.
+        """
+        read = extraction.found is not None or extraction.rule == "conflict"
+        if not (self._whole and read and sample.task_type == "open_ended"):
+            return extraction
+        start = extraction.span[0] if extraction.span and extraction.rule == "slot" else 0
+        before = response[:start].rstrip()
+        if before.endswith(('"', "“")):
+            return extraction  # quoted, and read up to the closing quote
+        answer = response[start:].partition("</")[0] if before.endswith(">") else response[start:]
+        rest = Response.of(answer)
+        span = (start + rest.offset, start + len(answer))
+        return replace(extraction, found=rest.text.strip(), status="ok", rule="slot" if start else "whole", span=span)
+
+    def check(self, sample: Sample) -> None:
+        """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
+        if self._compares and sample.task_type not in COMPARED:
+            raise UserError(
+                f"{self.name.partition('@')[0]} compares texts, and {sample.id} is a {sample.task_type}: score it by a policy, "
+                "such as --policy strict"
+            )
 
     def credit(self, sample: Sample, extraction: Extraction) -> Score:
-        """The score of what was read."""
-        weight = self._policy.weight(sample)
+        """The score of what was read. Raises UserError where `check` does."""
+        self.check(sample)
+        weight = self._weight(sample)
         if extraction.found is None:
             return Score(extraction.status, 0.0, rule=extraction.rule, weight=weight)
         value, parts = self._credit(sample, extraction.found)
-        lower_bound = sample.task_type == "open_ended" and not value
+        lower_bound = sample.task_type == "open_ended" and not value and not self._compares
         rule = "no_rule_match" if lower_bound else extraction.rule
         return Score("ok", value, _stored(extraction.found), rule, parts, weight)
 
-    def _credit(self, sample: Sample, found: Answer) -> tuple[float, tuple[float, ...]]:
-        """The value in [0, 1], and for multi-select and blanks what each right option or blank earned (1 or 0)."""
-        gold = sample.answer
-        if isinstance(gold, bool) or isinstance(found, bool):
-            return float(found == gold), ()
-        if isinstance(gold, str) or isinstance(found, str):
-            return float(same(str(found), str(gold), sample.match)), ()
-        if sample.task_type == "fill_in_the_blank":
-            correct = match_blanks(_texts(found), tuple(map(_texts, gold)), sample.match)
-            return self._policy.blanks(correct), tuple(map(float, correct))
-        value = self._policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
-        parts = tuple(float(label in found) for label in gold) if sample.task_type == "multi_select" else ()
-        return value, parts
+
+def _credit_by_policy(policy: Policy, sample: Sample, found: Answer) -> tuple[float, tuple[float, ...]]:
+    """The value in [0, 1], and for multi-select and blanks what each right option or blank earned (1 or 0)."""
+    gold = sample.answer
+    if isinstance(gold, bool) or isinstance(found, bool):
+        return float(found == gold), ()
+    if isinstance(gold, str) or isinstance(found, str):
+        return float(same(str(found), str(gold), sample.match)), ()
+    if sample.task_type == "fill_in_the_blank":
+        correct = match_blanks(_texts(found), tuple(map(_texts, gold)), sample.match)
+        return policy.blanks(correct), tuple(map(float, correct))
+    value = policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
+    parts = tuple(float(label in found) for label in gold) if sample.task_type == "multi_select" else ()
+    return value, parts
 
 
-def _declined(reply: Reply) -> bool:
-    """A filter may also cut off what is said after an answer, so that a text that it left is read."""
+def _even(sample: Sample) -> float:
+    """A metric counts every sample the same."""
+    return 1.0
+
+
+def declined(reply: Reply) -> bool:
+    """Whether the finish reason says that the model declined to answer, or that its answer was withheld.
+
+    A filter may also cut off what is said after an answer, so that a text that it left is read.
+    """
     filtered = reply.finish_reason == "content_filter" and not reply.text.strip()
     return filtered or reply.finish_reason.startswith("refusal")
 

@@ -13,6 +13,11 @@ _END, _START = " \t\r\n.,;:?。、…", " \t\r\n,;:。、"
 _EXCLAIMED = re.compile(r"(?<=[^\W\d_]{2})!$")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=[^\W\d_]{2})", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{2})")
+_DEGREES = re.compile(
+    r"(?<=\d)\s?(?:度|degrees?\b)(?![\u4e00-\u9fff])(?!\s(?:celsius|fahrenheit|centigrade))", re.IGNORECASE
+)
+_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.\s?){2,}(?=\W|$|[A-Z])")
+_ONE_LETTER = re.compile(r"(?<![\w'])([A-Za-z])[- ](?=[a-z]{3})")
 _INDEX = re.compile(r"_(?=\w)")
 _LOOSE = re.compile(
     r"(?<![^\W_]) | (?![^\W_])|(?<=\d) (?!\d)|(?<!\d) (?=\d)|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])"
@@ -37,9 +42,16 @@ def fold(text: str) -> str:
     digits are never dropped.
     """
     text = _RELATION.sub(lambda found: _RELATIONS[found[0]], one_spelling(plain(text)))
-    text = _strip(_MARKUP.sub("", text))
+    text = _INITIALS.sub(_initials, _DEGREES.sub("°", _MARKUP.sub("", text)))
+    text = _ONE_LETTER.sub(lambda found: f"{found[1].lower()} ", _strip(text))
     text = _ROOT.sub(r"√\1", _INDEX.sub("", _HYPHEN.sub(" ", _ARTICLE.sub("", text, count=1))))
     return _CAPITALISED.sub(_case, _LOOSE.sub("", " ".join(text.split())))
+
+
+def _initials(found: re.Match[str]) -> str:
+    """U.S.A. as USA, H. G. Wells as HG Wells."""
+    letters = re.sub(r"[.\s]", "", found[0])
+    return f"{letters} " if found[0][-1].isspace() else letters
 
 
 def _strip(text: str) -> str:

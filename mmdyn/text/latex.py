@@ -7,7 +7,7 @@ import re
 _TOKEN = re.compile(r"\\[A-Za-z]+\s*|\\.|.", re.DOTALL)
 _DEEPEST = 40
 
-_SYMBOLS = {
+SYMBOLS = {
     "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞", "percent": "%",
     "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠", "neq": "≠", "lt": "<",
     "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→", "longrightarrow": "→",
@@ -22,9 +22,11 @@ _SYMBOLS = {
 _ESCAPED = {",": " ", ";": " ", ":": " ", " ": " ", "\\": " ", "!": "", "(": "", ")": "", "[": "", "]": ""}
 _WRAPPERS = frozenset({
     "text", "textbf", "textit", "textrm", "textnormal", "mathrm", "mathbf", "mathit", "mathsf", "mathbb",
-    "mathcal", "mbox", "operatorname", "boxed", "fbox", "vec", "overline", "hat", "bm", "boldsymbol", "ce", "pmb",
+    "mathcal", "mbox", "operatorname", "boxed", "fbox", "vec", "hat", "bm", "boldsymbol", "ce", "pmb",
     "underline",
 })  # fmt: skip
+_LETTERS = re.compile(r"[A-Za-z]{2,3}")
+_PRODUCT = re.compile(r"-?(?:\d+[A-Za-z]\w*|[A-Za-z]\w+)")
 _SIMPLE = re.compile(r"-?(?:[\w.°%]+|√\w+)")
 
 
@@ -83,7 +85,9 @@ class _Reader:
         if self._peek() != "{":
             return mark
         inside = self._argument(depth)
-        return inside if mark == "_" else f"^{_simple(inside)}"
+        if mark == "_":
+            return f"_({inside})" if any(sign in inside for sign in "+-*/") else inside
+        return f"^({inside})" if _PRODUCT.fullmatch(inside) else f"^{_simple(inside)}"
 
     def _escape(self, char: str) -> str:
         if char == "!":  # a negative space draws what follows to what stands before
@@ -95,10 +99,16 @@ class _Reader:
         if name in ("frac", "dfrac", "tfrac", "cfrac"):
             above, below = self._argument(depth), self._argument(depth)
             mixed = " " if before[-1:].isdigit() else ""
-            return f"{mixed}{_simple(above)}/{_simple(below)}"
+            fraction = f"{mixed}{_simple(above)}/{_simple(below)}"
+            if _LETTERS.fullmatch(below.strip()):  # ab below the bar, and b behind it, must not look alike
+                return f"{mixed}{_simple(above)}/({below.strip()})"
+            return f"({fraction})" if below.strip().isalpha() and self._peek().isalnum() else fraction
         if name == "sqrt":
             return f"√{_simple(self._argument(depth))}"
-        return self._argument(depth) if name in _WRAPPERS else _SYMBOLS.get(name, f"\\{name} ")
+        if name == "overline":
+            inside = self._argument(depth)
+            return inside if inside.isupper() and len(inside) > 1 else f"\\overline({inside})"
+        return self._argument(depth) if name in _WRAPPERS else SYMBOLS.get(name, f"\\{name} ")
 
     def _argument(self, depth: int) -> str:
         """A group, or what stands for one without braces: a single character or command."""

@@ -12,16 +12,18 @@ _CIRCLED = {chr(0x24B6 + n): chr(ord("A") + n) for n in range(26)} | {
 }
 _VISIBLE = {old: new for old, new in (_WIDE | _STYLED | _CIRCLED).items() if len(new) == 1}
 
-INVISIBLE = r"\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+_INVISIBLE = r"\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 """A character class's inside: zero-width characters, direction marks, soft hyphens, variation selectors."""
 
-_UNSEEN = re.compile(f"[{INVISIBLE}]")
-_LOOKALIKE = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00a0\u0130\u24b6-\u24e9\u3000\uff01-\uff5e\ud800-\udfff\U0001d400-\U0001d7ff]"
+_LOOKALIKE = (
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00a0\u0130\u24b6-\u24e9\u3000\uff01-\uff5e\ud800-\udfff\U0001d400-\U0001d7ff"
 )
+_UNSEEN, _ODD = re.compile(f"[{_INVISIBLE}]"), re.compile(f"[{_INVISIBLE}{_LOOKALIKE}]")
+_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), " ")
 
 _SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
 _FRACTION = re.compile("[¼½¾⅐-⅞]")
 _SAME = str.maketrans(
     {
@@ -34,6 +36,7 @@ _SAME = str.maketrans(
         "∙": "*",
         "⋅": "*",
         "⁄": "/",
+        "∶": ":",
         "’": "'",
         "‘": "'",
         "“": '"',
@@ -43,29 +46,32 @@ _SAME = str.maketrans(
 )
 
 
-def visible(text: str) -> str:
-    """Full-width, styled and circled letters as plain ones, character for character (the length stays).
+def visible(text: str) -> tuple[str, list[int]]:
+    """The text without the characters that cannot be seen, and the places in the text where they stood.
 
-    Control characters become spaces, lone surrogates the replacement character U+FFFD.
+    Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the replacement
+    character U+FFFD, each character one.
     """
-    return _LOOKALIKE.sub(_plain, text) if not text.isascii() or _LOOKALIKE.search(text) else text
+    if text.isascii():
+        return text.translate(_CONTROLS), []
+    odd, gaps = set(_ODD.findall(text)), list[int]()
+    if any(map(_UNSEEN.match, odd)):
+        gaps = [found.start() for found in _UNSEEN.finditer(text)]
+        text = _UNSEEN.sub("", text)
+    for char in odd:
+        text = text.replace(char, _plain(char))
+    return text, gaps
 
 
-def _plain(found: re.Match[str]) -> str:
-    char = found[0]
+def _plain(char: str) -> str:
     if char in _VISIBLE:
         return _VISIBLE[char]
     return " " if char < "\x80" else "\ufffd" if "\ud800" <= char <= "\udfff" else char
 
 
-def unseen(text: str) -> list[int]:
-    """Where in a text the characters stand that cannot be seen."""
-    return [] if text.isascii() else [found.start() for found in _UNSEEN.finditer(text)]
-
-
 def clean(text: str) -> str:
-    """`visible` without the characters that cannot be seen."""
-    return visible(text if text.isascii() else _UNSEEN.sub("", text))
+    """What is `visible` of a text."""
+    return visible(text)[0]
 
 
 def one_spelling(text: str) -> str:
@@ -74,4 +80,5 @@ def one_spelling(text: str) -> str:
         return clean(text)
     text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), clean(text))
     text = _FRACTION.sub(lambda found: " " + unicodedata.normalize("NFKC", found[0]), text.translate(_SCRIPTS))
-    return unicodedata.normalize("NFKC", text).translate(_SAME)
+    text = unicodedata.normalize("NFKC", text).translate(_SAME)
+    return _FOREIGN_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), text)

@@ -1,8 +1,10 @@
-"""Units of measurement: is a text one, and are two the same unit in other words. Nothing is converted."""
+"""Units of measurement: is a text one, and are two the same unit in other words. What converts them is `dimensions`."""
 
 from __future__ import annotations
 
 import re
+
+from mmdyn.text.dimensions import measure
 
 _NAMES = {
     "%": "% percent pct percentage",
@@ -95,6 +97,8 @@ def unit(text: str) -> str | None:
     if _HAN.fullmatch(text) and not _HAN_JOINS.search(text):
         return text
     if _COMPOUND.fullmatch(text) and all(_CANON.get(part) for part in re.findall(r"[A-Za-zΩμ°%]+", text)):
+        return text.replace("·", "*")
+    if measure(text):
         return text.replace("·", "*")
     if _WORDS.fullmatch(text) and not _NO_UNIT.intersection(text.lower().split()):
         return text.lower().rstrip("s")

@@ -15,7 +15,8 @@ from mmdyn.record import Condition, Record, Score
 from mmdyn.sample import from_json
 from mmdyn.work.store import Reader
 
-RUN = "run.json"
+RUN, COMPARISON = "run.json", "compare.json"
+"""What a folder holds that a run, or a comparison, was made in."""
 SCHEMA = 1
 RECORD, FAILURE, SAMPLE = "record", "failure", "sample"
 
@@ -36,8 +37,43 @@ class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
     identity: dict[str, Json]
 
 
+class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge of a run: how reports name it, its id, and all of it that decides its verdicts."""
+
+    label: str
+    id: str
+    identity: Json
+
+    @property
+    def name(self) -> str:
+        """The label with what else tells judges apart, such as `openai:x, match, 3 votes (6438ebdf)`."""
+        parts = [self.label]
+        if isinstance(self.identity, dict):
+            rubrics, votes = self.identity.get("rubrics"), self.identity.get("votes")
+            parts += (
+                ["auto" if len(rubrics) > 1 else next(iter(rubrics))] if isinstance(rubrics, dict) and rubrics else []
+            )
+            parts += [f"{votes} votes"] if isinstance(votes, int) and votes > 1 else []
+            parts += ["pictures"] if self.identity.get("pictures") else []
+        return f"{', '.join(parts)} ({self.id})"
+
+
+class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
+    """Scores by their scorer's name, and the judges whose verdicts they are made of; `judge_mode` is cascade or parallel."""
+
+    scorer: str
+    judges: tuple[JudgeEntry, ...] = ()
+    judge_mode: str = ""
+
+    @property
+    def rules(self) -> str:
+        """The name of the scores by rules alone that these are made of."""
+        return self.scorer.partition("+")[0]
+
+
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """run.json. `scorer` names the scores in force; `planned` is the number of records asked for, `prompt` the
+    """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any (cascade or
+    parallel: `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is the number of records asked for, `prompt` the
     user's own template, `prompts` a digest of all templates.
 
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.
@@ -55,7 +91,26 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     planned: int = 0
     skipped: dict[str, int] = {}
     prompt: str = ""
+    judges: tuple[JudgeEntry, ...] = ()
+    judge_mode: str = ""
+    under_way: Scoring | None = None
     schema: int = SCHEMA
+
+    @property
+    def in_force(self) -> Scoring:
+        """The scores in force."""
+        return Scoring(self.scorer, self.judges, self.judge_mode)
+
+    @property
+    def judged(self) -> tuple[Scoring, ...]:
+        """The scores of judges: those in force, then those under way."""
+        return tuple(scoring for scoring in (self.in_force, self.under_way) if scoring and scoring.judges)
+
+    @property
+    def all_judges(self) -> tuple[JudgeEntry, ...]:
+        """The judges of all these, each once."""
+        entries = {entry.id: entry for scoring in self.judged for entry in scoring.judges}
+        return tuple(entries.values())
 
 
 class RunFolder:
@@ -65,9 +120,10 @@ class RunFolder:
         self.folder = Path(folder)
         file = self.folder / RUN
         if not file.is_file():
-            raise InputError(
-                folder, None, f"no {RUN} in it, so it is no run: give the folder that `mmdyn eval -o` made"
-            )
+            what = f"no {RUN} in it, so it is no run"
+            if (self.folder / COMPARISON).is_file():
+                what = "it holds a comparison, which `mmdyn compare` shows when it is called again, and no run"
+            raise InputError(folder, None, f"{what}: give the folder that `mmdyn eval -o` made")
         try:
             self.config = from_json(file.read_bytes(), RunConfig)
         except ValueError as error:
@@ -107,6 +163,16 @@ class RunFolder:
 def score_kind(scorer: str) -> str:
     """The store's kind for the scores of a scorer (its name with its version)."""
     return f"score:{scorer}"
+
+
+def judged_kind(judge: str) -> str:
+    """The store's kind for the verdicts of the judge of this id, by record."""
+    return f"judged:{judge}"
+
+
+def unjudged_kind(judge: str) -> str:
+    """The store's kind for each time that the judge of this id was asked and gave no verdict, by record and time."""
+    return f"unjudged:{judge}"
 
 
 def write_config(folder: Path, config: RunConfig) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.reporting.calibration import Calibration, Share
-from mmdyn.reporting.statistics import wilson
+from mmdyn.reporting.calibration import Calibration, share
 from mmdyn.sample import Verdict
 
 
@@ -23,10 +22,6 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) 
     failed = counts.pop((True, "failed"), 0) + counts.pop((False, "failed"), 0)
     caught, missed = counts[False, "rejected"], counts[False, "kept"]
     wronged, spared = counts[True, "rejected"], counts[True, "kept"]
-    recall = _share(caught, caught + missed)
-    precision, specificity = _share(caught, caught + wronged), _share(spared, spared + wronged)
+    recall = share(caught, caught + missed)
+    precision, specificity = share(caught, caught + wronged), share(spared, spared + wronged)
     return Calibration(judge, identity, counts.total(), failed, precision, recall, recall, specificity)
-
-
-def _share(part: int, whole: int) -> Share | None:
-    return Share(part / whole, *wilson(part / whole, whole), whole) if whole else None

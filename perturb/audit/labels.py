@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -11,35 +10,19 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mmdyn.data.json_lines import Row, read_rows
 from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, from_dict
-from perturb.audit.lines import Row, pair_of, read_rows
+from perturb.audit.lines import pair_of
 from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
 from perturb.codec import decode
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look
 
 _LABELS: dict[Json, bool] = {"keep": True, "reject": False}
-
-
-class LabelledFile:
-    """The lines of a file; `digest` is the SHA-256 of those that were read, in the end of the whole file."""
-
-    def __init__(self, lines: Iterable[bytes]) -> None:
-        self._lines, self._hash = lines, hashlib.sha256()
-
-    def __iter__(self) -> Iterator[bytes]:
-        for line in self._lines:
-            self._hash.update(line)
-            yield line
-
-    @property
-    def digest(self) -> str:
-        """64 hexadecimal digits."""
-        return self._hash.hexdigest()
 
 
 class Mark(Struct, frozen=True):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
-
+from mmdyn.data.json_lines import Row, read_rows
 from mmdyn.errors import InputError
-from mmdyn.keys import Json
 from mmdyn.sample import Verdict
 from perturb.judge._judge import Case, Judge
 from perturb.judge._pairs import case_of
 
-Row = dict[str, Json]
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -30,18 +26,6 @@ def judge_lines(lines: Iterable[bytes], where: str, judge: Judge, concurrency: i
     for (row, _), verdict in in_order(lambda pair: verdict_of(judge, pair[1]), rows, concurrency if judge.waits else 1):
         same = None if verdict.status == "failed" else verdict.status == "kept"
         yield {**row, "same": same, "confidence": verdict.confidence, "reason": verdict.reason, "by": verdict.by}
-
-
-def read_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, Row]]:
-    """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises InputError."""
-    for number, line in enumerate(lines, 1):
-        line = line.removeprefix(BOM_UTF8) if number == 1 else line
-        if not line.strip():
-            continue
-        try:
-            yield number, msgspec.json.decode(line, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(where, number, f"not a JSON object ({error})") from None
 
 
 def pair_of(row: Row) -> Case:

@@ -8,15 +8,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.models.desk import Desk
 from mmdyn.models.message import ImagePart, Message, Part, TextPart
 from mmdyn.models.ocr import open_ocr
+from mmdyn.models.until_usable import nonces, prompts_digest
 from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Language, Sample, Verdict
-from perturb._asking import TRIES, ask_until_usable, prompts_digest
+from perturb._asking import ask_until_usable
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Judge, Look
@@ -50,13 +50,7 @@ class ModelJudge(Judge):
     waits = True
 
     def __init__(self, desk: Desk, votes: int = 1) -> None:
-        if votes < 1 or votes % 2 == 0:
-            raise UserError(f"{votes} votes can tie: give an odd number, such as 3")
-        if votes > 1 and not desk.varies:
-            raise UserError(
-                f"{desk.label} would vote alike each time: give it a temperature above 0 and no seed, or ask for one vote"
-            )
-        self._desk, self._votes, self._ocr = desk, votes, open_ocr()
+        self._desk, self._nonces, self._ocr = desk, nonces(votes, desk.label, varies=desk.varies), open_ocr()
         self.label = desk.label
         self.identity: Json = {
             "model": desk.identity,
@@ -99,8 +93,7 @@ class ModelJudge(Judge):
             )
 
     def _decide(self, prompt: Message, language: Language) -> Verdict:
-        nonces = range(0, self._votes * TRIES, TRIES)
-        votes = [ask_until_usable(self._desk, prompt, language, _vote, nonce) for nonce in nonces]
+        votes = [ask_until_usable(self._desk, prompt, language, _vote, nonce) for nonce in self._nonces]
         same = 2 * sum(vote.same for vote in votes) > len(votes)
         majority = [vote for vote in votes if vote.same is same]
         surest = max(majority, key=lambda vote: vote.confidence)

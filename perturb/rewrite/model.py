@@ -10,10 +10,11 @@ from msgspec import Struct
 from mmdyn.keys import Json, digest
 from mmdyn.models.desk import Desk
 from mmdyn.models.message import Message, TextPart
+from mmdyn.models.until_usable import prompts_digest
 from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Sample
-from perturb._asking import ask_until_usable, prompts_digest
+from perturb._asking import ask_until_usable
 from perturb._operator import NotApplicable
 from perturb.answers import LONGEST, answer_of, differ
 from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone

@@ -120,3 +120,30 @@ def test_sample(folder: Path, tmp_path: Path) -> None:
     wrong = mmdyn("sample", folder, "-o", tmp_path / "two", "--n", "1", "--by", "disciplne", status=2)
     assert "has the field 'disciplne' (did you mean 'discipline'?)" in wrong.stderr
     assert mmdyn("sample", folder, "-o", out, "--n", "0", status=2).stderr.startswith("Usage: ")
+
+
+def test_sample_that_covers_and_balances(tmp_path: Path) -> None:
+    samples = [
+        choice(f"q{number}", knowledge_points=(f"p{number % 3}",), fields={"difficulty": "hard"} if number < 2 else {})
+        for number in range(6)
+    ]
+    given, out = write_set(tmp_path / "set", samples).folder, tmp_path / "mini"
+    arguments = ("sample", given, "-o", out, "--cover", "knowledge_points", "--balance", "difficulty", "--n", "4")
+    for _ in range(2):
+        assert mmdyn(*arguments).stdout == (
+            f"{out}: 4 samples\n"
+            "knowledge_points: 3 of 3 covered, which took 3 samples\n"
+            "difficulty: none 4, hard 2 before, none 2, hard 2 after\n"
+        )
+    assert mmdyn("sample", given, "-o", tmp_path / "few", "--cover", "knowledge_points").stdout == (
+        f"{tmp_path / 'few'}: 3 samples\nknowledge_points: 3 of 3 covered, which took 3 samples\n"
+    )
+    small = mmdyn("sample", given, "-o", tmp_path / "no", "--cover", "knowledge_points", "--n", "2", status=2)
+    assert (
+        small.stderr == "mmdyn: to cover all knowledge_points takes 3 samples and --n is 2: raise it, or leave it out\n"
+    )
+    for wrong, said in (
+        (("--balance", "difficulty"), "say how many samples: --n 100"),
+        (("--cover", "knowledge_points", "--by", "difficulty"), "choose one of them"),
+    ):
+        assert said in mmdyn("sample", given, "-o", tmp_path / "no", *wrong, status=2).stderr

@@ -110,6 +110,32 @@ def kept(folder: Path) -> list[bytes]:
     return sorted(records)
 
 
+def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> None:
+    make_set(tmp_path, 3)
+    (tmp_path / "p.yaml").write_text("gpt-4o: {input: 1000000, output: 0}\n")
+    models = ["-m", "openai:gpt-4o", "-m", "openai:gpt-5", "-m", "baseline:lexical"]
+    done = mmdyn(tmp_path, "eval", "set", *models, "-o", "run", "--dry-run", "--prices", "p.yaml")
+    assert done.returncode == 0 and not (tmp_path / "run").exists(), done.stderr
+    header, priced, unpriced, free, total = [line.split() for line in done.stdout.splitlines()]
+    assert header[-5:] == ["tokens", "in", "tokens", "out", "cost"]
+    tokens = priced[7]
+    assert int(tokens) > 3 * 64 and priced[:7] == ["openai:gpt-4o", "small", "standard", "3", "0", "0", "3"]
+    assert priced[9:] == [tokens, "USD"] and unpriced[9:] == ["unknown"] and free[9:] == ["0"]
+    assert " ".join(total) == f"9 requests to send; cost about {tokens} USD; cost of openai:gpt-5 unknown (no price)"
+    notes = done.stderr.splitlines()
+    assert [note.partition(":")[0] for note in notes[:2]] == ["openai"] * 2
+    assert all("what is answered already was not looked for" in note and "needs a key" in note for note in notes[:2])
+    assert notes[2:] == ["tokens are estimated from characters and pictures; nothing was asked or written"]
+    asking = ["-m", "baseline:lexical", "-o", "run", "--dry-run", "--prices", "p.yaml"]
+    judged = mmdyn(tmp_path, "eval", "set", *asking, "--judge", "openai:gpt-4o", "--votes", "3")
+    *_, row, models, judges, most = judged.stdout.splitlines()
+    assert row.split()[:8] == ["judge", "openai:gpt-4o", "small", "standard", "9", "0", "0", "9"]
+    assert models == "3 requests to send; nothing to pay"
+    tokens = row.split()[8].replace(",", "")
+    assert judges == f"9 requests to judges where each is asked about every answer; cost about {float(tokens):.4g} USD"
+    assert most == "27 requests to judges, and 3 times the cost, at most, where no verdict can be used"
+
+
 def test_unanswered_samples_end_in_status_1_and_are_listed(tmp_path: Path) -> None:
     make_set(tmp_path, 3)
     script = [{"match": "Question 1?", "error": "transient"}, {"match": "", "reply": "Answer: B"}]

@@ -80,6 +80,7 @@ def test_standard_input(tmp_path: Path) -> None:
         ('{"task_type": "single_choice", "response": "x"}', "at least two options"),
         (json.dumps(CHOICE | {"answer": ["C"]}), "the answer 'C' is no option"),
         (json.dumps(CHOICE | {"options": ["a", "b", {"label": "A", "text": "c"}]}), "given twice"),
+        (json.dumps(CHOICE | {"options": ["x"] * 27}), "more than 26 options have no label: give each as"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line: str | bytes, problem: str) -> None:

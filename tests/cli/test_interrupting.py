@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -158,32 +157,3 @@ def test_a_disk_that_fills_up_is_one_sentence_and_the_rest_follows_later(tmp_pat
     _, err = again.communicate(timeout=60)
     assert again.returncode == 0, err
     assert answered(tmp_path) == 100 and server.stats.total - 100 <= 2 * 32
-
-
-def test_runs_are_listed_and_exported(tmp_path: Path, server: FakeServer) -> None:
-    make_set(tmp_path, 3)
-
-    def mmdyn(*arguments: str) -> subprocess.CompletedProcess[str]:
-        done = [*MMDYN, "runs", *arguments]
-        return subprocess.run(done, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
-
-    start(tmp_path, f"openai:fake,base_url={server.url}").communicate(timeout=60)
-    listed = mmdyn("ls")
-    assert listed.returncode == 0 and re.match(
-        r"run  finished: 3 of 3 answered; \d{4}-\d\d-\d\d \S+ UTC\n", listed.stdout
-    )
-    assert re.search(r"openai:fake: \d+ tokens in, \d+ out, cost unknown", listed.stdout)
-    (found,) = json.loads(mmdyn("ls", "--json").stdout)
-    assert (found["name"], found["state"], found["planned"], found["answered"]) == ("run", "finished", 3, 3)
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "run.json").write_text("{")
-    with_bad = mmdyn("ls", ".")
-    assert (
-        with_bad.returncode == 1
-        and "not listed: bad/run.json" in with_bad.stderr
-        and "run  finished" in with_bad.stdout
-    )
-    assert mmdyn("ls", "nowhere").returncode == 2
-    written = mmdyn("export", "run", "-o", "out.csv")
-    assert written.returncode == 0 and "wrote 3 records to out.csv" in written.stderr
-    assert len((tmp_path / "out.csv").read_text().splitlines()) == 4

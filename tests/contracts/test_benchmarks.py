@@ -12,7 +12,9 @@ from mmdyn.data.images import ImageFolder
 from mmdyn.errors import InputError
 from mmdyn.plugins import load, names
 
-OURS = {"gaokao_bench", "gaokao_mm", "math_vision", "mdk12", "scemqa", "tal_scq5k", "we_math"}
+OURS = {
+    "acadreason", "gaokao_bench", "gaokao_mm", "math_vision", "mdk12", "scemqa", "scienceqa", "tal_scq5k", "we_math",
+}  # fmt: skip
 FACTORS = {"variant", "chain", "context", "style", "language"}
 
 

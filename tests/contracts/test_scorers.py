@@ -1,4 +1,4 @@
-"""What every scorer must do: value within bounds, full marks for the right answer however it is written, none for a wrong one."""
+"""What every policy must do: value within bounds, full marks for the right answer however it is written, none for a wrong one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mmdyn.record import Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.scorer import Scorer
 
-SCORERS = sorted(names("scorers"))
+SCORERS = sorted(name for name in names("scorers") if not name.startswith("metric."))
 ENGLISH = ("{}", "Answer: {}", "**Answer:** {}", "The answer is {}.", "First this, then that.\n\nAnswer: {}", "<think>no, x</think>\n\n{}",
            '{{"answer": "{}"}}', "\\boxed{{{}}}", "ANSWER: **{}**", "<answer>{}</answer>", "Reasoning.\n\nFinal answer: {}\n")  # fmt: skip
 CHINESE = ("{}", "答案：{}", "**答案：**{}", "答案是{}。", "先看这里，再看那里。\n\n答案：{}", "<think>不对</think>{}", "【答案】{}", "正确答案为：{}", "最终答案：\\boxed{{{}}}")  # fmt: skip

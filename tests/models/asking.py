@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -38,6 +38,13 @@ async def asking(
         yield asker
     finally:
         await asker.close()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait until something is so; a minute is a failure."""
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
 
 
 async def ask_all(asker: Asker, requests: Sequence[tuple[Message, ...]]) -> list[Reply]:

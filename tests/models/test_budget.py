@@ -14,7 +14,7 @@ from mmdyn.models.cache import open_cache
 from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.model import open_model
 from mmdyn.models.prices import Price, Prices
-from mmdyn.record import Reply
+from mmdyn.record import Reply, Usage
 
 PRICES = Prices({"m": Price(10, 10)})
 
@@ -125,3 +125,23 @@ async def test_a_dear_model_after_free_and_cheap_ones_keeps_to_the_limit() -> No
             await asyncio.gather(*(asker.ask(messages) for messages in texts(100)), return_exceptions=True)
             await asker.close()
         assert 4 * one.cost < budget.spent["USD"] <= 5.5 * one.cost and budget.unknown == 0
+
+
+def test_what_is_in_flight_may_turn_out_dearer_than_the_mean() -> None:
+    model, price = open_model("openai:m,base_url=http://h/v1"), PRICES.of(open_model("openai:m,base_url=http://h/v1"))
+    budget = Budget(max_cost=4, prices=PRICES)
+
+    def answer(tokens: int) -> None:
+        budget.paid(model, price, Reply("x", usage=Usage(tokens, 0)), 0)
+        budget.ended(model)
+
+    budget.take(model)
+    answer(100_000)
+    for _ in range(3):
+        budget.take(model)
+    with pytest.raises(Stopped, match="stopped at --max-cost 4"):
+        budget.take(model)
+    for _ in range(3):
+        answer(150_000)
+    assert budget.spent["USD"] == pytest.approx(5.5), "the mean was 1 when they were sent"
+    assert (budget.prompt_tokens, budget.completion_tokens) == (550_000, 0)

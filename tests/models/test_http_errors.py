@@ -18,17 +18,28 @@ from mmdyn.models.model import RejectedError, TransientError
 NAMES = {name: name for name in ("temperature", "top_p", "max_tokens", "seed")} | {"maxOutputTokens": "max_tokens"}
 SERVER = Server("http://h/v1", "m", "KEY", "the key in $KEY", ("sk-secret",), parameters=NAMES)
 CASES = yaml.safe_load((Path(__file__).parent / "server_errors.yaml").read_text("utf-8"))
-KINDS = {"model": ModelError, "rejected": RejectedError, "all": RejectedError, "transient": TransientError}
+KINDS = {
+    "model": ModelError,
+    "rejected": RejectedError,
+    "all": RejectedError,
+    "option": RejectedError,
+    "transient": TransientError,
+}
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['from']}-{case['status']}-{n}" for n, case in enumerate(CASES)])
 def test_each_answer_is_the_right_kind_of_error_in_one_sentence(case: dict[str, Any]):
     error = SERVER.error(case["status"], CIMultiDict(case.get("headers", {})), case["body"].encode())
     assert type(error) is KINDS[case["kind"]], error
-    assert case["says"] in str(error)
-    assert "\n" not in str(error) and len(str(error)) < 700
+    said = str(error)
     if isinstance(error, RejectedError):
-        assert error.perhaps_all is (case["kind"] == "all")
+        assert error.perhaps_all is (case["kind"] in ("all", "option"))
+        assert bool(error.for_all) is (case["kind"] == "option")
+    if isinstance(error, RejectedError) and error.for_all:
+        assert said.startswith(f"the server at http://h/v1 refused the request (HTTP {case['status']}: ")
+        said = error.for_all
+    assert case["says"] in said
+    assert "\n" not in said and len(said) < 700
     if isinstance(error, TransientError):
         assert (error.retry_after, error.slow_down) == (case.get("wait"), case.get("slow_down", False))
 
@@ -45,7 +56,7 @@ def test_a_message_as_long_as_it_likes_is_searched_and_shown_in_bounded_time():
     for text in ("model " * 200_000, "image not support " * 100_000, "context " * 200_000, "x" * 3_000_000):
         error = SERVER.error(400, {}, b'{"error": {"message": "' + text.encode() + b'"}}')
         assert len(str(error)) < 700
-    assert time.perf_counter() - began < 1
+    assert time.perf_counter() - began < 20, "a pattern is not linear in what it searches"
 
 
 @pytest.mark.parametrize(
@@ -81,17 +92,41 @@ def test_rate_limits_are_lifted_at_a_time():
     assert rate_limit_reset({"X-RateLimit-Reset": str(int(soon - 600))}) == 0
 
 
-def test_the_first_limit_that_is_used_up_counts_and_none_that_is_not():
+def test_every_limit_that_is_used_up_counts_and_none_that_is_not():
     limits = {
         "x-ratelimit-remaining-requests": "0",
         "x-ratelimit-reset-requests": "20s",
         "x-ratelimit-remaining-tokens": "0",
         "x-ratelimit-reset-tokens": "5s",
     }
-    assert rate_limit_reset(limits) == 5
-    assert rate_limit_reset(limits | {"x-ratelimit-remaining-tokens": "10"}) == 20
+    assert rate_limit_reset(limits) == 20
+    assert rate_limit_reset(limits | {"x-ratelimit-reset-tokens": "6m0s"}) == 360
+    assert rate_limit_reset(limits | {"x-ratelimit-remaining-tokens": "10", "x-ratelimit-reset-tokens": "6m0s"}) == 20
+    assert (
+        rate_limit_reset(limits | {"x-ratelimit-remaining-requests": "-1", "x-ratelimit-remaining-tokens": "0.5"}) == 20
+    )
+    assert rate_limit_reset({name.title(): value for name, value in limits.items()}) == 20
     assert rate_limit_reset(dict.fromkeys(limits, "9")) is None
     assert rate_limit_reset({}) is None
+
+
+def test_a_limit_that_does_not_say_what_remains_counts_where_no_other_does():
+    resets = {"x-ratelimit-reset-requests": "20s", "x-ratelimit-reset-tokens": "6m0s", "x-ratelimit-reset": "soon"}
+    assert rate_limit_reset(resets) == 20
+    assert rate_limit_reset(resets | {"x-ratelimit-remaining-tokens": "0"}) == 360
+    assert rate_limit_reset(resets | {"x-ratelimit-remaining-requests": "3"}) == 360
+    assert rate_limit_reset(resets | {"x-ratelimit-remaining-requests": "unlimited"}) == 20
+
+
+def test_anthropics_limits_are_told_apart_by_what_remains():
+    now = datetime.now(UTC)
+    limits = {"requests": ("0", 30), "input-tokens": ("0", 50), "output-tokens": ("8000", 3000)}
+    headers = dict[str, str]()
+    for name, (remaining, seconds) in limits.items():
+        headers[f"anthropic-ratelimit-{name}-limit"] = "50"
+        headers[f"anthropic-ratelimit-{name}-remaining"] = remaining
+        headers[f"anthropic-ratelimit-{name}-reset"] = (now + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert 30 < (rate_limit_reset(headers) or 0) <= 50
 
 
 def test_retry_after_goes_before_rate_limits_and_only_429_has_those():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import time
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +134,7 @@ async def test_scaling_leaves_the_loop_free_and_is_done_once(tmp_path: Path):
     ticking = asyncio.create_task(tick())
     first = await pictures.of(user("x", path))
     ticking.cancel()
-    assert ticks >= 5
-    began = time.perf_counter()
-    assert await pictures.of(user("x", path)) == first and time.perf_counter() - began < 0.01
+    assert ticks >= 2
+    messages = user("x", path)
+    path.unlink()
+    assert await pictures.of(messages) == first

@@ -123,3 +123,14 @@ async def test_closing_turns_away_who_waits_or_pauses_and_nobody_else():
         with pytest.raises(RuntimeError, match="closed"):
             await late
     assert pace.in_flight == 0
+
+
+async def test_who_was_let_in_at_the_moment_of_closing_is_turned_away_too():
+    pace = Pace(1)
+    async with pace.slot():
+        waiting = asyncio.create_task(_visit(pace))
+        await asyncio.sleep(0)
+    pace.close(RuntimeError("closed"))
+    with pytest.raises(RuntimeError, match="closed"):
+        await waiting
+    assert pace.in_flight == 0

@@ -42,6 +42,27 @@ async def test_no_secret_is_in_a_runs_folder(path: Path, tmp_path: Path, monkeyp
     assert SECRET not in text and "sk-built-in" not in text and '"http://h/v1"' in text and '"depth"' in text
 
 
+async def test_what_names_a_deployment_counts_and_what_is_a_key_does_not(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUTHORIZATION", f"Bearer {SECRET}")
+    found = list[bytes]()
+    for query, deployed in (("", "a"), ("?key=1", "a"), ("?d=b", "a"), ("?key=2&d=b", "a"), ("?d=c", "a"), ("", "b")):
+        monkeypatch.setenv("DEPLOYED", deployed)
+        headers = '{"Authorization":"$AUTHORIZATION","X-Model":"$DEPLOYED"}'
+        async with opened("Keyed", path, extra_headers=headers, api_base=f"http://h/v1{query}") as model:
+            found.append(canonical(model.identity))
+    assert found[0] == found[1] and found[2] == found[3] and len(set(found)) == 4
+    assert not any(secret in b" ".join(found).decode() for secret in (SECRET, "?d=", "X-Model", "DEPLOYED"))
+    async with opened(
+        "Keyed", path, extra_headers='{"Authorization":"$AUTHORIZATION"}', api_base="http://h/v1"
+    ) as model:
+        assert "extra_headers" not in model.identity["keywords"], (
+            "an identity without more headers is another than before"
+        )
+        assert model.identity["endpoint"]["api_base"] == "http://h/v1"
+
+
 async def test_a_variable_counts_by_what_it_holds(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for name in ("a", "b"):

@@ -11,6 +11,7 @@ import pytest
 from msgspec import to_builtins
 
 from making import choice, image_ref, picture, write_set
+from mmdyn.data.json_lines import LabelledFile
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import sha256
@@ -18,7 +19,7 @@ from mmdyn.reporting.calibration import Share
 from mmdyn.reporting.statistics import wilson
 from mmdyn.sample import Verdict
 from perturb.audit.calibrate import measure
-from perturb.audit.labels import LabelledFile, Mark, Sources, digest_shown, labelled_cases
+from perturb.audit.labels import Mark, Sources, digest_shown, labelled_cases
 from perturb.judge.open import open_judge
 from perturb.pipeline import perturb
 

@@ -18,8 +18,8 @@ from making import blank, choice, picture
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, sha256
 from mmdyn.models.desk import Desk
+from mmdyn.models.until_usable import TRIES
 from mmdyn.sample import Verdict
-from perturb._asking import TRIES
 from perturb._operator import Picture
 from perturb.codec import decode
 from perturb.judge._judge import Case, Look

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from making import blank, choice, open_ended
 from mmdyn.errors import ModelError
 from mmdyn.keys import stream
 from mmdyn.models.desk import Desk
+from mmdyn.models.until_usable import TRIES
 from mmdyn.sample import Sample
-from perturb._asking import TRIES
 from perturb._operator import NotApplicable
 from perturb.rewrite._rewriter import Standalone
 from perturb.rewrite.model import ModelRewriter
@@ -205,10 +206,9 @@ def test_what_cannot_be_used_is_asked_for_three_times(tmp_path: Path) -> None:
 
 def test_a_server_that_fails_now_and_then_does_no_harm(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}')), faults="503@0.01=0.3,drop=0.1") as server:
-        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}", varied=True))
-        with ThreadPoolExecutor(8) as threads:
+        desk = Desk(f"openai:m,base_url={server.url},max_tries=20", varied=True)
+        with closing(ModelRewriter(desk)) as rewriter, ThreadPoolExecutor(8) as threads:
             assert set(threads.map(lambda number: substitute(rewriter, number=number), range(20))) == {"x"}
-        rewriter.close()
 
 
 def test_a_request_that_is_not_answered_is_a_value_error_and_a_dead_model_goes_up(rewriter: Ask) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 
 import pytest
 
@@ -66,3 +67,18 @@ def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:
     texts = {f"{language}/{name}.txt": template(name, language).text + "\n" for language in LANGUAGES for name in names}
     assert templates_digest() == digest([texts, None])
     assert asking_digest("rewrite") != templates_digest() and len(asking_digest("rewrite")) == 32
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in files("mmdyn.prompts").joinpath("grade/en").iterdir()))
+def test_rubrics_ask_for_the_same_in_both_languages(name: str) -> None:
+    texts = [files("mmdyn.prompts").joinpath("grade", language, name).read_text("utf-8") for language in LANGUAGES]
+    places = [re.findall(r"\{\w+\}", text) for text in texts]
+    assert sorted(places[0]) == sorted(places[1]), "the same places, as often"
+    keys = [re.findall(r'"(\w+)":', text) for text in texts]
+    assert keys[0] == keys[1], "the same object is wanted"
+    assert len(texts[0].splitlines()) == len(texts[1].splitlines())
+
+
+def test_a_digest_of_some_prompts_is_not_that_of_all() -> None:
+    assert len({asking_digest("grade"), asking_digest("grade", "match"), asking_digest("grade", "checklist")}) == 3
+    assert asking_digest("grade", "match", "cut") == asking_digest("grade", "cut", "match")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec import Struct
 
-from mmdyn.prompts.replies import read_reply
+from mmdyn.prompts.replies import read_coded, read_reply
 
 
 class Text(Struct, forbid_unknown_fields=True):
@@ -66,3 +68,48 @@ def test_any_wanted_shape_may_come() -> None:
 def test_what_is_none_is_a_value_error(reply: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         read_reply(reply, (Text,))
+
+
+class Coded(Struct):
+    code: str
+    number: int
+
+
+RIGHT, WRONG = '{"code": "c0de", "number": 3}', '{"code": "0ther", "number": 9}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        RIGHT,
+        f"{WRONG} {RIGHT} {WRONG}",
+        RIGHT + WRONG * 100,
+        WRONG * 100 + RIGHT,
+        f'{{"code": "c0de", "number": 1}} {RIGHT}',
+        f'{RIGHT} {{"number": 9}} {{"code": ["c0de"], "number": 9}} [1, {{"code": null}}] {{"code": ',
+        '{"number": 3, "code": "c0de"}',
+        '{"code": "c0de", "number": 3, "why": "\\\\sqrt{2} as in {\\"code\\": 1}"}',
+    ],
+)
+def test_the_last_object_with_the_code_counts(reply: str) -> None:
+    assert read_coded(reply, Coded, "c0de") == Coded("c0de", 3)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("", "it holds no JSON object whose code is c0de"),
+        ("c0de", "it holds no JSON object whose code is c0de"),
+        ('{"number": 3, c0de', "it holds no JSON object whose code is c0de"),
+        ('{"code": "c0de", "number": 3', "its JSON object with the code c0de cannot be read (Expecting ',' delimiter"),
+        ('{"code": "c0de", "number": yes}', "its JSON object with the code c0de cannot be read (Expecting value"),
+        (WRONG, "it holds no JSON object whose code is c0de"),
+        ('{"number": 3}', "it holds no JSON object whose code is c0de"),
+        ('{"outer": "c0de", "inner": {"code": "0ther"}}', "it holds no JSON object whose code is c0de"),
+        (f'{RIGHT} {{"code": "c0de", "number": "9"}}', "Expected `int`, got `str`"),
+        (RIGHT + " " * 50_000, "it is too long"),
+    ],
+)
+def test_a_last_word_that_is_none_is_a_value_error(reply: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        read_coded(reply, Coded, "c0de")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import UserError
-from mmdyn.reporting.calibration import Calibration, Share, judge_id, load_calibrations, named, save
+from mmdyn.reporting.calibration import Calibration, Share, judge_id, load_calibrations, save
+from mmdyn.reporting.kept import named
 
 IDENTITY: Any = {"model": "x", "votes": 3}
 

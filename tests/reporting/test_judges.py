@@ -102,7 +102,7 @@ def test_json_and_csv_have_the_same(tmp_path: Path) -> None:
     assert row["calibrations"][0]["identity"] == IDENTITY
     write_csv(summary, tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as handle:
-        whole, *parts = [line for line in csv.DictReader(handle) if line["kind"] == "judge"]
+        whole, *parts = [line for line in csv.DictReader(handle) if line["kind"] == "meaning_judge"]
     who = f"someone {judge_id(IDENTITY)}"
     assert (whole["model"], whole["set"], whole["n"], whole["left_out"]) == (who, "exam-dynamic", "4", "1")
     assert [(part["by"], part["value"], part["n"], part["estimate"], part["low"]) for part in parts] == [

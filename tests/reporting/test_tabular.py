@@ -6,9 +6,13 @@ import csv
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from reporting.making_runs import DYNAMIC, answers, write_run
 
 from mmdyn.errors import UserError
+from mmdyn.reporting.auc import AucRow
+from mmdyn.reporting.cascades import Accuracy, CascadeRow, Cascades, JudgeFigures
+from mmdyn.reporting.repeats import AtK, Figure, RepeatsRow
 from mmdyn.reporting.summary import summarise
 from mmdyn.reporting.tabular import COLUMNS, write_csv
 
@@ -32,7 +36,7 @@ def test_scores_and_contrasts_whole_and_broken_down(tmp_path: Path) -> None:
         ("score", "dynamic", "discipline", "物理"),
         ("contrast", "", "", ""),
         ("contrast", "", "discipline", "物理"),
-        ("judge", "", "", ""),
+        ("meaning_judge", "", "", ""),
     ]
     assert {name: rows[2][name] for name in ("n", "ok", "unparsed", "refused", "failed", "estimate", "method")} == {
         "n": "9",
@@ -72,3 +76,43 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     summary = summarise([write_run(tmp_path / "run", answers("1"))])
     with pytest.raises(UserError, match=r"cannot write .*out\.csv \(No such file or directory\): choose another file"):
         write_csv(summary, tmp_path / "none" / "out.csv")
+
+
+PLACE = ("run", "m", "set", {"variant": "dynamic"})
+FIGURE = Figure(3, 5, 2, 0.5, (0.1, 0.9), "Wilson")
+
+
+def rows_of(folder: Path, **more: object) -> list[list[str]]:
+    """What the rows of another kind than those of every report hold, from `factor` on, without empty cells."""
+    summary = replace(summarise([write_run(folder / "run", answers("1"))]), **more)
+    write_csv(summary, folder / "out.csv")
+    found = [row for row in read(folder / "out.csv") if row["kind"] in ("cascade", "repeats", "auc")]
+    assert {(row["run"], row["model"], row["set"], row["variant"]) for row in found} == {(*PLACE[:3], "dynamic")}
+    return [[row["kind"], *filter(None, [row[name] for name in COLUMNS[9:]])] for row in found]
+
+
+def test_rules_and_judges_have_rows(tmp_path: Path) -> None:
+    rules, none = Accuracy(4, 8, 0.25, (0.1, 0.4), "Wilson"), Accuracy(4, 8, None, None, "", bounds=(0.3, 0.6))
+    judge = JudgeFigures("cheap", "12345678", rules, 2, 6, 9, None, None, None, 0, 0, None)
+    row = CascadeRow(
+        *PLACE, scorer="strict@3", in_force=True, mode="cascade", rules=rules, judges=[judge], combined=none
+    )
+    cascades = Cascades([row], [], 2, [], 0)
+    note = "between the bounds that answers without a verdict leave"
+    assert rows_of(tmp_path, cascades=cascades) == [
+        ["cascade", "strict@3", "scored by", "rules", "4", "0.25", "0.1", "0.4", "Wilson"],
+        ["cascade", "strict@3", "scored by", "judge cheap", "4", "6", "2", "0.25", "0.1", "0.4", "Wilson"],
+        ["cascade", "strict@3", "scored by", "combined", "4", "0.3", "0.6", note],
+    ]
+
+
+def test_repeats_and_auc_have_rows(tmp_path: Path) -> None:
+    at = [AtK(1, FIGURE, FIGURE, FIGURE), AtK(4, FIGURE, FIGURE, FIGURE)]
+    repeats = RepeatsRow(*PLACE, "draws", tries=4, failed=1, unscored=7, mean=FIGURE, consistency=FIGURE, at=at)
+    auc = AucRow(*PLACE, "true_false", 6, 9, 4, 0.75, (0.5, 0.9), "Wilson")
+    rest = ["over", "draws", "3", "2", "1", "7", "0.5", "0.1", "0.9", "Wilson"]
+    names = ["mean", "pass@1", "pass@4", "majority@4", "worst@4", "consistency"]
+    assert rows_of(tmp_path, repeats=[repeats], auc=[auc]) == [
+        *(["repeats", name, *rest] for name in names),
+        ["auc", "task_type", "true_false", "6", "0.75", "0.5", "0.9", "Wilson"],
+    ]

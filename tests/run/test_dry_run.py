@@ -10,7 +10,7 @@ from serving import serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.errors import UserError
-from mmdyn.run.dry_run import estimate, picture_tokens, text_tokens
+from mmdyn.run.dry_run import VERDICT_TOKENS, estimate, picture_tokens, text_tokens
 from mmdyn.run.evaluate import evaluate
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -91,16 +91,42 @@ def test_variants_are_counted_where_they_are_made(tmp_path: Path) -> None:
     assert [(row.mode, row.there, row.to_ask) for row in rows] == [("standard", 2, 0), ("dynamic", 2, 0)]
 
 
+@pytest.mark.parametrize(("rubric", "verdicts"), [("match", 1), ("quality", 5)])
+def test_judges_have_rows_of_their_own_with_tokens_and_cost(tmp_path: Path, rubric: str, verdicts: int) -> None:
+    opened = make_set(tmp_path)
+    (tmp_path / "p.yaml").write_text("j: {input: 10, output: 20}\n")
+    settings = {"limit": 6, "rubric": rubric, "prices": tmp_path / "p.yaml", "styles": "cot"}
+    models = ("baseline:random", "baseline:majority")
+    found = estimate(opened, models, tmp_path / "run", judges="openai:j", votes=3, **settings)
+    (row,) = found.judges
+    assert (row.model, row.set, row.mode, row.planned, row.to_ask) == ("judge openai:j", "small", "standard", 36, 36)
+    assert row.completion_tokens == 36 * VERDICT_TOKENS * (1 + verdicts)
+    assert row.prompt_tokens > 36 * 416, "the reply is in the prompt"
+    assert row.cost == pytest.approx((row.prompt_tokens + 2 * row.completion_tokens) / 1e5)
+    assert [one.planned for one in found.rows] == [6, 6] and not any(one.cost for one in found.rows)
+    more = estimate(opened, models, tmp_path / "run", judges="openai:j", votes=3, judge_pictures=True, **settings)
+    assert more.judges[0].prompt_tokens >= row.prompt_tokens + 36 * 60
+    without = estimate(opened, models, tmp_path / "run", judges="openai:j", limit=1, rubric="checklist")
+    assert not without.judges, "no sample has a checklist"
+
+
 def test_a_mistake_is_told_as_by_a_run(tmp_path: Path) -> None:
     opened = make_set(tmp_path)
     with pytest.raises(UserError, match="there is no mode 'standart'"):
         estimate(opened, "baseline:majority", tmp_path / "run", modes="standart")
     with pytest.raises(UserError, match="there is no model 'openay'"):
         estimate(opened, "openay:x", tmp_path / "run")
+    with pytest.raises(UserError, match="two models are called openai:m: tell them apart with label="):
+        estimate(opened, ["openai:m,temperature=1", "baseline:lexical", "openai:m"], tmp_path / "run")
     for wrong, problem in (
         ({"executor": "rey"}, "there is no executor 'rey'"),
         ({"partition": "coast"}, "there is no partition 'coast'"),
         ({"max_cost": 1}, "--max-cost needs the price of openai:m"),
+        ({"policy": "strikt"}, "there is no scorer 'strikt'"),
+        ({"policy": "rouge_l"}, "compares texts, and q0 is a single_choice: score it by a policy"),
+        ({"judges": "openai:j", "rubric": "mach"}, "there is no rubric 'mach'"),
+        ({"judges": "openai:j", "votes": 2}, "2 votes can tie"),
+        ({"judges": ("baseline:lexical", "baseline:lexical")}, "two judges are called baseline:lexical"),
     ):
         with pytest.raises(UserError, match=problem):
             estimate(opened, "openai:m,base_url=http://h/v1", tmp_path / "run", **wrong)

@@ -22,10 +22,12 @@ from mmdyn.plugins import names
 from mmdyn.record import Record
 from mmdyn.run.config import read_config, run_config
 from mmdyn.run.evaluate import evaluate
+from mmdyn.run.grader import Grader
 from mmdyn.run.plan import parse_conditions, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
 from mmdyn.run.score import score
+from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
@@ -215,6 +217,12 @@ def test_a_config_says_the_same_as_the_arguments(tmp_path: Path) -> None:
         ("sets: [x\n", [], "c.yaml:2: is not YAML: mend the line"),
         ("- 1\n", [], "must be a mapping with the keys sets, models, out"),
         ("sets: [x]\nmodels: [y]\nout: r\n", ["limit"], "'limit' is not key=value"),
+        (
+            "sets: [x]\nmodels: [y]\nout: r\n",
+            ["votes=3"],
+            "c.yaml: the key 'votes' says how judges score: name some under judges",
+        ),
+        ("sets: [x]\nmodels: [y]\nout: r\nrubric: match\n", [], "the key 'rubric' says how judges score"),
     ],
 )
 def test_a_bad_config_is_explained(tmp_path: Path, text: str, overrides: list[str], problem: str) -> None:
@@ -252,6 +260,23 @@ def test_nothing_to_ask_is_said(tmp_path: Path) -> None:
         evaluate([opened], ["baseline:majority"], tmp_path / "run", modes=["kprag"], quiet=True)
 
 
+def test_a_refused_run_leaves_nothing_that_was_not_there(tmp_path: Path) -> None:
+    opened = small_set(tmp_path / "set")
+    (tmp_path / "own").mkdir()
+    for out in ("run", "own"):
+        with pytest.raises(UserError, match=r"metric\.rouge_l compares texts, and a is a single_choice"):
+            evaluate([opened], ["baseline:majority"], tmp_path / out, policy="rouge_l", quiet=True)
+    assert not (tmp_path / "run").exists() and [*(tmp_path / "own").iterdir()] == []
+    run = evaluate([opened], ["baseline:majority"], tmp_path / "run", quiet=True)
+    before = records(run)
+    with pytest.raises(UserError, match="compares texts"):
+        evaluate([opened], ["baseline:majority"], tmp_path / "run", policy="rouge_l", quiet=True)
+    assert records(RunFolder(run.folder)) == before and len(before) == 5
+    with Store(tmp_path / "held" / "records"), pytest.raises(Busy):
+        evaluate([opened], ["baseline:majority"], tmp_path / "held", quiet=True)
+    assert (tmp_path / "held" / "records" / "main.sqlite").exists()
+
+
 def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
     class Watched(Store):
         kinds: ClassVar[list[str]] = []
@@ -262,10 +287,10 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
 
     opened = small_set(tmp_path / "set")
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
-        runner = Runner([opened], [Renderer(opened.images, {})], store, Scorer(), progress)
+        runner = Runner([opened], [Renderer(opened.images, {})], store, Grader(store, Cascade(Scorer())), progress)
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, 1)
         asyncio.run(runner.run(Asker(open_model("baseline:majority")), asks, 4))
-    assert Watched.kinds == ["sample", "record", "score:mdk12@2"]
+    assert Watched.kinds == ["sample", "record", "score:mdk12@3"]
 
 
 def test_a_prompt_of_ones_own_is_a_style_and_is_kept_with_the_run(tmp_path: Path) -> None:
@@ -335,7 +360,7 @@ async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_pat
     opened = write_set(tmp_path / "set", [choice(f"q{n}") for n in range(200)])
     await asyncio.to_thread(evaluate, [opened], ["baseline:majority"], tmp_path / "run", quiet=True)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
-        runner = Runner([opened], [Renderer(opened.images, {})], store, Scorer(), progress)
+        runner = Runner([opened], [Renderer(opened.images, {})], store, Grader(store, Cascade(Scorer())), progress)
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
         going = asyncio.create_task(runner.run(Asker(open_model("baseline:majority")), asks, 4))
         for _ in range(20):

@@ -14,9 +14,11 @@ from serving import script
 
 from making import choice, multi, write_set
 from mmdyn.errors import UserError
+from mmdyn.keys import canonical
+from mmdyn.record import Reply, Score, Usage
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.export import COLUMNS, export
-from mmdyn.run.glance import find_runs, glance
+from mmdyn.run.glance import glance, look
 from mmdyn.work.run_folder import RunFolder
 from mmdyn.work.store import Store
 
@@ -70,6 +72,29 @@ def test_every_record_is_a_row_with_its_types(tmp_path: Path, ending: str) -> No
     assert [option["label"] for option in json.loads(first["options"])] == ["A", "B", "C", "D"]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
+def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
+    run, file = make_run(tmp_path), tmp_path / f"out.{ending}"
+    usage = Usage(prompt_tokens=9, completion_tokens=4, reasoning_tokens=2, cached_tokens=1)
+    reply = Reply("B", "stop", usage, 2, 0.5, "late", True, "aloud", (-0.5, -1.25), (1, 3), "smaller", 0.25, "EUR")
+    score = Score("ok", 0.75, ["B"], "declared", (1.0, 0.5), 0.5)
+    made = {"key": "zz", "reply": reply, "group": "g", "points": 2.0, "draw": 3, "epoch": 4}
+    record = msgspec.structs.replace(next(run.records()), score=score, **made)
+    with Store(run.records_folder) as store:
+        store.put("record", "zz", canonical(record))
+    export(run, file)
+    (row,) = (row for row in read(file) if row["key"] == "zz")
+    whole: dict[str, Any] = {"mode": record.condition.mode, "reply": reply.text, "score": score.value}
+    for part in (record, record.condition, reply, usage, score):
+        whole |= {name: getattr(part, name) for name in part.__struct_fields__ if name not in whole}
+    for name in ("condition", "usage", "fields", "text", "value"):  # those that are columns of their own, or renamed
+        del whole[name]
+    as_json = {"extracted": '["B"]', "parts": "[1.0,0.5]", "logprobs": "[-0.5,-1.25]", "option_tokens": "[1,3]"}
+    assert list(COLUMNS) == [name for name in row if not name.startswith("field.")] and set(COLUMNS) == set(whole)
+    for name, value in (whole | as_json).items():
+        assert row[name] == (str(value) if ending == "csv" else value), name
+
+
 def test_a_csv_is_safe_for_spreadsheets_and_cuts_nothing(tmp_path: Path) -> None:
     export(make_run(tmp_path), tmp_path / "out.csv", samples=True)
     first, second, third, _ = read(tmp_path / "out.csv")
@@ -118,5 +143,29 @@ def test_a_glance_counts_what_was_answered_and_what_failed(tmp_path: Path) -> No
     script(tmp_path, "Answer: B")
     evaluate(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole", quiet=True)
     assert glance(tmp_path / "deep" / "er" / "whole").state == "finished"
-    assert list(find_runs(tmp_path)) == [tmp_path / "deep" / "er" / "whole", tmp_path / "run"]
-    assert list(find_runs(run.folder)) == [run.folder]
+    assert [one.folder for one in look(tmp_path)] == [str(tmp_path / "deep" / "er" / "whole"), str(run.folder)]
+    assert [one.folder for one in look(run.folder)] == [str(run.folder)]
+
+
+def test_what_cannot_be_read_is_listed_beside_the_rest(tmp_path: Path) -> None:
+    evaluate(make_run(tmp_path).folder.parent / "set", "baseline:majority", tmp_path / "whole", quiet=True)
+    for name, text in (("foreign", '{"job": 1}'), ("broken", "{"), ("store", (tmp_path / "run/run.json").read_text())):
+        (tmp_path / name / "records").mkdir(parents=True)
+        (tmp_path / name / "run.json").write_text(text)
+    (tmp_path / "store" / "records" / "main.sqlite").write_text("no store " * 200)
+    (tmp_path / "mute").mkdir()
+    (tmp_path / "mute" / "run.json").symlink_to("/proc/self/mem")  # there, and an error of the system's to read
+    found = {one.name: one for one in look(tmp_path)}
+    assert {name: one.state for name, one in found.items()} == {
+        **dict.fromkeys(("broken", "foreign", "mute", "store"), "unreadable"),
+        "run": "not finished",
+        "whole": "finished",
+    }
+    for name, problem in (
+        ("broken", "run.json: not valid JSON"),
+        ("foreign", "run.json: "),
+        ("mute", f"{tmp_path / 'mute'}: Input/output error"),
+        ("store", "main.sqlite: is no store, or a damaged one"),
+    ):
+        assert problem in found[name].problem
+    assert found["whole"].problem == ""

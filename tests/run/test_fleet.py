@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,7 @@ from mmdyn.models.model import RejectedError, TransientError, open_model
 from mmdyn.record import Reply
 from mmdyn.run.executors import _fleet
 from mmdyn.run.executors._fleet import LOSSES, Fleet
-from mmdyn.run.executors._replica import Replica, unpack
+from mmdyn.run.executors._replica import Replica, answers, pack, unpack
 
 
 class Broken(Exception):
@@ -119,6 +120,29 @@ def test_errors_of_a_model_keep_their_kind(tmp_path: Any) -> None:
         Cluster(lambda text: False), ["a", "b"], model=f"scripted:{tmp_path / 's.jsonl'}", count=1
     )
     assert isinstance(transient, TransientError) and isinstance(fatal, ModelError)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TransientError("no answer", 2.5, slow_down=True),
+        TransientError("no answer", unanswered=True),
+        RejectedError("too long"),
+        RejectedError("no pictures", perhaps_all=True),
+        RejectedError("no such option", for_all="leave it out"),
+    ],
+)
+async def test_all_that_an_error_says_travels(error: Exception) -> None:
+    class Failing:
+        async def ask(self, messages: Any) -> Reply:
+            raise error
+
+    replica = Replica("", str(Path.cwd()))
+    replica._model = Failing()  # type: ignore[assignment]
+    (answer,) = answers(await replica.ask(pack([(Message("user", (TextPart("a"),)),)])))
+    with pytest.raises(type(error)) as came:
+        answer.take()
+    assert str(came.value) == str(error) and vars(came.value) == vars(error)
 
 
 def test_a_replica_that_opens_another_model_is_noticed(tmp_path: Any) -> None:

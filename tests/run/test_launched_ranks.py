@@ -187,6 +187,30 @@ def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*launcher, *arguments], capture_output=True, text=True, timeout=60)
 
 
+def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
+    source: SampleSet, alone: dict[str, Record], tmp_path: Path
+) -> None:
+    settings = {"modes": ["standard", "kprag"], "epochs": 2, "models": ["baseline:lexical"]}
+    places = {"sets": [str(source.folder)], "out": str(tmp_path / "run")}
+    (tmp_path / "c.yaml").write_text(json.dumps(settings | places))
+    arguments = ["-m", "mmdyn", "run", str(tmp_path / "c.yaml")]
+    first, second = finish(*(start(arguments, rank) for rank in (0, 1)))
+    assert contents(tmp_path / "run") == alone and "standard" in first[0] and second[0] == ""
+    benchmark = {"sets": [{"benchmark": "scemqa", "path": "scemqa"}]}
+    (tmp_path / "c.yaml").write_text(json.dumps(settings | places | benchmark))
+    ((_, said),) = finish(start(arguments, 1), status=2)
+    assert said == (
+        "mmdyn: scemqa is to be imported, and several processes need a set folder: `mmdyn data convert` makes one\n"
+    )
+
+
+def test_a_dry_run_is_told_by_rank_0_alone(source: SampleSet, tmp_path: Path) -> None:
+    arguments = command(source, tmp_path / "run", "--dry-run")
+    first, second = finish(*(start(arguments, rank) for rank in (0, 1)))
+    assert "60 requests to send; nothing to pay" in first[0] and second == ("", "")
+    assert not (tmp_path / "run").exists()
+
+
 def test_torchrun_starts_them(source: SampleSet, alone: dict[str, Record], tmp_path: Path) -> None:
     done = torchrun(command(source, tmp_path / "run", *MODES))
     assert done.returncode == 0, done.stderr
@@ -238,6 +262,10 @@ def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_p
             time.sleep(0.02)
         said = [rank.communicate(timeout=60)[1] for rank in both]
         assert [rank.returncode for rank in both] == [3, 3], said
+        sentence = (
+            "mmdyn: stopped at --max-requests 12, of which this process has 6: 6 requests by this call; 6 of 30 done"
+        )
+        assert all(sentence in one for one in said), said
         assert sum(server.stats.requests.values()) == answered(tmp_path / "run") == 12
 
 
@@ -255,6 +283,10 @@ def test_a_rank_at_work_is_waited_for_with_a_note(
 def test_variants_keep_their_limit(source: SampleSet, tmp_path: Path) -> None:
     options: Any = {"ops": "shuffle", "quiet": True}
     run = evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)
-    with pytest.raises(UserError, match="holds variants made with another --limit, which --ops fixes: choose another"):
+    with pytest.raises(UserError) as refused:
         evaluate(source, "baseline:lexical", tmp_path / "run", limit=8, **options)
+    assert str(refused.value) == (
+        f"{tmp_path / 'run'} holds variants made with --limit 4, which cannot change where --ops makes them: give --limit 4 "
+        "again, or choose another -o"
+    )
     assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)) == contents(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import making_models
@@ -12,9 +13,10 @@ import pytest
 
 from making import blank, choice, image_ref, multi, picture, true_false, write_set
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import ModelError, UserError
+from mmdyn.errors import UserError
 from mmdyn.record import Record
 from mmdyn.reporting.summary import report
+from mmdyn.run.dry_run import estimate
 from mmdyn.run.evaluate import evaluate
 from mmdyn.work.run_folder import RunFolder
 
@@ -73,11 +75,15 @@ def test_options_are_weighed_and_what_has_none_is_counted(tmp_path: Path) -> Non
 
 
 def test_a_model_that_cannot_weigh_is_told_before_the_rest(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="cannot weigh options: leave --scoring-mode out"):
-        evaluate(mixed(tmp_path), "baseline:random", tmp_path / "run", styles="likelihood", quiet=True)
-    only = write_set(tmp_path / "blanks", [blank()])
+    asks: tuple[Callable[..., object], ...] = evaluate, estimate
+    opened = mixed(tmp_path)
+    for ask in asks:
+        with pytest.raises(UserError, match=r"^baseline:random cannot weigh options: leave --scoring-mode out"):
+            ask(opened, "baseline:random", tmp_path / "run", styles="likelihood")
+        assert not (tmp_path / "run").exists()
+    only, model = write_set(tmp_path / "blanks", [blank()]), f"hf:{making_models.llama(tmp_path / 'model')}"
     with pytest.raises(UserError, match=r"there is nothing to ask: .* likelihood single choices or statements"):
-        evaluate(only, "baseline:random", tmp_path / "other", styles="likelihood", quiet=True)
+        evaluate(only, model, tmp_path / "other", styles="likelihood", quiet=True)
 
 
 def test_the_scoring_mode_of_the_command(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.executors import open_executor
+from mmdyn.run.executors.ray import room_for
 from mmdyn.work.store import Reader
 
 pytest.importorskip("ray")
@@ -89,12 +90,59 @@ def test_failures_come_back_as_what_they_are(cluster: Any, source: SampleSet, tm
     assert running.returncode == 2 and "mmdyn: a failure scripted in" in said[1] and "Traceback" not in said[1]
 
 
-def test_more_gpus_than_the_cluster_has_are_refused(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
-    options = on(cluster, "--replicas", "3", "--gpus-per-replica", "0.5")
-    running = start(source, "baseline:lexical", tmp_path / "run", *options)
-    said = running.communicate(timeout=60)
-    assert running.returncode == 2
-    assert "3 replicas with 0.5 GPUs each are more than the 0 of the cluster: lower --replicas" in said[1]
+def test_two_replicas_share_a_gpu_and_no_more_than_two(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
+    import ray
+
+    node = cluster.add_node(num_cpus=0, num_gpus=1)  # Ray counts what is declared, whatever the machine has
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
+    try:
+        with serve(latency=0.2) as server:
+            model = f"openai:fake,base_url={server.url}"
+            options = on(cluster, "--replicas", "2", "--gpus-per-replica", "0.5", "--limit", "40")
+            running = start(source, model, tmp_path / "ray", *options, "--concurrency", "8")
+            while ray.available_resources().get("GPU", 0.0) > 0:
+                assert running.poll() is None, running.communicate()
+                time.sleep(0.02)
+            said = running.communicate(timeout=60)
+            assert running.returncode == 0, said
+            local = evaluate(source, model, tmp_path / "local", limit=40, quiet=True)
+        assert contents(tmp_path / "ray") == contents(local) and len(contents(local)) == 40
+        assert "2 replicas with 0.6 GPUs each are asked for, and the cluster has room for 1: lower" in refused(
+            source, tmp_path / "more", *on(cluster, "--replicas", "2", "--gpus-per-replica", "0.6")
+        )
+    finally:
+        ray.shutdown()
+        cluster.remove_node(node)
+
+
+def refused(source: SampleSet, out: Path, *options: str) -> str:
+    running = start(source, "baseline:lexical", out, *options)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 2 and said.startswith("mmdyn: ") and said.count("\n") == 1
+    return said
+
+
+def test_gpus_of_a_cluster_without_any_are_refused(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
+    assert refused(source, tmp_path / "run", *on(cluster, "--replicas", "3", "--gpus-per-replica", "0.5")) == (
+        "mmdyn: 3 replicas with 0.5 GPUs each are asked for, and the cluster has room for 0: lower --replicas or "
+        "--gpus-per-replica\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("gpus", "nodes", "room"),
+    [
+        (0.5, [1, 0], 2),
+        (0.6, [2], 2),
+        (1 / 3, [1], 3),
+        (0.333333, [1, 2], 9),
+        (1, [4, 1], 5),
+        (2, [1, 1], 0),
+        (2, [5, 2], 3),
+    ],
+)
+def test_what_fits_on_gpus_fits_on_one_of_them(gpus: float, nodes: list[float], room: int) -> None:
+    assert room_for(gpus, nodes) == room
 
 
 def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

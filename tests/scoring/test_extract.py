@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mmdyn.sample import TaskType
-from mmdyn.scoring._response import WINDOW
 from mmdyn.scoring.extract import Extraction, extract
+from mmdyn.scoring.reading.response import WINDOW
 
 FOUR = tuple("ABCD")
 TASKS: tuple[TaskType, ...] = ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended")
@@ -41,6 +41,66 @@ def test_the_rule_and_the_place(response: str, rule: str, said: str) -> None:
     assert got.rule == rule
     assert got.span is not None and response[slice(*got.span)] == said
     assert 0.8 <= got.confidence <= 1
+
+
+FORMS = [
+    ("box", "So $\\boxed{C}$.", "所以 $\\boxed{C}$。", "boxed"),
+    ("bold", "**C**", "**C**", "alone"),
+    ("json", '{"reason": "A is French", "answer": "C"}', '{"理由": "A是法国", "答案": "C"}', "slot"),
+    ("list", "The correct option is:\n\n- C", "正确选项是：\n\n- C", "last_line"),
+    ("table", "| Question | Answer |\n|---|---|\n| capital | C |", "| 题目 | 答案 |\n|---|---|\n| 首都 | C |", "table"),
+    ("tag", "<answer>C</answer>", "<答案>C</答案>", "slot"),
+    ("words", "The answer is Rome.", "答案是罗马。", "option_text"),
+    ("brackets", "(C)", "（C）", "alone"),
+    ("square brackets", "[C]", "【C】", "alone"),
+    ("full width", "Ｃ", "Ｃ．", "alone"),
+    ("stop", "C.", "C、罗马", "alone"),
+    ("picked", "I choose C", "选C", None),
+    ("number", "The answer is option 3.", "答案是第三个选项。", "sentence"),
+    ("ordinal", "The third option is correct.", "第三个选项正确。", "verdict"),
+    ("negated", "A is wrong, so C.", "A错误，故选C。", None),
+    ("not but", "The answer is not A but C.", "答案不是A，而是C。", None),
+    ("corrected", "Answer: B. Wait, actually C", "答案：B。不对，应该是C", "corrected"),
+    ("trace", "<think>Answer: A</think>Answer: C", "<think>答案：A</think>答案：C", None),
+    (
+        "prompt",
+        "Which city?\nA. Paris\nB. London\nC. Rome\nD. Madrid\nAnswer: C",
+        "哪座城市？\nA. 巴黎\nB. 伦敦\nC. 罗马\nD. 马德里\n答案：C",
+        "slot",
+    ),
+    ("template", 'End with "Answer: X".\n\nAnswer: C', "最后一行写“答案：X”。\n\n答案：C", "slot"),
+    ("next question", "Answer: C\n\nQuestion: And Spain?\nAnswer: D", "答案：C\n\n题目：西班牙呢？\n答案：D", "slot"),
+    ("judged", "A: wrong.\nB: wrong.\nC: correct.\nD: wrong.", "A错，B错，C对，D错。", None),
+]
+"""Each form in English and in Chinese, with the rule that reads it where it is one."""
+
+
+@pytest.mark.parametrize(("english", "chinese", "rule"), [form[1:] for form in FORMS], ids=[form[0] for form in FORMS])
+def test_every_form_is_read_in_both_languages(english: str, chinese: str, rule: str | None) -> None:
+    cities = {"en": ("Paris", "London", "Rome", "Madrid"), "zh": ("巴黎", "伦敦", "罗马", "马德里")}
+    for response, texts in ((english, cities["en"]), (chinese, cities["zh"])):
+        got = extract("single_choice", response, labels=FOUR, option_texts=texts)
+        assert got.found == ("C",), response
+        assert rule in (None, got.rule), response
+
+
+def test_an_options_number_is_not_taken_where_options_are_numbers() -> None:
+    assert extract("single_choice", "Option 2", labels=FOUR, option_texts=("2", "4", "3", "9")).found is None
+    assert extract("single_choice", "Option 2", labels=FOUR, option_texts=("a", "b", "c", "d")).found == ("B",)
+    assert extract("single_choice", "Option 5", labels=FOUR, option_texts=("a", "b", "c", "d")).found is None
+
+
+def test_a_table_of_verdicts_needs_every_option() -> None:
+    rows = ["| Option | Correct? |", "|---|---|", "| A | yes |", "| B | no |", "| C | yes |", "| D | no |"]
+    texts = ("2", "4", "3", "9")
+    assert extract("multi_select", "\n".join(rows), labels=FOUR, option_texts=texts).found == ("A", "C")
+    assert extract("multi_select", "\n".join(rows[:-1]), labels=FOUR, option_texts=texts).found is None
+    assert extract("single_choice", "\n".join(rows), labels=FOUR, option_texts=texts).found is None
+
+
+def test_three_right_options_and_a_wrong_one_are_no_answer() -> None:
+    assert choice("A: correct.\nB: correct.\nC: wrong.\nD: correct.").found is None
+    assert choice("A: wrong.\nB: wrong.\nC: correct.\nD: wrong, because it").found is None
 
 
 @pytest.mark.parametrize(
@@ -139,13 +199,15 @@ def test_blanks_are_read_as_json_numbered_or_separated() -> None:
     assert extract("fill_in_the_blank", "4; x", blanks=2).rule == "separated"
     assert extract("fill_in_the_blank", "61. so\n62. to get", blanks=2).found == ("so", "to get")
     assert extract("fill_in_the_blank", "D C A", blanks=3).found == ("D", "C", "A")
+    assert extract("fill_in_the_blank", "The sum is **4** and x is **y**.", blanks=2).rule == "filled"
+    assert extract("fill_in_the_blank", "| Blank | Answer |\n|---|---|\n| 1 | 4 |", blanks=1).rule == "table"
     assert extract("fill_in_the_blank", '["' + "[" * 5000, blanks=2).found is not None
 
 
 def test_open_answers_are_what_is_declared_else_everything() -> None:
     assert extract("open_ended", "Long story.\nAnswer: 5 m/s").found == "5 m/s"
     assert extract("open_ended", "Because ice is lighter.\nAnd so it floats.").rule == "whole"
-    assert extract("open_ended", "The volume is 120.").found == "The volume is 120"
+    assert extract("open_ended", "The volume is 120.").found == "120"
 
 
 @pytest.mark.parametrize("task_type", TASKS)

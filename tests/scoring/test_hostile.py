@@ -20,6 +20,8 @@ PIECES = (
     "answer", "Answer: ", "the answer is ", "答案：", "故选", "选", "不", "是", "正确", "错误", "A", "B", "C和D", "AC", "(A)", "or ", "\\boxed{",
     "\\frac{1}", "}", "{", "$", "**", "<think>", "</think>", "wait, ", "actually ", "\n", "1. ", "(1)", "①", ";", ",", "、", "1,000", "-5", "%",
     "×10^{-4}", "½", "≈", "=", "[", '"', '{"answer": ', "true", "not ", "√", "\u200b", "\u202e", "\ud800", "Ａ", "𝐁", "İ", "I ", "A triangle", " cm",
+    "|", "| Answer |", "\n|---|---|\n", "| A | yes |", "~~", "__", "____", "option 3", "the second option", "第三个选项", "(a)", "1: ", "Question: ", "?", "吗", "but ",
+    "may be correct", "neither ", "respectively", "✅", "I agree with the statement", "Let me know", "41-45 DAGFE", "[answer]", "<blank1>", "first blank ", "correct: ",
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 SAMPLES = (
@@ -71,7 +73,10 @@ def test_any_two_texts_are_compared_without_raising(given: str, gold: str) -> No
 @pytest.mark.parametrize(
     "piece",
     ["answer is A ", "answer is A. answer is B. wait ", " ", "\n", "A", "A, ", "(", "\\boxed{", "\\frac{", "<think>", "<", "\u200b", "A\u200b", "[", '{"a":', "1,000",
-     "选", "选A", "是", "A正确", "is ", " and", "\ud800", "(1) ", "1. a\n", "A. x\n", "answer:", "so ", "the answer is not A but ", "x=", "≈", "true false ", "statement is "],
+     "选", "选A", "是", "A正确", "is ", " and", "\ud800", "(1) ", "1. a\n", "A. x\n", "answer:", "so ", "the answer is not A but ", "x=", "≈", "true false ", "statement is ",
+     "|-|\n", "| Answer |\n|---|\n", "| A | yes |\n", "- ", "~~", "**a**", "__", "option 3 ", "第三个选项", "(a) ", "\nquestion: A answer: B ", "A is correct ", "but B is wrong ", "A could be right ",
+     "true ✅", "1: ", "<a1>", "</a>", "first blank ", "it is true ", "[answer] ", "答案 ", "correct: A ", "DAGFE\n", "A\nB\n",
+     "$", "$$", "or possibly B ", "we get A as the answer ", "answer of A ", "if a, the answer would be A. b ", "a is called ", "**4**", "the case ", "|---|\n" + "__" * 9_000],
 )  # fmt: skip
 def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))

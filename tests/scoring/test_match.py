@@ -89,7 +89,9 @@ def test_lists() -> None:
     assert not same("3, 1", "1 和 3")
     assert same("{3, 1}", "{1, 3}")
     assert same("(1, x=2)", "(1, 2)")
-    assert not same("(1, 2)", "1, 2")
+    assert same("3和1", "1 和 3")
+    assert same("(1, 2)", "1, 2") and same("1, 2", "(1, 2)")
+    assert not same("(2, 1)", "1, 2") and not same("[1, 2]", "1, 2")
 
 
 def test_long_answers_are_compared_as_they_are() -> None:

@@ -2,100 +2,78 @@
 
 from __future__ import annotations
 
-import ast
-import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from real_outputs import (
+    DATA,
+    Output,
+    equal_as_read,
+    gaokao_blanks,
+    gaokao_passages,
+    gaokao_questions,
+    maintainer_pairs,
+    mathvision,
+    mathvista,
+    mmlu_pro,
+    mmmu_pro,
+)
 
-from mmdyn.scoring.extract import extract
-from mmdyn.scoring.match import same
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-LETTERS = "ABCDEFGHIJ"
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not there")
 
 
-def rows(name: str) -> list[dict[str, Any]]:
-    file = DATA / name
-    if not file.exists():
-        pytest.skip(f"{file} is not there")
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
-
-
-def choose(response: str, options: list[Any]) -> str | None:
-    labels = tuple(LETTERS[: len(options)])
-    got = extract("single_choice", response, labels=labels, option_texts=tuple(map(str, options)))
-    return got.found[0] if isinstance(got.found, tuple) and isinstance(got.found[0], str) else None
+def both_read(outputs: Iterator[Output]) -> list[tuple[Output, tuple[str, ...]]]:
+    """The replies that both extractions read, with ours."""
+    read = [(output, output.read()) for output in outputs if output.theirs is not None]
+    return [(output, ours) for output, ours in read if ours is not None]
 
 
 def test_chinese_examination_answers() -> None:
-    agree = 0
-    for row in rows("gaokao-bench/dev/gpt4_0314_objective_outputs.jsonl"):
-        if len(row["standard_answer"]) != 1:
-            continue
-        several = "Physics" in row["keyword"]
-        got = extract("multi_select" if several else "single_choice", row["model_output"], labels=tuple("ABCDEFG"))
-        theirs = tuple("".join(row["model_answer"]))
-        if (
-            got.found is None
-        ):  # several letters, of which their extraction kept the last, or a declared "no option is right"
-            assert got.rule in ("conflict", "none")
-        else:
-            assert got.found == theirs, row["id"]
-            agree += 1
-    assert agree >= 291
+    read = both_read(gaokao_questions())
+    assert [output.id for output, ours in read if not output.equal(ours, output.theirs)] == []
+    assert len(read) >= 291
 
 
 def test_several_sub_questions_are_read_in_order() -> None:
-    right = 0
-    for row in rows("gaokao-bench/dev/gpt4_0314_objective_outputs.jsonl"):
-        if (wanted := len(row["standard_answer"])) > 1:
-            got = extract("fill_in_the_blank", row["model_output"], blanks=wanted)
-            right += got.found == tuple(row["model_answer"])
-    assert right >= 52
+    assert sum(ours == output.theirs for output, ours in both_read(gaokao_passages())) >= 52
 
 
 def test_blanks_earn_no_credit_that_the_markers_withheld() -> None:
     mistaken_markers = {"2010-2022_Math_I_Fill-in-the-Blank", "2010-2022_Math_II_Fill-in-the-Blank"}
-    credited = withheld = 0
-    for row in rows("gaokao-bench/dev/gpt4_0314_subjective_marked_by_gpt4_1106.jsonl"):
-        if row["keyword"] in mistaken_markers:
-            got = extract("fill_in_the_blank", row["model_output"], language="zh")
-            right = isinstance(got.found, tuple) and same(str(got.found[0]), row["standard_answer"])
-            credited += right
-            withheld += right and row["model_correction_score"][0] == 0
-    assert (credited >= 14, withheld) == (True, 0)
+    marked = [output for output in gaokao_blanks() if output.id in mistaken_markers]
+    credited = [output for output in marked if output.equal(output.read(), output.gold)]
+    assert (len(credited) >= 14, [output for output in credited if not output.right]) == (True, [])
 
 
 def test_an_apology_is_no_letter() -> None:
-    for row in rows("answer-extraction/dev/mmmu_pro_gpt4o_outputs.jsonl"):
-        options = ast.literal_eval(row["options"])
-        got = choose(row["response"], options)
-        if row["response"].startswith(("I'm sorry", "I'm unable")) and "Answer:" not in row["response"]:
-            assert got is None
+    for output in mmmu_pro():
+        if output.reply.startswith(("I'm sorry", "I'm unable")) and "Answer:" not in output.reply:
+            assert output.read() is None
 
 
 def test_declared_letters_agree_with_the_makers() -> None:
-    agree = differ = 0
-    for row in rows("answer-extraction/dev/mmlu_pro_outputs.jsonl"):
-        got = choose(row["response"], row["options"])
-        if got is not None and row["pred"] is not None:
-            agree += got == row["pred"]
-            differ += got != row["pred"]
-    assert agree >= 455 and differ <= 1
+    read = both_read(mmlu_pro())
+    agree = sum(ours == output.theirs for output, ours in read)
+    assert agree >= 455 and len(read) - agree <= 1
+
+
+@pytest.mark.parametrize(
+    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 319), (mathvista, 180)]
+)
+def test_as_much_of_what_is_read_is_right_as_with_the_makers(
+    outputs: Callable[[Path], Iterator[Output]], read_at_least: int
+) -> None:
+    choices = [output for output in outputs(DATA) if output.options]
+    read = [output.gold == ours for output in choices if (ours := output.read()) is not None]
+    theirs = [output.gold == output.theirs for output in choices if output.theirs is not None]
+    assert len(read) >= read_at_least
+    assert sum(read) / len(read) >= sum(theirs) / len(theirs) - 0.005
 
 
 def test_the_maintainers_unequal_pairs_earn_nothing() -> None:
-    equal = pairs = 0
-    for row in rows("answer-extraction/dev/maintainer_cases.jsonl"):
-        verdict = row.get("result", row.get("expected"))
-        if row.get("gold") is None or not isinstance(verdict, int | bool) or "conflicts" in row:
-            continue
-        read = (extract("fill_in_the_blank", row["pred"]).found or ("",), (extract("open_ended", row["pred"]).found,))
-        got = any(same(str(text), row["gold"]) for texts in read for text in texts if text)
-        pairs += 1
-        equal += got and bool(verdict)
-        odd_format = row["pred"] == "Answer $ \n 9 \n $"
-        assert verdict or not got or odd_format, row
-    assert pairs == 166 and equal >= 85
+    pairs = [(given, equal, equal_as_read(gold, given)) for gold, given, equal in maintainer_pairs()]
+    by_notation_only = ("Answer $ \n 9 \n $", r"$-2 \\le x \\le 7$")
+    wrongly = [given for given, equal, found in pairs if found and not equal]
+    assert [given for given in wrongly if given not in by_notation_only] == []
+    assert len(pairs) == 166 and sum(equal and found for _, equal, found in pairs) >= 85

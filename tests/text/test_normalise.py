@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from mmdyn.text.normalise import clean, one_spelling, unseen, visible
+from mmdyn.text.normalise import clean, one_spelling, visible
 from mmdyn.text.units import known_unit, unit
 
 
 def test_visible_keeps_the_length() -> None:
     for text in ("ＡＢ（１）", "𝐁Ⓑ", "a\ud800b", "a\x00b", "İ", "plain"):
-        assert len(visible(text)) == len(text)
-    assert visible("Ａ（１）：Ⓑ𝐁\u3000") == "A(1):BB "
-    assert visible("a\ud800\x00b") == "a\ufffd b"
+        assert len(clean(text)) == len(text)
+    assert clean("Ａ（１）：Ⓑ𝐁\u3000") == "A(1):BB "
+    assert clean("a\ud800\x00b") == "a\ufffd b"
 
 
 def test_unseen_characters_are_found_and_dropped() -> None:
-    assert unseen("a\u200bb\u202ec") == [1, 3]
+    assert visible("a\u200bＢ\u202ec") == ("aBc", [1, 3])
     assert clean("a\u200bb\u202ec\ufeff") == "abc"
-    assert unseen("abc") == []
+    assert visible("a\x01c") == ("a c", [])
 
 
 def test_one_spelling() -> None:

@@ -49,6 +49,8 @@ class Server(Struct, frozen=True):
         for refusal in REFUSALS:
             if status in refusal.statuses and refusal.words.search(searched):
                 sentence = self._sentence(refusal.sentence, heard)
+                if refusal.option:
+                    return RejectedError(self._refused(heard), for_all=sentence)
                 return RejectedError(sentence) if refusal.alone else ModelError(sentence)
         if status in PASSING or status >= 500:
             wait = retry_after(headers, body)
@@ -74,12 +76,11 @@ class Server(Struct, frozen=True):
         if NOT_TAKEN.search(searched):
             for name, option in self.parameters.items():
                 if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", searched):
-                    return ModelError(
-                        f"{self.model!r} at {self.endpoint} does not take {name} so ({heard}): "
-                        f"give {option}=none, or another value"
-                    )
+                    mend = f"give {option}=none, or another value"
+                    sentence = f"{self.model!r} at {self.endpoint} does not take {name} so ({heard}): {mend}"
+                    return RejectedError(self._refused(heard), for_all=sentence)
         alone = status == 413 or ONE_REQUEST_ONLY.search(searched)
-        return RejectedError(f"the server at {self.endpoint} refused the request ({heard})", perhaps_all=not alone)
+        return RejectedError(self._refused(heard), perhaps_all=not alone)
 
     def _misled(self, status: int, headers: Mapping[str, str], heard: str) -> Exception:
         """A wrong key or a wrong address: what no request gets past."""
@@ -97,7 +98,10 @@ class Server(Struct, frozen=True):
         if 300 <= status < 400:
             target = self.clean(headers.get("Location", ""))
             return ModelError(f"the server at {self.endpoint} sends requests on to {target!r}: mend base_url")
-        return RejectedError(f"the server at {self.endpoint} refused the request ({heard})", perhaps_all=True)
+        return RejectedError(self._refused(heard), perhaps_all=True)
+
+    def _refused(self, heard: str) -> str:
+        return f"the server at {self.endpoint} refused the request ({heard})"
 
     def _sentence(self, template: str, heard: str) -> str:
         return template.format(
@@ -128,19 +132,25 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Seconds until the first limit that is used up is lifted, from the rate-limit headers; None where they do not say.
+    """Seconds until every limit that is used up is lifted, from the rate-limit headers; None where they do not say.
 
     Reads `x-ratelimit-reset[-requests|-tokens]` (120ms, 1s, 6m0s, seconds, or the time itself) and Anthropic's
-    `anthropic-ratelimit-…-reset` (RFC 3339). A limit of which something remains is not the one that was met.
+    `anthropic-ratelimit-…-reset` (RFC 3339), each beside the header that has `remaining` in the place of `reset`. A limit of
+    which something remains is not the one that was met. Where no header says what remains, any of the limits may be the
+    one: the first that is lifted counts.
     """
-    waits = []
-    for name, value in headers.items():
-        name = name.lower()
-        if "ratelimit-" in name and "reset" in name:
-            remaining = headers.get(name.replace("reset", "remaining"), "0").strip()
-            wait = _seconds(value.strip()) if remaining == "0" else None
-            waits += [wait] if wait is not None else []
-    return min(waits, default=None)
+    lower = {name.lower(): value.strip() for name, value in headers.items()}
+    used_up, perhaps = list[float](), list[float]()
+    for name, value in lower.items():
+        wait = _seconds(value) if "ratelimit-" in name and "reset" in name else None
+        if wait is None:
+            continue
+        remaining = lower.get(name.replace("reset", "remaining"), "")
+        if not re.fullmatch(r"-?\d{1,18}(\.\d{0,9})?", remaining):
+            perhaps.append(wait)
+        elif float(remaining) <= 0:
+            used_up.append(wait)
+    return max(used_up) if used_up else min(perhaps, default=None)
 
 
 _DURATION = re.compile(

@@ -50,7 +50,7 @@ class Line:
         except aiohttp.ConnectionTimeoutError:
             raise self._unreachable(f"no connection within {self._connect_seconds:g} s") from None
         except TimeoutError:
-            raise TransientError(f"no answer within {self._timeout:g} s") from None
+            raise TransientError(f"no answer within {self._timeout:g} s", unanswered=True) from None
         except (aiohttp.ClientError, ConnectionError) as error:
             raise TransientError(
                 f"the connection broke ({self._server.clean(str(error) or type(error).__name__)})"

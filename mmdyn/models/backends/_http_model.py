@@ -22,6 +22,7 @@ from mmdyn.models.backends._http_setup import (
     OptionsT,
     address,
     credentials,
+    deployment,
     read_http_options,
     secrets,
     with_extra_body,
@@ -37,7 +38,7 @@ class HttpModel(ABC, Generic[OptionsT]):
     Raises UserError for bad options, ModelError where a needed key is not set.
     """
 
-    cached = True
+    cached, weighs = True, False
     varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
 
     def __init__(self, spec: Spec, api: Api, kind: type[OptionsT]) -> None:
@@ -63,6 +64,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         }
         limits: dict[str, Json] = {"max_pixels": options.max_pixels, "max_side": options.max_side}
         self.identity |= {name: limit for name, limit in limits.items() if limit is not None}
+        self.identity |= deployment(url, given)
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be read."""

@@ -19,13 +19,15 @@ class Refusal(Struct, frozen=True):
     """One meaning: the statuses and the words that it comes with, and the sentence for the user.
 
     The sentence is formatted with `endpoint`, `model`, `models` (where the models are listed), `credential` and `heard`.
-    `alone`: it concerns the one request, and others may be answered.
+    `alone`: it concerns the one request, and others may be answered. `option`: it names an option of the model, which is at
+    fault unless others were answered.
     """
 
     statuses: Container[int]
     words: re.Pattern[str]
     sentence: str
     alone: bool = False
+    option: bool = False
 
 
 def _words(*patterns: str) -> re.Pattern[str]:
@@ -120,6 +122,7 @@ REFUSALS = (
             r"budget_tokens",
         ),
         "{model!r} at {endpoint} does not write so many tokens ({heard}): mend max_tokens or thinking_budget",
+        option=True,
     ),
 )
 """Looked through in this order; the first one that fits counts."""

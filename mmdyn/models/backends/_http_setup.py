@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from mmdyn.errors import ModelError, UserError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, digest
+from mmdyn.models.backends._vlmeval_worker import SECRET
 from mmdyn.models.model import Spec, read_options
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ SHORTEST_SECRET = 6
 class HttpOptions(Struct, frozen=True, kw_only=True):
     """The options that every HTTP backend takes; `none` leaves a parameter to the server.
 
-    base_url: where the API is. api_key_env: the environment variable that holds the key; a server of one's own (base_url
-        given) needs none. A key is never written anywhere.
+    base_url: where the API is, with its query, if it has one. api_key_env: the environment variable that holds the key; a
+        server of one's own (base_url given) needs none. A key is never written anywhere.
     header.NAME=VALUE, or headers=JSON: more headers; a value `$NAME` is read from the environment.
     label: how reports name the model; `backend:NAME` by default.
     timeout: seconds for one try, after which it is cut off and asked again.
@@ -103,6 +104,19 @@ def address(base_url: str, path: str, endings: tuple[str, ...]) -> tuple[URL, st
     bare = base.with_query(None).with_fragment(None)
     endpoint = str(bare.with_path(start or "/")).rstrip("/")
     return bare.with_path(f"{start}{path}").with_query(base.query), endpoint
+
+
+def deployment(url: URL, headers: Mapping[str, str]) -> dict[str, Json]:
+    """What an identity holds of an address's query and of the user's headers, which may name a deployment: a digest of each.
+
+    What is a credential by its name is left out, so that a model stays the same one under another key. Empty where nothing
+    is left.
+    """
+    found = {
+        "query": sorted([name, value] for name, value in url.query.items() if not SECRET.search(name)),
+        "headers": sorted([name.lower(), value] for name, value in headers.items() if not SECRET.search(name)),
+    }
+    return {name: digest(pairs) for name, pairs in found.items() if pairs}
 
 
 def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, str]) -> tuple[dict[str, str], str]:

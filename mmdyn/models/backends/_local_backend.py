@@ -60,7 +60,7 @@ class LocalBackend(ABC):
     holds them, not the identity. Raises UserError: options, device, checkpoint; MissingExtra.
     """
 
-    cached = True
+    cached = weighs = True
     varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
     name: ClassVar[str]
     batches_waiting: ClassVar[int]

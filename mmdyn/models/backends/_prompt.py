@@ -62,7 +62,7 @@ class Prompt(Struct, frozen=True):
 def read_prompt(messages: tuple[Message, ...]) -> Prompt:
     """Read the last user message. Raises ModelError where options are to be weighed: it cannot know how."""
     if choices(messages):
-        raise ModelError(NO_WEIGHING)
+        raise ModelError(f"this model {NO_WEIGHING}")
     text = next((message.text for message in reversed(messages) if message.role == "user"), "")
     before, instruction = _cut_instruction(text)
     before, options = _cut_options(before)

@@ -6,14 +6,15 @@ import os
 import re
 import sys
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import UserError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, digest
 from mmdyn.models.backends._vlmeval_process import CREDENTIALS
-from mmdyn.models.backends._vlmeval_worker import SECRET
+from mmdyn.models.backends._vlmeval_worker import HEADERS, SECRET
 from mmdyn.models.checkpoint import Form, find_checkpoint
 from mmdyn.models.model import Spec, read_options
 
@@ -21,7 +22,7 @@ PYTHON = "MMDYN_VLMEVAL_PYTHON"
 
 FORM = Form("transformers", "config.json", ("**/*",))
 
-_QUERY = re.compile(r"(://[^\s?]{1,2000})\?\S*")
+_QUERY = re.compile(r"(://[^\s?]{1,2000})\?(\S*)")
 
 
 class Options(Struct, frozen=True):
@@ -80,10 +81,16 @@ def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
 
 
 def identified(keywords: dict[str, Json]) -> dict[str, Json]:
-    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path; addresses
-    are without credentials and queries.
+    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path. Addresses are
+    without credentials; digests stand for their queries, without what is a secret by its name, and for headers.
     """
-    return {name: _identified(value) for name, value in keywords.items()}
+    found = dict[str, Json]()
+    for name, value in keywords.items():
+        if HEADERS.search(name) and isinstance(value, dict):
+            found |= {name: digest(value)} if value else {}
+        else:
+            found[name] = _identified(value)
+    return found
 
 
 def _identified(value: Json) -> Json:
@@ -120,4 +127,10 @@ def _checkpoint(value: str) -> Json:
         there = (folder / FORM.index).is_file()
     except (OSError, ValueError):  # a text that can be no path
         there = False
-    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(r"\1", CREDENTIALS.sub("//***@", value))
+    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(_digested, CREDENTIALS.sub("//***@", value))
+
+
+def _digested(address: re.Match[str]) -> str:
+    pairs = parse_qsl(address[2], keep_blank_values=True)
+    kept = sorted(pair for pair in pairs if not SECRET.search(pair[0]))
+    return f"{address[1]}?{digest(kept)}" if kept else address[1]

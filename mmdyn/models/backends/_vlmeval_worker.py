@@ -12,7 +12,6 @@ import ast
 import contextlib
 import copy
 import difflib
-import importlib
 import importlib.metadata
 import inspect
 import json
@@ -31,11 +30,11 @@ from pathlib import Path
 from typing import Any
 
 SECRET = re.compile(  # what has such a name is never told, neither a keyword nor an entry in one
-    r"(?i)(^|[_-])((api|app|access|secret)[_-]?)?(keys?|token|secret|password|passwd|auth|authorization|credentials?|ak|sk)$"
-    r"|(secret[_-]?id|app[_-]?code|headers)$"
+    r"(?i)(^|[_-])((api|app|access|secret)[_-]?)?(keys?|token|secret|password|passwd|auth|authorization|credentials?|ak|sk"
+    r"|pwd|jwt|sig|signature|cookies?)$|(secret[_-]?id|app[_-]?code|headers)$"
 )
-# Attributes that say whom an API's object asks.
-ENDPOINTS = ("api_base", "base_url", "api_url", "url", "endpoint", "model")
+HEADERS = re.compile(r"(?i)headers$")  # what they hold is told, without secrets, where it has names
+ENDPOINTS = ("api_base", "base_url", "api_url", "url", "endpoint", "model")  # attributes: whom an API's object asks
 
 SPARE = 4  # threads for each request under way: one that hangs keeps its thread, though nobody waits for it any more
 
@@ -170,7 +169,8 @@ def resolve(value: Any, key: str = "") -> Any:
 def told(value: Any) -> Any:
     """Keywords as JSON, without those that may be secrets; what JSON cannot say by its type, `$NAME` by what it stands for."""
     if isinstance(value, dict):
-        return {str(key): told(item) for key, item in value.items() if not SECRET.search(str(key))}
+        within = {key for key, item in value.items() if HEADERS.search(str(key)) and isinstance(item, dict)}
+        return {str(key): told(item) for key, item in value.items() if key in within or not SECRET.search(str(key))}
     if isinstance(value, (list, tuple)):
         return [told(item) for item in value]
     if isinstance(value, str) and value.startswith("$") and not SECRET.search(value[1:]):

@@ -51,7 +51,7 @@ class Baseline:
 
     cached = False
     varied: ClassVar[Mapping[str, str]] = {}
-    varies = False
+    varies = weighs = False
     limits = Limits()
 
     def __init__(self, spec: Spec) -> None:

@@ -37,7 +37,7 @@ class Scripted:
 
     cached = False
     varied: ClassVar[Mapping[str, str]] = {}
-    varies = False
+    varies = weighs = False
 
     def __init__(self, spec: Spec) -> None:
         self.limits = Limits(max_tries=read_options(spec, _Options).max_tries)

@@ -42,7 +42,7 @@ class Vlmeval:
     unknown names, ModelError where the model cannot be imported or made.
     """
 
-    cached = True
+    cached, weighs = True, False
     varied: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, spec: Spec) -> None:
@@ -104,7 +104,7 @@ class Vlmeval:
             reason = f"no answer within {self._timeout:g} s"
             if process.last_answer < began:
                 process.stop(reason)
-            raise TransientError(reason) from None
+            raise TransientError(reason, unanswered=True) from None
         except WorkerGone as error:
             if process.broken:
                 self._dead.add(process)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -17,9 +15,13 @@ from mmdyn.models.cache import open_cache
 from mmdyn.models.model import Model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
+from mmdyn.run.draining import run_to_the_end
+from mmdyn.run.grader import Grader
+from mmdyn.run.judges import Judging
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
+from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
@@ -33,7 +35,7 @@ class Job(Struct, frozen=True):
     """What a process needs to do its share of a run by itself.
 
     models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own template, or
-    nothing. Known once the sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
+    nothing. judging: who judges the replies. Known once the sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
     """
 
     out: Path
@@ -47,6 +49,7 @@ class Job(Struct, frozen=True):
     concurrency: int
     use_cache: bool
     quiet: bool
+    judging: Judging = Judging()
     sets: tuple[Path, ...] = ()
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
@@ -55,7 +58,8 @@ class Job(Struct, frozen=True):
 class Engine:
     """A process's end of a job: the opened sets and models, and the store that it writes.
 
-    budget: what all its models together may be asked. texts (attribute): the knowledge texts of each set, by point.
+    budget: what all its models and judges together may be asked. cascade: how replies are scored; by the job's policy alone
+    where there is none. texts (attribute): the knowledge texts of each set, by point.
     """
 
     def __init__(
@@ -65,9 +69,10 @@ class Engine:
         models: Sequence[Model],
         store: Store,
         budget: Budget | None = None,
+        cascade: Cascade | None = None,
     ) -> None:
         self.job, self.sets, self.models, self.store = job, sets, models, store
-        self.budget = budget or Budget()
+        self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.policy))
         self.texts = [{point.point: point.text for point in opened.knowledge()} for opened in sets]
 
     def plan(self) -> Iterator[Ask | Skip]:
@@ -85,15 +90,23 @@ class Engine:
         """Put asks to every model in turn (or to `models` in their stead), score the replies and record them.
 
         `asks` is called once a model; `of_all` counts what it gives where that is not the whole plan. A model is closed when
-        its last reply is in. Raises ModelError for a model that cannot be asked, Stopped where the budget is used up.
+        its last reply is in and judged, the judges when all is. Raises ModelError for a model or a judge that cannot be asked,
+        Stopped where the budget is used up.
         """
         models = self.models if models is None else models
         job, total = self.job, self.job.planned if of_all is None else of_all
         renderers = open_renderers(job, self.sets, self.texts)
         with ProgressBar(what, total * len(models), quiet=job.quiet) as progress:
-            runner = Runner(self.sets, renderers, self.store, Scorer(job.policy), progress)
+            runner = Runner(self.sets, renderers, self.store, Grader(self.store, self.cascade), progress)
+            run_to_the_end(self._ask_all(runner, models, asks))
+
+    async def _ask_all(self, runner: Runner, models: Sequence[Model], asks: Callable[[], Iterable[Ask | Skip]]) -> None:
+        job = self.job
+        try:
             for model in models:
-                _run(_ask(runner, model, asks(), job.concurrency, job.use_cache, self.budget))
+                await _ask(runner, model, asks(), job.concurrency, job.use_cache, self.budget)
+        finally:
+            await self.cascade.close()
 
 
 def open_renderers(job: Job, sets: Sequence[SampleSet], texts: Sequence[Mapping[str, str]]) -> list[Renderer]:
@@ -131,34 +144,3 @@ async def _ask(
         finally:
             if cache:
                 cache.close()
-
-
-def _run(asking: Coroutine[Any, Any, None]) -> None:
-    """Run to the end; in a thread of its own where a loop is running already, as in a notebook. An interrupt stops either, a
-    second one at once."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(asking)
-        return
-    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
-
-    async def tell_and_ask() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        started.append((asyncio.get_running_loop(), task))
-        await asking
-
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(asyncio.run, tell_and_ask())
-        try:
-            done.result()
-        except KeyboardInterrupt:
-            for loop, task in started:
-                loop.call_soon_threadsafe(task.cancel)
-            try:
-                wait([done])
-            except KeyboardInterrupt:
-                for loop, task in started:
-                    loop.call_soon_threadsafe(task.cancel)
-            raise

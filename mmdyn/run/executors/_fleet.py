@@ -16,6 +16,7 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.models.message import Message
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.record import Reply
+from mmdyn.run.draining import first_of
 from mmdyn.run.executors._replica import Opened, Replica, Request, answers, pack
 
 BATCH = 8
@@ -54,6 +55,7 @@ class Fleet:
 
     def __init__(self, ray: Any, text: str, model: Model, count: int, gpus: float, concurrency: int) -> None:
         self.label, self.identity, self.cached, self.varies = model.label, model.identity, model.cached, model.varies
+        self.weighs = model.weighs
         own = model.limits.concurrency
         most = own * count if own else concurrency
         self.limits = msgspec.structs.replace(model.limits, concurrency=most)
@@ -209,9 +211,7 @@ class Fleet:
         """Nobody may wait for an answer that will not come."""
         if life.cancelled() or not (error := life.exception()):
             return
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        self._fatal = error
+        self._fatal = error = first_of(error)
         while self._queue and not self._queue.empty():
             one = self._queue.get_nowait()
             if not one.reply.done():
@@ -219,7 +219,5 @@ class Fleet:
 
 
 def _first_line(errors: BaseExceptionGroup[Any]) -> str:
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = first_of(errors)
     return str(error).partition("\n")[0] or type(error).__name__

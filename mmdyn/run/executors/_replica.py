@@ -21,20 +21,23 @@ Request = tuple[Message, ...]
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
-    """What became of one request: a reply, or how it failed. `flag`: the error's own (`slow_down` or `perhaps_all`)."""
+    """What became of one request: a reply, or how it failed, with all that the error says."""
 
     reply: Reply | None = None
     failed: Literal["", "transient", "rejected", "fatal"] = ""
     reason: str = ""
     retry_after: float | None = None
-    flag: bool = False
+    slow_down: bool = False
+    unanswered: bool = False
+    perhaps_all: bool = False
+    for_all: str = ""
 
     def take(self) -> Reply:
         """The reply. Raises what the model raised."""
         if self.failed == "transient":
-            raise TransientError(self.reason, self.retry_after, slow_down=self.flag)
+            raise TransientError(self.reason, self.retry_after, slow_down=self.slow_down, unanswered=self.unanswered)
         if self.failed == "rejected":
-            raise RejectedError(self.reason, perhaps_all=self.flag)
+            raise RejectedError(self.reason, perhaps_all=self.perhaps_all, for_all=self.for_all)
         if self.reply is None:
             raise ModelError(self.reason)
         return self.reply
@@ -90,9 +93,9 @@ async def _answer(model: Model, request: Request) -> Answer:
     try:
         return Answer(await model.ask(request))
     except TransientError as error:
-        return Answer(failed="transient", reason=str(error), retry_after=error.retry_after, flag=error.slow_down)
+        return Answer(None, "transient", str(error), error.retry_after, error.slow_down, error.unanswered)
     except RejectedError as error:
-        return Answer(failed="rejected", reason=str(error), flag=error.perhaps_all)
+        return Answer(failed="rejected", reason=str(error), perhaps_all=error.perhaps_all, for_all=error.for_all)
     except MmdynError as error:
         return Answer(failed="fatal", reason=str(error))
 

@@ -122,9 +122,10 @@ class Accelerate:
         job = engine.job
         sets = [[opened.name, opened.manifest.digest] for opened in engine.sets]
         models = [[model.label, model.identity] for model in engine.models]
-        own = ("out", "models", "sets", "concurrency", "use_cache", "quiet")
+        own = ("out", "models", "judging", "sets", "concurrency", "use_cache", "quiet")
         how = [
             [getattr(job, name) for name in job.__struct_fields__ if name not in own],
+            [engine.cascade.name, engine.cascade.mode],
             self._partition,
             self.ranks.size,
         ]

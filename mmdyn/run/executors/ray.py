@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -21,6 +21,8 @@ from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store
 
 CONNECT_SECONDS = 10.0
+ROUNDING = 1e-6
+"""So that three replicas with 0.333333 GPUs share one."""
 
 
 class Ray:
@@ -49,21 +51,29 @@ class Ray:
         """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too small."""
         job, whole = engine.job, Share(engine, self._partition, 0, 1)
         with _cluster(self._address) as ray:
-            gpus = self._gpus_each(ray.cluster_resources().get("GPU", 0.0))
+            gpus = self._gpus_each([node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]])
             fleets = [
                 Fleet(ray, text, model, self._replicas, gpus, job.concurrency)
                 for text, model in zip(job.models, engine.models, strict=True)
             ]
             engine.ask(lambda: whole, fleets, of_all=len(whole))
 
-    def _gpus_each(self, there: float) -> float:
-        gpus = self._gpus if self._gpus is not None else float(bool(there))
-        if gpus * self._replicas > there:
+    def _gpus_each(self, there: Sequence[float]) -> float:
+        """The GPUs of a replica, by those of each node."""
+        gpus = self._gpus if self._gpus is not None else float(any(there))
+        if gpus and self._replicas > (room := room_for(gpus, there)):
             raise UserError(
-                f"{self._replicas} replicas with {gpus:g} GPUs each are more than the {there:g} of the cluster: lower "
-                "--replicas or --gpus-per-replica"
+                f"{self._replicas} replicas with {gpus:g} GPUs each are asked for, and the cluster has room for {room}: "
+                "lower --replicas or --gpus-per-replica"
             )
         return gpus
+
+
+def room_for(gpus: float, there: Sequence[float]) -> int:
+    """How many replicas fit on nodes with so many GPUs each: a fraction is of one GPU, several GPUs are of one node."""
+    if gpus < 1:
+        return sum(int(node) * int(1 / gpus + ROUNDING) for node in there)
+    return sum(int(node // gpus) for node in there)
 
 
 def _check(address: str) -> None:
@@ -91,7 +101,8 @@ def _cluster(address: str) -> Iterator[Any]:
         return
     _check(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    started = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    joined = address not in ("", "local") or (not address and os.environ.get("RAY_ADDRESS"))
+    started = {} if joined else {"include_dashboard": False}
     try:
         ray.init(address=address or None, log_to_driver=False, logging_level="error", **started)
     except (ConnectionError, RuntimeError, ValueError) as error:

@@ -16,7 +16,7 @@ class Echo:
 
     cached = False
     varied: ClassVar[Mapping[str, str]] = {}
-    varies = False
+    varies = weighs = False
     limits = Limits()
 
     def __init__(self, spec: Spec) -> None:

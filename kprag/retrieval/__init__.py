@@ -1,0 +1,1 @@
+"""Which knowledge points fit a question: by words, by vectors, by both."""

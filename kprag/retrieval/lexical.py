@@ -1,0 +1,69 @@
+"""Retrieval by words: BM25."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kprag.retrieval.words import words
+from mmdyn.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float32]
+
+K1, B = 1.5, 0.75
+"""How soon a word's repetition stops to count, and how much long texts pay for their length: the usual values."""
+
+
+class Lexical:
+    """BM25 over passages; a query's words count once each, however often it says them.
+
+    Source: Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3 (2009) 333; the form of the inverse
+    document frequency that is never negative (Lucene's).
+    """
+
+    def __init__(self, index: Any, count: int) -> None:
+        self._index, self._count = index, count
+
+    @staticmethod
+    def build(passages: Sequence[Sequence[str]]) -> Lexical:
+        """An index of passages, each given as its words. Raises MissingExtra."""
+        index = _bm25s().BM25(k1=K1, b=B, method="lucene")
+        if any(passages):
+            index.index([list(passage) for passage in passages], show_progress=False)
+        return Lexical(index, len(passages))
+
+    def scores(self, query: str) -> Scores:
+        """Float32 of shape (passages,), from 0: how well each passage fits a text."""
+        vocabulary: dict[str, int] = getattr(self._index, "vocab_dict", {})
+        known = [vocabulary[word] for word in dict.fromkeys(words(query)) if word in vocabulary]
+        if not known:
+            return np.zeros(self._count, np.float32)
+        return np.asarray(self._index.get_scores_from_ids(known), np.float32)
+
+    def save(self, folder: Path) -> None:
+        """Write the index: arrays in NumPy's format and JSON."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if hasattr(self._index, "vocab_dict"):
+            self._index.save(str(folder), show_progress=False)
+
+    @staticmethod
+    def load(folder: Path, count: int) -> Lexical:
+        """Open what `save` wrote for so many passages. Raises MissingExtra, and OSError or ValueError for damaged files."""
+        bm25s = _bm25s()
+        saved = (folder / "params.index.json").is_file()
+        return Lexical(bm25s.BM25.load(str(folder)) if saved else bm25s.BM25(), count)
+
+
+def _bm25s() -> Any:
+    if not find_spec("bm25s"):
+        raise MissingExtra("bm25s", "knowledge")
+    import bm25s
+
+    return bm25s

@@ -1,0 +1,170 @@
+"""How well an index finds the knowledge points that questions name: recall@k, nDCG@k and the reciprocal rank, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+from kprag.index import Index, Retriever
+from kprag.retrieval.query import Asked, Questions
+from kprag.retrieval.rerank import Reranker
+from kprag.taxonomy import key
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.keys import Json, digest
+from mmdyn.reporting.statistics import Estimate, mean_score
+
+if TYPE_CHECKING:
+    from kprag.retrieval.lexical import Scores
+
+FOLDS = 100
+"""Into how many parts questions are dealt, each of which is looked up in an index without its own examples; one a cluster
+where there are no more clusters than that."""
+
+
+class Quality(Struct, frozen=True):
+    """What a retriever is worth over `n` questions: a measure's name -> its mean and 95 % interval."""
+
+    n: int
+    measures: dict[str, Estimate]
+
+    def summary(self) -> dict[str, Json]:
+        """The means by their names, `n`, and the intervals under `ci95`."""
+        means: dict[str, Json] = {name: round(each.value, 6) for name, each in self.measures.items()}
+        ends: dict[str, Json] = {
+            name: [round(each.low, 6), round(each.high, 6)] for name, each in self.measures.items()
+        }
+        return {**means, "n": self.n, "ci95": ends}
+
+
+class Report(Struct, frozen=True):
+    """What was measured: by retriever the whole, and by retriever, field and value the parts. `questions` is what was asked."""
+
+    questions: Questions
+    points: int
+    whole: dict[Retriever, Quality]
+    parts: dict[Retriever, dict[str, dict[str, Quality]]]
+
+    def summary(self) -> dict[str, Json]:
+        """What `mmdyn knowledge eval --json` prints: {"lexical": {"recall@1": …, "mrr": …, "n": …, "ci95": {…}, "by": {…}}}."""
+        return {name: {**whole.summary(), "by": self._parts(name)} for name, whole in self.whole.items()}
+
+    def _parts(self, name: Retriever) -> dict[str, Json]:
+        return {
+            field: {value: part.summary() for value, part in values.items()}
+            for field, values in self.parts[name].items()
+        }
+
+
+def measure(
+    index: Index,
+    questions: Questions,
+    retrievers: Sequence[Retriever],
+    ks: Sequence[int],
+    by: Sequence[str] = (),
+    reranker: Reranker | None = None,
+) -> Report:
+    """Look every question up by each retriever. Raises UserError where no question names a point, or for an unknown field."""
+    asked = questions.asked
+    if not asked:
+        raise UserError("no sample names a knowledge point: give a set whose samples do")
+    for field in by:
+        if not any(field in one.fields for one in asked):
+            known = sorted({name for one in asked for name in one.fields})
+            raise UserError(f"no sample has the field {field!r}{did_you_mean(field, known)}: use {', '.join(known)}")
+    if any(name != "lexical" for name in retrievers):
+        index.keep([one.query for one in asked])
+    found = {name: ranks(index, asked, name, reranker) for name in retrievers}
+    return Report(
+        questions=questions,
+        points=len(index.points),
+        whole={name: quality(asked, places, ks) for name, places in found.items()},
+        parts={name: {field: _parts(asked, places, ks, field) for field in by} for name, places in found.items()},
+    )
+
+
+def read_numbers(texts: Sequence[str]) -> list[int]:
+    """The k of recall@k, in order. Raises UserError."""
+    for text in texts:
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise UserError(f"--k {text!r} is no whole number from 1 on: write 1,3,5,10")
+    if not texts:
+        raise UserError("--k names no number: write 1,3,5,10")
+    return sorted({int(text) for text in texts})
+
+
+def ranks(
+    index: Index, asked: Sequence[Asked], retriever: Retriever, reranker: Reranker | None = None
+) -> list[list[int]]:
+    """For each question the ranks, from 1, of those of its points that the index holds, in order.
+
+    A question's own examples, and those of its cluster, are in no index that it is looked up in. Points of one name are one.
+    """
+    found: list[list[int]] = [[] for _ in asked]
+    for fold in folds(asked):
+        inside = index.without({source for place in fold for source in asked[place].sources})
+        names, first = np.unique([key(node.text) for node in inside.points], return_inverse=True)
+        place_of = {str(name): number for number, name in enumerate(names)}
+        for place, scores in zip(fold, inside.scores([asked[place].query for place in fold], retriever), strict=True):
+            if reranker is not None:
+                scores = reranker(asked[place].query, inside.points, scores)
+            best = np.full(len(names), -np.inf, np.float32)
+            np.maximum.at(best, first, scores)
+            gold = sorted(place_of[name] for name in asked[place].gold if name in place_of)
+            found[place] = sorted(_rank(best, one) for one in gold)
+    return found
+
+
+def folds(asked: Sequence[Asked]) -> list[list[int]]:
+    """The questions' places in parts, clusters whole; the same whatever the order in which the questions come."""
+    clusters = sorted({one.cluster for one in asked}, key=lambda name: digest(name))
+    part = {name: number % FOLDS for number, name in enumerate(clusters)}
+    parts: list[list[int]] = [[] for _ in range(min(FOLDS, len(clusters)))]
+    for place, one in enumerate(asked):
+        parts[part[one.cluster]].append(place)
+    return parts
+
+
+def quality(asked: Sequence[Asked], found: Sequence[Sequence[int]], ks: Sequence[int]) -> Quality:
+    """The measures of at least one question's ranks.
+
+    `recall@k`: the share of a question's points among the first k. `ndcg@k`: Järvelin and Kekäläinen, ACM TOIS 20 (2002)
+    422, with gains of 0 and 1. `mrr`: one over the first point's rank, 0 where none is found. Questions of one cluster
+    count as one for the intervals (docs/statistics.md).
+    """
+    labels = np.unique([one.cluster for one in asked], return_inverse=True)[1].astype(np.int64)
+    values = dict[str, list[float]]()
+    for one, places in zip(asked, found, strict=True):
+        for name, value in _measures(len(one.gold), places, ks):
+            values.setdefault(name, []).append(value)
+    ones = np.ones(len(asked))
+    return Quality(len(asked), {name: mean_score(np.array(each), ones, labels) for name, each in values.items()})
+
+
+def _parts(asked: Sequence[Asked], found: Sequence[Sequence[int]], ks: Sequence[int], field: str) -> dict[str, Quality]:
+    """The measures apart for each value of a field; the questions without it under the empty text."""
+    values = dict[str, list[int]]()
+    for place, one in enumerate(asked):
+        values.setdefault(str(one.fields.get(field, "")), []).append(place)
+    return {
+        value: quality([asked[place] for place in places], [found[place] for place in places], ks)
+        for value, places in sorted(values.items())
+    }
+
+
+def _rank(scores: Scores, place: int) -> int:
+    """From 1; of equal scores those that come first are ahead."""
+    ahead = (scores > scores[place]).sum() + (scores[:place] == scores[place]).sum()
+    return int(ahead) + 1
+
+
+def _measures(points: int, places: Sequence[int], ks: Sequence[int]) -> Iterator[tuple[str, float]]:
+    for k in ks:
+        yield f"recall@{k}", sum(place <= k for place in places) / points
+    for k in ks:
+        gain = sum(1 / math.log2(place + 1) for place in places if place <= k)
+        yield f"ndcg@{k}", gain / sum(1 / math.log2(place + 1) for place in range(1, min(points, k) + 1))
+    yield "mrr", 1 / places[0] if places else 0.0

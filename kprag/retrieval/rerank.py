@@ -1,0 +1,91 @@
+"""The first points that a retriever found, put in order by somebody who reads question and point together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kprag.taxonomy import Node
+from mmdyn.errors import UserError
+from mmdyn.models.embed import Embedder
+
+if TYPE_CHECKING:
+    from kprag.retrieval.lexical import Scores
+
+SHOWN = 20
+"""How many points are put in order; the others stay where they are, behind them."""
+
+
+class Reranker(ABC):
+    """Puts points in order. Used from one thread."""
+
+    @abstractmethod
+    def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
+        """The places of the points, the one that fits best first; those that are not named follow in the order given."""
+
+    def close(self) -> None:  # noqa: B027 nothing to close is usual
+        """Let go of what is held."""
+
+    def __call__(self, query: str, points: Sequence[Node], scores: Scores) -> Scores:
+        """New scores of the same points: whole numbers, higher for what fits better."""
+        ranked = np.argsort(-scores, kind="stable")
+        first = [int(place) for place in ranked[:SHOWN]]
+        named = [first[place] for place in self.order(query, [points[place] for place in first])]
+        order = [*dict.fromkeys([*named, *first]), *ranked[SHOWN:]]
+        fresh = np.empty(len(scores), np.float32)
+        fresh[order] = np.arange(len(order), 0, -1)
+        return fresh
+
+
+class CrossEncoder(Reranker):
+    """A cross-encoder of sentence-transformers, on a GPU where there is one.
+
+    model: a name on the Hugging Face hub, or a folder. Source: Nogueira and Cho, arXiv:1901.04085.
+    Raises MissingExtra where sentence-transformers is not installed, UserError where the model cannot be loaded.
+    """
+
+    def __init__(self, model: str) -> None:
+        Embedder(model).check()
+        self._model = _load(model)
+
+    def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
+        """By the score of each pair of query and point."""
+        pairs = [(query, shown(point)) for point in points]
+        scores = np.asarray(self._model.predict(pairs, show_progress_bar=False)).reshape(len(pairs))
+        return [int(place) for place in np.argsort(-scores, kind="stable")]
+
+
+def shown(point: Node) -> str:
+    """A point as it is read: its name and its description."""
+    return f"{point.text}: {point.description}" if point.description else point.text
+
+
+def _load(model: str) -> Any:
+    from sentence_transformers import CrossEncoder as Encoder
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # of reading the weights, which takes a second
+    folder = Path(model).expanduser()
+    try:
+        loaded = Encoder(str(folder) if folder.exists() else model)
+    except (OSError, ValueError, RuntimeError) as error:
+        why = str(error).strip().partition("\n")[0][:160].rstrip(".")
+        raise UserError(f"the cross-encoder {model} cannot be loaded ({why}): give a folder that holds it") from None
+    kinds = loaded.model.config.architectures or ["no model"]
+    if loaded.num_labels != 1 or kinds[0].endswith("Model"):  # a bare encoder would get a head of random numbers
+        raise UserError(f"{model} is no cross-encoder that scores a pair by one number ({kinds[0]}): give one that is")
+    return loaded
+
+
+def open_reranker(text: str) -> Reranker:
+    """`cross:NAME_OR_FOLDER` for a cross-encoder, anything else for a MODEL such as openai:NAME. Raises MissingExtra, UserError."""
+    backend, _, name = text.partition(":")
+    if backend == "cross":
+        return CrossEncoder(name)
+    from kprag.retrieval.rerank_by_model import ModelReranker
+
+    return ModelReranker(text)

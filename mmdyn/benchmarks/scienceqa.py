@@ -1,0 +1,102 @@
+"""ScienceQA: American school science, social science and language, each question with its skill, lecture and solution."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from string import ascii_uppercase
+
+from msgspec import Struct
+
+from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, read_strictly, sample_id
+from mmdyn.data.images import ImageFolder
+from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.sample import Option, Sample
+from mmdyn.text.normalise import clean
+
+_GRADE = re.compile(r"grade(\d{1,2})")
+
+
+class _Question(Struct):
+    id: str
+    question: str
+    choices: list[str]
+    answer: int
+    hint: str
+    image: str | None
+    grade: str
+    subject: str
+    topic: str
+    category: str
+    skill: str
+    lecture: str
+    solution: str
+    split: str
+
+
+class Scienceqa:
+    """ScienceQA (Lu et al. 2022, arXiv:2209.09513; github.com/lupantech/ScienceQA; CC BY-NC-SA 4.0).
+
+    Reads `questions.jsonl`: one question a line, as problems.json holds it, with its `id`. The hint is the passage that a
+    question is about and stands before it. A picture is `images/SPLIT/ID/NAME`, beside the file. `grade` is primary (1 to
+    6), middle (7 to 9) or high (10 to 12), `grade_level` the number; the subject is the discipline.
+
+    The skill is the knowledge point, its lecture the text; a skill that is taught in several lectures has them all, a blank
+    line between. The route to it is subject, topic, category. The solution is the explanation.
+    """
+
+    name = "scienceqa"
+    contrasts = ("context", "variant")
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the questions."""
+        for file in find_files(source, self.name, "questions.jsonl"):
+            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent / "images", images))
+
+    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
+        """Each skill with its lectures, once for each route to it, in the order of the questions. Raises InputError."""
+        lectures: dict[str, dict[str, None]] = {}
+        routes: dict[tuple[str, tuple[str, ...]], None] = {}
+        for file in find_files(source, self.name, "questions.jsonl"):
+            for row in read_strictly(file, _Question):
+                if skill := row.skill.strip():
+                    above = (row.subject, row.topic, row.category)
+                    routes[skill, tuple(name.strip() for name in above if name.strip())] = None
+                    lectures.setdefault(skill, {}).setdefault(clean(row.lecture).strip())
+        for skill, route in routes:
+            yield KnowledgePoint(skill, "\n\n".join(filter(None, lectures[skill])), route)
+
+
+def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
+    grade = _GRADE.fullmatch(row.grade)
+    if not grade or not 1 <= int(grade[1]) <= 12:
+        raise ValueError(f"the grade {row.grade[:20]!r} is not one of grade1 to grade12: correct it")
+    if not 0 <= row.answer < len(row.choices) <= len(ascii_uppercase):
+        raise ValueError(
+            f"the answer {row.answer} is the number of none of {len(row.choices)} choices, from 0: correct it"
+        )
+    options = tuple(
+        Option(label, clean(text).strip()) for label, text in zip(ascii_uppercase, row.choices, strict=False)
+    )
+    answer = (ascii_uppercase[row.answer],)
+    level = int(grade[1])
+    return Sample(
+        id=sample_id("scienceqa", row.id),
+        question="\n\n".join(filter(None, (clean(row.hint).strip(), clean(row.question).strip()))),
+        task_type=choice_type(options, answer),
+        answer=answer,
+        options=options,
+        images=(put_picture(folder, f"{row.split}/{row.id}/{row.image}", images),) if row.image else (),
+        fields={
+            "discipline": row.subject.strip(),
+            "grade": "primary" if level <= 6 else "middle" if level <= 9 else "high",
+            "grade_level": level,
+            "topic": row.topic.strip(),
+            "category": row.category.strip(),
+            "modality": "multimodal" if row.image else "text",
+        },
+        knowledge_points=(row.skill.strip(),) if row.skill.strip() else (),
+        explanation=clean(row.solution).strip(),
+    )

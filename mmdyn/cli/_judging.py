@@ -1,0 +1,44 @@
+"""The options that say which judges are asked about answers."""
+
+from __future__ import annotations
+
+import click
+
+from mmdyn.cli._shared import F, add_options, number_option
+
+
+def judge_options(command: F) -> F:
+    """Which judges score answers beside the rules, and how."""
+    options = (
+        click.option(
+            "--judge",
+            "judges",
+            metavar="MODEL",
+            multiple=True,
+            help="Who judges answers that the rules do not call right. Given twice, a cheap one first: the next is asked only "
+            "where the one before gives less than full marks, or no verdict.",
+        ),
+        click.option(
+            "--judge-mode",
+            default="cascade",
+            show_default=True,
+            type=click.Choice(["cascade", "parallel"]),
+            help="parallel: every judge is asked about every answer, which changes no score and shows where they differ.",
+        ),
+        number_option("--votes", "N", "With --judge: asks of each about an answer; odd."),
+        click.option(
+            "--rubric",
+            metavar="NAME",
+            default="auto",
+            show_default=True,
+            help="With --judge: what is asked: `mmdyn list rubrics`; auto is checklist for a sample that has one, else match.",
+        ),
+        click.option("--judge-pictures", is_flag=True, help="With --judge: show the samples' pictures, too."),
+        click.option(
+            "--else-rules",
+            is_flag=True,
+            help="With --judge: where no verdict could be had the rules' score counts; else the judges' scores come into force "
+            "only when none is missing.",
+        ),
+    )
+    return add_options(command, options)

@@ -1,0 +1,83 @@
+"""mmdyn compare: a judge says which of two models' replies are better, pair by pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mmdyn.cli._shared import (
+    OutPath,
+    concurrency_option,
+    list_failures,
+    money_options,
+    number_option,
+    print_json,
+    split,
+)
+
+if TYPE_CHECKING:
+    from mmdyn.run.compare import Comparison
+
+
+@click.command("compare")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN_A [RUN_B]", type=click.Path(path_type=Path))
+@click.option("--judge", metavar="MODEL", required=True, help="Who compares: backend:name, such as openai:NAME.")
+@click.option(
+    "-o",
+    "--out",
+    metavar="FOLDER",
+    required=True,
+    type=OutPath(),
+    help="Where the verdicts are kept; the same command again goes on there.",
+)
+@click.option(
+    "--models",
+    callback=split,
+    metavar="A,B",
+    help="The models to compare, of RUN_A and RUN_B, or both of one run. [default: the only ones]",
+)
+@number_option("--votes", "N", "How often the judge is asked in each order; odd.")
+@number_option("--limit", "N", "Only N pairs, drawn at random; a larger N keeps those of before.", default=None)
+@click.option("--by", callback=split, metavar="FIELD,...", help="Break the figures down by these fields.")
+@click.option("--no-gold", "gold", flag_value=False, default=True, help="Do not show the judge the golden answer.")
+@click.option("--pictures", is_flag=True, help="Show the judge the samples' pictures.")
+@concurrency_option("Requests in flight at most.")
+@money_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def command(as_json: bool, **arguments: Any) -> None:
+    """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions.
+
+    A judge is shown both replies in both orders. One wins only where both orders say so; else the pair is a tie, and the share
+    of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them as pairs.jsonl.
+    Exit status: 1 where a pair got no verdict; 3 stopped at --max-cost or --max-requests.
+    """
+    from mmdyn.run.compare import compare
+
+    found = compare(**arguments)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+    list_failures("failed", found.failures, found.failed)
+    if found.failed:
+        click.get_current_context().exit(1)
+
+
+def _print(found: Comparison) -> None:
+    from mmdyn.reporting.win_rates_table import print_win_rates
+
+    print_win_rates(str(found.a), str(found.b), found.whole, found.by)
+    left_out = {
+        "asked in a alone": found.left_out.only_a,
+        "asked in b alone": found.left_out.only_b,
+        "of another version of the sample": found.left_out.changed,
+        "never answered": found.left_out.failed,
+        "beyond --limit": found.left_out.limit,
+    }
+    if said := ", ".join(f"{count} {what}" for what, count in left_out.items() if count):
+        click.echo(f"left out: {said}")
+    cost = "" if found.cost is None or not found.currency else f", {found.cost:g} {found.currency}"
+    click.echo(f"judged by {found.judge} ({found.id}): {found.requests} requests{cost}")

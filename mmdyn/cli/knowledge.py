@@ -1,0 +1,215 @@
+"""mmdyn knowledge: bases of knowledge points, indexed, searched, measured, and how far a set covers them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mmdyn.cli._shared import OutPath, number_option, split
+from mmdyn.errors import printable
+
+if TYPE_CHECKING:
+    from kprag.index import Index
+    from kprag.retrieval.rerank import Reranker
+
+RETRIEVERS = ("lexical", "dense", "hybrid")
+SHOWN = 100
+"""Characters of a description in a line of a search."""
+
+F = TypeVar("F", bound=Callable[..., object])
+
+BASE = click.option("--base", required=True, type=click.Path(path_type=Path), help="A BASE, or an index.")
+RERANK = click.option(
+    "--rerank", metavar="MODEL", default="", help="Who puts the first 20 in order: cross:NAME_OR_FOLDER, or a MODEL."
+)
+RETRIEVER = click.option(
+    "--retriever",
+    metavar="NAME",
+    default="hybrid",
+    show_default=True,
+    type=click.Choice(RETRIEVERS),
+    help="lexical (BM25), dense (sentence embeddings) or hybrid (both); lexical needs no model.",
+)
+
+
+def _base_options(command: F) -> F:
+    """The options that say how a base is read; an index has been read with them."""
+    options = (
+        click.option(
+            "--embedder",
+            metavar="MODEL",
+            help="Of sentence-transformers: a name on the hub, or a folder. [default: a multilingual one]",
+        ),
+        click.option(
+            "--examples",
+            metavar="SET",
+            type=click.Path(path_type=Path),
+            help="A set whose questions with their explanations join the texts of the points that they name.",
+        ),
+        click.option("--wide", is_flag=True, help="The levels above points are found too, not points alone."),
+        click.option("--join", is_flag=True, help="Make one level of those that routes have beyond six."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group("knowledge")
+def command() -> None:
+    """Index and search knowledge points, measure how well they are found, and what a set covers.
+
+    A BASE is a set, a .jsonl file of points (id, text, description, parent, aliases, language), a tree (.json, .yaml) or a
+    .txt file of routes (a->b->c).
+    """
+
+
+@command.command("index")
+@click.argument("base", type=click.Path(path_type=Path))
+@click.option("-o", "--out", metavar="INDEX", required=True, type=OutPath(), help="The folder to write.")
+@RETRIEVER
+@_base_options
+def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
+    """Make BASE searchable by --retriever, and by what that is made of.
+
+    Vectors are kept in the user's cache by the content of the texts, so that only new texts are embedded again.
+    """
+    from kprag.index import check_place
+
+    check_place(base, out)
+    index = _open(base, retriever, how)
+    index.write(out)
+    click.echo(f"{out}: {len(index.points)} points, {len(index.passages)} texts", err=True)
+
+
+@command.command("search")
+@click.argument("text")
+@BASE
+@number_option("--k", "N", "How many points.", default=5)
+@RERANK
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line: id, text, score, description, route.")
+@RETRIEVER
+@_base_options
+def search_command(text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str, **how: Any) -> None:
+    """Print the points that fit TEXT best, the best first."""
+    from kprag.index import read_retrievers
+
+    index = _open(base, retriever, how)
+    with _reranker(rerank) as reranker:
+        hits = index.search(text, k, read_retrievers([retriever])[0], reranker)
+    for hit in hits:
+        node = hit.node
+        if as_json:
+            found = {"id": node.id, "text": node.text, "score": hit.score, "description": node.description}
+            click.echo(json.dumps({**found, "route": index.taxonomy.route(node.id)}, ensure_ascii=False))
+        else:
+            said = " ".join(node.description.split())[:SHOWN]
+            click.echo(printable(f"{hit.score:8.3f}  {node.text}" + (f": {said}" if said else "")))
+
+
+@command.command("eval")
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@BASE
+@click.option(
+    "--k", "ks", metavar="NUMBERS", default="1,3,5,10", show_default=True, callback=split, help="For recall@k."
+)
+@click.option(
+    "--retriever",
+    "retrievers",
+    metavar="NAMES",
+    default=",".join(RETRIEVERS),
+    show_default=True,
+    callback=split,
+    help="What to measure; lexical (BM25) needs no model, dense and hybrid do.",
+)
+@click.option("--by", metavar="FIELDS", callback=split, help="Also apart by fields of the samples, with commas.")
+@click.option(
+    "--join-query",
+    "joined",
+    metavar="WHAT",
+    callback=split,
+    help="What joins a query: ocr (the words in the pictures), caption (a sample's meta.caption).",
+)
+@RERANK
+@click.option(
+    "--json", "as_json", is_flag=True, help='{"lexical": {"recall@1": …, "mrr": …, …}, …} on standard output.'
+)
+@_base_options
+def eval_command(
+    path: Path,
+    base: Path,
+    ks: list[str],
+    retrievers: list[str],
+    by: list[str],
+    joined: list[str],
+    rerank: str,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Look up each question of SET and compare what is found with the points that it names.
+
+    Examples that are the question's own, its cluster's or of its words are in no index that it is looked up in.
+    """
+    from kprag.index import read_retrievers
+    from kprag.retrieval.quality import measure, read_numbers
+    from kprag.retrieval.quality_table import print_report
+    from kprag.retrieval.query import QueryWriter, questions, read_joined
+    from mmdyn.data.load import load
+
+    numbers, wanted, more = read_numbers(ks), read_retrievers(retrievers), read_joined(joined)
+    source = load(path)
+    index = _open(base, wanted[-1], how)
+    asked = questions(source, index.taxonomy, QueryWriter(source.images, more))
+    with _reranker(rerank) as reranker:
+        report = measure(index, asked, wanted, numbers, by, reranker)
+    if as_json:
+        click.echo(json.dumps(report.summary(), ensure_ascii=False))
+    else:
+        print_report(report)
+
+
+@command.command("coverage")
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@BASE
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--join", is_flag=True, help="Make one level of those that routes have beyond six.")
+def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
+    """Say which points of BASE the samples of SET touch, how often, and which not."""
+    from msgspec import to_builtins
+
+    from kprag.coverage import coverage
+    from kprag.coverage_table import print_coverage
+    from kprag.index import read_base
+    from mmdyn.data.load import load
+
+    found = coverage(load(path), read_base(base, join=join))
+    if as_json:
+        click.echo(json.dumps(to_builtins(found), ensure_ascii=False))
+    else:
+        print_coverage(found)
+
+
+def _open(base: Path, retriever: str, how: dict[str, Any]) -> Index:
+    from kprag.index import open_base
+    from mmdyn.work.progress import ProgressBar
+
+    with ProgressBar("embed") as bar:
+        return open_base(base, meaning=retriever != "lexical", on_chunk=bar.advance, **how)
+
+
+@contextmanager
+def _reranker(model: str) -> Iterator[Reranker | None]:
+    if not model:
+        yield None
+        return
+    from kprag.retrieval.rerank import open_reranker
+
+    reranker = open_reranker(model)
+    try:
+        yield reranker
+    finally:
+        reranker.close()

@@ -1,0 +1,53 @@
+"""Kinds of error for people, in percent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from mmdyn.reporting.error_kinds import KINDS, ErrorRow, Part
+from mmdyn.reporting.table import clean, open_console, percent, print_grid
+
+TITLE = (
+    "Kinds of error in percent of all wrong answers with 95 % intervals; cut off and empty answers count as incomplete "
+    "without a label"
+)
+
+
+def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscored: int = 0) -> None:
+    """Print what made answers wrong to `file` or standard output: a line a model and judge, then the breakdowns.
+
+    unscored: answers of which nobody knows whether they are wrong.
+    """
+    console = open_console(file)
+    if not rows:
+        which = "no answer that is scored" if unscored else "no answer"
+        console.print(clean(f"Kinds of error: {which} is wrong."), soft_wrap=True)
+        return
+    print_grid(console, TITLE, [{"run": row.run, "judge": _who(row), **_counts(row)} for row in rows])
+    for name in dict.fromkeys(name for row in rows for name in row.by):
+        parts = [
+            {"run": row.run, "model": f"{row.model}, by {_who(row)}", "value": value, **_counts(part)}
+            for row in rows
+            for value, part in row.by[name].items()
+        ]
+        print_grid(console, f"Kinds of error by {name}", parts)
+
+
+def _who(row: ErrorRow) -> str:
+    return f"{row.judge} ({row.id})"
+
+
+def _counts(part: Part) -> dict[str, str]:
+    shares: dict[str, str] = dict.fromkeys(KINDS, "-")
+    for kind, rate in (part.kinds or {}).items():
+        shares[kind] = percent(rate.share, rate.ci95)
+    counts = {"wrong": part.wrong, "cut\noff": part.truncated, "empty": part.empty, "labelled": part.labelled}
+    refused = {"refused": str(part.refused)} if isinstance(part, ErrorRow) else {}
+    return {
+        **({"model": part.model} if isinstance(part, ErrorRow) else {}),
+        **shares,
+        **{name: str(count) for name, count in counts.items()},
+        **refused,
+        "method": "; ".join(text for text in (part.method, part.note) if text),
+    }

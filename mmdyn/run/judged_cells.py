@@ -1,0 +1,60 @@
+"""What of the rules' and the judges' say goes into a row of an exported run, beside the score in force."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from mmdyn.keys import canonical
+from mmdyn.record import Judgement, Score
+from mmdyn.work.run_folder import RunConfig, judged_kind, score_kind
+from mmdyn.work.store import Reader
+
+Cell: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = dict[str, Cell]
+
+BY_RULES: dict[str, type] = {"score": float, "status": str, "rule": str}
+BY_JUDGE: dict[str, type] = {
+    "value": float,
+    **dict.fromkeys(("votes", "parts", "items"), str),
+    "agreement": float,
+    "reason": str,
+    "requests": int,
+    "cost": float,
+}
+"""A Judgement's fields; those that are lists are JSON texts, empty where there is nothing."""
+
+
+def judged_columns(config: RunConfig) -> dict[str, type]:
+    """The columns rules.NAME and judge.LABEL.NAME of a run that has judges; none of another."""
+    if not config.judged:
+        return {}
+    judges = {f"judge.{who}.{name}": kind for who in _judges(config) for name, kind in BY_JUDGE.items()}
+    return {f"rules.{name}": kind for name, kind in BY_RULES.items()} | judges
+
+
+def judged_cells(config: RunConfig, reader: Reader, key: str) -> Row:
+    """A record's cells of these columns."""
+    row: Row = {}
+    if config.judged and (value := reader.get(score_kind(config.judged[-1].rules), key)) is not None:
+        score = msgspec.json.decode(value, type=Score)
+        row |= {"rules.score": score.value, "rules.status": score.status, "rules.rule": score.rule}
+    for who, id in _judges(config).items():
+        if (value := reader.get(judged_kind(id), key)) is not None:
+            judgement = msgspec.json.decode(value, type=Judgement)
+            for name in BY_JUDGE:
+                cell = getattr(judgement, name)
+                row[f"judge.{who}.{name}"] = as_json(cell) if isinstance(cell, tuple) else cell
+    return row
+
+
+def _judges(config: RunConfig) -> dict[str, str]:
+    """The judges' ids by label, or by name where two have one label."""
+    labels = [entry.label for entry in config.all_judges]
+    return {entry.label if labels.count(entry.label) == 1 else entry.name: entry.id for entry in config.all_judges}
+
+
+def as_json(value: object) -> str | None:
+    """A list's cell; None where there is nothing."""
+    return None if value is None or value == () else canonical(value).decode()

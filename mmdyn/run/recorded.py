@@ -1,0 +1,94 @@
+"""What a run recorded, one thing at a time: a reply with its sample and the pictures that were shown with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+import msgspec
+
+from mmdyn.data.images import ImageFolder, read_inside
+from mmdyn.errors import InputError
+from mmdyn.record import Record
+from mmdyn.sample import ImageRef, Sample, from_json
+from mmdyn.work.run_folder import RECORD, SAMPLE, RunFolder
+from mmdyn.work.store import Reader
+
+
+class Kept(Protocol):
+    """An opened store, for reading alone or for writing too."""
+
+    def get(self, kind: str, key: str) -> bytes | None: ...
+
+
+def record_of_key(kept: Kept, run: Path, key: str) -> Record:
+    """The record of a key in a run's store, without its score. Raises InputError where the store has lost it."""
+    return msgspec.json.decode(_get(kept, run, RECORD, key, f"the record {key}"), type=Record)
+
+
+def sample_of(kept: Kept, run: Path, record: Record) -> Sample:
+    """The sample that was asked. Raises InputError where the store has lost it."""
+    return from_json(_get(kept, run, SAMPLE, record.digest, f"the sample {record.sample}"), Sample)
+
+
+def pictures_of(run: RunFolder) -> dict[str, ImageFolder]:
+    """Where the pictures of each of a run's sets and of its variants lie, by the standard set's name."""
+    folders = dict[str, list[Path]]()
+    for entry in run.config.sets:
+        folders.setdefault(entry.root, []).append(run.set_folder(entry))
+    return {root: _Pictures(places) for root, places in folders.items()}
+
+
+class Recorded:
+    """The records of a run by their keys. A context manager. Raises InputError where the store has lost something."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._folder, self._reader, self._pictures = run.folder, Reader(run.records_folder), pictures_of(run)
+
+    def record(self, key: str) -> Record:
+        """The record of a key, without its score."""
+        return record_of_key(self._reader, self._folder, key)
+
+    def sample(self, record: Record) -> Sample:
+        """The sample that was asked."""
+        return sample_of(self._reader, self._folder, record)
+
+    def images(self, record: Record) -> ImageFolder | None:
+        """Where the pictures of the record's sample lie; None where the run does not know its set."""
+        return self._pictures.get(record.set)
+
+    def __enter__(self) -> Recorded:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._reader.__exit__(kind, error, trace)
+
+
+class _Pictures(ImageFolder):
+    """The pictures of several folders, as if they lay in one."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        super().__init__(folders[0])
+        self._folders = folders
+
+    def path(self, ref: ImageRef) -> Path:
+        """Where a picture lies: in the first of the folders that has it."""
+        return self._with(ref) / ref
+
+    def read(self, ref: ImageRef) -> bytes:
+        """A picture's bytes. Raises ValueError as `read_inside` does."""
+        return read_inside(self._with(ref), ref)
+
+    def _with(self, ref: ImageRef) -> Path:
+        return next((folder for folder in self._folders if (folder / ref).is_file()), self.folder)
+
+
+def _get(kept: Kept, run: Path, kind: str, key: str, what: str) -> bytes:
+    value = kept.get(kind, key)
+    if value is None:
+        raise InputError(run, None, f"the store has lost {what}: run the evaluation again")
+    return value

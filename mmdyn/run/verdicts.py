@@ -1,0 +1,106 @@
+"""A judge asked about many things: many asks in flight, each verdict kept when it arrives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import closing
+from typing import Any, TypeVar
+
+from mmdyn.errors import Stopped
+from mmdyn.models.asker import Asker
+from mmdyn.models.budget import Budget, say_cost
+from mmdyn.models.cache import open_cache
+from mmdyn.models.model import open_model
+from mmdyn.run.draining import run_to_the_end, saved_meanwhile, see_through
+from mmdyn.work.progress import ProgressBar
+from mmdyn.work.store import Store
+
+WAITING = 2
+"""How many times as many things are under way as requests may be in flight."""
+
+J = TypeVar("J")
+T = TypeVar("T")
+
+
+def with_asker(
+    model: str, votes: int, concurrency: int, budget: Budget, work: Callable[[Asker], Coroutine[Any, Any, T]]
+) -> T:
+    """What `work` gives, done with a judge's MODEL, which is closed then. For several votes it is to vary, as in open_judge.
+
+    Replies are looked up in the response cache and kept there. Raises UserError for an unknown backend or option.
+    """
+
+    result = list[T]()
+
+    async def going() -> None:
+        opened = open_model(model, varied=votes > 1)
+        budget.check([opened])
+        with closing(open_cache()) as cache:
+            asker = Asker(opened, concurrency=concurrency, cache=cache, budget=budget)
+            try:
+                result.append(await work(asker))
+            finally:
+                await asker.close()
+
+    run_to_the_end(going())
+    return result[0]
+
+
+async def judge_all(
+    asker: Asker,
+    jobs: Iterable[J],
+    judge: Callable[[J], Awaitable[None]],
+    store: Store,
+    progress: ProgressBar,
+    there: int,
+) -> None:
+    """Let `judge` ask the asker about each job and put what it finds into the store. `there`: more jobs were done before.
+
+    Raises ModelError where the model cannot be asked at all, and Stopped where the budget allows no further request, both
+    when those in flight have ended. Cancelled, it asks no further, keeps what arrives within DRAIN_SECONDS and then ends.
+    """
+    if there:
+        asker.answers = True
+        progress.advance(there, there=True)
+    going = asyncio.create_task(_judge_and_save(asker, jobs, judge, store, progress))
+    await see_through(going, lambda: asker.stop(Stopped("interrupted")))
+
+
+async def _judge_and_save(
+    asker: Asker, jobs: Iterable[J], judge: Callable[[J], Awaitable[None]], store: Store, progress: ProgressBar
+) -> None:
+    stopped = list[Stopped]()
+    slots = asyncio.Semaphore(WAITING * asker.concurrency)
+
+    async def one(job: J) -> None:
+        try:
+            await judge(job)
+        except Stopped as why:
+            stopped.append(why)
+        else:
+            progress.advance()
+
+    async def all_jobs() -> None:
+        async with asyncio.TaskGroup() as asking:
+            for job in jobs:
+                await slots.acquire()
+                if stopped:
+                    break
+                asking.create_task(one(job)).add_done_callback(lambda _: slots.release())
+
+    await saved_meanwhile(all_jobs(), store, lambda: _note(asker, progress))
+    if stopped:
+        raise _explained(stopped[0], asker, progress)
+
+
+def _note(asker: Asker, progress: ProgressBar) -> None:
+    cost = say_cost(asker.budget.spent, asker.budget.unknown)
+    progress.note(in_flight=asker.in_flight, asked_again=asker.retried, from_the_cache=asker.cached, cost=cost)
+
+
+def _explained(stopped: Stopped, asker: Asker, progress: ProgressBar) -> Stopped:
+    """The same with what was done and what is left."""
+    done, total = progress.done, progress.total or 0
+    left = f"{done} of {total} done, {total - done} left, and the same command goes on from here"
+    return Stopped(f"{stopped}: {asker.budget} by this call; {left}")

@@ -1,0 +1,26 @@
+"""ROUGE-L."""
+
+from __future__ import annotations
+
+from mmdyn.errors import MissingExtra
+from mmdyn.scoring.metrics._words import plain_words
+
+
+class RougeL:
+    """The longest common subsequence of words (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries", section 3.1),
+    over each whole text, with precision and recall weighed equally.
+    """
+
+    whole = True
+
+    def __init__(self) -> None:
+        try:
+            from rapidfuzz.distance import LCSseq
+        except ImportError:
+            raise MissingExtra("rapidfuzz", "metrics") from None
+        self._common = LCSseq.similarity
+
+    def compare(self, given: str, gold: str) -> float:
+        """The F measure, without stemming."""
+        words, right = plain_words(given), plain_words(gold)
+        return 2 * self._common(words, right) / (len(words) + len(right))

@@ -1,0 +1,124 @@
+"""A judge of pairs: which of two replies to one question is better, asked in both orders."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.data.images import ImageFolder
+from mmdyn.keys import Json, digest
+from mmdyn.models.asker import Asker
+from mmdyn.models.message import ImagePart, Message, TextPart
+from mmdyn.models.until_usable import nonces, prompts_digest
+from mmdyn.prompts.asking import filled
+from mmdyn.prompts.replies import read_coded
+from mmdyn.record import Reply
+from mmdyn.reporting.win_rates import Preference, Winner
+from mmdyn.sample import Sample
+from mmdyn.scoring.poll import Poll, poll, total
+from mmdyn.scoring.rubrics._rubric import KIND, Sheet, fill, one_line
+from mmdyn.scoring.rubrics._shown import gold as golden
+from mmdyn.scoring.rubrics._shown import pictures as shown_pictures
+from mmdyn.scoring.rubrics._shown import question
+
+
+class _Verdict(Struct, frozen=True):
+    code: str
+    why: str
+    better: Literal[0, 1, 2]
+
+
+class PairJudge:
+    """Asks the model behind an asker which of two replies is better, once with either of them first.
+
+    A reply wins only where both orders say so, which cancels a liking for what comes first, or second. votes: how often it is
+    asked in each order, an odd number; what more than half of them say counts, else the order is a tie. pictures: show it the
+    samples' pictures. gold: show it the golden answer. label, identity, id: as a Judge has them.
+
+    Raises UserError for an even number of votes, and for several of a model whose answers are the same each time. Source:
+    OpenCompass's subjective mode, in which a judge ranks a reply against a reference model's.
+    """
+
+    def __init__(self, asker: Asker, votes: int = 1, *, pictures: bool = False, gold: bool = True) -> None:
+        model = asker.model
+        nonces(votes, model.label, varies=model.varies)
+        self._asker, self._votes, self._pictures, self._gold = asker, votes, pictures, gold
+        prompts = ("pairwise", _about(gold), "cut", "notes" if gold else "no_gold")
+        self.label = model.label
+        self.identity: Json = {
+            "model": model.identity,
+            "pairwise": {"reading": 1, "prompts": prompts_digest(KIND, *prompts), "gold": gold},
+            "votes": votes,
+            "pictures": pictures,
+        }
+        self.id = digest(self.identity)[:8]
+
+    async def compare(self, sample: Sample, a: Reply, b: Reply, images: ImageFolder | None = None) -> Preference:
+        """Which of two replies is better. `images`: where the sample's pictures lie, where they are shown.
+
+        Equal replies are a tie, and an empty one loses to any other, without asking. A Preference without winner, and with
+        `error`, where a reply never came or no verdict could be had in both orders. Raises as Judge.judge does.
+        """
+        if a.error or b.error:
+            return Preference(None, error=f"there is no reply to compare ({a.error or b.error})")
+        if a.text.strip() == b.text.strip():
+            return Preference("tie", reason="both replies are the same")
+        if not (a.text.strip() and b.text.strip()):
+            return Preference("a" if a.text.strip() else "b", reason="the other reply is empty")
+        try:
+            shown = shown_pictures(sample, images) if self._pictures else ()
+        except ValueError as error:
+            return Preference(None, error=str(error))
+        asking = (self._ask(sample, shown, a, b, ("a", "b")), self._ask(sample, shown, b, a, ("b", "a")))
+        polls = list[Poll[tuple[Winner, str]]]()
+        for found in await asyncio.gather(*asking, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            polls.append(found)
+        return _preference(polls)
+
+    async def _ask(
+        self, sample: Sample, shown: tuple[ImagePart, ...], first: Reply, second: Reply, sides: tuple[Winner, Winner]
+    ) -> Poll[tuple[Winner, str]]:
+        sheet = pair_sheet(sample, first.text, second.text, pictures=bool(shown), gold=self._gold)
+
+        def read(said: str) -> tuple[Winner, str]:
+            verdict = read_coded(said, _Verdict, sheet.code)
+            winners: tuple[Winner, ...] = ("tie", *sides)
+            return winners[verdict.better], one_line(verdict.why)
+
+        prompt = Message("user", (*shown, TextPart(sheet.text)))
+        return await poll(self._asker, prompt, sample.language, read, self._votes)
+
+
+def pair_sheet(sample: Sample, first: str, second: str, *, pictures: bool = False, gold: bool = True) -> Sheet:
+    """What to ask about two replies that are not empty. `pictures`: the sample's are shown before."""
+    shown = golden(sample) if gold else filled(KIND, "no_gold", sample.language)
+    values = {"question": question(sample), "gold": shown}
+    replies = {"first": first, "second": second}
+    return fill("pairwise", sample, pictures, replies, about=_about(gold), **values)
+
+
+def _about(gold: bool) -> str:
+    """The template that says whether pictures are shown."""
+    return "pictures" if gold else "pictures_alone"
+
+
+def _preference(polls: Sequence[Poll[tuple[Winner, str]]]) -> Preference:
+    """What two orders make together."""
+    took = total(polls)
+    if error := next(filter(None, (found.error for found in polls)), ""):
+        return Preference(None, error=error, **took)
+    votes = tuple(tuple(winner for winner, _ in found.verdicts) for found in polls)
+    orders = tuple(_majority(said) for said in votes)
+    winner = orders[0] if len(set(orders)) == 1 else "tie"
+    return Preference(winner, orders, votes, reason=polls[0].verdicts[0][1], **took)
+
+
+def _majority(votes: Sequence[Winner]) -> Winner:
+    winner, count = Counter(votes).most_common(1)[0]
+    return winner if 2 * count > len(votes) else "tie"

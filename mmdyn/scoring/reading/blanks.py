@@ -1,0 +1,196 @@
+"""Reads what is filled into blanks."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from mmdyn.scoring.match import same
+from mmdyn.scoring.reading.declared import ANSWERS, CORRECTIONS, Declared, Rank, declared
+from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
+from mmdyn.scoring.reading.parts import parts_of
+from mmdyn.scoring.reading.resolve import Candidate, Conflict, content, resolve
+from mmdyn.scoring.reading.response import Response
+from mmdyn.text.numbers import read_number
+
+_LONGEST_SENTENCE, _LONGEST_LINE, _LONGEST_FIRST = 80, 60, 40
+_COPULA = re.compile(
+    r"\b(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
+)
+_IS_THE_ANSWER = re.compile(
+    r"(?:^|\b(?:so|thus|therefore|hence),?\s)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r",?\s(?:as|because|since|which)\s|,?(?:因为|由于)")
+_BESIDES = re.compile(r",\s?(?:i\.e\.|not\s|and\snot\s|rather\sthan\s|instead\sof\s|(?:而)?不是|而非)")
+"""What follows a number says it again, or which it is not."""
+_COUNT = re.compile(r"(?<![A-Za-z0-9_.,/^\\{])-?\d[\d.,]*(?:/\d+)?(?:\s?[A-Za-z%°]+|[\u4e00-\u9fff]{1,6})?")
+_BOLD = re.compile(rf"\*\*({_COUNT.pattern})(?:\*\*|$)[\s.。!]*$")
+_SUMS_UP = re.compile(
+    r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
+)
+_UNSURE = re.compile(
+    r"\b(?:not|no|never|than|least|most|between|or|if|maybe|perhaps|suppose|let|assume|given|when)\b|n't|[不非未设约或]|至[少多]|[大小]于|如果"
+)
+_NO_ANSWER = re.compile(r"\b(?:wrong|incorrect|not|let|check|i|we|mistake|think)\b|错|不对|检查|重新")
+_UNFILLED = re.compile(r"[\s_＿()\[\]【】]*|null|n/a|\?|\.{2,}|.{0,80}吗", re.IGNORECASE)
+_UNANSWERED = re.compile(
+    r"___|[?:]$|^\W{0,3}(?:i\s(?:do\snot|don't|can't|cannot)\s|(?:i'm|i\sam)?\s?not\ssure|let\sme\b|let's\b|sure[,!.]|please\s(?:provide|give|upload|share)|i\shave\sno\s|不知道|不清楚|不确定|我不)"
+    r"|\bcannot\sbe\s(?:provided|answered|determined|solved)|\bnot\s(?:provide\s)?enough\s(?:information|context)|无法(?:作答|回答|解答)"
+)
+_DISPLAYS = (("$$", "$$"), ("\\[", "\\]"))
+_EDGES = ' \t\r\n*`"“”,;:。、'
+
+
+def read_blanks(response: Response, blanks: int) -> Extraction:
+    """The texts that a response fills into blanks, in order ("" for one that its numbering leaves out)."""
+    return _one(response) if blanks == 1 else _several(response, blanks)
+
+
+def _one(response: Response) -> Extraction:
+    declared_ones = candidates(response)
+    last = resolve(declared_ones, response, same)
+    if isinstance(last, Conflict):
+        return conflict()
+    unfilled = any(each.phrase.rank is Rank.SLOT for each in declared_ones)
+    place = (last.start, last.end, last.rule) if last else None if unfilled else _undeclared(response)
+    if not place:
+        return nothing(response)
+    start, end, rule = place
+    return found(response, (response.text[start:end],), rule, start, end)
+
+
+def candidates(response: Response) -> list[Candidate[str]]:
+    """The texts that are declared; sentences ("the answer is …") count only where no slot ("Answer: …") is filled."""
+    phrases = declared(response, ANSWERS | CORRECTIONS)
+    if response.cut_off:
+        start, _ = response.last_line()
+        phrases = [phrase for phrase in phrases if phrase.rank is Rank.SLOT and phrase.start >= start]
+    slots = any(phrase.rank is Rank.SLOT for phrase in phrases)
+    read = list[Candidate[str]]()
+    for phrase in phrases:
+        start, end = _declared_place(response, phrase)
+        longest = _LONGEST_LINE if phrase.fix else _LONGEST_SENTENCE
+        readable = start < end and (phrase.rank is Rank.SLOT or end - start <= longest)
+        if phrase.fix and _NO_ANSWER.search(response.low, start, end):
+            readable = False
+        if _UNFILLED.fullmatch(response.text, start, end):
+            readable = False
+        if slots and phrase.rank is Rank.SENTENCE:
+            phrase = msgspec.structs.replace(phrase, rank=Rank.CONCLUSION)
+        if read and read[-1].end > phrase.start and not phrase.fix:  # "Final answer: the answer is 4"
+            outer = read.pop().phrase
+            phrase = msgspec.structs.replace(phrase, rank=max(outer.rank, phrase.rank))
+        read.append(Candidate(response.text[start:end] if readable else None, start, end, phrase, phrase.rule))
+    return read
+
+
+def _declared_place(response: Response, phrase: Declared) -> tuple[int, int]:
+    """Where the text stands that a phrase declares; of a sentence that ends in a number only that."""
+    text = response.text
+    start, end = tidy(text, *content(response, phrase))
+    if phrase.rule != "boxed":
+        start, end = _counted(text, start, end) or _without_besides(text, start, end)
+    return start, end - (text[end - 1 : end] == "}" and "{" not in text[start:end])
+
+
+def _undeclared(response: Response) -> tuple[int, int, str] | None:
+    """The answer of a response that declares none: all of it, its last line or that line's last words, or its first line."""
+    if response.cut_off or response.truncated or response.declined:
+        return None
+    first, last = tidy(response.text, *response.first_line()), tidy(response.text, *response.last_line())
+    if _UNANSWERED.search(response.text[slice(*last)].lower()):
+        return None
+    said = _IS_THE_ANSWER.search(response.text, *last)
+    if said:
+        return *tidy(response.text, *said.span(1)), "last_words"
+    words = last_words(response.text, *last) or _total(response.text, *last)
+    if words:
+        return *words, "last_words"
+    if 0 < last[1] - last[0] <= _LONGEST_LINE:
+        return *last, "alone" if first == last else "last_line"
+    if first != last and 0 < first[1] - first[0] <= _LONGEST_FIRST:
+        return *first, "first_line"
+    return None
+
+
+def _counted(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The number that a short sentence ends in: "the volume is 120", 每份应该是 2/5 吨."""
+    copulas = [each for each in _COPULA.finditer(text, start, min(end, start + _LONGEST_SENTENCE)) if each[0] != "="]
+    place = tidy(text, copulas[-1].end(), end) if copulas else (end, end)
+    return place if read_number(text[place[0] : place[1]]) else None
+
+
+def last_words(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """What a closing sentence says something is: "The capital of France is Paris", 法国的首都是巴黎."""
+    line = text[start:end]
+    copulas = list(_COPULA.finditer(line))
+    if not copulas or (len(line.split()) < 4 and not re.search(r"[\u4e00-\u9fff].{5}", line)):
+        return None
+    last = copulas[-1]
+    reason = _REASON.search(text, start + last.end(), end)
+    place = _without_besides(text, *tidy(text, start + last.end(), reason.start() if reason else end))
+    if last["counted"] and not read_number(text[place[0] : place[1]]):
+        return None
+    return place if 0 < place[1] - place[0] <= _LONGEST_LINE else None
+
+
+def _without_besides(text: str, start: int, end: int) -> tuple[int, int]:
+    """Of "12, not 16" and of "7.5, i.e. 15/2" the first number."""
+    besides = _BESIDES.search(text, start, end)
+    return (start, besides.start()) if besides and read_number(text[start : besides.start()]) else (start, end)
+
+
+def _total(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The number, with what it counts, that a closing sentence sets off in bold, or says to be the total: we get 42 apples."""
+    bold = _BOLD.search(text, start, end)
+    line = text[start:end].lower()
+    if _UNSURE.search(line) or len(line) > _LONGEST_SENTENCE:
+        return None
+    counts = list(_COUNT.finditer(text, start, end))
+    if bold:
+        return bold.span(1)
+    return counts[0].span() if len(counts) == 1 and _SUMS_UP.search(line) else None
+
+
+def _several(response: Response, blanks: int) -> Extraction:
+    phrases = declared(response, ANSWERS)
+    slots = [candidate for candidate in candidates(response) if candidate.phrase.rank is Rank.SLOT and candidate.value]
+    if len(slots) == blanks:
+        texts = tuple(candidate.value or "" for candidate in slots)
+        return found(response, texts, slots[0].rule, slots[0].start, slots[-1].end)
+    if response.cut_off or response.declined or (response.truncated and not phrases):
+        return nothing(response)
+    start = end = 0
+    for phrase in phrases:
+        start, end = content(response, phrase)
+        if phrase.rule != "boxed" and response.text[start - 1 : start] != '"':
+            end = len(response.text)
+    start, end = tidy(response.text, start, end or len(response.text))
+    parts, rule = parts_of(response.text[start:end], blanks)
+    if (
+        rule == "separated"
+        and len(parts) < blanks
+        and not phrases
+        and _UNANSWERED.search(response.text[start:end].lower())
+    ):
+        return nothing(response)
+    return found(response, parts, rule, start, end) if parts else nothing(response)
+
+
+def tidy(text: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch without spaces, markup, quotes and closing punctuation around it."""
+    while True:
+        while start < end and text[start] in _EDGES:
+            start += 1
+        while end > start and (text[end - 1] in _EDGES or text[end - 1] == "."):
+            end -= 1
+        display = next((marks for marks in _DISPLAYS if _displayed(text, start, end, *marks)), None)
+        if not display:
+            return start, end
+        start, end = start + len(display[0]), end - len(display[1])
+
+
+def _displayed(text: str, start: int, end: int, opens: str, closes: str) -> bool:
+    return text.startswith(opens, start) and text.endswith(closes, start + len(opens), end)

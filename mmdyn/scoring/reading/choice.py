@@ -1,0 +1,192 @@
+"""Reads single-choice and multi-select answers by tiers, from sure to less sure; the first that finds something decides."""
+
+from __future__ import annotations
+
+import re
+
+from mmdyn.scoring.reading.declared import CHOICES, Declared, Rank, declared
+from mmdyn.scoring.reading.endings import ending, first_words, last_line, last_words, led_lines, option_text
+from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
+from mmdyn.scoring.reading.labels import Labels, Options, Picks, labels_of, options_of
+from mmdyn.scoring.reading.resolve import Candidate, Conflict, Read, content, resolve, weak_phrases
+from mmdyn.scoring.reading.response import Response
+from mmdyn.scoring.reading.verdicts import called_right, judged_in_turn
+
+_LONGEST_ALONE = 400
+_COUNTED = (
+    re.compile(r"option(?:\s(?:number\s|no\.?\s|\#\s?)?\d|(?<=[snrt][tdh]\soption))"),
+    re.compile(r"choice(?:\s(?:number\s|no\.?\s|\#\s?)?\d|(?<=[snrt][tdh]\schoice))"),
+    re.compile(r"alternative(?<=[snrt][tdh]\salternative)"),
+    re.compile(r"第"),
+)
+"""Is an option named by its number (option 2, the second option)? A hint, and one that costs little."""
+_CONCLUDED = re.compile(r"[)\]}】\s]{0,6}(?:[.,;:。、!]|$|\n|<|because|since|option|as\s(?:the|my)\b|选项|项)")
+_CLAUSE = re.compile(r"[,，;；(（]|\s(?:because|since|as)\s")
+_QUOTES = " \t\"'“”‘’「」『』《》*`:"
+_ASKED = re.compile(
+    r"[)\]】\s]{0,4}(?:(?:选项|项)?\s?(?:吗|么|呢|\?)|的(?:理由|原因|人|同学|学生|话))"
+    r"|[)\]】\s]{0,4}(?:\([^()\n]{1,60}\)\s?)?(?:is|was|would\sbe)\s(?:what\s(?!i\b|we\b)[a-z]|an?\s(?:common|tempting|usual|careless|frequent)\b)"
+)
+"""Is it asked, or said of what others choose?"""
+_IF = re.compile(r"[)\]】\s]{0,4}\b(?:if|unless|provided)\b")
+_CONDITION = re.compile(r"(?:^|[.\n;]\s?|\bbut\s|,\s)if\s[^.\n;]+$")
+_GOES_ON = re.compile(r"[^.\n]{0,60}[.\n]\s{0,9}\S")
+_QUESTION = re.compile(r"\s{0,9}(?:(?:question|q)\s?\d{1,3}\s?[:.)]|第?\s?\d{1,3}\s?题\s?[:.、]?)", re.IGNORECASE)
+_AT_END = re.compile(r"\((?:option\s|choice\s)?([A-Z])\)[\s.。]{0,9}$", re.IGNORECASE)
+_MENTIONS = re.compile(r"\([A-Z]\)")
+_ITEM = re.compile(r"[ \t]*(?:[-•+]|\d{1,2}[.)](?!\d))?[ \t]*")
+_ADJECTIVES = ("正确", "错误", "符合")
+_LONGEST_LIST, _LONGEST_VALUE, _LONGEST_CONDITION = 26, 60, 200
+
+
+def read_choice(response: Response, labels: tuple[str, ...], texts: tuple[str, ...], several: bool) -> Extraction:
+    """The labels that a response chooses, in the options' order: exactly one unless `several`."""
+    options = options_of(labels, texts)
+    counted = any(hint.search(response.low) for hint in _COUNTED) and not options.numbered
+    reader = labels_of(labels, counted)
+    for tier in _CUT_OFF if response.cut_off else _TRUNCATED if response.truncated else _TIERS:
+        read = tier(response, reader, options)
+        if isinstance(read, Conflict):
+            return conflict()
+        if read:
+            picks, rule = read
+            fits = len(picks.labels) == 1 or (several and picks.labels)
+            return found(response, picks.labels, rule, picks.start, picks.end) if fits else conflict()
+    return nothing(response)
+
+
+def _alone(response: Response, reader: Labels, options: Options) -> Read:
+    """The response is a label, several, or an option's text, and nothing else."""
+    number = _QUESTION.match(response.flat)
+    whole = response.flat[number.end() if number else 0 :].strip()
+    start = response.flat.find(whole, number.end() if number else 0)
+    if not whole or len(whole) > _LONGEST_ALONE:
+        return None
+    picks = reader.alone(whole)
+    if picks and (len(picks.labels) == 1 or not options.exact(whole)):
+        return Picks(picks.labels, start + picks.start, start + picks.end), "alone"
+    led = options.led(whole)
+    if led:
+        return Picks((led,), start, start + len(whole)), "alone"
+    return option_text(response, options, start, start + len(whole))
+
+
+def _declared(response: Response, reader: Labels, options: Options) -> Read:
+    """What is declared as the answer; of reasoning that was cut off only a slot in its last line."""
+    phrases = declared(response, CHOICES)
+    if response.cut_off:
+        start, _ = response.last_line()
+        phrases = [each for each in phrases if each.rank is Rank.SLOT and each.start >= start]
+    candidates = _candidates(response, reader, options, phrases)
+    plain = [each for each in candidates if each.value is not None]
+    weak = weak_phrases(response, plain[0].end if plain else None)
+    candidates += _candidates(response, reader, options, weak)
+    last = resolve(candidates, response)
+    if isinstance(last, Candidate):
+        return Picks(last.value or (), last.start, last.end), last.rule
+    return last
+
+
+def _candidates(
+    response: Response, reader: Labels, options: Options, phrases: list[Declared]
+) -> list[Candidate[tuple[str, ...]]]:
+    read = [_candidate(response, reader, options, phrase) for phrase in phrases]
+    return [each for each in read if each]
+
+
+def _candidate(
+    response: Response, reader: Labels, options: Options, phrase: Declared
+) -> Candidate[tuple[str, ...]] | None:
+    """What stands behind a phrase: labels, or else an option's text."""
+    flat = response.flat
+    start, end = content(response, phrase)
+    picks = _picks(flat, reader, options, phrase, end)
+    concluded = picks and _CONCLUDED.match(flat, picks.end)
+    if picks and (reader.denied(flat, picks.end) or _ASKED.match(flat, picks.end)):
+        return None
+    if picks and "would" in response.low[phrase.start : phrase.end] and _supposed(response.low, phrase, picks):
+        return None
+    clear = concluded and picks and len(picks.labels) == 1
+    if (not clear and options.like_labels) if picks else not phrase.ends:
+        how_many = response.low.startswith(_ADJECTIVES, phrase.start)  # "正确的有两个" says how many
+        label = None if how_many else _declared_text(response, options, start, end)
+        if label:
+            return Candidate((label,), phrase.end, end, phrase, "option_text")
+        named = None if picks else _named_at_end(flat, reader, start, end)
+        if named:
+            return Candidate((named,), phrase.end, end, phrase, phrase.rule)
+    if picks and (concluded or not phrase.ends):
+        return Candidate(picks.labels, picks.start, picks.end, phrase, phrase.rule, hedged=not picks.labels)
+    return Candidate(None, phrase.end, end, phrase, phrase.rule) if flat[phrase.end : end].strip() else None
+
+
+def _supposed(low: str, phrase: Declared, picks: Picks) -> bool:
+    """Does the sentence say under which condition the answer would be so? One before it counts where the reply goes on."""
+    before = max(0, phrase.start - _LONGEST_CONDITION)
+    goes_on = _GOES_ON.match(low, picks.end)
+    return bool(_IF.match(low, picks.end) or (goes_on and _CONDITION.search(low, before, phrase.start)))
+
+
+def _picks(flat: str, reader: Labels, options: Options, phrase: Declared, end: int) -> Picks | None:
+    """The labels behind a phrase: in the box or cell, in the lines below it, or in what follows."""
+    if phrase.rule in ("boxed", "table"):
+        inside = flat[phrase.end : end]
+        picks = reader.alone(inside) or reader.read(inside, 0)
+        return picks and Picks(picks.labels, phrase.end + picks.start, phrase.end + picks.end)
+    picks = _listed(flat, reader, options, phrase.end)
+    if picks or phrase.ends:
+        return picks or reader.read(flat, phrase.end)
+    picks = reader.read(flat, phrase.end)
+    if picks and len(picks.labels) == 1 and flat[picks.end : picks.end + 1] == " ":
+        spaced = reader.alone(flat[picks.start : end])  # "Answer: A C D"
+        if spaced and len(spaced.labels) > 1:
+            return Picks(spaced.labels, picks.start, end)
+    return picks
+
+
+def _listed(flat: str, reader: Labels, options: Options, at: int) -> Picks | None:
+    """Two options or more, one a line, directly below the line that ends at a place ("The correct options are:")."""
+    begins = flat.find("\n", at)
+    if begins < 0 or flat[at:begins].strip():
+        return None
+    while flat[begins : begins + 1].isspace():
+        begins += 1
+    start = at = flat.rfind("\n", at, begins) + 1
+    found = list[str]()
+    while len(found) < _LONGEST_LIST:
+        line = flat.find("\n", at)
+        stop = line if line >= 0 else len(flat)
+        item = _ITEM.match(flat, at, stop)
+        body = flat[item.end() if item else at : stop]
+        picks = reader.alone(body) if len(body) < _LONGEST_ALONE else None
+        label = picks.labels[0] if picks and len(picks.labels) == 1 else options.led(body)
+        if not label or label in found:
+            break
+        found.append(label)
+        at = stop + 1
+    return Picks(reader.ordered(found), start, at - 1) if len(found) > 1 else None
+
+
+def _named_at_end(flat: str, reader: Labels, start: int, end: int) -> str | None:
+    """The label in brackets that a declared value ends in: "the answer is $20 (Option C)"."""
+    named = _AT_END.search(flat, start, end) if end - start <= _LONGEST_VALUE else None
+    alone = named and named[1] in reader.labels and len(_MENTIONS.findall(flat[start:end])) <= 1
+    return named[1] if named and alone else None
+
+
+def _declared_text(response: Response, options: Options, start: int, end: int) -> str | None:
+    """The option whose text stands behind a phrase: to the end of the line, of the sentence, or of its first clause."""
+    text = response.text
+    line = text.find("\n", end)
+    clause = _CLAUSE.search(text, start, end)
+    for stop in dict.fromkeys((end, len(text) if line < 0 else line, clause.start() if clause else end)):
+        said = text[start:stop].strip(_QUOTES)
+        label = options.exact(said) or options.led(said)
+        if label:
+            return label
+    return None
+
+
+_TIERS = (_alone, _declared, led_lines, last_line, ending, called_right, judged_in_turn, last_words, first_words)
+_TRUNCATED = (_alone, _declared)
+_CUT_OFF = (_declared,)

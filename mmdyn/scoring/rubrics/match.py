@@ -1,0 +1,45 @@
+"""Graded match: how much of the golden answer a reply says."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from mmdyn.keys import Json
+from mmdyn.models.until_usable import prompts_digest
+from mmdyn.prompts.replies import read_coded
+from mmdyn.sample import Sample
+from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
+from mmdyn.scoring.rubrics._shown import gold, golden, question
+
+SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""People's marks of short answers mostly lie on quarters; see docs/judging.md for what a coarser scale would cost."""
+
+
+class _Grades(Struct, frozen=True):
+    code: str
+    grades: tuple[tuple[int, str, float], ...]
+
+
+class Match:
+    """A mark in quarters for each part of the golden answer (each blank; one part for any other task type)."""
+
+    def __init__(self) -> None:
+        self.identity: Json = {"reading": 1, "prompts": prompts_digest(KIND, "match", "notes", "pictures", "cut")}
+
+    def sheet(self, sample: Sample, reply: str, pictures: bool) -> Sheet:
+        """Question, golden answer and reply, and what each mark stands for."""
+        values = {"question": question(sample), "gold": gold(sample), "count": str(len(golden(sample)))}
+        return fill("match", sample, pictures, {"answer": reply}, **values)
+
+    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+        """One mark of SCALE for each part, in order."""
+        grades = read_coded(said, _Grades, code).grades
+        check_numbers([number for number, _, _ in grades], len(golden(sample)), "part(s)")
+        if any(mark not in SCALE for _, _, mark in grades):
+            raise ValueError("each mark must be 0, 0.25, 0.5, 0.75 or 1")
+        reasons = "; ".join(reason for _, reason, _ in grades)
+        return Verdict(tuple(mark for _, _, mark in grades), reason=one_line(reasons))
+
+    def nothing(self, sample: Sample) -> Verdict:
+        """No mark for any part."""
+        return Verdict((0.0,) * len(golden(sample)), reason="the reply is empty")

@@ -1,0 +1,50 @@
+"""Quality without a golden answer: ratings of a reply on several dimensions."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from mmdyn.keys import Json
+from mmdyn.models.until_usable import prompts_digest
+from mmdyn.prompts.replies import read_coded
+from mmdyn.sample import Sample
+from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
+from mmdyn.scoring.rubrics._shown import question
+
+DIMENSIONS = ("relevance", "correctness", "reasoning", "completeness", "clarity")
+"""What is rated, in the order of the grades."""
+
+LEAST, MOST = 1, 10
+
+
+class _Ratings(Struct, frozen=True):
+    code: str
+    ratings: tuple[tuple[int, str, int], ...]
+
+
+class Quality:
+    """A rating from 1 to 10 for each of DIMENSIONS; its grade is (rating - 1) / 9. The golden answer is not shown.
+
+    Source: OpenCompass's subjective mode, in which a judge rates open replies on several dimensions.
+    """
+
+    def __init__(self) -> None:
+        self.identity: Json = {"reading": 1, "prompts": prompts_digest(KIND, "quality", "pictures_alone", "cut")}
+
+    def sheet(self, sample: Sample, reply: str, pictures: bool) -> Sheet:
+        """Question and reply, and what each dimension and rating stands for."""
+        values = {"question": question(sample), "count": str(len(DIMENSIONS))}
+        return fill("quality", sample, pictures, {"answer": reply}, about="pictures_alone", **values)
+
+    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+        """One whole number from 1 to 10 for each dimension, in order."""
+        ratings = read_coded(said, _Ratings, code).ratings
+        check_numbers([number for number, _, _ in ratings], len(DIMENSIONS), "dimensions")
+        if any(not LEAST <= rating <= MOST for _, _, rating in ratings):
+            raise ValueError("each rating must be a whole number from 1 to 10")
+        reasons = "; ".join(reason for _, reason, _ in ratings)
+        return Verdict(tuple((rating - LEAST) / (MOST - LEAST) for _, _, rating in ratings), reason=one_line(reasons))
+
+    def nothing(self, sample: Sample) -> Verdict:
+        """The least on every dimension."""
+        return Verdict((0.0,) * len(DIMENSIONS), reason="the reply is empty")

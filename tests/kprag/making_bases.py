@@ -1,0 +1,55 @@
+"""What the tests of retrieval make: taxonomies, and vectors without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kprag.retrieval.vectors import KeptVectors
+from kprag.retrieval.words import words
+from kprag.taxonomy import Node, Taxonomy
+from mmdyn.keys import digest
+
+
+class WordVectors:
+    """Stands for an embedding model: a text is the sum of its words' directions, so that shared words are near.
+
+    `told` lists what was embedded, call by call.
+    """
+
+    def __init__(self, name: str = "words", dimensions: int = 64) -> None:
+        self.name, self.identity, self._dimensions = name, digest(name), dimensions
+        self.told: list[list[str]] = []
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Float32 of shape (texts, dimensions), rows of length 1."""
+        self.told.append(list(texts))
+        rows = np.array([self._row(text) for text in texts], np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def _row(self, text: str) -> np.ndarray:
+        row = np.full(self._dimensions, 1e-3)
+        for word in words(text):
+            row[int(digest(word), 16) % self._dimensions] += 1
+        return row
+
+
+def kept(folder: Path, model: WordVectors | None = None) -> KeptVectors:
+    """Vectors of such a model, kept in a folder."""
+    return KeptVectors(model or WordVectors(), folder)  # type: ignore[arg-type]
+
+
+def tree(*nodes: Node | str) -> Taxonomy:
+    """A taxonomy of nodes; a text stands for a point without a description."""
+    placed: Iterable[Node] = (Node(one, one) if isinstance(one, str) else one for one in nodes)
+    return Taxonomy((node, "base.jsonl", line) for line, node in enumerate(placed, 1))
+
+
+SHAPES = (
+    Node("tri", "Area of Triangles", description="Half the base times the height."),
+    Node("circ", "Circumference of Circles", description="Twice pi times the radius; a diameter is two radii."),
+    Node("面积", "三角形的面积", description="底乘以高再除以二。", language="zh"),
+    Node("cube", "Volume of Cubes", description="The edge three times as a factor."),
+)

@@ -1,0 +1,115 @@
+"""How well a grader gives people's marks: the numbers against scipy, brute force and hand, and how they are kept."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from scipy.stats import kendalltau, spearmanr
+
+from mmdyn.errors import UserError
+from mmdyn.reporting.calibration import Calibration, load_calibrations, save, share
+from mmdyn.reporting.grading import Bin, Grading, load_gradings, measure, save_grading, weighted_kappa
+from mmdyn.reporting.grading_table import spell
+
+Pairs = list[tuple[float, float | None]]
+PAIRS: Pairs = [(1, 1), (1, 0.6), (1, 0), (0.75, 0.5), (0.5, 1), (0.25, 0.4), (0, 0.9), (0, 0), (0, 0), (0.4, None)]
+QUARTERS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def measured(pairs: Pairs = PAIRS, **more: Any) -> Grading:
+    return measure("someone", {"model": "x"}, pairs, **more)
+
+
+def test_right_and_wrong_from_the_threshold_on() -> None:
+    found = measured()
+    assert (found.n, found.failed, found.threshold) == (9, 1, 0.5)
+    assert found.agreement == share(7, 9)
+    assert found.sensitivity == share(4, 5)
+    assert found.specificity == share(3, 4)
+    assert found.precision == share(4, 5)
+    assert found.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81))
+    assert measured(threshold=1).sensitivity == share(1, 3)
+    assert measured(threshold=1).precision == share(1, 2)
+
+
+def test_the_marks_as_they_are() -> None:
+    found = measured()
+    human, value = zip(*[(human, value) for human, value in PAIRS if value is not None], strict=True)
+    assert found.kendall == pytest.approx(kendalltau(human, value).statistic)
+    assert found.spearman == pytest.approx(spearmanr(human, value).statistic)
+    assert found.mean_error == pytest.approx(-0.1 / 9)
+    assert found.mean_absolute_error == pytest.approx((0.4 + 1 + 0.25 + 0.5 + 0.15 + 0.9) / 9)
+    assert found.bins == (
+        Bin(0.0, 0.2, 3, 0.0, pytest.approx(1 / 3)),
+        Bin(0.4, 0.6, 2, pytest.approx(0.45), 0.5),
+        Bin(0.6, 0.8, 1, pytest.approx(0.6), 1.0),
+        Bin(0.8, 1.0, 3, pytest.approx(2.9 / 3), 0.5),
+    )
+
+
+@given(st.lists(st.tuples(QUARTERS, QUARTERS), min_size=2, max_size=12))
+def test_the_weighted_kappa_is_the_one_of_a_table(pairs: list[tuple[float, float]]) -> None:
+    """Cohen's definition: the weights of a table's cells, seen and by chance."""
+    one, other = (np.array(side) for side in zip(*pairs, strict=True))
+    by_chance = float(np.mean([(a - b) ** 2 for a, b in itertools.product(one, other)]))
+    seen = float(np.mean((one - other) ** 2))
+    found = weighted_kappa(one, other)
+    assert found is None if by_chance == 0 else found == pytest.approx(1 - seen / by_chance)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "undefined"),
+    [
+        ([(1, 1), (1, 1)], {"kappa", "weighted_kappa", "specificity", "kendall", "spearman"}),
+        ([(0.1, 0.1)] * 3, {"kappa", "weighted_kappa", "sensitivity", "precision", "kendall", "spearman"}),
+        ([(0, 0.25), (1, 0.25)], {"precision", "kendall", "spearman"}),
+        ([(1, 0.75)], {"kappa", "specificity", "kendall", "spearman"}),
+        ([(0.5, None)], {"agreement", "kappa", "weighted_kappa", "sensitivity", "specificity", "precision", "kendall", "spearman", "mean_error", "mean_absolute_error"}),
+    ],
+)  # fmt: skip
+def test_what_is_not_defined_is_none(pairs: Pairs, undefined: set[str]) -> None:
+    found = measured(pairs)
+    assert {name for name in found.__struct_fields__ if getattr(found, name) is None} == undefined
+    assert sum("no such answer" in line or "not defined" in line for line in spell(found)) == len(undefined)
+
+
+def test_there_must_be_a_mark() -> None:
+    with pytest.raises(UserError, match='there is no marked answer: give lines with "human", a number from 0 to 1'):
+        measured([])
+
+
+def test_the_lines_for_people() -> None:
+    found = measure("mdk12@3", "mdk12@3", PAIRS)
+    lines = list(spell(found))
+    assert lines[0] == "mdk12@3 on 9 marked answers of  (), 1 without a verdict; right from 0.5 on"
+    assert lines[1].split()[:6] == ["agreement", "77.8%", "[45.3%,", "93.7%]", "n", "="]
+    assert lines[-1] == "    value in [0.8, 1.0]       3 answers: mean value 0.967, people's mean mark 0.500"
+    assert len(lines) == 1 + 4 + 6 + 4
+    assert next(spell(measured())).startswith("someone (")
+
+
+def test_they_are_kept_apart_from_judges_of_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path))
+    identity: Any = "mdk12@3"
+    first, second = (measure(identity, identity, PAIRS[:n]) for n in (4, 5))
+    first, second = (replace(found, labels=letter * 64, file="marks.jsonl") for found, letter in ((first, "a"), (second, "b")))  # fmt: skip
+    file, again = save_grading(first)
+    assert (file.parent, again) == (tmp_path / "graders", False)
+    assert save_grading(second) == (file, False)
+    assert save_grading(first) == (file, True)
+    assert load_gradings(identity) == (first, second) and load_gradings("mdk12@2") == ()
+    save(Calibration("someone", identity, 1, 0, None, None, None, None, "c" * 64, "pairs.jsonl"))
+    assert [found.n for found in load_gradings(identity)] == [4, 5]
+    assert [found.n for found in load_calibrations(identity)] == [1]
+    assert json.loads(file.read_text("utf-8"))[0]["bins"][0]["n"] == 1
+    file.write_text("{", "utf-8")
+    with pytest.raises(UserError, match=r"graders/\w+\.json cannot be read .*: move it away and calibrate the grader"):
+        load_gradings(identity)

@@ -1,0 +1,207 @@
+"""Wrong answers of a run labelled by a judge: who is asked about what, what stays, how it goes on, and mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from reporting.making_runs import write_run
+from run.making_answers import question, replied
+from scoring.making_judges import Told
+from serving import bare_environment as bare_environment
+from serving import script, serve
+
+from making import image_ref, open_ended, picture, write_set
+from mmdyn.errors import Busy, InputError, ModelError, Stopped, UserError
+from mmdyn.models.asker import REFUSALS, Asker
+from mmdyn.models.message import Message, TextPart
+from mmdyn.models.model import RejectedError
+from mmdyn.record import Reply
+from mmdyn.reporting.error_kinds import ErrorRow
+from mmdyn.reporting.summary import report
+from mmdyn.run.error_kinds import label_errors
+from mmdyn.run.verdicts import judge_all
+from mmdyn.sample import Sample
+from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.work.progress import ProgressBar
+from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.store import Store
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+REPLIES = {f"q{n}": Reply(text=f"Because of {n}.", reasoning="Hm." if n % 2 else "") for n in range(12)}
+
+
+def a_run(folder: Path, replies: Mapping[str, Reply] = REPLIES, **more: object) -> RunFolder:
+    """Answers that are all wrong but for the one of q0, one that was cut off and one that is empty."""
+    samples = [question(id) for id in replies]
+    records = [replied(one, replies[one.id], float(one.id == "q0"), model="m") for one in samples]
+    samples += [question("cut"), question("void")]
+    records += [replied(samples[-2], Reply(text="Because", finish_reason="length"), model="m")]
+    records += [replied(samples[-1], Reply(text=" "), model="m")]
+    return write_run(folder / "run", records, samples=samples)
+
+
+def judging(file: Path, kind: Callable[[str], str], replies: Mapping[str, Reply] = REPLIES) -> str:
+    """The scripted MODEL that says so of each reply, by its sample's id."""
+    lines = list[dict[str, str]]()
+    for id, reply in replies.items():
+        code = error_sheet(question(id), reply).code
+        lines.append({"match": code, "reply": json.dumps({"code": code, "why": "so", "kind": kind(id)})})
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    return f"scripted:{file},max_tries=1"
+
+
+def by_number(id: str) -> str:
+    return "question" if int(id[1:]) < 4 else "reasoning"
+
+
+def shares(row: ErrorRow) -> dict[str, float]:
+    assert row.kinds is not None
+    return {kind: rate.share for kind, rate in row.kinds.items() if rate.share}
+
+
+def test_wrong_answers_are_labelled_and_reported(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    found = label_errors(run.folder, judging(tmp_path / "judge.jsonl", by_number), quiet=True)
+    (row,) = found.rows
+    assert (row.wrong, row.truncated, row.empty, row.drawn, row.labelled, found.failed) == (13, 1, 1, 11, 11, 0)
+    assert shares(row) == {"question": round(3 / 13, 6), "reasoning": round(8 / 13, 6), "incomplete": round(2 / 13, 6)}
+    assert report(run).errors == found.rows and row.judge == "scripted:judge.jsonl"
+
+
+def test_a_second_call_asks_about_nothing_and_a_larger_sample_only_about_what_is_new(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    judging(tmp_path / "judge.jsonl", by_number)
+    with serve(reply=str(tmp_path / "judge.jsonl")) as server:
+        model, totals = f"openai:m,base_url={server.url}", list[int]()
+        for per, seed in ((4, 0), (4, 0), (9, 0), (4, 0), (4, 1)):
+            (row,) = label_errors(run, model, per=per, seed=seed, quiet=True).rows
+            assert (row.per, row.seed, row.drawn, row.labelled, row.note) == (per, seed, per, per, "")
+            totals.append(server.stats.total)
+        assert totals[:4] == [4, 4, 9, 9] and 9 <= totals[4] <= 11
+        assert server.stats.asked_again == 0
+
+
+def test_what_was_paid_for_is_not_paid_again_after_a_kill(tmp_path: Path) -> None:
+    replies = {f"q{n}": Reply(text=f"Because of {n}.") for n in range(1, 81)}
+    a_run(tmp_path, replies)
+    judging(tmp_path / "judge.jsonl", by_number, replies)
+    with serve(reply=str(tmp_path / "judge.jsonl"), latency=0.2) as server:
+        command = [sys.executable, "-m", "mmdyn", "errors", "run", "--judge", f"openai:m,base_url={server.url}"]
+        command += ["--per", "100", "--concurrency", "4", "--json", "-q"]
+        process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ}, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while server.stats.by_outcome["200"] < 24 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        assert 24 <= server.stats.total < 70
+        done = subprocess.run(command, cwd=tmp_path, env={**os.environ}, capture_output=True, check=True)
+        assert json.loads(done.stdout)["rows"][0]["labelled"] == 80 and server.stats.total <= 80 + 4
+
+
+def test_a_label_that_could_not_be_read_is_asked_for_and_not_recalled(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    with serve(reply=str(script(tmp_path, "I would rather not say."))) as server:
+        judge, port = f"openai:j,base_url={server.url}", int(server.url.split(":")[2].split("/")[0])
+        drawn = label_errors(run, judge, quiet=True).failed
+        sent = server.stats.total
+        assert drawn and sent == 2 * drawn
+        assert label_errors(run, judge, quiet=True).failed == drawn and server.stats.total == 2 * sent
+    (tmp_path / "right").mkdir()
+    judging(tmp_path / "right" / "replies.jsonl", by_number)
+    with serve(port=port, reply=str(tmp_path / "right" / "replies.jsonl")) as server:
+        assert label_errors(run, judge, quiet=True).failed == 0 and server.stats.total == drawn
+
+
+def test_answers_without_a_label_are_listed_not_kept_and_asked_again(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    broken = judging(tmp_path / "judge.jsonl", lambda id: "maths" if id == "q4" else by_number(id))
+    for _ in range(2):
+        found = label_errors(run, broken, quiet=True)
+        assert (found.failed, [one.sample for one in found.failures]) == (1, ["q4"])
+        assert "gave nothing usable in 2 tries" in found.failures[0].reason
+        assert "1 of 11 drawn are not labelled yet" in found.rows[0].note and found.rows[0].labelled == 10
+
+
+def test_pictures_go_to_the_judge(tmp_path: Path) -> None:
+    """Those of a variant lie in its own set's folder. Without its pictures, or with a picture that is gone, no label is made up."""
+    data, sample = picture(), open_ended("q", images=(image_ref(picture()),))
+    run = write_run(tmp_path / "run", [replied(sample, "x", model="m")], samples=[sample])
+    write_set(run.folder / "sets" / "exam-dynamic", [sample], "exam-dynamic", images=[data])
+    (tmp_path / "judge.jsonl").write_text('{"reply": "no label"}')
+    with serve(reply=str(tmp_path / "judge.jsonl")) as server:
+        model = f"openai:m,base_url={server.url}"
+        assert label_errors(run, model, pictures=False, quiet=True).failed == 1 and not server.stats.images
+        assert label_errors(run, model, quiet=True).failed == 1 and server.stats.images.total() == 2
+        next((run.folder / "sets").rglob("*.png")).unlink()
+        found = label_errors(run, model, quiet=True)
+        assert "is missing: put the file into" in found.failures[0].reason and server.stats.images.total() == 2
+
+
+def test_a_limit_on_requests_stops_and_the_same_call_goes_on(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    judging(tmp_path / "judge.jsonl", by_number)
+    with serve(reply=str(tmp_path / "judge.jsonl")) as server:
+        model = f"openai:m,base_url={server.url}"
+        with pytest.raises(
+            Stopped, match="stopped at --max-requests 5: 5 requests by this call; 5 of 11 done, 6 left, and"
+        ):
+            label_errors(run, model, max_requests=5, quiet=True)
+        assert isinstance(errors := report(run).errors, list) and "6 of 11 drawn are not labelled yet" in errors[0].note
+        assert label_errors(run, model, quiet=True).rows[0].labelled == 11 and server.stats.total == 11
+
+
+@pytest.mark.parametrize("there", [0, 1])
+async def test_a_judge_that_gave_labels_before_is_not_given_up_for_what_it_refuses(tmp_path: Path, there: int) -> None:
+    asker, refused = Asker(Told(lambda prompt, _: RejectedError("not about this", perhaps_all=True))), list[str]()
+
+    async def judge(job: int) -> None:
+        refused.append((await asker.ask((Message("user", (TextPart(f"{job}"),)),))).error)
+
+    with Store(tmp_path) as store, ProgressBar("labelling", REFUSALS + 3, quiet=True) as progress:
+        going = judge_all(asker, range(REFUSALS + 2), judge, store, progress, there)
+        if there:
+            await going
+            assert refused == ["not about this"] * (REFUSALS + 2) and progress.done == REFUSALS + 3
+        else:
+            with pytest.raises(ModelError, match="not about this, and so 10 times"):
+                await going
+
+
+def test_nothing_wrong_nothing_asked(tmp_path: Path) -> None:
+    sample = question("q")
+    run = write_run(tmp_path / "run", [replied(sample, "It floats.", 1.0, model="m")], samples=[sample])
+    found = label_errors(run, judging(tmp_path / "judge.jsonl", by_number), quiet=True)
+    assert (found.rows, found.failed) == ([], 0)
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    run, judge = a_run(tmp_path), judging(tmp_path / "judge.jsonl", by_number)
+    (tmp_path / "fatal.jsonl").write_text('{"error": "fatal"}')
+    with pytest.raises(ModelError, match="a failure scripted in"):
+        label_errors(run, f"scripted:{tmp_path / 'fatal.jsonl'}", quiet=True)
+    with pytest.raises(UserError, match="per is 0: give 1 or more"):
+        label_errors(run, judge, per=0, quiet=True)
+    with pytest.raises(UserError, match="2 votes can tie"):
+        label_errors(run, judge, votes=2, quiet=True)
+    with pytest.raises(UserError, match="no record has a field 'subjet'"):
+        label_errors(run, judge, by=["subjet"], quiet=True)
+    with pytest.raises(InputError, match=r"no run\.json in it"):
+        label_errors(tmp_path, judge, quiet=True)
+    with Store(run.records_folder), pytest.raises(Busy, match="is held by process"):
+        label_errors(run, judge, quiet=True)
+
+
+def test_a_sample_that_the_store_has_lost(tmp_path: Path) -> None:
+    lost: Sample = question("q1")
+    run = write_run(tmp_path / "run", [replied(lost, "x", model="m")], keep_samples=False)
+    with pytest.raises(InputError, match="the store has lost the sample q1"):
+        label_errors(run, judging(tmp_path / "judge.jsonl", by_number), quiet=True)

@@ -1,0 +1,181 @@
+"""Real model outputs out of the public data: what was asked, what the key says, and what the makers' extraction read.
+
+`DATA` is the folder `shared/data` beside the checkout; every reader takes another in its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mmdyn.sample import Language, TaskType
+from mmdyn.scoring.extract import extract
+from mmdyn.scoring.match import same
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True)
+class Output:
+    """One reply. `gold` and `theirs` are the letters of a choice, the letters of the sub-questions in order, or a free answer.
+
+    `theirs` is None where the makers' extraction names nothing; `right` is their mark; `options` are texts, "" where unknown.
+    """
+
+    id: str
+    task: TaskType
+    reply: str
+    gold: tuple[str, ...]
+    theirs: tuple[str, ...] | None
+    right: bool
+    options: tuple[str, ...] = ()
+    language: Language = "en"
+
+    def read(self) -> tuple[str, ...] | None:
+        """What our readers find, None where they find nothing."""
+        labels = tuple(LETTERS[: len(self.options)])
+        texts = self.options if any(self.options) else ()
+        found = extract(
+            self.task,
+            self.reply,
+            labels=labels,
+            option_texts=texts,
+            blanks=len(self.gold),
+            language=self.language,
+        ).found
+        return tuple(map(str, found)) if isinstance(found, tuple) else None
+
+    def equal(self, found: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> bool:
+        """Whether two readings are one answer: the same letters, or the same free answer."""
+        if found is None or wanted is None:
+            return found is wanted
+        if self.options or len(wanted) > 1:
+            return found == wanted
+        return same(found[0], wanted[0])
+
+
+def rows(name: str, data: Path = DATA) -> list[dict[str, Any]]:
+    """The rows of a file. Raises FileNotFoundError where it is not there."""
+    return [json.loads(line) for line in (data / name).read_text(encoding="utf-8").split("\n") if line]
+
+
+def maintainer_pairs(data: Path = DATA) -> list[tuple[str, str, bool]]:
+    """Gold, prediction and whether the maintainers call them equal: the cases that carry such a verdict, each pair once.
+
+    Left out are cases that test the extraction of letters or words alone, and those whose sources contradict each other.
+    """
+    pairs = dict[tuple[str, str], bool]()
+    for row in rows("answer-extraction/dev/maintainer_cases.jsonl", data):
+        verdict = row.get("result", row.get("expected"))
+        if row.get("gold") is not None and isinstance(verdict, int) and "conflicts" not in row:
+            pairs[row["gold"], row["pred"]] = bool(verdict)
+    return [(gold, given, equal) for (gold, given), equal in pairs.items()]
+
+
+def equal_as_read(gold: str, given: str) -> bool:
+    """Whether what is read in a reply is the gold answer. A gold that is one letter makes the reply a choice of four, any other
+    an open answer; a gold that is a whole solution, with a box or "the answer is" in it, is read as a reply is.
+    """
+    if len(gold) == 1 and gold.isalpha():
+        return extract("single_choice", given, labels=tuple("ABCD")).found == (gold,)
+    found = extract("open_ended", given).found
+    if "\\boxed" in gold or "answer is" in gold:
+        gold = str(extract("open_ended", gold).found or gold)
+    return found is not None and same(str(found), gold)
+
+
+def gaokao_questions(data: Path = DATA) -> Iterator[Output]:
+    """Questions with one answer each, of which physics may have several letters."""
+    for row in rows("gaokao-bench/dev/gpt4_0314_objective_outputs.jsonl", data):
+        if len(row["standard_answer"]) == 1:
+            task: TaskType = "multi_select" if "Physics" in row["keyword"] else "single_choice"
+            yield _gaokao(row, task, tuple(row["standard_answer"][0]), tuple("".join(row["model_answer"])), 7)
+
+
+def gaokao_passages(data: Path = DATA) -> Iterator[Output]:
+    """Passages with a letter for each of several questions."""
+    for row in rows("gaokao-bench/dev/gpt4_0314_objective_outputs.jsonl", data):
+        if len(row["standard_answer"]) > 1:
+            yield _gaokao(row, "fill_in_the_blank", tuple(row["standard_answer"]), tuple(row["model_answer"]), 0)
+
+
+def _gaokao(
+    row: dict[str, Any], task: TaskType, gold: tuple[str, ...], theirs: tuple[str, ...], options: int
+) -> Output:
+    right = theirs == gold
+    return Output(str(row["id"]), task, row["model_output"], gold, theirs or None, right, ("",) * options, "zh")
+
+
+def gaokao_blanks(data: Path = DATA) -> Iterator[Output]:
+    """Blanks of mathematics; no extraction is stored, `right` is the mark that a model gave."""
+    for row in rows("gaokao-bench/dev/gpt4_0314_subjective_marked_by_gpt4_1106.jsonl", data):
+        if "Fill-in-the-Blank" in row["keyword"]:
+            right = row["model_correction_score"][0] > 0
+            gold = (row["standard_answer"].strip(),)
+            yield Output(row["keyword"], "fill_in_the_blank", row["model_output"], gold, None, right, (), "zh")
+
+
+def mmlu_pro(data: Path = DATA) -> Iterator[Output]:
+    """Five models' choices among up to ten options."""
+    for row in rows("answer-extraction/dev/mmlu_pro_outputs.jsonl", data):
+        right = row["pred"] == row["answer"]
+        yield _choice(row["question_id"], row["response"], row["answer"], row["pred"], right, row["options"])
+
+
+def mmmu_pro(data: Path = DATA) -> Iterator[Output]:
+    """GPT-4o's choices among up to ten options, some of them pictures."""
+    for row in rows("answer-extraction/dev/mmmu_pro_gpt4o_outputs.jsonl", data):
+        options = ast.literal_eval(row["options"])
+        yield _choice(row["id"], row["response"], row["answer"], row["pred_indexs"], row["if_right"], options)
+
+
+def mathvision(data: Path = DATA) -> Iterator[Output]:
+    """Choices and free answers of many models; a stored choice is read where it is a letter."""
+    for row in rows("answer-extraction/dev/mathvision_outputs.jsonl", data):
+        theirs = row["model_answer"].strip()
+        if row["options"]:
+            letter = theirs.upper() if theirs.upper() in LETTERS[: len(row["options"])] else None
+            yield _choice(row["id"], row["response"], row["answer"], letter, row["correct"], row["options"])
+        else:
+            yield _free(row["id"], row["response"], row["answer"], theirs, row["correct"])
+
+
+def mathvista(data: Path = DATA) -> Iterator[Output]:
+    """Choices and free answers; a stored choice is read where it names a letter or an option, not where the nearest was taken."""
+    for row in rows("answer-extraction/dev/mathvista_outputs_gpt4_extraction.jsonl", data):
+        options, theirs = row["choices"], str(row["extraction"] or "").strip()
+        if options:
+            named = theirs.strip("().").upper()
+            at = LETTERS.find(named) if len(named) == 1 else options.index(theirs) if theirs in options else -1
+            letter = LETTERS[at] if 0 <= at < len(options) else None
+            gold = LETTERS[options.index(row["answer"])]
+            yield _choice(row["id"], row["response"], gold, letter, row["true_false"], options)
+        else:
+            named = theirs if row["prediction"] is not None else ""
+            yield _free(row["id"], row["response"], row["answer"], named, row["true_false"])
+
+
+def _choice(name: str, reply: str, gold: str, theirs: str | None, right: bool, options: list[Any]) -> Output:
+    texts = tuple(map(str, options))
+    return Output(str(name), "single_choice", reply, (gold,), (theirs,) if theirs else None, bool(right), texts)
+
+
+def _free(name: str, reply: str, gold: str, theirs: str, right: bool) -> Output:
+    return Output(str(name), "fill_in_the_blank", reply, (str(gold),), (theirs,) if theirs else None, bool(right))
+
+
+OUTPUTS: dict[str, Callable[[Path], Iterator[Output]]] = {
+    "GAOKAO-Bench questions": gaokao_questions,
+    "GAOKAO-Bench passages": gaokao_passages,
+    "GAOKAO-Bench blanks": gaokao_blanks,
+    "MMLU-Pro": mmlu_pro,
+    "MMMU-Pro": mmmu_pro,
+    "MATH-Vision": mathvision,
+    "MathVista": mathvista,
+}
+"""The replies by the name of their benchmark."""

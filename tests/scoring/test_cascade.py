@@ -1,0 +1,114 @@
+"""Rules, then judges: who is asked next, and what counts, by what was said so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from making_judges import in_turn, judged_by
+
+from mmdyn.errors import UserError
+from mmdyn.models.asker import Asker
+from mmdyn.record import Judgement, Reply, Score
+from mmdyn.scoring.calibrate import graders
+from mmdyn.scoring.cascade import Cascade
+from mmdyn.scoring.judge import Judge
+from mmdyn.scoring.scorer import SCORING_VERSION, Scorer
+
+RIGHT, WRONG = Score("ok", 1.0, ["A"], "slot"), Score("ok", 0.0, ["B"], "slot", (0.0, 1.0), 2.0)
+LOST = Score("unparsed", 0.0, rule="none")
+SAID, WITHHELD = Reply("Answer: B", "stop"), Reply("", "content_filter")
+NONE, FAILED, FULL, SOME, NOTHING = (
+    None,
+    Judgement(None, error="did not answer"),
+    Judgement(1.0),
+    Judgement(0.5),
+    Judgement(0.0),
+)
+
+
+def judges(*labels: str) -> list[Judge]:
+    made = list[Judge]()
+    for label in labels:
+        _, model = judged_by(in_turn("x"))
+        model.label, model.identity = label, {"told": label}
+        made.append(Judge(Asker(model)))
+    return made
+
+
+def cascade(mode: str = "cascade", *labels: str) -> Cascade:
+    return Cascade(Scorer(), judges(*(labels or ("cheap", "strong"))), mode)
+
+
+@pytest.mark.parametrize(
+    ("score", "judgements", "next_ones", "in_parallel", "value"),
+    [
+        (RIGHT, (NONE, NONE), (), (0, 1), 1.0),
+        (WRONG, (NONE, NONE), (0,), (0, 1), None),
+        (LOST, (NONE, NONE), (0,), (0, 1), None),
+        (WRONG, (FULL, NONE), (), (1,), 1.0),
+        (WRONG, (SOME, NONE), (1,), (1,), None),
+        (WRONG, (NOTHING, NONE), (1,), (1,), None),
+        (WRONG, (FAILED, NONE), (1,), (1,), None),
+        (WRONG, (NONE, FULL), (0,), (0,), None),
+        (WRONG, (SOME, NOTHING), (), (), 0.0),
+        (WRONG, (NOTHING, FULL), (), (), 1.0),
+        (WRONG, (FULL, NOTHING), (), (), 1.0),
+        (WRONG, (FAILED, SOME), (), (), 0.5),
+        (WRONG, (SOME, FAILED), (), (), None),
+        (WRONG, (FAILED, FAILED), (), (), None),
+        (RIGHT, (NOTHING, NOTHING), (), (), 1.0),
+    ],
+)
+def test_who_is_asked_next_and_what_counts(
+    score: Score,
+    judgements: Sequence[Judgement | None],
+    next_ones: tuple[int, ...],
+    in_parallel: tuple[int, ...],
+    value: float | None,
+) -> None:
+    assert cascade().pending(SAID, score, judgements) == next_ones
+    assert cascade("parallel").pending(SAID, score, judgements) == in_parallel
+    found = [cascade(mode).combined(SAID, score, judgements) for mode in ("cascade", "parallel")]
+    assert found[0] == found[1] and (found[0].value if found[0] else None) == value
+
+
+@pytest.mark.parametrize(
+    ("score", "judgement", "expected"),
+    [
+        (WRONG, SOME, Score("ok", 0.5, ["B"], "judge:cheap", (0.0, 1.0), 2.0)),
+        (LOST, SOME, Score("ok", 0.5, rule="judge:cheap")),
+        (LOST, NOTHING, Score("unparsed", 0.0, rule="judge:cheap")),
+        (Score("refused", 0.0, rule="refused"), NOTHING, Score("refused", 0.0, rule="judge:cheap")),
+        (RIGHT, NOTHING, RIGHT),
+    ],
+)
+def test_the_combined_score_keeps_what_the_rules_read(score: Score, judgement: Judgement, expected: Score) -> None:
+    assert cascade("cascade", "cheap").combined(SAID, score, [judgement]) == expected
+
+
+def test_what_was_withheld_is_no_judges_matter_and_without_judges_the_rules_count() -> None:
+    refused = Score("refused", 0.0, rule="refused")
+    for mode in ("cascade", "parallel"):
+        assert cascade(mode).pending(WITHHELD, refused, (NONE, NONE)) == ()
+        assert cascade(mode).combined(WITHHELD, refused, (NONE, NONE)) == refused
+    assert Cascade(Scorer()).pending(SAID, WRONG, ()) == () and Cascade(Scorer()).combined(SAID, WRONG, ()) == WRONG
+
+
+def test_the_name_holds_the_judges_in_their_order_and_is_that_of_a_calibration() -> None:
+    one, two = judges("cheap", "strong")
+    assert Cascade(Scorer("strict")).name == f"strict@{SCORING_VERSION}"
+    assert Cascade(Scorer(), [one, two]).name == f"mdk12@{SCORING_VERSION}+cascade({one.id},{two.id})"
+    assert Cascade(Scorer(), [two, one]).name != Cascade(Scorer(), [one, two], "parallel").name
+    assert Cascade(Scorer(), [one], "parallel").name == graders(Scorer(), one)["combined"][1]
+
+
+def test_what_cannot_be_combined_is_refused() -> None:
+    with pytest.raises(UserError, match="two judges are called cheap: give one of them once, or tell them apart"):
+        cascade("cascade", "cheap", "strong", "cheap")
+    one, other = judges("cheap", "strong")
+    other.id = one.id
+    with pytest.raises(UserError, match="cheap and strong are one judge, which would say all twice: give it once"):
+        Cascade(Scorer(), [one, other])
+    with pytest.raises(UserError, match=r"there is no judge mode 'paralel' \(did you mean 'parallel'\?\): cascade and"):
+        cascade("paralel")

@@ -1,0 +1,230 @@
+"""`mmdyn score`: what a change touches is scored and judged again, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from making_judged_runs import RULES, SAID, SEA, code_of_answer, judge, judge_lines, model, questions, scripted, values
+from making_judges import code_of, judged_by, marks
+from reporting.making_runs import write_run
+from run.making_answers import replied
+from serving import bare_environment as bare_environment
+from serving import script, serve
+
+from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.cli import commands
+from mmdyn.errors import Busy, Stopped
+from mmdyn.models.asker import REFUSALS
+from mmdyn.models.model import RejectedError
+from mmdyn.plugins import load
+from mmdyn.record import Reply, Score
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.grader import Grader
+from mmdyn.run.score import score
+from mmdyn.sample import Sample
+from mmdyn.scoring.cascade import Cascade
+from mmdyn.scoring.scorer import Scorer
+from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.store import Store
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
+
+
+def made(folder: Path, **settings: Any) -> RunFolder:
+    return evaluate(questions(folder), model(folder), folder / "run", quiet=True, **settings)
+
+
+def told(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(commands, ["score", str(folder / "run"), *arguments])
+
+
+def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path) -> None:
+    made(tmp_path)
+    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        cheap = ["--judge", f"openai:cheap,base_url={server.url}", "--no-cache"]
+        done = told(tmp_path, *cheap)
+        assert done.exit_code == 0 and server.stats.total == 3, done.output
+        assert sorted(done.stdout.splitlines()) == [
+            "scripted:model.jsonl  ice  standard: 0.000 -> 1.000",
+            "scripted:model.jsonl  primes  standard: 0.500 -> 0.000",
+            "scripted:model.jsonl  sea  standard: 0.000 -> 0.250",
+        ]
+        (judge,) = RunFolder(tmp_path / "run").config.judges
+        assert judge.name == f"openai:cheap, auto ({judge.id})"
+        assert f"3 scores changed; mdk12, judge {judge.name} is in force now" in done.stderr
+        assert "3 verdicts by 3 requests to judges; 2 verdicts were not needed, or known before" in done.stderr
+        done = told(tmp_path, *cheap)
+        assert done.stdout == "" and "0 verdicts by 0 requests to judges; 5 verdicts were not needed" in done.stderr
+        done = told(tmp_path, "--policy", "strict", *cheap)
+        assert done.stdout == "" and "0 verdicts by 0 requests" in done.stderr, "verdicts stand under any policy"
+        assert server.stats.total == 3 and RunFolder(tmp_path / "run").config.in_force.rules.startswith("strict@")
+        done = told(tmp_path, *cheap, "--votes", "3")
+        assert server.stats.total == 12 and "3 verdicts by 9 requests" in done.stderr, "other votes are another judge"
+        name = RunFolder(tmp_path / "run").config.judges[0].name
+        assert name.startswith("openai:cheap, auto, 3 votes (")
+        done = told(tmp_path)
+        assert values(tmp_path / "run") == RULES and "3 scores changed; mdk12 is in force now" in done.stderr
+        assert f"scored by rules alone; give --judge for the verdicts of {name}, which are kept" in done.stderr
+
+
+def test_a_changed_reading_asks_only_about_what_it_calls_wrong_now(tmp_path: Path) -> None:
+    run = made(tmp_path, policy="mdk12_lenient")
+    before = values(run)
+    assert before == RULES | {"primes": 0.5}
+    with serve(reply=str(script(tmp_path, *judge_lines({"sky": 0.5, "sides": 0.5, **CHEAP})))) as server:
+        cheap = f"openai:cheap,base_url={server.url}"
+        score(run, judges=cheap, use_cache=False)
+        with Store(run.records_folder) as store:  # as if the rules were read otherwise, in which sky is wrong
+            key = next(record.key for record in run.records() if record.sample == "sky")
+            store.put(f"score:{Scorer('exam').name}", key, b'{"status":"ok","value":0.0}')
+        changes = score(run, "exam", judges=cheap, use_cache=False)
+        assert [(one.sample, one.before, one.after) for one in changes] == [("sky", 1.0, 0.5)]
+        assert server.stats.total == 4
+
+
+def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again(tmp_path: Path) -> None:
+    made(tmp_path)
+    lines = [
+        *judge_lines({"ice": 1.0, "primes": 0.0}),
+        {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"},
+    ]
+    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines))
+    assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
+    (name,) = (entry.name for entry in RunFolder(tmp_path / "run").config.all_judges)
+    assert (
+        f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@3; the same "
+        "command goes on"
+    ) in done.stderr
+    assert (
+        "not judged: sea of small, scripted:model.jsonl, standard: scripted:shy.jsonl did not answer "
+        "(a failure scripted in shy.jsonl)"
+    ) in done.stderr
+    assert values(tmp_path / "run") == RULES
+    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines))
+    assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
+
+
+def test_a_verdict_that_comes_later_brings_all_changes(tmp_path: Path) -> None:
+    run = made(tmp_path)
+    lines = judge_lines({"ice": 1.0, "primes": 0.0})
+    down = {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"}
+    with serve(reply=str(script(tmp_path, *lines, down))) as server:
+        cheap, port = f"openai:cheap,base_url={server.url},max_tries=1", int(server.url.split(":")[2].split("/")[0])
+        assert score(run, judges=cheap) == [] and values(run) == RULES
+    with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        changes = {one.sample: (one.before, one.after) for one in score(run, judges=cheap)}
+        assert changes == {name: (RULES[name], value) for name, value in CHEAP.items()}
+        assert score(run, judges=cheap) == [] and server.stats.total == 1
+
+
+async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_refuses(tmp_path: Path) -> None:
+    sample = open_ended("q")
+    written = [replied(sample, "Perhaps.", model=f"m{number}", scored=False) for number in range(REFUSALS + 3)]
+    run = write_run(tmp_path / "run", written, samples=[sample])
+
+    async def graded(say: str | Exception) -> tuple[int, int]:
+        judge, _ = judged_by(lambda prompt, _: marks(code_of(prompt), 0.5) if say == "half" else say)
+        with Store(run.records_folder) as store:
+            grader = Grader(store, Cascade(Scorer(), [judge]))
+            for one in written[:1] if say == "half" else written:
+                if not grader.is_settled(one.key) and await grader.by_rules(one.key, sample, one.reply):
+                    await grader.by_judges(one.key)
+            return grader.counts.judged, grader.counts.failed
+
+    assert await graded("half") == (1, 0)
+    assert await graded(RejectedError("not about this", perhaps_all=True)) == (0, REFUSALS + 2)
+
+
+def test_a_limit_leaves_the_scores_of_before_in_force_and_the_same_call_goes_on(tmp_path: Path) -> None:
+    run = made(tmp_path)
+    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        cheap = f"openai:cheap,base_url={server.url}"
+        with pytest.raises(
+            Stopped, match="stopped at --max-requests 2: 2 requests by this call; 1 to judge, and the same"
+        ):
+            score(run, judges=cheap, max_requests=2, use_cache=False)
+        assert values(run) == RULES
+        assert len(score(run, judges=cheap, max_requests=2, use_cache=False)) == 3 and server.stats.total == 3
+    with Store(run.records_folder), pytest.raises(Busy):
+        score(run, judges=judge(tmp_path, "cheap", CHEAP))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("verb", ["eval", "score"])
+def test_stopped_in_the_middle_of_judging_nothing_is_paid_for_twice(tmp_path: Path, sent: int, verb: str) -> None:
+    samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(40)]
+    opened = write_set(tmp_path / "set", samples)
+    (tmp_path / "asked").mkdir()
+    lines = [{"match": code, "reply": marks(code, 0.5)} for code in (code_of_answer(s, "Perhaps.") for s in samples)]
+    with (
+        serve(reply=str(script(tmp_path / "asked", "Perhaps."))) as asked,
+        serve(reply=str(script(tmp_path, *lines)), latency=0.3) as judged,
+    ):
+        models = f"openai:m,base_url={asked.url}", f"openai:j,base_url={judged.url},concurrency=4"
+        command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", models[0], "-o", "run"]
+        if verb == "score":
+            evaluate(opened.folder, models[0], tmp_path / "run", use_cache=False, quiet=True)
+            command = [sys.executable, "-m", "mmdyn", "score", "run"]
+        command += ["--judge", models[1], "--no-cache"]
+        going = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
+        while judged.stats.by_outcome["200"] < 8:
+            assert going.poll() is None
+            time.sleep(0.02)
+        going.send_signal(sent)
+        _, said = going.communicate(timeout=30)
+        assert going.returncode == (130 if sent == signal.SIGINT else -sent), said
+        assert ("interrupted: waiting 10 s at most for 4 requests in flight" in said) is (sent == signal.SIGINT)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert asked.stats.total == 40 and set(values(tmp_path / "run").values()) == {0.5}
+        assert judged.stats.asked_again <= (4 if sent == signal.SIGKILL else 0), (
+            "only what was in flight is asked again"
+        )
+        assert judged.stats.total <= 48
+
+
+def test_pictures_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
+    data = picture()
+    sample = open_ended(images=(image_ref(data),))
+    write_set(tmp_path / "set", [sample], images=[data])
+    lines = list[dict[str, str]]()
+    for shown in (False, True):
+        code = load("rubrics", "match")().sheet(sample, "Perhaps.", shown).code
+        lines.append({"match": code, "reply": marks(code, 0.5 if shown else 0.25)})
+    asked = scripted(tmp_path / "m.jsonl", {"match": "", "reply": "Perhaps."})
+    with serve(reply=str(script(tmp_path, *lines))) as server:
+        judges = f"openai:j,base_url={server.url}"
+        run = evaluate(tmp_path / "set", asked, tmp_path / "run", judges=judges, judge_pictures=True, quiet=True)
+        assert values(run) == {sample.id: 0.5} and sum(server.stats.images.values()) == 1
+        (change,) = score(run, judges=judges)
+        assert (change.before, change.after) == (0.5, 0.25) and sum(server.stats.images.values()) == 1
+        (change,) = score(run, judges=judges, judge_pictures=True, use_cache=False)
+        assert change.after == 0.5 and server.stats.total == 2, "the verdict was known"
+
+
+async def test_what_may_take_long_is_scored_beside_the_loop(tmp_path: Path) -> None:
+    threads = dict[str, int]()
+
+    class Watched(Scorer):
+        def score(self, sample: Sample, reply: Reply) -> Score:
+            threads[sample.task_type] = threading.get_ident()
+            return super().score(sample, reply)
+
+    with Store(tmp_path / "run" / "records") as store:
+        grader = Grader(store, Cascade(Watched()))
+        for number, sample in enumerate((choice(), multi(), true_false(), blank(), open_ended())):
+            assert not await grader.by_rules(f"{number}", sample, Reply("Answer: B"))
+    here = threading.get_ident()
+    assert {kind for kind, thread in threads.items() if thread != here} == {"fill_in_the_blank", "open_ended"}
+    assert len(threads) == 5

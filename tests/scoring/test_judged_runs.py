@@ -1,0 +1,270 @@
+"""Judges within a run: who is asked about what, what counts, what is kept, and how it goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from making_judged_runs import (
+    ICE,
+    RULES,
+    SAID,
+    SAMPLES,
+    SEA,
+    code_of_answer,
+    judge,
+    judge_lines,
+    model,
+    questions,
+    scores,
+    scripted,
+    under_way,
+    values,
+    verdicts,
+)
+from making_judges import marks
+from serving import bare_environment as bare_environment
+from serving import script, serve
+
+import mmdyn
+from making import open_ended, write_set
+from mmdyn.cli import commands
+from mmdyn.errors import ModelError, Stopped, UserError
+from mmdyn.record import Score
+from mmdyn.reporting.cascades import Cascades
+from mmdyn.reporting.summary import report
+from mmdyn.run.dry_run import estimate
+from mmdyn.run.evaluate import evaluate
+from mmdyn.work.run_folder import RunFolder
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0, "sky": 1.0, "sides": 0.0}
+STRONG = {"sea": 0.0, "primes": 0.75, "ice": 0.5, "sky": 1.0, "sides": 1.0}
+ONE = RULES | {"ice": 1.0, "sea": 0.25, "primes": 0.0}
+BOTH = RULES | {"ice": 1.0, "sea": 0.0, "primes": 0.75}
+
+
+def run_of(folder: Path, *judges: str, name: str = "run", **settings: Any) -> RunFolder:
+    if not (folder / "set").exists():
+        questions(folder)
+    return evaluate(folder / "set", model(folder), folder / name, judges=judges, quiet=True, **settings)
+
+
+def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None:
+    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP))
+    assert values(run) == ONE and set(verdicts(run)) == {"ice", "sea", "primes"}
+    found, (entry,) = scores(run), run.config.judges
+    by_judge = {"rule": "judge:scripted:cheap.jsonl"}
+    assert found["sky"] == Score("ok", 1.0, "Blue light is scattered most", "slot"), "as the rules have it"
+    assert found["ice"] == Score("ok", 1.0, "Because its density is lower", **by_judge)
+    assert found["primes"] == Score("ok", 0.0, ["A"], parts=(1.0, 0.0), **by_judge)
+    assert (
+        run.config.scorer == f"{run.config.in_force.rules}+cascade({entry.id})" and run.config.judge_mode == "cascade"
+    )
+    assert verdicts(run)["sea"].votes == (0.25,) and verdicts(run)["sea"].reason == "it says so"
+
+
+def test_a_strong_judge_is_asked_where_the_cheap_one_gives_less_than_all(tmp_path: Path) -> None:
+    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG))
+    assert values(run) == BOTH
+    assert set(verdicts(run)) == {"ice", "sea", "primes"} and set(verdicts(run, 1)) == {"sea", "primes"}
+    assert scores(run)["sea"].rule == "judge:scripted:strong.jsonl"  # type: ignore[union-attr]
+
+
+def test_parallel_asks_all_and_combines_alike(tmp_path: Path) -> None:
+    judges = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
+    run = run_of(tmp_path, *judges, judge_mode="parallel")
+    assert values(run) == BOTH and {len(verdicts(run, place)) for place in (0, 1)} == {5}
+    assert scores(run) == scores(run_of(tmp_path, *judges, name="other"))
+    assert run.config.scorer == RunFolder(tmp_path / "other").config.scorer
+
+
+def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Path) -> None:
+    file = script(tmp_path, *judge_lines(CHEAP))
+    with serve(reply=str(file)) as server:
+        cheap = f"openai:cheap,base_url={server.url}"
+        assert values(run_of(tmp_path)) == RULES and server.stats.total == 0
+        assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
+        assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
+        assert values(run_of(tmp_path, cheap, use_cache=False, judge_mode="parallel")) == ONE
+        assert server.stats.total == 5, "the two that the rules call right"
+        both = run_of(tmp_path, cheap, judge(tmp_path, "strong", STRONG), use_cache=False)
+        assert values(both) == BOTH and server.stats.total == 5
+        assert values(run_of(tmp_path)) == RULES and RunFolder(tmp_path / "run").config.judges == ()
+
+
+def test_a_reply_that_was_withheld_or_never_came_is_not_judged(tmp_path: Path) -> None:
+    broken = scripted(tmp_path / "m.jsonl", {"match": "float", "error": "transient"}, {"match": "", "reply": ""})
+    strict = scripted(tmp_path / "none.jsonl")
+    run = evaluate(questions(tmp_path), broken, tmp_path / "run", judges=[strict], quiet=True)
+    empty = dict.fromkeys(RULES, 0.0) | {"ice": None}
+    assert values(run) == empty, "an empty reply is worth nothing to a judge, without asking"
+    assert report(run).failed == 1 and set(verdicts(run)) == {"sky", "sea", "sides", "primes"}
+
+
+def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: Path) -> None:
+    lines = judge_lines({"ice": 1.0, "primes": 0.0})
+    bad = {"match": code_of_answer(SEA, SAID["sea"]), "reply": "I would rather not say."}
+    file = script(tmp_path, *lines, bad)
+    with serve(reply=str(file)) as server:
+        cheap = f"openai:cheap,base_url={server.url}"
+        run = run_of(tmp_path, cheap, use_cache=False)
+        assert values(run) == RULES and not run.config.judges, "the scores in force are those of before"
+        assert under_way(run) == ONE | {"sea": None} and server.stats.total == 4, "the same is not asked twice"
+        failed = verdicts(run, failed=True)
+        assert failed["sea"].value is None and "gave nothing usable in 2 tries" in failed["sea"].error
+        summary = report(run)
+        assert isinstance(summary.cascades, Cascades) and not summary.complete
+        (name,) = (entry.name for entry in run.config.all_judges)
+        assert str(summary.runs[0].waiting) == (
+            f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@3; "
+            "the same command goes on"
+        )
+        (row,) = summary.cascades.rows
+        assert (row.combined.score, row.combined.bounds, row.in_force) == (None, (0.6, 0.8), False)
+        assert summary.runs[0].unscored == 0 and summary.cascades.unjudged == 1
+        assert [(one.sample, one.reason) for one in summary.cascades.failures] == [("sea", failed["sea"].error)]
+        arguments = ["eval", "set", "-m", model(tmp_path), "-o", "run", "--judge", cheap, "--no-cache"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(tmp_path)
+            done = CliRunner().invoke(commands, arguments)
+        assert done.exit_code == 1 and server.stats.total == 6, done.output
+        assert (
+            "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap gave nothing usable" in done.stderr
+        )
+        script(tmp_path, *lines, *judge_lines({"sea": 0.25}))
+    with serve(reply=str(file)) as server:
+        again = f"openai:cheap,base_url={server.url},label=cheap"
+        run = run_of(tmp_path, again, use_cache=False)
+        assert values(run) == ONE and server.stats.total == 3, "another address is another judge"
+
+
+def test_a_strong_judge_that_fails_is_not_replaced_by_the_cheap_one(tmp_path: Path) -> None:
+    silent = {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"}
+    strong = scripted(tmp_path / "strong.jsonl", silent, *judge_lines({"primes": 0.75}))
+    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP), strong)
+    assert under_way(run) == BOTH | {"sea": None}
+    quiet = {"match": code_of_answer(ICE, SAID["ice"]), "error": "transient"}
+    cheap = scripted(tmp_path / "shy.jsonl", quiet, *judge_lines({"sea": 0.25, "primes": 0.0}))
+    run = run_of(tmp_path, cheap, judge(tmp_path, "strong", STRONG))
+    assert values(run) == BOTH | {"ice": 0.5}, "where the cheap one gives no verdict, the strong one is asked"
+    assert (
+        verdicts(run, failed=True)["ice"].error == "scripted:shy.jsonl did not answer (a failure scripted in shy.jsonl)"
+    )
+
+
+def test_a_judge_that_cannot_be_asked_ends_the_run_and_keeps_the_answers(tmp_path: Path) -> None:
+    fatal = scripted(tmp_path / "fatal.jsonl", {"match": "", "error": "fatal"})
+    with serve(latency=0.3, reply=str(script(tmp_path, "Fish made it so."))) as server:
+        asked = f"openai:m,base_url={server.url}"
+        with pytest.raises(ModelError, match="a failure scripted in"):
+            evaluate(questions(tmp_path), asked, tmp_path / "run", judges=fatal, concurrency=2, quiet=True)
+        kept = values(tmp_path / "run")
+        assert len(kept) == server.stats.by_outcome["200"] and set(kept.values()) == {0.0}, "by rules"
+        assert set(under_way(tmp_path / "run").values()) == {None}
+        good = scripted(tmp_path / "good.jsonl", *_any())
+        evaluate(tmp_path / "set", asked, tmp_path / "run", judges=good, quiet=True)
+        assert server.stats.total == 5 and set(values(tmp_path / "run").values()) == {0.5}
+
+
+def _any() -> list[dict[str, str]]:
+    codes = [code_of_answer(sample, "Fish made it so.") for sample in SAMPLES.values()]
+    return [{"match": code, "reply": marks(code, 0.5)} for code in codes]
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"votes": 3}, "--judge-mode, --votes, --rubric, --judge-pictures and --else-rules go with --judge: name one"),
+        ({"judge_mode": "parallel"}, "go with --judge: name one"),
+        ({"judges": ["scripted:{}/cheap.jsonl"], "judge_mode": "paralel"}, "there is no judge mode 'paralel' \\(did you mean"),
+        ({"judges": ["scripted:{}/cheap.jsonl"], "votes": 2}, "2 votes can tie"),
+        ({"judges": ["scripted:{}/cheap.jsonl"] * 2}, "two judges are called scripted:cheap.jsonl: give one of them once"),
+        ({"judges": "scripted:{}/cheap.jsonl", "rubric": "mach"}, "there is no rubric 'mach'"),
+        ({"judges": "openai:m,base_url=http://127.0.0.1:9/v1", "max_cost": 1.0}, "--max-cost needs the price of openai:m"),
+    ],
+)  # fmt: skip
+def test_what_cannot_judge_is_told_before_anything_is_written(
+    tmp_path: Path, settings: dict[str, Any], problem: str
+) -> None:
+    judge(tmp_path, "cheap", CHEAP)
+    judges = settings.pop("judges", ())
+    named = [judges] if isinstance(judges, str) else judges
+    with pytest.raises(UserError, match=problem):
+        run_of(tmp_path, *(name.format(tmp_path) for name in named), **settings)
+    assert not (tmp_path / "run").exists()
+
+
+def test_limits_count_the_judges_requests_and_the_same_call_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text("cheap: {input: 10, output: 10}\nfree: {input: 0, output: 0}\n")
+    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        cheap = f"openai:cheap,base_url={server.url}"
+        with pytest.raises(Stopped) as stopped:
+            run_of(tmp_path, cheap, max_requests=6, concurrency=1, use_cache=False)
+        assert "stopped at --max-requests 6: 6 requests by this call; 5 of 5 done, 0 left, 2 to judge, and the" in str(
+            stopped.value
+        )
+        assert server.stats.total == 1
+        run = run_of(tmp_path, cheap, max_requests=2, prices=tmp_path / "prices.yaml", use_cache=False)
+        assert values(run) == ONE and server.stats.total == server.stats.by_outcome["200"] == 3
+        costs = [one.cost for one in verdicts(run).values()]
+        assert costs.count(None) == 1 and sum(cost or 0.0 for cost in costs) > 0
+        (spent,) = report(run).cascades.spending  # type: ignore[union-attr]
+        assert spent.spending.replies == 3 and spent.spending.unknown == 1 and spent.spending.cost["USD"] > 0
+
+
+def test_no_key_of_a_judge_is_written_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
+    monkeypatch.setenv("EXTRA", "tok-secret-456")
+    with serve(key="sk-secret-123", reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        run = run_of(tmp_path, f"openai:cheap,base_url={server.url},header.X-Extra=$EXTRA")
+    assert values(run) == ONE and run.config.judges[0].label == "openai:cheap"
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"secret" in file.read_bytes()]
+
+
+def test_asking_does_not_wait_for_a_judge(tmp_path: Path) -> None:
+    """The judge takes one request at a time, and all are asked before it is through with a few."""
+    samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(80)]
+    write_set(tmp_path / "set", samples)
+    lines = [{"match": code, "reply": marks(code, 0)} for code in (code_of_answer(s, "Perhaps.") for s in samples)]
+    with serve(reply=str(script(tmp_path, *lines)), latency=0.02) as slow:
+        (tmp_path / "asked").mkdir()
+        with serve(reply=str(script(tmp_path / "asked", "Perhaps."))) as fast:
+            asked, judges = f"openai:m,base_url={fast.url},concurrency=2", f"openai:j,base_url={slow.url},concurrency=1"
+            run = evaluate(tmp_path / "set", asked, tmp_path / "run", judges=judges, quiet=True)
+            assert set(values(run).values()) == {0.0} and fast.stats.total == slow.stats.total == 80
+            assert slow.stats.max_in_flight == 1 and fast.stats.seconds < slow.stats.seconds / 2
+
+
+def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: Path) -> None:
+    cheap = judge(tmp_path, "cheap", CHEAP)
+    run = mmdyn.evaluate(questions(tmp_path), model(tmp_path), tmp_path / "run", judges=[cheap], quiet=True)
+    assert values(run) == ONE
+    assert [change.sample for change in mmdyn.score(run)] == [c.sample for c in mmdyn.score(run, judges=[cheap])]
+    text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "c"), "judges": [cheap]}
+    (tmp_path / "c.yaml").write_text(json.dumps(text))
+    done = CliRunner().invoke(commands, ["run", str(tmp_path / "c.yaml")])
+    assert done.exit_code == 0 and values(tmp_path / "c") == ONE, done.output
+    assert "judge scripted:cheap.jsonl" in done.stdout and "combined" in done.stdout
+
+
+def test_a_dry_run_says_how_often_judges_may_be_asked_and_asks_nobody(tmp_path: Path) -> None:
+    given = questions(tmp_path), model(tmp_path), tmp_path / "run"
+    judges = ("openai:gpt-x,header.X-Key=secret", "openai:gpt-y,label=strong")
+    found = estimate(*given, judges=judges, votes=3)
+    assert [(row.model, row.to_ask) for row in found.judges] == [("judge openai:gpt-x", 15), ("judge strong", 15)]
+    assert found.tries == 3 and not found.notes
+    with pytest.raises(UserError, match="go with --judge: name one"):
+        estimate(*given, rubric="match")
+
+
+def test_verdicts_come_out_of_the_response_cache_of_all_runs(tmp_path: Path) -> None:
+    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        for name, sent in (("run", 1), ("other", 0)):
+            run = run_of(tmp_path, f"openai:cheap,base_url={server.url}", name=name)
+            assert values(run) == ONE and server.stats.total == 3
+            assert [(one.requests, one.cached) for one in verdicts(run).values()] == [(sent, 1 - sent)] * 3
