@@ -1,23 +1,136 @@
-"""The knowledge beside a question: its knowledge points with their texts (MDK12-Bench, "Evaluation Methods", KP-RAG)."""
+"""The knowledge beside a question: points with their texts (MDK12-Bench, "Evaluation Methods", KP-RAG), or hints."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
+from kprag.block import Piece, Point, fit
+from kprag.distractors import Distractors
+from kprag.layout import Layout
+from kprag.leaks import leaks
+from kprag.taxonomy import Node, Taxonomy, key
+from mmdyn.context import ALL, Context
+from mmdyn.keys import stream
+from mmdyn.record import Beside
 from mmdyn.sample import Sample
+from mmdyn.text.tokens import BYTES_A_TOKEN
+
+
+class Laid(NamedTuple):
+    """A text to lay beside a question, and what is recorded of it."""
+
+    text: str
+    beside: Beside
+
+
+class Knowledge:
+    """What can be laid beside the samples of one set.
+
+    texts: a point's name -> its text, as the set brings it. base: what is searched and what distractors are drawn from.
+    An own point has the set's text, or else the description that the base has of its name; a point of the base has its
+    description, or else the set's text of its name. Points of one `key` are one point, laid once.
+    """
+
+    def __init__(self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout) -> None:
+        self._texts, self._base, self._layout = texts, base, layout
+
+    def lay(self, sample: Sample, context: Context, found: Sequence[str] = ()) -> Laid | None:
+        """What lies beside a sample in a context that is not none; None where the sample cannot be asked in it.
+
+        found: ids of the base's nodes, the best first, for a context that looks up. A sample cannot be asked where it names
+        no points of its own and the context needs them, where nothing was found, where there are too few distractors, and
+        where it has no hint of the kind.
+        """
+        if context.hint:
+            return self._hints(sample, context.hint)
+        own = self._own(sample)
+        points = self._points(sample, context, own, found)
+        if not points:
+            return None
+        texts, cut = fit([one.piece(self._layout.format) for one in points], "\n", self._room)
+        order = self._order(len(texts), sample)
+        stand = [points[place] for place in order]
+        there = {name for one in stand for name in one.keys}
+        hits = sum(not one.keys.isdisjoint(there) for one in own)
+        text = "\n".join(texts[place] for place in order)
+        return Laid(text, Beside(tuple(one.name for one in stand), len(own), hits, leaks(text, sample), cut))
+
+    def _points(self, sample: Sample, context: Context, own: list[Point], found: Sequence[str]) -> list[Point] | None:
+        """The points of a context, the most important first."""
+        if context.source == "gold":
+            return own
+        if context.source == "retrieved":
+            return self._found(found)[: self._layout.k]
+        if context.source == "mixed":
+            names = {name for one in own for name in one.keys}
+            others = [one for one in self._found(found) if one.keys.isdisjoint(names)]
+            return own and [*own, *others[: max(0, self._layout.k - len(own))]]
+        assert context.source == "distractor", context
+        if not own or self._base is None:
+            return None
+        return self._distractors.draw(own, sample.language, stream("distractors", self._layout.seed, sample.parent))
+
+    def _own(self, sample: Sample) -> list[Point]:
+        """The points that a sample names, in its order."""
+        names = {key(name): name for name in reversed(sample.knowledge_points)}
+        return [self._named(names[one]) for one in dict.fromkeys(map(key, sample.knowledge_points))]
+
+    def _named(self, name: str) -> Point:
+        nodes = self._base.find(name) if self._base is not None else ()
+        text = self._texts.get(name, "").strip() or next((node.description for node in nodes if node.description), "")
+        return Point(name, text.strip(), nodes, self._above(nodes[0]) if nodes else ())
+
+    def _found(self, ids: Sequence[str]) -> list[Point]:
+        points = dict[str, Point]()
+        for id in ids:
+            assert self._base is not None, "what was found was found in a base"
+            node = self._base[id]
+            points.setdefault(key(node.text), self._of(node))
+        return list(points.values())
+
+    def _of(self, node: Node) -> Point:
+        text = node.description.strip() or self._texts.get(node.text, "").strip()
+        return Point(node.text, text, (node,), self._above(node))
+
+    def _above(self, node: Node) -> tuple[str, ...]:
+        if self._base is None or self._layout.format != "routes":
+            return ()
+        return tuple(wider.text for wider in reversed(self._base.ancestors(node.id)))
+
+    @cached_property
+    def _distractors(self) -> Distractors:
+        assert self._base is not None
+        return Distractors(self._base, self._of, self._layout.format)
+
+    @property
+    def _room(self) -> int | None:
+        return None if self._layout.tokens is None else self._layout.tokens * BYTES_A_TOKEN
+
+    def _order(self, count: int, sample: Sample) -> list[int]:
+        """In which order the points stand that there is room for."""
+        places = list(range(count))
+        if self._layout.order == "shuffled":
+            stream("order of points", self._layout.seed, sample.parent).shuffle(places)
+        return places[::-1] if self._layout.order == "reversed" else places
+
+    def _hints(self, sample: Sample, kind: str) -> Laid | None:
+        """A hint as it is; of all of them, each under its kind."""
+        hints = {name: hint.strip() for name, hint in sample.hints.items() if hint.strip() and kind in (name, ALL)}
+        if not hints:
+            return None
+        if kind == ALL:
+            colon = "：" if sample.language == "zh" else ":"
+            pieces = [Piece(f"{name}{colon}", f"\n{hint}") for name, hint in hints.items()]
+        else:
+            pieces = [Piece("", hint) for hint in hints.values()]
+        texts, cut = fit(pieces, "\n\n", self._room)
+        text = "\n\n".join(texts)
+        return Laid(text, Beside(tuple(hints)[: len(texts)], leaks=leaks(text, sample), cut=cut))
 
 
 def knowledge_block(sample: Sample, texts: Mapping[str, str]) -> str:
-    """The sample's own knowledge points, a paragraph each, with the text that `texts` holds for a point's name.
-
-    Empty where the sample names no points: such a sample cannot be asked with knowledge beside it.
-    """
-    return "\n".join(_paragraph(point, texts.get(point, "")) for point in sample.knowledge_points)
-
-
-def _paragraph(point: str, text: str) -> str:
-    body = text.strip()
-    if re.match(re.escape(point) + r"\s*[:：\n]", body):
-        body = body[len(point) :].lstrip(" \t:：\n")
-    return f"- {point}: {body}" if body else f"- {point}"
+    """The sample's own points with the set's texts of them; empty where it names none."""
+    laid = Knowledge(texts, None, Layout()).lay(sample, Context("gold"))
+    return laid.text if laid else ""

@@ -24,7 +24,7 @@ from mmdyn.data.load import load
 from mmdyn.data.new_file import new_file
 from mmdyn.data.set_folder import read_lines
 from mmdyn.errors import InputError, UserError, did_you_mean
-from mmdyn.keys import canonical
+from mmdyn.keys import canonical, digest
 from mmdyn.models.embed import Embedder
 from mmdyn.sample import from_json
 from mmdyn.work.user_cache import user_cache
@@ -106,6 +106,11 @@ class Index:
         passages = [*_own(taxonomy, given, wide), *given]
         vectors = kept.encode([passage.text for passage in passages], on_chunk) if kept else None
         return Index(taxonomy, passages, kept=kept, vectors=vectors)
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of what is searched, and of the model that made the vectors."""
+        return digest([[*self.taxonomy], [*self.passages], self._kept.identity if self._kept else None])
 
     @property
     def retrievers(self) -> tuple[Retriever, ...]:

@@ -23,7 +23,7 @@ class Condition(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def mode(self) -> str:
-        """The short name of variant and context: standard, dynamic, kprag or dynamic+kprag."""
+        """The short name of variant and context: standard, dynamic, kprag, dynamic+kprag, dynamic+hint:all, …"""
         if self.context == "none":
             return self.variant
         return self.context if self.variant == "standard" else f"dynamic+{self.context}"
@@ -101,10 +101,27 @@ class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     currency: str = ""
 
 
+class Beside(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What lay beside a question.
+
+    `points`: the names of the knowledge points in the order in which they stood, or the kinds of the hints. `own`: how many
+    points the sample itself names, `hits`: how many of these lay there. `leaks`: the text holds the gold answer word for
+    word. `cut`: some of it was left out for want of room.
+    """
+
+    points: tuple[str, ...] = ()
+    own: int = 0
+    hits: int = 0
+    leaks: bool = False
+    cut: bool = False
+
+
 class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One answer of one model to one sample under one condition, with what a report needs to know of the sample.
 
-    `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it.
+    `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`: what
+    lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of the request for what the model
+    wrote on that first, which lies beside the records too.
     """
 
     key: str
@@ -124,6 +141,8 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     points: float = 1.0
     draw: int = 0
     epoch: int = 0
+    beside: Beside | None = None
+    expansion: str = ""
     score: Score | None = None
 
 

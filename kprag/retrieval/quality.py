@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from kprag.index import Index, Retriever
+from kprag.retrieval.names import Names, searched
 from kprag.retrieval.query import Asked, Questions
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
@@ -104,16 +105,14 @@ def ranks(
     A question's own examples, and those of its cluster, are in no index that it is looked up in. Points of one name are one.
     """
     found: list[list[int]] = [[] for _ in asked]
+    keys = {node.id: key(node.text) for node in index.points}
     for fold in folds(asked):
         inside = index.without({source for place in fold for source in asked[place].sources})
-        names, first = np.unique([key(node.text) for node in inside.points], return_inverse=True)
-        place_of = {str(name): number for number, name in enumerate(names)}
-        for place, scores in zip(fold, inside.scores([asked[place].query for place in fold], retriever), strict=True):
-            if reranker is not None:
-                scores = reranker(asked[place].query, inside.points, scores)
-            best = np.full(len(names), -np.inf, np.float32)
-            np.maximum.at(best, first, scores)
-            gold = sorted(place_of[name] for name in asked[place].gold if name in place_of)
+        names = Names(inside.points, keys)
+        queries = [asked[place].query for place in fold]
+        for place, scores in zip(fold, searched(inside, queries, retriever, reranker), strict=True):
+            best = names.scores(scores)
+            gold = sorted(names.places[name] for name in asked[place].gold if name in names.places)
             found[place] = sorted(_rank(best, one) for one in gold)
     return found
 

@@ -185,8 +185,8 @@ def print_json(found: object) -> None:
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
 
 
-def finish(run: RunFolder) -> None:
-    """Print a run's report, and what became of variants that it made; leave with exit status 1 where anything failed.
+def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
+    """Print a run's report, broken down `by` fields, and what became of variants that it made; leave with exit status 1 where anything failed.
 
     Among launched ranks the first one speaks for all.
     """
@@ -199,11 +199,12 @@ def finish(run: RunFolder) -> None:
 
     if Ranks.of_environment().number:
         return
-    summary = report(run)
+    summary = report(run, by=by)
     print_summary(summary)
     if isinstance(summary.cascades, Cascades):
         print_cascades(summary.cascades)
-    click.echo(f"records and settings: {run.folder}; again: mmdyn report {run.folder}", err=True)
+    beside = f" --by {','.join(by)}" if by else ""
+    click.echo(f"records and settings: {run.folder}; again: mmdyn report {run.folder}{beside}", err=True)
     made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]
     failed = [print_variants(SampleSet(folder)) for folder in made]
     leave_by(summary, failed=any(failed))

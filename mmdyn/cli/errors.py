@@ -41,7 +41,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     if as_json:
         print_json(found)
     else:
-        print_errors(found.rows, unscored=found.unscored)
+        print_errors(found.rows, unscored=found.unscored, failed=found.failed)
     list_failures("failed", found.failures, found.failed)
     if found.unscored:
         again = f"`mmdyn score {arguments['run']}`, with the judges it had, scores them"

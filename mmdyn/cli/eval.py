@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mmdyn.cli._judging import judge_options
+from mmdyn.cli._knowledge import knowledge_options, take_library
 from mmdyn.cli._shared import (
     OutPath,
     concurrency_option,
@@ -44,6 +45,7 @@ from mmdyn.cli._shared import (
     callback=split,
     help="standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]",
 )
+@knowledge_options
 @click.option(
     "--style", "styles", callback=split, default="direct", show_default=True, help="direct, cot, or direct,cot."
 )
@@ -59,7 +61,7 @@ from mmdyn.cli._shared import (
 @click.option(
     "--prompt",
     metavar="FILE",
-    help="A template of your own with {question}, {options}, {instruction} and, for kprag, {knowledge}.",
+    help="A template of your own with {question}, {options}, {instruction} and, where a context is asked, {knowledge}.",
 )
 @variant_options(required=False)
 @number_option("--epochs", "N", "Ask everything so many times.")
@@ -89,6 +91,7 @@ def command(dry_run: bool, **arguments: Any) -> None:
         if tuple(arguments["styles"]) != ("direct",):
             raise UserError("--scoring-mode likelihood is a style of its own: leave --style out")
         arguments["styles"] = ("likelihood",)
+    arguments["library"] = take_library(arguments)
     if not dry_run:
         from mmdyn.run.evaluate import evaluate
 

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path())
 @click.option(
-    "--by", default="", callback=split, metavar="FIELD,...", help="Break scores and contrasts down by these fields."
+    "--by",
+    default="",
+    callback=split,
+    metavar="FIELD,...",
+    help="Break scores and contrasts down by these fields; where something lay beside the questions also by retrieval "
+    "(hit, part, miss), answer_leak and knowledge_count.",
 )
 @click.option("--flips", "with_flips", is_flag=True, help="List the samples that went from right to wrong and back.")
 @click.option(

@@ -17,4 +17,5 @@ def command(config: str, overrides: tuple[str, ...]) -> None:
     from mmdyn.configs import find_config
     from mmdyn.run.config import read_config, run_config
 
-    finish(run_config(read_config(find_config(Path(config)), overrides)))
+    wanted = read_config(find_config(Path(config)), overrides)
+    finish(run_config(wanted), wanted.by)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
-from mmdyn.reporting.collect import ALWAYS, NOT_GIVEN, field_of
+from mmdyn.reporting.beside import NAMES, beside_value
+from mmdyn.reporting.collect import ALWAYS, field_of
+from mmdyn.reporting.results import NOT_GIVEN
 
 FACTORS = ("variant", "chain", "context", "style")
 
@@ -20,7 +22,7 @@ class Breakdown:
 
     def of(self, record: Record) -> tuple[str, ...]:
         """A record's values, in the names' order."""
-        self._known.update(record.fields)
+        self._known.update(record.fields, NAMES if record.beside else ())
         return tuple(_value(record, name) for name in self.names)
 
     def check(self) -> None:
@@ -35,4 +37,6 @@ class Breakdown:
 def _value(record: Record, name: str) -> str:
     if name == "set":
         return record.set
+    if name in NAMES and record.beside:
+        return beside_value(record, name)
     return (getattr(record.condition, name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)

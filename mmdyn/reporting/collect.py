@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mmdyn.errors import InputError, UserError, did_you_mean
-from mmdyn.record import Record, Score
-from mmdyn.reporting.results import POOLED, Failure, Field, Key, RunState, Scores, Table, key_of, pool_of
+from mmdyn.record import Record, Reply, Score
+from mmdyn.reporting.beside import NAMES, LaidBuilder, join
+from mmdyn.reporting.contexts import place_of
+from mmdyn.reporting.results import NOT_GIVEN, POOLED, Failure, Field, Key, RunState, Scores, Table, key_of, pool_of
 from mmdyn.reporting.spending import Spending
 from mmdyn.reporting.statistics import Floats, Labels
 from mmdyn.reporting.waiting import find_waiting
@@ -19,7 +21,6 @@ from mmdyn.work.run_folder import RunFolder
 
 SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 MAX_VALUES = 1000
-NOT_GIVEN = "(not given)"
 ALWAYS = ("task_type", "language")
 """What every record can be broken down by, beside its fields."""
 
@@ -38,10 +39,16 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
             collector.add(name, run, record, tally)
             if progress:
                 progress.advance()
+        for expansion in run.expansions():
+            tally.spend(expansion.model, expansion.reply)
         states.append(tally.state(name, run))
     fields = collector.fields()
     scores = {key: builder.finish() for key, builder in collector.builders.items()}
-    scores |= _pooled(scores)
+    laid = {key: builder.finish() for key, builder in collector.laid.items()}
+    for pool, chains in _pools(scores).items():
+        scores[pool] = _joined([scores[key] for key in chains])
+        if beside := [laid[key] for key in chains if key in laid]:
+            laid[pool] = join(beside)
     return Table(
         runs=named,
         states=states,
@@ -49,6 +56,7 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
         clusters=collector.clusters(),
         names=[parent for _, parent in collector.parents],
         fields=fields,
+        laid=laid,
         failures=collector.failures,
     )
 
@@ -60,10 +68,11 @@ class _Tally:
         self.asked = self.failed = self.unscored = 0
         self._spending = dict[str, Spending]()
 
-    def spend(self, record: Record) -> None:
-        """Count what an answer took."""
-        spending = self._spending.get(record.model) or self._spending.setdefault(record.model, Spending(record.model))
-        spending.add(record.reply.usage, record.reply.cost, record.reply.currency)
+    def spend(self, model: str, reply: Reply) -> None:
+        """Count what a reply took."""
+        if not reply.error:
+            spending = self._spending.get(model) or self._spending.setdefault(model, Spending(model))
+            spending.add(reply.usage, reply.cost, reply.currency)
 
     def state(self, name: str, run: RunFolder) -> RunState:
         planned, under_way = run.config.planned, run.config.under_way
@@ -104,6 +113,7 @@ class _Collector:
 
     def __init__(self, by: Sequence[str]) -> None:
         self.builders = dict[Key, _Builder]()
+        self.laid = dict[Key, LaidBuilder]()
         self.parents = dict[tuple[str, str], int]()
         self.failures = list[Failure]()
         self._groups = dict[tuple[str, str], int]()
@@ -118,9 +128,11 @@ class _Collector:
         parent = self._parent(record)
         builder.languages.add(record.language)
         builder.converted |= record.task_type != record.parent_type
+        if record.beside:
+            laid = self.laid.get(key) or self.laid.setdefault(key, LaidBuilder())
+            laid.add(parent, key.context, record.beside)
         tally.asked += 1
-        if not record.reply.error:
-            tally.spend(record)
+        tally.spend(record.model, record.reply)
         if record.reply.error or (score and score.status == "failed"):
             tally.failed += 1
             builder.failed.append(parent)
@@ -159,7 +171,7 @@ class _Collector:
             group = record.group
             known = -1 if group is None else self._groups.setdefault((record.set, group), len(self._groups))
             self._group_of.append(known)
-        self._known.update(record.fields)
+        self._known.update(record.fields, NAMES if record.beside else ())
         # A variant may be of another task type than its parent: breakdowns go by the parent, so that pairs stay together.
         if new or record.condition.variant == "standard":
             self._code(record, place)
@@ -213,16 +225,18 @@ def field_of(record: Record, name: str) -> str:
     return str(record.fields.get(name, NOT_GIVEN))
 
 
-def _pooled(scores: dict[Key, Scores]) -> dict[Key, Scores]:
-    """A condition over all chains wherever there are several: a parent's mean over its chains."""
-    pools = dict[Key, list[Scores]]()
-    for key, found in scores.items():
+def _pools(keys: Iterable[Key]) -> dict[Key, list[Key]]:
+    """A condition over all chains wherever there are several, with these."""
+    pools = dict[Key, list[Key]]()
+    for key in keys:
         if pool := pool_of(key):
-            pools.setdefault(pool, []).append(found)
-    return {pool: _joined(chains) for pool, chains in pools.items() if len(chains) > 1}
+            pools.setdefault(pool, []).append(key)
+    return {pool: chains for pool, chains in pools.items() if len(chains) > 1}
 
 
 def _joined(chains: list[Scores]) -> Scores:
+    """Over all chains: a parent's mean over its chains."""
+
     def together(name: str) -> Any:
         return np.concatenate([getattr(chain, name) for chain in chains])
 
@@ -241,10 +255,12 @@ def average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, F
 
 
 def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
-    """Runs and models as they were given; standard before dynamic, all chains last, no context and direct first."""
+    """Runs, models and hints as they were given; standard before dynamic, all chains last; contexts by what should help, direct first."""
     run_places = {name: place for place, name in enumerate(runs)}
     labels = [entry.label for run in runs.values() for entry in run.config.models]
     models = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    asked = [condition.context for run in runs.values() for condition in run.config.conditions]
+    contexts = {context: place for place, context in enumerate(dict.fromkeys(asked))}
 
     def order(key: Key) -> tuple[object, ...]:
         chain = (key.variant != "standard", key.chain == POOLED, key.chain)
@@ -254,7 +270,8 @@ def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
             *model,
             key.set,
             *chain,
-            key.context != "none",
+            place_of(key.context),
+            contexts.get(key.context, len(contexts)),
             key.context,
             key.style != "direct",
             key.style,

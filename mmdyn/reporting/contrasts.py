@@ -11,12 +11,16 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from mmdyn.context import NONE
 from mmdyn.record import Contrast
-from mmdyn.reporting.results import Key, Table, by_value
+from mmdyn.reporting.beside import fields_of, leak_field
+from mmdyn.reporting.contexts import are_compared, place_of
+from mmdyn.reporting.results import Field, Key, Table, by_value
 from mmdyn.reporting.statistics import Floats, Labels, holm, mean_delta, paired_test
 
-BASES = {"variant": "standard", "context": "none", "style": "direct"}
-"""What the other levels of a factor are compared with. Models and runs are compared each with each."""
+BASES = {"variant": "standard", "context": NONE, "style": "direct"}
+"""What the other levels of a factor are compared with; contexts.py tells which contexts are compared beside. Models and runs are
+compared each with each."""
 
 FACTORS = (*BASES, "model", "run")
 
@@ -97,14 +101,15 @@ def compare(table: Table) -> list[Contrast]:
     """Every contrast. Holm's adjustment is over all of them; the cells of all breakdowns are a family of their own."""
     pairs = find_pairs(list(table.scores))
     wholes, cells = list[Delta](), list[tuple[int, str, str]]()
-    parts = list[Delta]()
+    parts, by = list[Delta](), list[dict[str, dict[str, Delta]]]()
     for place, pair in enumerate(pairs):
         paired, note, comparable = pair_up(table, pair), *_comparable(table, pair)
         wholes.append(_delta(table, paired, note, comparable))
-        for name, value, keep in _values(table, paired):
+        fields = _fields(table, pair)
+        by.append({name: {} for name in fields})
+        for name, value, keep in _values(fields, paired):
             cells.append((place, name, value))
             parts.append(_delta(table, paired.only(keep), note, comparable))
-    by: list[dict[str, dict[str, Delta]]] = [{name: {} for name in table.fields} for _ in pairs]
     for (place, name, value), part in zip(cells, _adjusted(parts), strict=True):
         by[place][name][value] = part
     return [_contrast(table, *each) for each in zip(pairs, _adjusted(wholes), by, strict=True)]
@@ -128,11 +133,20 @@ def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
     levels = dict[tuple[str, str], list[Key]]()
     for key in group:
         levels.setdefault((getattr(key, factor), key.chain), []).append(key)
-    for first, second in combinations(levels, 2):
-        if first[0] != BASES.get(factor, first[0]):
+    for first, second in combinations(sorted(levels, key=lambda level: _place(factor, level[0])), 2):
+        if not _are_compared(factor, first[0], second[0]):
             continue
         pairs = [Pair(factor, a, b) for a in levels[first] for b in levels[second]]
         yield from [pair for pair in pairs if pair.a.run == pair.b.run] or pairs
+
+
+def _place(factor: str, level: str) -> tuple[int, ...]:
+    """What is compared with others stands before them, in whatever order the runs were given."""
+    return place_of(level) if factor == "context" else (level != BASES.get(factor, level),)
+
+
+def _are_compared(factor: str, a: str, b: str) -> bool:
+    return are_compared(a, b) if factor == "context" else a == BASES.get(factor, a)
 
 
 def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
@@ -153,14 +167,22 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
         "prompts": a.prompts != b.prompts,
         "numbers of epochs": a.epochs != b.epochs,
     }
+    if NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge:
+        notes.append("the runs laid other knowledge beside the questions")
     if any(differing.values()):
         notes.append(f"the runs asked different {' and '.join(name for name, differs in differing.items() if differs)}")
     return "; ".join(notes), True
 
 
-def _values(table: Table, paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
+def _fields(table: Table, pair: Pair) -> dict[str, Field]:
+    """What a contrast is broken down by: what was asked for, and between contexts by whether they hold the answer."""
+    leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
+    return fields_of(table, pair.a, pair.b) | leaks
+
+
+def _values(fields: dict[str, Field], paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
     """Every field and value that the asked parents have, with the parents that have it."""
-    for name, field in table.fields.items():
+    for name, field in fields.items():
         there = set(field.codes[paired.asked].tolist())
         for code in by_value(field.values):
             if code in there:

@@ -154,7 +154,7 @@ def keep_design(store: Store, design: Design, time: int) -> None:
 
 
 def find_errors(runs: Mapping[str, RunFolder], by: Sequence[str] = ()) -> list[ErrorRow]:
-    """A row for each model of each run that has labels, and each judge who gave some. Raises UserError for an unknown name."""
+    """A row for each model of each run that has labels, and each judge who gave some or was not needed. Raises UserError for an unknown name."""
     rows = list[ErrorRow]()
     for name, run in runs.items():
         with Reader(run.records_folder) as reader:
@@ -176,6 +176,8 @@ def _designs(reader: Reader) -> list[Design]:
 def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Reader) -> Iterator[ErrorRow]:
     drawn = draw(found.wrong, design.per, design.seed)
     labels = {one.key: _label(run, reader, design.id, one.key) for one in drawn}
+    if drawn and not any(labels.values()):
+        return
     for model in dict.fromkeys(entry.label for entry in run.config.models):
         wrong = [one for one in found.wrong if one.model == model]
         if not wrong:

@@ -14,15 +14,16 @@ TITLE = (
 )
 
 
-def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscored: int = 0) -> None:
+def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscored: int = 0, failed: int = 0) -> None:
     """Print what made answers wrong to `file` or standard output: a line a model and judge, then the breakdowns.
 
-    unscored: answers of which nobody knows whether they are wrong.
+    unscored: answers of which nobody knows whether they are wrong; failed: wrong ones that the judge gave no label.
     """
     console = open_console(file)
     if not rows:
         which = "no answer that is scored" if unscored else "no answer"
-        console.print(clean(f"Kinds of error: {which} is wrong."), soft_wrap=True)
+        said = f"none of {failed} drawn got a label" if failed else f"{which} is wrong"
+        console.print(clean(f"Kinds of error: {said}."), soft_wrap=True)
         return
     print_grid(console, TITLE, [{"run": row.run, "judge": _who(row), **_counts(row)} for row in rows])
     for name in dict.fromkeys(name for row in rows for name in row.by):

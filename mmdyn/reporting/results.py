@@ -19,6 +19,9 @@ from mmdyn.work.run_folder import RunFolder
 POOLED = "all"
 """The chain's name of a dynamic condition over all its chains."""
 
+NOT_GIVEN = "(not given)"
+"""The value of whoever has none."""
+
 
 class Key(Struct, frozen=True):
     """A condition of one model on one set in one run.
@@ -60,6 +63,13 @@ class Scores(NamedTuple):
     def asked(self) -> Labels:
         """The indices of all parents that were asked, answered or not."""
         return np.unique(np.concatenate((self.parents, self.failed, self.unscored)))
+
+
+class Laid(NamedTuple):
+    """What lay beside the questions of one condition. `codes`, by name, go with `parents` (sorted indices): see beside.py."""
+
+    parents: Labels
+    codes: dict[str, Labels]
 
 
 class Field(NamedTuple):
@@ -123,7 +133,10 @@ class RunState(Struct, frozen=True):
 
 
 class Table(NamedTuple):
-    """The conditions in reporting order. `clusters` labels each parent's cluster; `names` are the parents' ids."""
+    """The conditions in reporting order. `clusters` labels each parent's cluster; `names` are the parents' ids.
+
+    `laid` has the conditions in which something lay beside a question.
+    """
 
     runs: dict[str, RunFolder]
     states: list[RunState]
@@ -131,6 +144,7 @@ class Table(NamedTuple):
     clusters: Labels
     names: list[str]
     fields: dict[str, Field]
+    laid: dict[Key, Laid]
     failures: list[Failure]
 
 

@@ -154,19 +154,18 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def _effective_n(deviations: Floats, nominal: float, weights: Floats, labels: Labels, prior: float) -> float:
     """How many independent all-or-nothing observations (of variance `nominal` each) tell as much as these.
 
-    The mean's CR2 variance, which few clusters estimate badly, is moderated towards the largest that it can be, that of
-    clusters which answer as one; that prior counts for `prior` clusters.
+    The mean's CR2 variance, as a share of the largest that it can be, that of clusters which answer as one, is moderated towards
+    that largest, as few clusters estimate it badly; that prior counts for `prior` clusters.
     """
     _, clusters = np.unique(labels, return_inverse=True)
     shares = np.bincount(clusters, weights) / weights.sum()
     independent = 1 / float((shares**2).sum())
     if nominal <= 0 or len(shares) == 1:
         return independent
-    largest = nominal / independent
     sums = np.bincount(clusters, weights * deviations) / weights.sum()
-    robust = min(float((sums**2 / (1 - shares)).sum()), largest)
+    robust = min(float((sums**2 / (1 - shares)).sum()) * independent / nominal, 1.0)
     trust = (independent - 1) / (independent - 1 + prior)
-    return nominal / (trust * robust + (1 - trust) * largest)
+    return independent / (trust * robust + 1 - trust)
 
 
 def _edge(inside: Callable[[float], bool], start: float, stop: float) -> float:

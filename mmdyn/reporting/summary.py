@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.record import Contrast
 from mmdyn.reporting.auc import AucRow, find_auc
+from mmdyn.reporting.beside import fields_of
 from mmdyn.reporting.cascades import Cascades, find_cascades
 from mmdyn.reporting.collect import collect
 from mmdyn.reporting.contrasts import compare
@@ -19,7 +20,7 @@ from mmdyn.reporting.error_kinds import ErrorRow, find_errors
 from mmdyn.reporting.flips import Flip, find_flips
 from mmdyn.reporting.judges import JudgeRow, find_judges
 from mmdyn.reporting.repeats import RepeatsRow, find_repeats
-from mmdyn.reporting.results import Failure, Key, RunState, Scores, Table, by_value
+from mmdyn.reporting.results import Failure, Field, Key, RunState, Scores, Table, by_value
 from mmdyn.reporting.statistics import mean_score
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
@@ -101,7 +102,7 @@ def report(
 ) -> Summary:
     """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
 
-    `by` names fields to break them down by; `flips` adds the samples that went from right to wrong and back; `correct` adds
+    `by` names fields, or what lay beside the questions (beside.py), to break them down by; `flips` adds the samples that went from right to wrong and back; `correct` adds
     scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++` and people's marks in `labels`;
     `repeats` adds what k tries at a question are worth (empty: 1 and all); `auc` how well weighed options tell right from wrong.
     Raises InputError for a folder that is no run, UserError for an unknown field, and where scores cannot be corrected so.
@@ -151,12 +152,12 @@ def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
         unparsed=scores.statuses["unparsed"],
         refused=scores.statuses["refused"],
         **msgspec.structs.asdict(mean),
-        by={name: _cells(table, scores, name) for name in table.fields},
+        by={name: _cells(table, scores, field) for name, field in fields_of(table, key).items()},
     )
 
 
-def _cells(table: Table, scores: Scores, name: str) -> dict[str, Mean]:
-    values, codes = table.fields[name]
+def _cells(table: Table, scores: Scores, field: Field) -> dict[str, Mean]:
+    values, codes = field
     inside, failed, unscored = (codes[parents] for parents in (scores.parents, scores.failed, scores.unscored))
     there = set(np.concatenate((inside, failed, unscored)).tolist())
     return {

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, TypeVar
 
 import msgspec
-from rich import box
 from rich.console import Console
-from rich.table import Table as Grid
 from rich.text import Text
 
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Contrast
+from mmdyn.reporting.beside import LEAK, NO, leaks_of
 from mmdyn.reporting.calibration import Share
 from mmdyn.reporting.flips import Flip, Reply
+from mmdyn.reporting.grid import Grid
 from mmdyn.reporting.judges import JudgeRow
 from mmdyn.reporting.kept import named
-from mmdyn.reporting.results import RunState
+from mmdyn.reporting.results import NOT_GIVEN, RunState
 from mmdyn.reporting.summary import ConditionRow, Summary
 from mmdyn.sample import Answer
 
@@ -27,7 +28,7 @@ PLAIN_WIDTH = 160
 
 SIGNIFICANT = 0.05
 SHOWN_CHARS = 80
-COMMON = ("run", "model", "set")
+COMMON = ("run", "model", "set", "held")
 """What is said once above a table where all its rows have it in common."""
 
 _SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
@@ -35,6 +36,9 @@ _SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specific
 
 SELDOM = ("unparsed", "refused", "unscored")
 """Counts that get a column only where one of them is not 0."""
+
+
+Row = TypeVar("Row", ConditionRow, Contrast)
 
 
 class OfCondition(Protocol):
@@ -59,7 +63,8 @@ def print_summary(summary: Summary, file: TextIO | None = None) -> None:
     if summary.conditions:
         _print_scores(console, summary.conditions)
     if summary.contrasts:
-        _print_contrasts(console, summary.contrasts)
+        _print_contrasts(console, summary.contrasts, list(summary.conditions[0].by))
+        _print_leaks(console, summary.contrasts)
     for contrast in summary.contrasts:
         if contrast.p_adjusted is not None and contrast.p_adjusted < SIGNIFICANT:
             console.print(clean(sentence(contrast)))
@@ -141,20 +146,48 @@ def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
                 "unscored": str(cell.unscored),
                 "failed": str(cell.failed),
             }
-            for row in rows
+            for row in _telling(rows, name)
             for value, cell in row.by[name].items()
         ]
         print_grid(console, f"Scores by {name}", parts, name)
 
 
-def _print_contrasts(console: Console, rows: Sequence[Contrast]) -> None:
+def _print_contrasts(console: Console, rows: Sequence[Contrast], by: Sequence[str]) -> None:
     title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
-    print_grid(console, title, [{**_sides(row), **_delta(msgspec.structs.asdict(row))} for row in rows])
-    for name in dict.fromkeys(name for row in rows for name in row.by):
+    whole = [{**names, **_delta(msgspec.structs.asdict(row))} for row, names in zip(rows, _grouped(rows), strict=True)]
+    print_grid(console, title, whole)
+    for name in by:
         parts = [
-            {**_sides(row), "value": value, **_delta(cell)} for row in rows for value, cell in row.by[name].items()
+            {**_sides(row), "value": value, **_delta(cell)}
+            for row in _telling(rows, name)
+            for value, cell in row.by[name].items()
         ]
         print_grid(console, f"Contrasts by {name}; p adjusted by Holm over all breakdowns", parts, name)
+
+
+def _telling(rows: Sequence[Row], name: str) -> Sequence[Row]:
+    """The rows that a breakdown says something of, or all where it says nothing of any."""
+    return [row for row in rows if row.by[name].keys() - {NOT_GIVEN}] or rows
+
+
+def _print_leaks(console: Console, rows: Sequence[Contrast]) -> None:
+    """The contrasts between contexts of which some hold the answer, with these questions and without them."""
+    title = "Contrasts without the questions whose context holds the answer; p adjusted by Holm over all breakdowns"
+    leaking = [row for row in rows if row.factor == "context" and leaks_of(row)]
+    parts = [{**names, **_without_leaks(row)} for row, names in zip(leaking, _grouped(leaking), strict=True)]
+    if parts:
+        print_grid(console, title, parts)
+
+
+def _without_leaks(row: Contrast) -> dict[str, str]:
+    cell = row.by[LEAK].get(NO)
+    without = _delta(cell) if cell else dict.fromkeys(("change", "adj. p", "method"), "-") | {"n": "0"}
+    return {
+        "all": percent(row.delta, row.ci95, sign="+"),
+        "leaks": str(leaks_of(row)),
+        "without": without["change"],
+        **{name: without[name] for name in ("adj. p", "n", "method")},
+    }
 
 
 def _judge(row: JudgeRow) -> str:
@@ -179,11 +212,11 @@ def _print_calibrations(console: Console, rows: Sequence[JudgeRow]) -> None:
     grid = _grid(["labelled file", "pairs", "no\nverdict", *_SHARES])
     judges = {_who(row): row.calibrations for row in rows if row.calibrations}
     for who, calibrations in judges.items():
-        grid.add_row(clean(who), style="bold")
+        grid.add_heading(clean(who))
         for found in calibrations:
             shares = (_share(getattr(found, name)) for name in _SHARES.values())
             grid.add_row(*map(clean, (f"  {named(found)}", str(found.n), str(found.failed), *shares)))
-    console.print(grid)
+    grid.print(console)
 
 
 def _share(share: Share | None) -> str:
@@ -200,14 +233,33 @@ def names_of(row: OfCondition) -> dict[str, str]:
 
 
 def _sides(row: Contrast) -> dict[str, str]:
-    contrast = f"{row.a} \N{RIGHTWARDS ARROW} {row.b} ({_held(row)})"
-    return {"model": row.model or "between models", "set": row.set, "contrast": contrast}
+    """Model, set and contrast, for people, with what its sides share."""
+    contrast = f"{_arrow(row)} ({_held(row)})"
+    return {"model": row.model or "between models", "set": row.set, "held": "", "contrast": contrast}
+
+
+def _grouped(rows: Sequence[Contrast]) -> list[dict[str, str]]:
+    """The same for each; what several have in common is kept apart, to stand above them."""
+    places = [(row.model, row.set, row.factor, *row.held.values()) for row in rows]
+    alike = Counter(places)
+    return [
+        _sides(row) | ({"held": _held(row), "contrast": _arrow(row)} if alike[place] > 1 else {})
+        for row, place in zip(rows, places, strict=True)
+    ]
+
+
+def _arrow(row: Contrast) -> str:
+    return f"{row.a} \N{RIGHTWARDS ARROW} {row.b}"
 
 
 def _held(row: Contrast) -> str:
     usual = {"context": "none", "style": "direct", "variant": "standard", "chain": ""}
-    said = [f"{name} {value}" for name, value in row.held.items() if usual.get(name) != value]
-    return ", ".join(said) or ", ".join(value for value in row.held.values() if value)
+    held = dict(row.held)
+    if held.get("variant") == "dynamic":
+        held["variant"] = f"dynamic {held.pop('chain')}".strip()
+    differing = {name: value for name, value in held.items() if usual.get(name) != value}
+    said = [value if name == "variant" else f"{name} {value}" for name, value in differing.items()]
+    return ", ".join(said) or ", ".join(value for value in held.values() if value)
 
 
 def _score(cell: Any) -> dict[str, str]:
@@ -252,27 +304,22 @@ def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], fie
     methods = {method: str(place) for place, method in enumerate(dict.fromkeys(row["method"] for row in rows), 1)}
     groups = dict[str, list[list[str]]]()
     for row in rows:
-        heading = ", ".join(row[name] for name in varying)
+        heading = ", ".join(filter(None, (row[name] for name in varying)))
         groups.setdefault(heading, []).append([*(row[name] for name in names), methods[row["method"]]])
     grid = _grid([field or names[0], *names[1:], "method"])
     for heading, group in groups.items():
         if heading:
-            grid.add_row(clean(heading), style="bold")
+            grid.add_heading(clean(heading))
         for first, *others in group:
             grid.add_row(clean(f"  {first}" if heading else first), *map(clean, others))
-    console.print(grid)
+    grid.print(console)
     for method, place in methods.items():
         console.print(clean(f"method {place}: {method}"))
     console.print()
 
 
 def _grid(names: Sequence[str]) -> Grid:
-    """An empty grid: the first column is for words, the others for numbers."""
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, name in enumerate(names):
-        header = Text("\n").join(clean(line) for line in name.split("\n"))
-        grid.add_column(header, justify="right" if place else "left", overflow="fold", no_wrap=place > 0)
-    return grid
+    return Grid([[clean(line) for line in name.split("\n")] for name in names])
 
 
 def _reply(reply: Reply) -> str:

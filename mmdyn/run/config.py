@@ -1,4 +1,4 @@
-"""A run's YAML file: the arguments of `evaluate`, by name, and nothing else."""
+"""A run's YAML file: the arguments of `evaluate`, by name, and what its report is broken down by."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from msgspec.structs import fields
 from mmdyn.data.convert import convert
 from mmdyn.errors import InputError, UserError
 from mmdyn.run.evaluate import evaluate
+from mmdyn.run.library import Library
 from mmdyn.sample import from_dict
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.run_folder import RunFolder
@@ -32,13 +33,17 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `evaluate`; paths are relative to the folder in which the command is typed."""
+    """Arguments of `evaluate`; paths are relative to the folder in which the command is typed. `by`: fields, for the report."""
 
     sets: tuple[str | Source, ...]
     models: tuple[str, ...]
     out: str
     modes: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
     styles: tuple[str, ...] = ("direct",)
+    knowledge: tuple[str, ...] = ()
+    elaborate: tuple[str, ...] = ()
+    library: Library = Library()
     policy: str = "mdk12"
     judges: tuple[str, ...] = ()
     judge_mode: str = "cascade"
@@ -65,6 +70,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     replicas: int = 1
     gpus: float | None = None
     partition: str = "cost"
+    by: tuple[str, ...] = ()
 
 
 OF_JUDGES = ("judge_mode", "votes", "rubric", "judge_pictures", "else_rules")
@@ -100,7 +106,7 @@ def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
 
 def run_config(config: Config, *, quiet: bool = False) -> RunFolder:
     """Carry out a config. Raises what `evaluate` raises, and UserError where several ranks are to import a set."""
-    arguments: dict[str, Any] = {name: getattr(config, name) for name in config.__struct_fields__}
+    arguments: dict[str, Any] = {name: getattr(config, name) for name in config.__struct_fields__ if name != "by"}
     if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
         raise UserError(
             f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert` makes one"

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,29 +15,31 @@ from mmdyn.data.images import open_image
 from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, ModelError, UserError
-from mmdyn.models.asker import request_key
+from mmdyn.keys import digest
 from mmdyn.models.budget import Budget, open_budget
-from mmdyn.models.cache import KIND, cache_folder
-from mmdyn.models.message import ImagePart, Message, TextPart, choices
+from mmdyn.models.message import ImagePart, Message, TextPart, choices, identity
 from mmdyn.models.model import Model, Spec, open_model
 from mmdyn.models.prices import Price
 from mmdyn.models.until_usable import TRIES
 from mmdyn.plugins import load
 from mmdyn.record import Usage
+from mmdyn.run.conditions import Wanted
 from mmdyn.run.config import Config
-from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, read_prompt, several
+from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, modes_of, read_prompt, several
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
 from mmdyn.run.judges import Judging, open_cascade
-from mmdyn.run.partition import ANSWER_TOKENS, BYTES_A_TOKEN, REASONING_TOKENS
+from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, check_sets, plan
-from mmdyn.run.runner import record_key
+from mmdyn.run.seen import Found, Seen
 from mmdyn.run.sets import Given, open_sets, variants_folder
+from mmdyn.run.shelves import open_shelves
+from mmdyn.run.turns import expands, opening
 from mmdyn.scoring.judge import AUTO, AUTOMATIC
 from mmdyn.scoring.rubrics._rubric import Rubric
 from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.run_folder import RECORD
-from mmdyn.work.store import Reader
+from mmdyn.text.tokens import BYTES_A_TOKEN, text_tokens
+from mmdyn.work.store import Store
 
 PIXELS_A_TOKEN = 28 * 28
 """Patches of most vision encoders after merging."""
@@ -97,19 +99,20 @@ def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: st
 
     Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese), one for
     PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by its task type, with
-    REASONING_TOKENS more where the style is not `direct`; where options are weighed none is written. A judge reads its prompt with a
+    REASONING_TOKENS more where it is to reason or to elaborate; where options are weighed none is written. A judge reads its prompt with a
     reply of that length, and writes VERDICT_TOKENS for its code and for each part or item. Raises UserError as `evaluate` does.
     """
-    config = Config(sets=(), models=tuple(several(models)), out=str(out), **settings)
+    config = Config(sets=(), models=several(models), out=str(out), **settings)
     names = ("address", "replicas", "gpus", "partition")
     open_executor(config.executor, **{name: getattr(config, name) for name in names})
-    job, ops, limit = _job(config), config.ops, 1 if config.limit is None else config.limit
+    ops, limit = config.ops, 1 if config.limit is None else config.limit
+    check(several(sets), out, several(config.styles), ops, epochs=config.epochs, limit=limit)
+    job = _job(config)
     scorer = Scorer(job.policy)
-    check(several(sets), out, job.modes, job.styles, ops, epochs=job.epochs, limit=limit)
     budget = open_budget(config.prices, config.max_cost, config.max_requests)
     asked, notes = _open_models(job.models, budget)
     known = [who.model for who in asked if who.model is not None]
-    check_weighing(known, job.styles)
+    check_weighing(known, job.wanted.styles)
     budget.check(known)
     judges = _Judges(config, scorer, budget, len(asked))
     rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
@@ -117,14 +120,13 @@ def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: st
         opened = open_sets(several(sets), Path(scratch))
         if ops:
             opened += [_variants(one, job.out) for one in opened]
-        seen = _Seen(job, stores)
-        for ask, messages in _messages(job, opened, scorer, skipped):
+        seen, scratch_store = Seen(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
+        for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
+            ask, root = prompts.ask, opened[prompts.ask.place].root
             for who in asked:
-                name = (who.label, opened[ask.place].root, ask.condition.mode)
-                _count(
-                    rows.setdefault(name, Row(*name)), who, ask, messages, seen.find(who.model, opened, ask, messages)
-                )
-            judges.count(opened[ask.place].root, ask, messages)
+                name = (who.label, root, ask.condition.mode)
+                _count_all(rows.setdefault(name, Row(*name)), who, prompts, seen, opened)
+            judges.count(root, ask, prompts.second or prompts.first)
     order = {who.label: place for place, who in enumerate(asked)}
     return Estimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
 
@@ -133,7 +135,7 @@ class _Judges:
     """The judges of a run, and what they would be asked about the answers of so many models."""
 
     def __init__(self, config: Config, scorer: Scorer, budget: Budget, models: int) -> None:
-        texts = tuple(several(config.judges))
+        texts = several(config.judges)
         judging = Judging(
             texts, config.judge_mode, config.votes, config.rubric, config.judge_pictures, config.else_rules
         )
@@ -184,30 +186,28 @@ def _rubric(name: str) -> Rubric:
     return found
 
 
-def text_tokens(text: str) -> float:
-    """An estimate of a text's tokens."""
-    return len(text.encode()) / BYTES_A_TOKEN
-
-
 def picture_tokens(width: int, height: int) -> float:
     """An estimate of a picture's tokens, by its size in pixels."""
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
 def _job(config: Config) -> Job:
-    modes, styles = several(config.modes), several(config.styles)
+    config.library.check()
+    names = (config.modes, config.styles, config.contexts, config.knowledge, config.elaborate)
+    wanted = Wanted(*map(several, names))
+    conditions = wanted.conditions()
     return Job(
         out=Path(config.out),
         models=config.models,
-        modes=tuple(modes),
-        styles=tuple(styles),
+        wanted=wanted,
         epochs=config.epochs,
         limit=config.limit,
         policy=config.policy,
-        prompt=read_prompt(Path(config.prompt), modes, styles) if config.prompt else "",
+        prompt=read_prompt(config.prompt, conditions),
         concurrency=config.concurrency,
         use_cache=config.use_cache,
         quiet=True,
+        library=config.library,
     )
 
 
@@ -240,51 +240,55 @@ def _variants(opened: SampleSet, out: Path) -> SampleSet:
     return SampleSet(folder)
 
 
-def _messages(
-    job: Job, opened: Sequence[SampleSet], scorer: Scorer, skipped: dict[str, int]
-) -> Iterator[tuple[Ask, tuple[Message, ...]]]:
+class _Prompts(Struct, frozen=True):
+    """What would be sent for an ask: what it opens with, and in a context of two turns the second prompt, with an expansion of
+    the usual length. `expanded`: the first one was counted for another ask already.
+    """
+
+    ask: Ask
+    first: tuple[Message, ...]
+    second: tuple[Message, ...] = ()
+    expanded: bool = False
+
+
+def _prompts(
+    job: Job, opened: Sequence[SampleSet], scorer: Scorer, scratch: Store, skipped: dict[str, int]
+) -> Iterator[_Prompts]:
     """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
-    conditions = conditions_of(job, opened)
+    conditions = conditions_of(job, modes_of(opened))
     check_sets(opened, conditions)
-    texts = [{point.point: point.text for point in one.knowledge()} for one in opened]
-    renderers = open_renderers(job, opened, texts)
-    for ask in plan(opened, conditions, job.epochs, job.limit):
+    renderers, expansions = open_renderers(job, opened), set[str]()
+    shelves = open_shelves(opened, conditions, job.library, scratch, limit=job.limit, quiet=job.quiet)
+    for ask in plan(opened, conditions, job.epochs, job.limit, shelves.by_set):
         if isinstance(ask, Skip):
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
             continue
         scorer.check(ask.sample)
         try:
-            yield ask, renderers[ask.place].messages(ask.sample, ask.condition)
+            first = opening(renderers[ask.place], ask)
+            if not expands(ask.condition.context):
+                yield _Prompts(ask, first)
+                continue
+            mark = digest([identity(first), ask.epoch])
+            notes = "x" * (BYTES_A_TOKEN * REASONING_TOKENS)
+            second = renderers[ask.place].messages(ask.sample, ask.condition, notes)
+            yield _Prompts(ask, first, second, mark in expansions)
+            expansions.add(mark)
         except ValueError as error:
             raise InputError(opened[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
 
-class _Seen:
-    """What is answered already: in the run, and in the response cache."""
-
-    def __init__(self, job: Job, stores: ExitStack) -> None:
-        folders = (job.out / "records", cache_folder())
-        run, cache = (stores.enter_context(Reader(folder)) if folder.is_dir() else None for folder in folders)
-        self._run, self._cache = run, cache if job.use_cache else None
-
-    def find(
-        self, model: Model | None, opened: Sequence[SampleSet], ask: Ask, messages: tuple[Message, ...]
-    ) -> Literal["", "there", "cached"]:
-        """Where the answer to an ask is."""
-        if model is None:
-            return ""
-        request = request_key(model, messages, ask.epoch)
-        key = record_key(opened[ask.place], ask, model.label, request)
-        if self._run is not None and self._run.get(RECORD, key) is not None:
-            return "there"
-        if self._cache is not None and model.cached and self._cache.get(KIND, request) is not None:
-            return "cached"
-        return ""
+def _count_all(row: Row, who: _Asked, prompts: _Prompts, seen: Seen, opened: Sequence[SampleSet]) -> None:
+    """Count what would be sent for an ask, an expansion once."""
+    ask, found = prompts.ask, seen.find(who.model, opened[prompts.ask.place], prompts.ask, prompts.first)
+    if prompts.second and not prompts.expanded:
+        expansion = seen.find_expansion(who.model, ask, prompts.first)
+        _count(row, who, prompts.first, REASONING_TOKENS, expansion)
+    messages = prompts.second or prompts.first
+    _count(row, who, messages, 0 if choices(messages) else _answer_tokens(ask, messages), found)
 
 
-def _count(
-    row: Row, who: _Asked, ask: Ask, messages: tuple[Message, ...], found: Literal["", "there", "cached"]
-) -> None:
+def _count(row: Row, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:
     row.planned += 1
     if found:
         setattr(row, found, getattr(row, found) + 1)
@@ -293,7 +297,7 @@ def _count(
     images = [part for part in parts if isinstance(part, ImagePart)]
     text = sum(text_tokens(part.text) for part in parts if isinstance(part, TextPart))
     prompt_tokens = round(text + sum(_picture_tokens(part.path) for part in images))
-    _add(row, who, Usage(prompt_tokens, 0 if choices(messages) else _answer_tokens(ask, messages)), len(images))
+    _add(row, who, Usage(prompt_tokens, written), len(images))
 
 
 def _add(row: Row, who: _Asked, usage: Usage, images: int, times: int = 1) -> None:
@@ -307,7 +311,8 @@ def _add(row: Row, who: _Asked, usage: Usage, images: int, times: int = 1) -> No
 
 
 def _answer_tokens(ask: Ask, messages: tuple[Message, ...]) -> int:
-    reasoning = 0 if ask.condition.style == "direct" or choices(messages) else REASONING_TOKENS
+    aside = choices(messages) or (expands(ask.condition.context) and ask.condition.style == "direct")
+    reasoning = REASONING_TOKENS if reasons(ask.condition) and not aside else 0
     return ANSWER_TOKENS[ask.sample.task_type] + reasoning
 
 

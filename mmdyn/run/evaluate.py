@@ -13,26 +13,34 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from mmdyn.context import NONE
 from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
+from mmdyn.keys import Json
 from mmdyn.models.budget import Budget, open_budget
 from mmdyn.models.device import installed
 from mmdyn.models.message import NO_WEIGHING
 from mmdyn.models.model import Model, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
+from mmdyn.run.conditions import Wanted
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job
 from mmdyn.run.in_force import begun, scoring_of, settle
 from mmdyn.run.judges import Judging, open_cascade
-from mmdyn.run.plan import check_sets, count, parse_conditions, plan
+from mmdyn.run.library import Library
+from mmdyn.run.plan import check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store
+from mmdyn.run.shelves import open_shelves
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb.chains import parse_chains
 from perturb.pipeline import perturb
+
+OWN_POINTS = Library()
+"""Each set's own knowledge points, as they come."""
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions")
 """What of run.json may differ when a run goes on; `limit` may grow."""
@@ -44,7 +52,11 @@ def evaluate(
     out: str | Path,
     *,
     modes: str | Sequence[str] = (),
+    contexts: str | Sequence[str] = (),
     styles: str | Sequence[str] = "direct",
+    knowledge: str | Sequence[str] = (),
+    elaborate: str | Sequence[str] = (),
+    library: Library = OWN_POINTS,
     policy: str = "mdk12",
     judges: str | Sequence[str] = (),
     judge_mode: str = "cascade",
@@ -73,31 +85,27 @@ def evaluate(
     partition: str = "cost",
     quiet: bool = False,
 ) -> RunFolder:
-    """Ask every model every sample under every mode and style, score the replies and record them in `out`.
+    """Ask every model every sample under every mode, context and style, score the replies and record them in `out`.
 
     A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept
     under out/sets. Called again with the same arguments it goes on where it stopped.
-
-    `judges`: MODELs, the cheap one first, that judge by a `rubric`, with so many `votes`, what the rules of the `policy` do not
-    call right; all replies where `judge_mode` is parallel. `judge_pictures`: they are shown the pictures.
-    Their scores come into force when no verdict is missing; with `else_rules` the rules' score counts where none could be had.
-    `executor`: local (this process), accelerate (processes of a launcher, whose RANK and WORLD_SIZE choose it by themselves;
-    `partition` shares the asks out) or ray (`replicas` of each model on the cluster at `address`, with `gpus` each).
-    `prices`: a file as `read_prices` reads it, for what the replies cost. `max_cost`, `max_requests`: limits of this call.
+    `modes` to `elaborate`: as `parse_conditions` reads them; `library`: where knowledge comes from. `judges` to `else_rules`: as
+    `Judging` has them; judges' scores come into force when no verdict is missing. `executor` to `partition`: as for
+    `open_executor`. `prices`: a file as `read_prices` reads it. `max_cost`, `max_requests`: limits of this call.
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
-    sets, models, modes, styles = several(sets), several(models), several(modes), several(styles)
+    sets = several(sets)
+    wanted = Wanted(*map(several, (modes, styles, contexts, knowledge, elaborate)))
     doer = open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
-    check(sets, out, modes, styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
+    check(sets, out, wanted.styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
+    library.check()
     vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
     vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
-    text = read_prompt(Path(prompt), modes, styles) if prompt else ""
-    lists = tuple(models), tuple(modes), tuple(styles)
-    judging = Judging(tuple(several(judges)), judge_mode, votes, rubric, judge_pictures, else_rules)
-    job = Job(Path(out), *lists, epochs, limit, policy, text, concurrency, use_cache, quiet, judging)
+    judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
+    text = read_prompt(prompt, wanted.conditions())
+    asked = Path(out), several(models), wanted, epochs, limit, policy, text, concurrency, use_cache, quiet
     budget = open_budget(prices, max_cost, max_requests).share(doer.ranks.number, doer.ranks.size)
-    _carry_out(job, sets, doer, ops, vary, budget)
-    return RunFolder(out)
+    return _carry_out(Job(*asked, judging, library), sets, doer, ops, vary, budget)
 
 
 def _carry_out(
@@ -107,10 +115,10 @@ def _carry_out(
     ops: str,
     vary: Callable[[SampleSet, Path], SampleSet],
     budget: Budget,
-) -> None:
+) -> RunFolder:
     """Bring the sets together, write run.json and ask."""
     scorer, models = Scorer(job.policy), _open_models(job.models)
-    check_weighing(models, job.styles)
+    check_weighing(models, job.wanted.styles)
     settings: dict[str, Any] = {"concurrency": job.concurrency, "use_cache": job.use_cache, "budget": budget}
     with open_cascade(scorer, job.judging, **settings) as cascade, ExitStack() as stores:
         budget.check([*models, *(judge.asker.model for judge in cascade.judges)])
@@ -122,27 +130,29 @@ def _carry_out(
         doer.meet(store)
         if doer.ranks.number:
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
-        conditions = conditions_of(job, opened)
+        conditions = conditions_of(job, modes_of(opened))
         check_sets(opened, conditions)
-        planned, skipped = count(plan(opened, conditions, job.epochs, job.limit), cascade.check)
+        known = RunFolder(job.out).config.knowledge if doer.ranks.number else None
+        options: dict[str, Any] = {"limit": job.limit, "settings": known, "quiet": job.quiet}
+        shelves = open_shelves(opened, conditions, job.library, store, **options)
+        asks = plan(opened, conditions, job.epochs, job.limit, shelves.by_set)
+        planned, skipped = count(asks, cascade.check)
         job = replace(job, sets=tuple(one.folder for one in opened), conditions=conditions, planned=planned)
-        config = _config(job, opened, models, skipped, ops)
+        config = _config(job, opened, models, skipped, ops, shelves.settings)
         _begin(job.out, config, scoring_of(cascade), write=not doer.ranks.number)
-        doer.run(Engine(job, opened, models, store, budget, cascade))
+        doer.run(Engine(job, opened, models, store, budget, cascade, shelves.by_set))
         if cascade.judges and not doer.ranks.number:
             settle(RunFolder(job.out), store, cascade, else_rules=job.judging.else_rules)
+    return RunFolder(job.out)
 
 
-def several(given: Any) -> list[Any]:
-    """One given thing, or several of them, as a list."""
-    return [given] if isinstance(given, str | Path | SampleSet) else list(given)
+def several(given: Any) -> tuple[Any, ...]:
+    """One given thing, or several of them."""
+    return (given,) if isinstance(given, str | Path | SampleSet) else tuple(given)
 
 
-def check(
-    sets: Sequence[Given], out: str | Path, modes: Sequence[str], styles: Sequence[str], ops: str, **numbers: int
-) -> None:
+def check(sets: Sequence[Given], out: str | Path, styles: Sequence[str], ops: str, **numbers: int) -> None:
     """Raise UserError for what can be told before anything is written."""
-    parse_conditions(modes, styles)
     for what, number in numbers.items():
         if number < 1:
             raise UserError(f"{what} is {number}: give 1 or more")
@@ -177,19 +187,25 @@ def check_labels(labels: Sequence[str]) -> None:
         raise UserError(f"two models are called {twice[0]}: tell them apart with label=")
 
 
-def _modes_of(sets: Sequence[SampleSet]) -> list[str]:
+def modes_of(sets: Sequence[SampleSet]) -> list[str]:
+    """The modes that ask what the sets hold, with nothing beside it."""
     made = {opened.manifest.parent is not None for opened in sets}
     return [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
 
 
-def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
-    """A job's modes in its styles; without modes those that the sets hold."""
-    conditions = parse_conditions(job.modes or _modes_of(sets), job.styles)
+def conditions_of(job: Job, usual: Sequence[str]) -> tuple[Condition, ...]:
+    """A job's modes, crossed with its contexts and styles; the `usual` modes where it names none."""
+    conditions = job.wanted.conditions(usual)
     return tuple(replace(condition, style="custom") for condition in conditions) if job.prompt else conditions
 
 
 def _config(
-    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], ops: str
+    job: Job,
+    sets: Sequence[SampleSet],
+    models: Sequence[Model],
+    skipped: dict[str, int],
+    ops: str,
+    knowledge: dict[str, Json],
 ) -> RunConfig:
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
@@ -203,6 +219,7 @@ def _config(
         versions=_versions(models),
         planned=job.planned * len(models),
         skipped=skipped,
+        knowledge=knowledge,
     )
 
 
@@ -228,7 +245,8 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
     """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
     if not config.planned:
         raise UserError(
-            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, likelihood single choices or statements"
+            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, a hint samples that have it, "
+            "likelihood single choices or statements"
         )
     run = RunFolder(out) if (out / RUN).is_file() else None
     if run is not None:
@@ -247,16 +265,20 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         write_config(out, begun(config, asked, run))
 
 
-def read_prompt(file: Path, modes: Sequence[str], styles: Sequence[str]) -> str:
-    """The text of the user's own template. Raises UserError where it cannot be read or does not fit."""
-    if tuple(styles) != ("direct",):
+def read_prompt(name: str | Path | None, conditions: Sequence[Condition]) -> str:
+    """The text of the user's own template, empty where there is none. Raises UserError where it cannot be read or does not fit."""
+    if not name:
+        return ""
+    file = Path(name)
+    if any(condition.style != "direct" for condition in conditions):
         raise UserError("--prompt is a style of its own: leave --style out")
     try:
         custom = Template.parse(file.read_text(encoding="utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file} cannot be read as a prompt ({error}): give a UTF-8 text file") from None
-    if "{knowledge}" not in custom.text and any("kprag" in mode for mode in modes):
+    beside = [condition.context for condition in conditions if condition.context != NONE]
+    if "{knowledge}" not in custom.text and beside:
         raise UserError(
-            f"{file} does not contain {{knowledge}}, which kprag needs: put it where the knowledge should stand"
+            f"{file} does not contain {{knowledge}}, which {beside[0]} needs: put it where the knowledge should stand"
         )
     return custom.text

@@ -17,7 +17,8 @@ from mmdyn.record import Record
 from mmdyn.reporting.tabular import safe_cell
 from mmdyn.run.judged_cells import Row, as_json, judged_cells, judged_columns
 from mmdyn.run.recorded import sample_of
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.sample import from_json
+from mmdyn.work.run_folder import EXPANSION, Expansion, RunFolder
 from mmdyn.work.store import Reader
 
 COLUMNS: dict[str, type] = {
@@ -28,6 +29,7 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("draw", "epoch"), int),
     **dict.fromkeys(("points", "score", "weight"), float),
     **dict.fromkeys(("status", "extracted", "rule", "parts"), str),
+    **dict.fromkeys(("beside", "expansion"), str),
     **dict.fromkeys(("reply", "reasoning", "finish_reason", "error", "changed"), str),
     "final": bool,
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "attempts"), int),
@@ -38,7 +40,7 @@ COLUMNS: dict[str, type] = {
 
 No cell is a structure, in any format: those in AS_JSON are JSON texts, empty where there is nothing.
 """
-AS_JSON = frozenset(("extracted", "parts", "logprobs", "option_tokens"))
+AS_JSON = frozenset(("extracted", "parts", "beside", "logprobs", "option_tokens"))
 
 SAMPLE_COLUMNS: dict[str, type] = dict.fromkeys(
     ("question", "options", "answer", "images", "knowledge_points", "explanation"), str
@@ -64,7 +66,7 @@ def export(run: RunFolder | str | Path, file: str | Path, *, samples: bool = Fal
 
 def _rows(run: RunFolder, fields: Mapping[str, type], reader: Reader, samples: bool) -> Iterator[Row]:
     for record in run.records():
-        row = _row(record) | judged_cells(run.config, reader, record.key)
+        row = _row(record) | judged_cells(run.config, reader, record.key) | {"expansion": _expansion(reader, record)}
         for name, value in record.fields.items():
             kind = fields[f"field.{name}"]
             row[f"field.{name}"] = str(value) if kind is str else kind(value)
@@ -82,6 +84,12 @@ def _row(record: Record) -> Row:
             value = getattr(part, name)
             row[name] = as_json(value) if name in AS_JSON else value
     return row
+
+
+def _expansion(reader: Reader, record: Record) -> str | None:
+    """What the model wrote on knowledge points before it was shown the question."""
+    value = reader.get(EXPANSION, record.expansion) if record.expansion else None
+    return None if value is None else from_json(value, Expansion).reply.text
 
 
 def _sample(run: RunFolder, record: Record, reader: Reader) -> Row:

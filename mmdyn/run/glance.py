@@ -17,6 +17,7 @@ from mmdyn.record import Usage
 from mmdyn.reporting.spending import Spending
 from mmdyn.work.run_folder import (
     COMPARISON,
+    EXPANSION,
     FAILURE,
     RECORD,
     RUN,
@@ -101,20 +102,24 @@ def glance(folder: Path) -> Glance:
     spending = {entry.label: Spending(entry.label) for entry in run.config.models}
     scorings = [scoring for scoring in (run.config.in_force, run.config.under_way) if scoring]
     kinds = {scoring.scorer: score_kind(scoring.scorer) for scoring in scorings}
-    unscored = Counter[str]()
+    unscored, answered = Counter[str](), 0
     with Reader(run.records_folder) as reader:
         try:
             for key, value in reader.items(RECORD):
+                answered += 1
                 unscored.update(scorer for scorer, kind in kinds.items() if reader.get(kind, key) is None)
                 record = msgspec.json.decode(value, type=_Record)
                 by_model = spending.setdefault(record.model, Spending(record.model))
                 by_model.add(record.reply.usage, record.reply.cost, record.reply.currency)
+            for _, value in reader.items(EXPANSION):
+                found = msgspec.json.decode(value, type=_Record)
+                by_model = spending.setdefault(found.model, Spending(found.model))
+                by_model.add(found.reply.usage, found.reply.cost, found.reply.currency)
             judges = [_judging(reader, entry) for entry in run.config.all_judges]
         except msgspec.DecodeError as error:
             raise UserError(f"{folder} holds a record that cannot be read ({error})") from None
         keys = groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0])
         failed = sum(reader.get(RECORD, key) is None for key, _ in keys)
-    answered = sum(one.replies for one in spending.values())
     config = run.config
     return Glance(
         name=run.name,

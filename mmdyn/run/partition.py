@@ -12,18 +12,19 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from mmdyn.context import Context
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import stream
+from mmdyn.record import Condition
 from mmdyn.run.plan import Ask
 from mmdyn.sample import TaskType
+from mmdyn.text.tokens import text_tokens
 
 Strategy = Literal["size", "count", "cost"]
 STRATEGIES: tuple[Strategy, ...] = ("size", "count", "cost")
 CHUNK = 64
 """Asks of a chunk where `count` is given no number."""
 
-BYTES_A_TOKEN = 4
-"""Of UTF-8 text: right for English, and near it for Chinese, whose characters take three bytes."""
 PICTURE_TOKENS = 800
 READING = 0.1
 """What a token that is read costs of one that is written: a prompt is read at once, an answer is written word by word."""
@@ -35,7 +36,7 @@ ANSWER_TOKENS: dict[TaskType, int] = {
     "open_ended": 400,
 }
 REASONING_TOKENS = 400
-"""More where the style is another than `direct`."""
+"""More where `reasons` says so."""
 
 Costs: TypeAlias = NDArray[np.float32]
 Owners: TypeAlias = NDArray[np.int32]
@@ -88,13 +89,15 @@ class Partition(Struct, frozen=True):
         return np.add.reduceat(costs, np.arange(0, len(costs), self.asks))
 
 
-def cost(ask: Ask, knowledge: int = 0) -> float:
-    """What an ask is expected to cost, in tokens written: its prompt and pictures read, an answer of its task's kind written.
-
-    `knowledge`: bytes of text laid beside the question.
-    """
+def cost(ask: Ask) -> float:
+    """What an ask is expected to cost, in tokens written: its prompt and pictures read, an answer of its task's kind written."""
     sample = ask.sample
-    text = len(sample.question.encode()) + sum(len(option.text.encode()) for option in sample.options) + knowledge
-    read = text / BYTES_A_TOKEN + PICTURE_TOKENS * len(set(sample.all_images))
-    written = ANSWER_TOKENS[sample.task_type] + (REASONING_TOKENS if ask.condition.style != "direct" else 0)
-    return READING * read + written
+    texts = [sample.question, *(option.text for option in sample.options), ask.laid.text if ask.laid else ""]
+    read = sum(map(text_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))
+    return READING * read + ANSWER_TOKENS[sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) else 0)
+
+
+def reasons(condition: Condition) -> bool:
+    """Whether more is written than an answer: reasoning, or what the model has to say of knowledge that lies there."""
+    context = Context.parse(condition.context)
+    return condition.style != "direct" or (context.source is not None and context.elaborate != "none")

@@ -4,48 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from kprag.context import Laid
+from mmdyn.context import NONE
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition
 from mmdyn.run.render import LIKELIHOOD, WEIGHED
 from mmdyn.sample import Sample
 
-MODES: dict[str, Condition] = {
-    "standard": Condition(),
-    "dynamic": Condition(variant="dynamic"),
-    "kprag": Condition(context="kprag"),
-    "dynamic+kprag": Condition(variant="dynamic", context="kprag"),
-}
-STYLES = ("direct", "cot", LIKELIHOOD)
+if TYPE_CHECKING:
+    from mmdyn.run.shelves import Shelf
 
 
 class Ask(Struct, frozen=True):
-    """One question to put: a sample of the `place`-th set, under a condition, in an epoch (from 0)."""
+    """One question to put: a sample of the `place`-th set, under a condition, in an epoch (from 0).
+
+    laid: what lies beside it; None where the condition's context is none.
+    """
 
     place: int
     sample: Sample
     condition: Condition
     epoch: int
+    laid: Laid | None = None
 
 
 class Skip(Struct, frozen=True):
     """A sample that a mode cannot ask, such as one without knowledge points in kprag, or a blank by likelihood."""
 
     mode: str
-
-
-def parse_conditions(modes: Sequence[str], styles: Sequence[str]) -> tuple[Condition, ...]:
-    """Every mode in every style. Raises UserError for an unknown name."""
-    for given, known, what in ((modes, MODES, "mode"), (styles, STYLES, "style")):
-        for name in given:
-            if name not in known:
-                raise UserError(f"there is no {what} {name!r}{did_you_mean(name, known)}: {', '.join(known)} are")
-    pairs = dict.fromkeys((mode, style) for mode in modes for style in styles)
-    return tuple(msgspec.structs.replace(MODES[mode], style=style) for mode, style in pairs)
 
 
 def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> None:
@@ -65,9 +57,19 @@ def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> No
 
 
 def plan(
-    sets: Sequence[SampleSet], conditions: Sequence[Condition], epochs: int, limit: int | None
+    sets: Sequence[SampleSet],
+    conditions: Sequence[Condition],
+    epochs: int,
+    limit: int | None,
+    shelves: Sequence[Shelf] = (),
 ) -> Iterator[Ask | Skip]:
-    """Stream the asks set by set, sample by sample. `limit` keeps the first parents of each standard set, with their variants."""
+    """Stream the asks set by set, sample by sample; `shelves`: one for each set, where a condition has a context."""
+    for place, sample in samples(sets, limit):
+        yield from asks_of(place, sample, conditions, epochs, shelves[place] if shelves else None)
+
+
+def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int, Sample]]:
+    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their variants."""
     kept = _first_parents(sets, limit) if limit is not None else {}
     for place, opened in enumerate(sets):
         for sample in opened:
@@ -78,7 +80,7 @@ def plan(
                     f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb` made",
                 )
             if limit is None or sample.parent in kept[opened.root]:
-                yield from asks_of(place, sample, conditions, epochs)
+                yield place, sample
 
 
 def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = None) -> tuple[int, dict[str, int]]:
@@ -94,25 +96,32 @@ def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = N
     return planned, skipped
 
 
-def asks_of(place: int, sample: Sample, conditions: Sequence[Condition], epochs: int) -> Iterator[Ask | Skip]:
+def asks_of(
+    place: int, sample: Sample, conditions: Sequence[Condition], epochs: int, shelf: Shelf | None = None
+) -> Iterator[Ask | Skip]:
+    """The asks of one sample; a mode, or a style, in which it cannot be asked is skipped once."""
     variant = "dynamic" if sample.variant else "standard"
-    skipped = set[str]()
+    chain = sample.variant.chain if sample.variant else ""
+    skipped, beside = set[str](), dict[str, Laid | None]()
     for condition in conditions:
         if condition.variant != variant:
             continue
-        if (lacking := _lacking(sample, condition)) is not None:
+        if condition.context != NONE and condition.context not in beside:
+            assert shelf is not None, "a context needs a shelf"
+            beside[condition.context] = shelf.lay(sample, condition.context)
+        laid = beside.get(condition.context)
+        if (lacking := _lacking(sample, condition, laid)) is not None:
             if lacking not in skipped:  # once, however many styles it would have been asked in
                 skipped.add(lacking)
                 yield Skip(lacking)
             continue
-        chain = sample.variant.chain if sample.variant else ""
         for epoch in range(epochs):
-            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch)
+            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, laid)
 
 
-def _lacking(sample: Sample, condition: Condition) -> str | None:
+def _lacking(sample: Sample, condition: Condition, laid: Laid | None) -> str | None:
     """The mode, or the style, in which a sample cannot be asked."""
-    if condition.context == "kprag" and not sample.knowledge_points:
+    if condition.context != NONE and laid is None:
         return condition.mode
     return LIKELIHOOD if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED else None
 

@@ -21,8 +21,9 @@ from mmdyn.prompts import templates_digest
 from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
 from mmdyn.run.prediction_files import LONGEST_CELL, Row, read_predictions
-from mmdyn.run.runner import record_of
+from mmdyn.run.runner import record_key, record_of
 from mmdyn.run.sets import Given, entry_of, open_sets, run_store
+from mmdyn.run.turns import Answered
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import (
@@ -166,7 +167,8 @@ def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json]
         )
         book.conditions.add(condition)
         ask = Ask(0, sample, replace(condition, chain=sample.variant.chain if sample.variant else ""), 0)
-        record = record_of(opened, ask, label, digest(["predictions", label, identity, sample.digest]), reply)
+        request = digest(["predictions", label, identity, sample.digest])
+        record = record_of(opened, ask, label, record_key(opened, ask, label, request), Answered(reply, request))
         store.put(SAMPLE, record.digest, canonical(sample))
         score = scorer.score(sample, reply)
         if reply.error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from kprag.context import knowledge_block
+from mmdyn.context import HINT, NONE, Context
 from mmdyn.data.images import ImageFolder
 from mmdyn.keys import sha256
 from mmdyn.models.message import ChoicesPart, ImagePart, Message, Part, TextPart
@@ -19,25 +19,28 @@ LIKELIHOOD = "likelihood"
 WEIGHED = ("single_choice", "true_false")
 """The task types that can be asked so."""
 
+_LAYOUTS = {"none": "knowledge", "inline": "kprag", "two-turn": "expansion"}
+"""What the templates are called, by how the model is to elaborate on knowledge."""
+
 
 class Renderer:
-    """Renders the samples of one set: its pictures, its knowledge texts, and the user's own template if there is one."""
+    """Renders the samples of one set: its pictures, and the user's own template if there is one."""
 
-    def __init__(self, images: ImageFolder, texts: Mapping[str, str], custom: Template | None = None) -> None:
-        self._images, self._texts, self._custom = images, texts, custom
+    def __init__(self, images: ImageFolder, custom: Template | None = None) -> None:
+        self._images, self._custom = images, custom
 
-    def messages(self, sample: Sample, condition: Condition) -> tuple[Message, ...]:
+    def messages(self, sample: Sample, condition: Condition, beside: str = "") -> tuple[Message, ...]:
         """The one user message, pictures where their marks stand; pictures without a mark come first.
 
-        Where options are to be weighed, an answer that is begun follows, with what it may go on with.
-        Raises ValueError where a picture is missing.
+        beside: the text that lies beside the question. Where options are to be weighed, an answer that is begun follows, with
+        what it may go on with. Raises ValueError where a picture is missing.
         """
         weighed = condition.style == LIKELIHOOD
         seen = set[int]()
         values: dict[str, list[Part]] = {
             "question": self._marked(sample.question, sample, seen),
             "options": self._options(sample, seen),
-            "knowledge": [TextPart(knowledge_block(sample, self._texts))] if condition.context == "kprag" else [],
+            "knowledge": [TextPart(beside)] if beside else [],
             "instruction": _instruction(sample, weighed),
         }
         shown = {name for name, parts in values.items() if parts}
@@ -81,8 +84,23 @@ def _bytes_digest(images: ImageFolder, ref: ImageRef) -> str:
     return sha256(images.read(ref))
 
 
+def to_elaborate(sample: Sample, beside: str) -> tuple[Message, ...]:
+    """What has a model elaborate on knowledge before it is shown the sample's question: the sample lends its language alone."""
+    pieces = template("elaborate", sample.language).blocks({"knowledge"})
+    return (
+        Message(
+            "user", tuple(_merged(part for piece in pieces for part in _fill(piece, {"knowledge": [TextPart(beside)]})))
+        ),
+    )
+
+
 def _layout(condition: Condition) -> str:
-    return condition.style if condition.context == "none" else f"{condition.context}_{condition.style}"
+    """The template's name; that of two turns is of the second one."""
+    if condition.context == NONE:
+        return condition.style
+    context = Context.parse(condition.context)
+    kind = HINT if context.hint else _LAYOUTS[context.elaborate]
+    return f"{kind}_{condition.style}"
 
 
 def _instruction(sample: Sample, weighed: bool) -> list[Part]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -18,7 +19,7 @@ from mmdyn.record import Record, Reply
 from mmdyn.run.draining import see_through, waiting_for
 from mmdyn.run.grader import Grader, JudgeLine
 from mmdyn.run.plan import Ask, Skip
-from mmdyn.run.render import Renderer
+from mmdyn.run.turns import Answered, Turns
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE
 from mmdyn.work.store import Store
@@ -34,12 +35,12 @@ class Runner:
     def __init__(
         self,
         sets: Sequence[SampleSet],
-        renderers: Sequence[Renderer],
+        turns: Turns,
         store: Store,
         grader: Grader,
         progress: ProgressBar,
     ) -> None:
-        self._sets, self._renderers, self._store = sets, renderers, store
+        self._sets, self._turns, self._store = sets, turns, store
         self._grader, self._progress = grader, progress
         self._failed = self._retried = self._cached = 0
         self._stopped: Stopped | None = None
@@ -83,35 +84,34 @@ class Runner:
                     break
                 if isinstance(ask, Skip):
                     continue
-                if (request := await self._unanswered(asker, ask, line)) is None:
+                if (unanswered := await self._unanswered(asker, ask, line)) is None:
                     await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
                     continue
                 await slots.acquire()
-                tasks.create_task(self._ask(asker, ask, line, *request)).add_done_callback(lambda _: slots.release())
+                tasks.create_task(self._ask(asker, ask, line, *unanswered)).add_done_callback(lambda _: slots.release())
 
-    async def _unanswered(self, asker: Asker, ask: Ask, line: JudgeLine) -> tuple[tuple[Message, ...], str, str] | None:
-        """The messages, the request's key and the record's; None where the record is there, which is then scored if need be."""
-        messages = self._messages(ask)
-        request = asker.request_key(messages, ask.epoch)
-        key = record_key(self._sets[ask.place], ask, asker.model.label, request)
+    async def _unanswered(self, asker: Asker, ask: Ask, line: JudgeLine) -> tuple[tuple[Message, ...], str] | None:
+        """What is sent first, and the record's key; None where the record is there, which is then scored if need be."""
+        with self._explaining(ask):
+            first = self._turns.opening(ask)
+        key = record_key(self._sets[ask.place], ask, asker.model.label, asker.request_key(first, ask.epoch))
         known = self._store.get(RECORD, key)
         if known is None:
-            return messages, request, key
+            return first, key
         asker.answers = True
         if not self._grader.is_settled(key):
             await self._grade(key, ask, msgspec.json.decode(known, type=Record).reply, line)
         self._progress.advance(there=True)
         return None
 
-    async def _ask(
-        self, asker: Asker, ask: Ask, line: JudgeLine, messages: tuple[Message, ...], request: str, key: str
-    ) -> None:
+    async def _ask(self, asker: Asker, ask: Ask, line: JudgeLine, first: tuple[Message, ...], key: str) -> None:
         try:
-            reply = await asker.ask(messages, ask.epoch)
+            with self._explaining(ask):
+                answered = await self._turns.carry_out(asker, ask, first)
         except Stopped as stopped:
             self._halt(asker, line, stopped)
             return
-        record = record_of(self._sets[ask.place], ask, asker.model.label, request, reply)
+        reply, record = answered.reply, record_of(self._sets[ask.place], ask, asker.model.label, key, answered)
         self._store.put(
             SAMPLE, record.digest, canonical(ask.sample)
         )  # first: no record without its sample, whatever happens
@@ -125,9 +125,11 @@ class Runner:
             await self._grade(key, ask, reply, line)
         self._progress.advance()
 
-    def _messages(self, ask: Ask) -> tuple[Message, ...]:
+    @contextmanager
+    def _explaining(self, ask: Ask) -> Iterator[None]:
+        """Say of which sample a picture is missing."""
         try:
-            return self._renderers[ask.place].messages(ask.sample, ask.condition)
+            yield
         except ValueError as error:
             raise InputError(self._sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
@@ -159,16 +161,16 @@ class Runner:
 
 
 def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
-    """The key of the record of an ask of a sample of this set, put to the model of this label by the request of this key."""
+    """The key of the record of an ask of a sample of this set, put to the model of this label by the first request of this key."""
     return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
 
-def record_of(opened: SampleSet, ask: Ask, label: str, request: str, reply: Reply) -> Record:
-    """What is kept of a reply to an ask of a sample of this set."""
+def record_of(opened: SampleSet, ask: Ask, label: str, key: str, answered: Answered) -> Record:
+    """What is kept under `key` of the answer to an ask of a sample of this set."""
     sample = ask.sample
     return Record(
-        key=record_key(opened, ask, label, request),
-        request=request,
+        key=key,
+        request=answered.request,
         digest=sample.digest,
         model=label,
         set=opened.root,
@@ -178,10 +180,12 @@ def record_of(opened: SampleSet, ask: Ask, label: str, request: str, reply: Repl
         parent_type=(sample.variant and sample.variant.parent_type) or sample.task_type,
         language=sample.language,
         condition=ask.condition,
-        reply=reply,
+        reply=answered.reply,
         group=sample.group,
         fields=sample.fields,
         points=sample.points,
         draw=sample.variant.draw if sample.variant else 0,
         epoch=ask.epoch,
+        beside=ask.laid.beside if ask.laid else None,
+        expansion=answered.expansion,
     )

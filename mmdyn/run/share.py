@@ -28,17 +28,16 @@ class Share:
         self._sets = [LocatedSet(opened) for opened in engine.sets]
         places, offsets, turns, costs = array("I"), array("q"), array("I"), array("f")
         last, turn = (-1, -1), 0
-        lengths = [{point: len(text.encode()) for point, text in texts.items()} for texts in engine.texts]
-        for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit):
+        self._shelves = engine.shelves
+        for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit, self._shelves):
             if isinstance(ask, Skip):
                 continue
             at = ask.place, self._sets[ask.place].at
             last, turn = at, turn + 1 if at == last else 0
-            beside = ask.sample.knowledge_points if ask.condition.context == "kprag" else ()
             places.append(ask.place)
             offsets.append(at[1])
             turns.append(turn)
-            costs.append(cost(ask, sum(lengths[ask.place].get(point, len(point)) for point in beside)))
+            costs.append(cost(ask))
         estimated = np.frombuffer(costs, np.float32)
         order = partition.order(estimated, partition.owners(estimated, shares, seed), number)
         self._places = np.frombuffer(places, np.uint32)[order]
@@ -51,5 +50,6 @@ class Share:
     def __iter__(self) -> Iterator[Ask]:
         for place, offset, turn in zip(self._places, self._offsets, self._turns, strict=True):
             sample = self._sets[place].read(int(offset))
-            asks = asks_of(int(place), sample, self._job.conditions, self._job.epochs)
+            shelf = self._shelves[place] if self._shelves else None
+            asks = asks_of(int(place), sample, self._job.conditions, self._job.epochs, shelf)
             yield [ask for ask in asks if isinstance(ask, Ask)][turn]

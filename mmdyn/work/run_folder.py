@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
@@ -11,14 +12,21 @@ from msgspec import Struct
 
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, canonical
-from mmdyn.record import Condition, Record, Score
+from mmdyn.record import Condition, Record, Reply, Score
 from mmdyn.sample import from_json
 from mmdyn.work.store import Reader
 
 RUN, COMPARISON = "run.json", "compare.json"
 """What a folder holds that a run, or a comparison, was made in."""
 SCHEMA = 1
-RECORD, FAILURE, SAMPLE = "record", "failure", "sample"
+RECORD, FAILURE, SAMPLE, EXPANSION = "record", "failure", "sample", "expansion"
+
+
+class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model (by its label) wrote on knowledge points before it was shown the question; by its request's key beside the records."""
+
+    model: str
+    reply: Reply
 
 
 class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,6 +85,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     user's own template, `prompts` a digest of all templates.
 
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.
+    `knowledge`: how knowledge was laid beside the questions, empty where there was none.
     """
 
     sets: tuple[SetEntry, ...]
@@ -94,6 +103,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     judges: tuple[JudgeEntry, ...] = ()
     judge_mode: str = ""
     under_way: Scoring | None = None
+    knowledge: dict[str, Json] = {}
     schema: int = SCHEMA
 
     @property
@@ -147,9 +157,20 @@ class RunFolder:
 
     def records(self) -> Iterator[Record]:
         """Every record, with the score that is in force; each failure that was not mended since, once."""
+        with self._reading() as reader:
+            yield from _joined(reader, score_kind(self.config.scorer))
+
+    def expansions(self) -> Iterator[Expansion]:
+        """What models wrote on knowledge points before they were shown questions, each once."""
+        with self._reading() as reader:
+            for _, value in reader.items(EXPANSION):
+                yield from_json(value, Expansion)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
         with Reader(self.records_folder) as reader:
             try:
-                yield from _joined(reader, score_kind(self.config.scorer))
+                yield reader
             except ValueError as error:
                 why = f"holds a record that this version of mmdyn cannot read ({error})"
                 raise InputError(self.folder, None, f"{why}: evaluate into a new folder") from None

@@ -11,7 +11,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from kprag.context import Knowledge
+from kprag.layout import Layout
 from making import blank, choice, multi, open_ended, true_false
+from mmdyn.context import Context
 from mmdyn.data.images import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.models.backends._prompt import Prompt, read_prompt
@@ -28,11 +31,13 @@ TEXTS = {
     "Ice": "Ice floats since it is less dense than water.\nWater is liquid above 0 degrees.",
     "冰": "冰的密度比水小。水很多。",
 }
+KNOWLEDGE = Knowledge(TEXTS, None, Layout())
 CONDITIONS = [Condition(context=context, style=style) for context in ("none", "kprag") for style in ("direct", "cot")]
 
 
 def rendered(sample: Sample, condition: Condition = CONDITIONS[0]) -> tuple[Message, ...]:
-    return Renderer(ImageFolder(Path()), TEXTS).messages(sample, condition)
+    laid = None if condition.context == "none" else KNOWLEDGE.lay(sample, Context.parse(condition.context))
+    return Renderer(ImageFolder(Path())).messages(sample, condition, laid.text if laid else "")
 
 
 def reply(name: str, sample: Sample, condition: Condition = CONDITIONS[0]) -> str:
@@ -176,7 +181,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_prompt_takes_no_long_time(name: str):
     model = Baseline(Spec.parse(f"baseline:{name}"))

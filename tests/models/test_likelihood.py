@@ -117,7 +117,7 @@ async def test_choices_as_they_are_weighed(
     language: Any, asked: str, lead: str, among: tuple[str, ...], models: dict[str, Path], tmp_path: Path
 ) -> None:
     sample = choice(question="How many?", language=language)
-    messages = Renderer(ImageFolder(tmp_path), {}).messages(sample, LIKELIHOOD)
+    messages = Renderer(ImageFolder(tmp_path)).messages(sample, LIKELIHOOD)
     assert messages == (user(asked), Message("assistant", (TextPart(lead), ChoicesPart(among))))
     (reply,) = await ask_together(f"hf:{models['qwen2']}", [messages])
     score = Scorer().score(sample, reply)
@@ -135,7 +135,7 @@ async def test_statements_as_they_are_weighed(
     language: Any, asked: str, lead: str, among: tuple[str, ...], models: dict[str, Path], tmp_path: Path
 ) -> None:
     sample = true_false(question="Seven is prime.", language=language)
-    messages = Renderer(ImageFolder(tmp_path), {}).messages(sample, LIKELIHOOD)
+    messages = Renderer(ImageFolder(tmp_path)).messages(sample, LIKELIHOOD)
     assert messages == (user(asked), Message("assistant", (TextPart(lead), ChoicesPart(among))))
     (reply,) = await ask_together(f"hf:{models['qwen2']}", [messages])
     score = Scorer().score(sample, reply)
@@ -148,7 +148,7 @@ def test_pictures_and_knowledge_stand_where_they_stand_otherwise(tmp_path: Path)
     folder.put(data)
     sample = choice(question="See <image 1>.", images=(image_ref(data),), knowledge_points=("Polygons",))
     condition = Condition(context="kprag", style="likelihood")
-    asked, begun = Renderer(folder, {"Polygons": "A triangle has three sides."}).messages(sample, condition)
+    asked, begun = Renderer(folder).messages(sample, condition, "- Polygons: A triangle has three sides.")
     assert (
         asked.text.startswith("The question below draws on these knowledge points:") and "A triangle has" in asked.text
     )

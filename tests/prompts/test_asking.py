@@ -60,13 +60,34 @@ def test_asking_again_names_the_problem(language: str) -> None:
 
 
 def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:
-    names = ["cot", "direct", "likelihood", "kprag_cot", "kprag_direct", "kprag_likelihood"]
-    names += ["lead_in", "verdicts", "weighed_true_false"]
+    styles = ("cot", "direct", "likelihood")
+    forms = ("", "kprag_", "knowledge_", "expansion_", "hint_")
+    names = [f"{form}{style}" for form in forms for style in styles]
+    names += ["elaborate", "lead_in", "verdicts", "weighed_true_false"]
     kinds = ("single_choice", "multi_select", "fill_in_the_blank", "true_false", "open_ended")
     names += [f"answer_{kind}" for kind in kinds]
     texts = {f"{language}/{name}.txt": template(name, language).text + "\n" for language in LANGUAGES for name in names}
     assert templates_digest() == digest([texts, None])
     assert asking_digest("rewrite") != templates_digest() and len(asking_digest("rewrite")) == 32
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("form", ["kprag", "knowledge", "expansion", "hint"])
+def test_what_lies_beside_a_question_is_introduced_alike_in_every_style(form: str, language: str) -> None:
+    texts = {style: template(f"{form}_{style}", language).text for style in ("direct", "cot", "likelihood")}
+    heading = {"en": "Question:", "zh": "题目："}[language]
+    (before,) = {text.partition("{instruction}")[0].rpartition("\n\n")[0] for text in texts.values()}
+    assert re.fullmatch(rf"[^\n]+[:：]\n\n{{knowledge}}\n\n{heading}\n\n{{question}}\n\n{{options}}", before)
+    assert texts["likelihood"].endswith("{options}\n\n{instruction}")
+    alone = {"en": "Reply with that line alone.", "zh": "只回复这一行。"}[language]
+    assert [style for style, text in texts.items() if alone in text] == (["direct"] if form != "kprag" else [])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_points_are_set_out_without_a_question(language: str) -> None:
+    text = template("elaborate", language).text
+    assert re.findall(r"\{\w+\}", text) == ["{knowledge}"]
+    assert not re.search("question|题|answer:|答案", text, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", sorted(file.name for file in files("mmdyn.prompts").joinpath("grade/en").iterdir()))

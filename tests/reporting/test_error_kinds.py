@@ -11,8 +11,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from reporting.making_runs import DYNAMIC, answer, answers, write_run
 
+from making import choice
+from mmdyn.cli import commands
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record, Reply
@@ -148,10 +151,32 @@ def test_what_is_not_labelled_is_said(tmp_path: Path) -> None:
         "7 of 15 drawn are not labelled yet: run the same `mmdyn errors` once more; "
         "5 answers of strata without a label are left out"
     )
-    bare = write_run(tmp_path / "bare", [*wrong(3)])
-    label(bare, {})
-    (row,) = find_errors({"": bare})
-    assert (row.kinds, row.labelled, row.method) == (None, 0, "")
+    part = write_run(tmp_path / "part", [*wrong(3), *wrong(2, model="m2")])
+    label(part, {drawn_of(part)[0].key: ("other",)})
+    _, bare = find_errors({"": part})
+    assert (bare.model, bare.kinds, bare.labelled, bare.method) == ("m2", None, 0, "")
+
+
+def test_a_judge_that_never_answered_leaves_no_row(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [*wrong(3), said(answer("cut", 0.0), finish="length")])
+    label(run, {})
+    assert find_errors({"": run}) == [] and b'"errors"' not in report(run).to_json()
+    cut = write_run(tmp_path / "cut", [said(answer("cut", 0.0), finish="length")])
+    label(cut, {})
+    (row,) = find_errors({"": cut})
+    assert shares(row) == {"incomplete": 1.0}, "nothing was drawn, so that no judge was needed"
+
+
+def test_the_command_does_not_call_unlabelled_answers_right(tmp_path: Path) -> None:
+    sample = choice("s000")
+    write_run(tmp_path / "run", [answer("s000", 0.0, sample=sample)], samples=[sample])
+    (tmp_path / "judge.jsonl").write_text('{"reply": "I would rather not say."}\n')
+    call = ["errors", str(tmp_path / "run"), "--judge", f"scripted:{tmp_path / 'judge.jsonl'}", "-q"]
+    done = CliRunner().invoke(commands, call)
+    assert (done.exit_code, done.stdout) == (1, "Kinds of error: none of 1 drawn got a label.\n"), done.output
+    assert done.stderr.startswith("failed: s000, m1, standard: ")
+    again = CliRunner().invoke(commands, ["report", str(tmp_path / "run"), "-q"])
+    assert again.exit_code == 0 and "Kinds of error" not in again.stdout
 
 
 def test_labels_outside_of_what_is_drawn_do_not_count(tmp_path: Path) -> None:
@@ -170,10 +195,11 @@ def test_each_judge_has_rows_of_its_own_and_other_runs_have_none(tmp_path: Path)
     run = write_run(tmp_path / "run", [*wrong(3), *wrong(2, model="m2"), *answers("11", model="m3")])
     assert find_errors({"": run}) == []
     label(run, {one.key: ("other",) for one in drawn_of(run)})
-    label(run, {}, Design("second", "f" * 8, None, per=1, seed=7), time=2)
+    second = Design("second", "f" * 8, None, per=1, seed=7)
+    label(run, {drawn_of(run, second)[0].key: ("other",)}, second, time=2)
     rows = find_errors({"x": run, "y": write_run(tmp_path / "other", [*wrong(3)])})
     assert [(row.run, row.judge, row.model, row.labelled) for row in rows] == [
-        ("x", "judge", "m1", 3), ("x", "judge", "m2", 2), ("x", "second", "m1", 0), ("x", "second", "m2", 0)
+        ("x", "judge", "m1", 3), ("x", "judge", "m2", 2), ("x", "second", "m1", 1), ("x", "second", "m2", 0)
     ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
@@ -151,6 +151,7 @@ def test_a_difference_of_clustered_pairs_is_less_certain() -> None:
 @given(
     st.lists(st.tuples(st.floats(-1, 1), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=30),
 )
+@example([(0.0, 1.0, 0), (5e-324, 2.0, 1)])
 def test_intervals_hold_their_estimate_and_stay_in_range(rows: list[tuple[float, float, int]]) -> None:
     differences, weights = floats(*(row[0] for row in rows)), floats(*(row[1] for row in rows))
     labels = np.array([row[2] for row in rows])

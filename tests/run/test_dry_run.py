@@ -10,8 +10,9 @@ from serving import serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.errors import UserError
-from mmdyn.run.dry_run import VERDICT_TOKENS, estimate, picture_tokens, text_tokens
+from mmdyn.run.dry_run import VERDICT_TOKENS, estimate, picture_tokens
 from mmdyn.run.evaluate import evaluate
+from mmdyn.text.tokens import text_tokens
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

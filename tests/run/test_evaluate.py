@@ -20,13 +20,15 @@ from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.model import open_model
 from mmdyn.plugins import names
 from mmdyn.record import Record
+from mmdyn.run.conditions import parse_conditions
 from mmdyn.run.config import read_config, run_config
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.grader import Grader
-from mmdyn.run.plan import parse_conditions, plan
+from mmdyn.run.plan import plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
 from mmdyn.run.score import score
+from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
@@ -287,7 +289,9 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
 
     opened = small_set(tmp_path / "set")
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
-        runner = Runner([opened], [Renderer(opened.images, {})], store, Grader(store, Cascade(Scorer())), progress)
+        runner = Runner(
+            [opened], Turns([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
+        )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, 1)
         asyncio.run(runner.run(Asker(open_model("baseline:majority")), asks, 4))
     assert Watched.kinds == ["sample", "record", "score:mdk12@3"]
@@ -360,7 +364,9 @@ async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_pat
     opened = write_set(tmp_path / "set", [choice(f"q{n}") for n in range(200)])
     await asyncio.to_thread(evaluate, [opened], ["baseline:majority"], tmp_path / "run", quiet=True)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
-        runner = Runner([opened], [Renderer(opened.images, {})], store, Grader(store, Cascade(Scorer())), progress)
+        runner = Runner(
+            [opened], Turns([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
+        )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
         going = asyncio.create_task(runner.run(Asker(open_model("baseline:majority")), asks, 4))
         for _ in range(20):
@@ -391,7 +397,8 @@ def test_a_record_of_another_version_is_a_sentence(tmp_path: Path) -> None:
 
 def test_every_benchmark_has_a_config_that_reads(tmp_path: Path) -> None:
     shipped = {file.stem for file in Path(configs.__file__).parent.glob("*.yaml")}
-    assert shipped == set(names("benchmarks"))
+    more = {"acadreason_hints": "acadreason", "mdk12_kprag": "mdk12"}
+    assert shipped == {*names("benchmarks"), *more}
     for name in shipped:
         config = read_config(configs.find_config(Path(name)), [f"out={tmp_path}"])
-        assert [source.benchmark for source in config.sets if not isinstance(source, str)] == [name]
+        assert [source.benchmark for source in config.sets if not isinstance(source, str)] == [more.get(name, name)]

@@ -15,11 +15,11 @@ from serving import script
 from making import choice, multi, write_set
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.record import Reply, Score, Usage
+from mmdyn.record import Beside, Reply, Score, Usage
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.export import COLUMNS, export
 from mmdyn.run.glance import glance, look
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.run_folder import Expansion, RunFolder
 from mmdyn.work.store import Store
 
 LONG = '=HYPERLINK("http://x")' + " and so on" * 5000 + "\nAnswer: B"
@@ -78,10 +78,12 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
     usage = Usage(prompt_tokens=9, completion_tokens=4, reasoning_tokens=2, cached_tokens=1)
     reply = Reply("B", "stop", usage, 2, 0.5, "late", True, "aloud", (-0.5, -1.25), (1, 3), "smaller", 0.25, "EUR")
     score = Score("ok", 0.75, ["B"], "declared", (1.0, 0.5), 0.5)
-    made = {"key": "zz", "reply": reply, "group": "g", "points": 2.0, "draw": 3, "epoch": 4}
+    made = {"key": "zz", "reply": reply, "group": "g", "points": 2.0, "draw": 3, "epoch": 4, "expansion": "ee"}
+    made |= {"beside": Beside(("Ice", "Water"), 2, 1, True)}
     record = msgspec.structs.replace(next(run.records()), score=score, **made)
     with Store(run.records_folder) as store:
         store.put("record", "zz", canonical(record))
+        store.put("expansion", "ee", canonical(Expansion("m", Reply("Ice floats."))))
     export(run, file)
     (row,) = (row for row in read(file) if row["key"] == "zz")
     whole: dict[str, Any] = {"mode": record.condition.mode, "reply": reply.text, "score": score.value}
@@ -89,7 +91,15 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
         whole |= {name: getattr(part, name) for name in part.__struct_fields__ if name not in whole}
     for name in ("condition", "usage", "fields", "text", "value"):  # those that are columns of their own, or renamed
         del whole[name]
-    as_json = {"extracted": '["B"]', "parts": "[1.0,0.5]", "logprobs": "[-0.5,-1.25]", "option_tokens": "[1,3]"}
+    whole["expansion"] = "Ice floats."
+    beside = '{"hits":1,"leaks":true,"own":2,"points":["Ice","Water"]}'
+    as_json = {
+        "beside": beside,
+        "extracted": '["B"]',
+        "parts": "[1.0,0.5]",
+        "logprobs": "[-0.5,-1.25]",
+        "option_tokens": "[1,3]",
+    }
     assert list(COLUMNS) == [name for name in row if not name.startswith("field.")] and set(COLUMNS) == set(whole)
     for name, value in (whole | as_json).items():
         assert row[name] == (str(value) if ending == "csv" else value), name

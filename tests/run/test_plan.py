@@ -11,9 +11,14 @@ import pytest
 from making import blank, choice, write_set
 from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
-from mmdyn.run.plan import Ask, Skip, check_sets, count, parse_conditions, plan
+from mmdyn.record import Condition
+from mmdyn.run.conditions import parse_conditions
+from mmdyn.run.library import Library
+from mmdyn.run.plan import Ask, Skip, check_sets, count, plan
 from mmdyn.run.sets import make_variants, open_sets
+from mmdyn.run.shelves import open_shelves
 from mmdyn.sample import Sample, Variant, Verdict
+from mmdyn.work.store import Store
 from perturb.pipeline import perturb
 
 
@@ -38,8 +43,16 @@ def pair(folder: Path) -> tuple[SampleSet, SampleSet]:
 
 
 def asked(sets: tuple[SampleSet, ...], *modes: str, epochs: int = 1, limit: int | None = None) -> list[tuple[str, str]]:
-    asks = plan(sets, parse_conditions(modes, ["direct"]), epochs, limit)
+    asks = planned(sets, parse_conditions(modes, ["direct"]), epochs, limit)
     return [(ask.sample.id, ask.condition.mode) for ask in asks if isinstance(ask, Ask)]
+
+
+def planned(
+    sets: tuple[SampleSet, ...], conditions: tuple[Condition, ...], epochs: int = 1, limit: int | None = None
+) -> list[Ask | Skip]:
+    with Store(sets[0].folder.parent / "records") as store:
+        shelves = open_shelves(sets, conditions, Library(), store)
+        return list(plan(sets, conditions, epochs, limit, shelves.by_set))
 
 
 def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:
@@ -49,7 +62,7 @@ def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:
 
 
 def test_a_sample_without_knowledge_points_is_skipped_and_counted(tmp_path: Path) -> None:
-    asks = list(plan(pair(tmp_path), parse_conditions(["kprag"], ["direct"]), 1, None))
+    asks = planned(pair(tmp_path), parse_conditions(["kprag"], ["direct"]))
     assert [ask.sample.id for ask in asks if isinstance(ask, Ask)] == ["a", "c"]
     assert [ask.mode for ask in asks if isinstance(ask, Skip)] == ["kprag"]
 
@@ -137,4 +150,4 @@ def test_variants_whose_parent_set_is_not_named_are_refused(tmp_path: Path) -> N
 
 def test_a_sample_is_skipped_once_however_many_styles_there_are(tmp_path: Path) -> None:
     conditions = parse_conditions(["standard", "kprag"], ["direct", "cot"])
-    assert count(plan(pair(tmp_path), conditions, 2, None)) == (2 * 2 * (3 + 2), {"kprag": 1})
+    assert count(planned(pair(tmp_path), conditions, 2)) == (2 * 2 * (3 + 2), {"kprag": 1})

@@ -21,10 +21,10 @@ DIRECT, KPRAG = Condition(), Condition(context="kprag")
 
 
 def show(
-    folder: Path, sample: Sample, condition: Condition = DIRECT, custom: Template | None = None, **texts: str
+    folder: Path, sample: Sample, condition: Condition = DIRECT, custom: Template | None = None, beside: str = ""
 ) -> list[str]:
     """The parts of the one message: texts as they are, pictures as <first 6 digits of their digest>."""
-    (message,) = Renderer(ImageFolder(folder), texts, custom).messages(sample, condition)
+    (message,) = Renderer(ImageFolder(folder), custom).messages(sample, condition, beside)
     assert message.role == "user"
     return [part.text if isinstance(part, TextPart) else f"<{part.digest[:6]}>" for part in message.parts]
 
@@ -48,7 +48,7 @@ def test_chinese_samples_get_chinese_words(tmp_path: Path) -> None:
 
 def test_knowledge_stands_beside_the_question_and_is_to_be_elaborated(tmp_path: Path) -> None:
     sample = choice(knowledge_points=("Polygons", "Counting"))
-    (text,) = show(tmp_path, sample, KPRAG, Polygons="Polygons:\nA triangle has three sides.")
+    (text,) = show(tmp_path, sample, KPRAG, beside="- Polygons: A triangle has three sides.\n- Counting")
     assert "- Polygons: A triangle has three sides.\n- Counting\n\nQuestion:\n\nHow many sides" in text
     assert "elaborate on the knowledge points" in text
     assert "Polygons" not in show(tmp_path, sample)[0]
@@ -109,9 +109,9 @@ def test_a_missing_picture_is_an_error_that_names_it(tmp_path: Path) -> None:
 
 def test_the_digest_is_of_the_bytes_and_not_of_the_name(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_bytes(picture(text="a"))
-    before = Renderer(ImageFolder(tmp_path), {}).messages(choice(images=("x.png",)), DIRECT)
+    before = Renderer(ImageFolder(tmp_path)).messages(choice(images=("x.png",)), DIRECT)
     (tmp_path / "x.png").write_bytes(picture(text="b"))
-    after = Renderer(ImageFolder(tmp_path), {}).messages(choice(images=("x.png",)), DIRECT)
+    after = Renderer(ImageFolder(tmp_path)).messages(choice(images=("x.png",)), DIRECT)
     digests = [message[0].parts[0].digest for message in (before, after) if isinstance(message[0].parts[0], ImagePart)]
     assert digests == [sha256(picture(text="a")), sha256(picture(text="b"))]
 

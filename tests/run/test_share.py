@@ -14,10 +14,13 @@ from mmdyn.data.located import LocatedSet
 from mmdyn.data.set_folder import SAMPLES, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
+from mmdyn.run.conditions import Wanted, parse_conditions
 from mmdyn.run.executors._executor import Engine, Job
+from mmdyn.run.library import Library
 from mmdyn.run.partition import Partition, cost
-from mmdyn.run.plan import Ask, parse_conditions
+from mmdyn.run.plan import Ask
 from mmdyn.run.share import Share
+from mmdyn.run.shelves import open_shelves
 from mmdyn.work.store import Store
 from perturb.pipeline import perturb
 
@@ -29,8 +32,7 @@ def engine(tmp_path: Path) -> Engine:
     job = Job(
         out=tmp_path,
         models=(),
-        modes=(),
-        styles=(),
+        wanted=Wanted(),
         epochs=3,
         limit=20,
         policy="mdk12",
@@ -41,7 +43,8 @@ def engine(tmp_path: Path) -> Engine:
         conditions=parse_conditions(["standard", "dynamic", "kprag"], ["direct", "cot"]),
     )
     with Store(tmp_path / "records") as store:
-        return Engine(job, sets, [], store)
+        shelves = open_shelves(sets, job.conditions, Library(), store)
+        return Engine(job, sets, [], store, shelves=shelves.by_set)
 
 
 def key(ask: Ask) -> bytes:
@@ -58,9 +61,7 @@ def test_shares_together_are_the_plan(engine: Engine, partition: str) -> None:
 
 
 def test_a_share_begins_with_what_costs_most(engine: Engine) -> None:
-    costs = [
-        cost(ask, len("Polygons") * (ask.condition.context == "kprag")) for ask in Share(engine, Partition(), 0, 2)
-    ]
+    costs = [cost(ask) for ask in Share(engine, Partition(), 0, 2)]
     assert costs == sorted(costs, reverse=True)
 
 

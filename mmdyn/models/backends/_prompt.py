@@ -1,7 +1,8 @@
 """What a reader finds in a rendered prompt: the task, its options, the question and the knowledge beside it.
 
 It knows nothing but the text, as a model would: it goes by the option lines, the sentence that asks for the last line, and
-the heading between knowledge and question.
+the heading between knowledge and question. The last such heading counts: knowledge may hold others, and option lines, but a
+question that holds one is taken to begin behind it.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ _SIGNS: tuple[tuple[TaskType, tuple[str, ...]], ...] = (
     ("fill_in_the_blank", ("空",)),
 )
 """What an instruction says (all words of a line), by which its task is known; the first line that fits counts."""
+_SETS_OUT: dict[Language, tuple[str, ...]] = {"en": ("set out", "in your own words"), "zh": ("逐一", "自己的话")}
+"""What a last paragraph says that wants knowledge set out, by its language."""
 
 
 class Prompt(Struct, frozen=True):
-    """The parts of a prompt. `options` maps labels to texts and is empty where they stand in a picture."""
+    """The parts of a prompt. `options` maps labels to texts and is empty where they stand in a picture.
+
+    `elaborates`: it asks no question, and wants the knowledge set out.
+    """
 
     text: str
     kind: TaskType
@@ -47,6 +53,7 @@ class Prompt(Struct, frozen=True):
     options: dict[str, str]
     question: str
     knowledge: str
+    elaborates: bool = False
 
     @property
     def blanks(self) -> int:
@@ -64,17 +71,32 @@ def read_prompt(messages: tuple[Message, ...]) -> Prompt:
     if choices(messages):
         raise ModelError(f"this model {NO_WEIGHING}")
     text = next((message.text for message in reversed(messages) if message.role == "user"), "")
+    if (wanted := _set_out(text)) is not None:
+        return wanted
     before, instruction = _cut_instruction(text)
-    before, options = _cut_options(before)
     heading = _last(_HEADING, before)
+    start = heading.end() if heading else 0
+    asked, options = _cut_options(before[start:])
     return Prompt(
         text=text,
         kind=_kind(instruction, options),
         language="zh" if ANSWER["zh"] in (instruction or text) else "en",
         options=options,
-        question=before[heading.end() if heading else 0 :].strip(),
+        question=asked.strip(),
         knowledge=_INTRODUCTION.sub("", before[: heading.start()]).strip() if heading else "",
     )
+
+
+def _set_out(text: str) -> Prompt | None:
+    """A prompt that introduces knowledge and wants it set out, and no answer; None for any other."""
+    beside, _, wish = text.strip().rpartition("\n\n")
+    if not _INTRODUCTION.match(beside) or _ASKS_FOR_LINE.search(wish):
+        return None
+    said, knowledge = wish.lower(), _INTRODUCTION.sub("", beside).strip()
+    for language, words in _SETS_OUT.items():
+        if all(word in said for word in words):
+            return Prompt(text, "open_ended", language, {}, "", knowledge, elaborates=True)
+    return None
 
 
 def _cut_instruction(text: str) -> tuple[str, str]:

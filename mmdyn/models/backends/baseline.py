@@ -47,6 +47,8 @@ class Baseline:
         nothing sweeping; a blank takes a value, an open question a sentence, from the sentence of the knowledge (or the
         question) that is nearest to the question. Words are words in English and pairs of characters in Chinese; ties go by
         a hash of the text.
+
+    Asked to set out knowledge points, each of them repeats these.
     """
 
     cached = False
@@ -70,6 +72,8 @@ class Baseline:
     def reply(self, messages: tuple[Message, ...]) -> str:
         """The same as plain text."""
         prompt = read_prompt(messages)
+        if prompt.elaborates:
+            return prompt.knowledge
         return prompt.answer(*self._answer(prompt))
 
     async def close(self) -> None:

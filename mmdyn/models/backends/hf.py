@@ -9,8 +9,9 @@ from mmdyn.models.backends._local_backend import Engine, Job, LocalBackend
 from mmdyn.models.backends._local_options import HfOptions
 from mmdyn.models.device import need
 from mmdyn.models.model import Spec, read_options
+from mmdyn.text.tokens import text_tokens
 
-PIXELS_A_TOKEN, BYTES_A_TOKEN = 784, 4
+PIXELS_A_TOKEN = 784
 """Roughly: only what is put into one batch hangs on it."""
 
 
@@ -32,9 +33,9 @@ class HuggingFace(LocalBackend):
 
     def _length(self, job: Job) -> int:
         """About how many tokens there are, in steps of half an octave."""
-        letters = sum(len(message.text.encode()) for message in job.messages)
+        tokens = sum(text_tokens(message.text) for message in job.messages)
         pixels = sum(picture.width * picture.height for picture in job.pictures)
-        return round(2 * log2(1 + letters / BYTES_A_TOKEN + pixels / PIXELS_A_TOKEN))
+        return round(2 * log2(1 + tokens + pixels / PIXELS_A_TOKEN))
 
     def _load(self) -> tuple[Engine, Any]:
         import torch

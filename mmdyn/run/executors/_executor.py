@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,12 +15,16 @@ from mmdyn.models.cache import open_cache
 from mmdyn.models.model import Model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
+from mmdyn.run.conditions import Wanted
 from mmdyn.run.draining import run_to_the_end
 from mmdyn.run.grader import Grader
 from mmdyn.run.judges import Judging
+from mmdyn.run.library import Library
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
+from mmdyn.run.shelves import Shelf
+from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
@@ -35,13 +39,12 @@ class Job(Struct, frozen=True):
     """What a process needs to do its share of a run by itself.
 
     models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own template, or
-    nothing. judging: who judges the replies. Known once the sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
+    nothing. judging: who judges the replies. library: what lies beside the questions. Known once the sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
     """
 
     out: Path
     models: tuple[str, ...]
-    modes: tuple[str, ...]
-    styles: tuple[str, ...]
+    wanted: Wanted
     epochs: int
     limit: int | None
     policy: str
@@ -50,6 +53,7 @@ class Job(Struct, frozen=True):
     use_cache: bool
     quiet: bool
     judging: Judging = Judging()
+    library: Library = Library()
     sets: tuple[Path, ...] = ()
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
@@ -59,7 +63,7 @@ class Engine:
     """A process's end of a job: the opened sets and models, and the store that it writes.
 
     budget: what all its models and judges together may be asked. cascade: how replies are scored; by the job's policy alone
-    where there is none. texts (attribute): the knowledge texts of each set, by point.
+    where there is none. shelves: for each set what can be laid beside its samples; none where nothing is to be.
     """
 
     def __init__(
@@ -70,14 +74,15 @@ class Engine:
         store: Store,
         budget: Budget | None = None,
         cascade: Cascade | None = None,
+        shelves: Sequence[Shelf] = (),
     ) -> None:
         self.job, self.sets, self.models, self.store = job, sets, models, store
         self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.policy))
-        self.texts = [{point.point: point.text for point in opened.knowledge()} for opened in sets]
+        self.shelves = shelves
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
-        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit)
+        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit, self.shelves)
 
     def ask(
         self,
@@ -95,9 +100,9 @@ class Engine:
         """
         models = self.models if models is None else models
         job, total = self.job, self.job.planned if of_all is None else of_all
-        renderers = open_renderers(job, self.sets, self.texts)
+        turns = Turns(open_renderers(job, self.sets), self.store)
         with ProgressBar(what, total * len(models), quiet=job.quiet) as progress:
-            runner = Runner(self.sets, renderers, self.store, Grader(self.store, self.cascade), progress)
+            runner = Runner(self.sets, turns, self.store, Grader(self.store, self.cascade), progress)
             run_to_the_end(self._ask_all(runner, models, asks))
 
     async def _ask_all(self, runner: Runner, models: Sequence[Model], asks: Callable[[], Iterable[Ask | Skip]]) -> None:
@@ -109,10 +114,10 @@ class Engine:
             await self.cascade.close()
 
 
-def open_renderers(job: Job, sets: Sequence[SampleSet], texts: Sequence[Mapping[str, str]]) -> list[Renderer]:
-    """What turns each set's samples into messages; `texts` as an Engine's."""
+def open_renderers(job: Job, sets: Sequence[SampleSet]) -> list[Renderer]:
+    """What turns each set's samples into messages."""
     custom = Template.parse(job.prompt, "--prompt") if job.prompt else None
-    return [Renderer(s.images, known, custom) for s, known in zip(sets, texts, strict=True)]
+    return [Renderer(opened.images, custom) for opened in sets]
 
 
 class Executor(Protocol):

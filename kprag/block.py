@@ -1,0 +1,94 @@
+"""The text beside a question: one piece for each point, and what of them there is room for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kprag.layout import Format
+from kprag.taxonomy import ARROW, Node, key
+
+_NAMED = re.compile(r"\s*[:：\n]")
+
+
+class Piece(NamedTuple):
+    """`head` names a point and `body` goes on; the two side by side are its text."""
+
+    head: str
+    body: str
+
+
+class Point(NamedTuple):
+    """A knowledge point as it may be laid. `nodes`: what its name means in the base; `above`: the levels above it."""
+
+    name: str
+    text: str
+    nodes: tuple[Node, ...] = ()
+    above: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """What tells that two points are one: the keys of its name and of the names of its nodes."""
+        return frozenset(map(key, (self.name, *(node.text for node in self.nodes))))
+
+    def piece(self, format: Format) -> Piece:
+        """`- point` with what the format adds; a text that begins with the point's name does not say it twice."""
+        if format == "names":
+            return Piece(f"- {self.name}", "")
+        body = self.text.strip()
+        if body.startswith(self.name) and _NAMED.match(body, len(self.name)):
+            body = body[len(self.name) :].lstrip(" \t:：\n")
+        head = self.name
+        if format == "routes" and self.above:
+            head = f" {ARROW} ".join((*self.above, self.name.rpartition(ARROW)[2].strip()))
+        return Piece(f"- {head}", f": {body}" if body else "")
+
+
+def fit(pieces: Sequence[Piece], gap: str, room: int | None) -> tuple[list[str], bool]:
+    """What of the pieces fits into `room` bytes (None: all), `gap` between them; and whether anything was left out.
+
+    Pieces stand whole from the front. The first that does not fit ends at the last end of a sentence that does, or at its
+    head, or is left out as those behind it are; but something of the first piece always stands.
+    """
+    kept = list[str]()
+    for head, body in pieces:
+        text, left = head + body, room
+        if left is not None:
+            left -= _size(gap) if kept else 0
+            if _size(text) > left:
+                if not kept or _size(head) <= left:
+                    kept.append(_shortened(head, body, left))
+                return kept, True
+            room = left - _size(text)
+        kept.append(text)
+    return kept, False
+
+
+_SENTENCE_END = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<![.\s])[.!?][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*|(?=\n)"
+)
+
+
+def _shortened(head: str, body: str, room: int) -> str:
+    """Up to the last end of a sentence that fits, or the head; of a piece without one, as many characters as fit."""
+    start = _prefix(body, room - _size(head))
+    formulas = body.count("$") % 2 == 0  # or else a dollar is money
+    last = at = dollars = 0
+    for found in _SENTENCE_END.finditer(body):
+        if found.end() > len(start):
+            break
+        dollars += body.count("$", at, found.end())
+        at = found.end()
+        if not (formulas and dollars % 2):
+            last = at
+    return head + body[:last].rstrip() if last else head or start.rstrip() or start
+
+
+def _prefix(text: str, room: int) -> str:
+    """As many whole characters as fit into so many bytes."""
+    return text.encode()[: max(0, room)].decode(errors="ignore")
+
+
+def _size(text: str) -> int:
+    return len(text.encode())

@@ -1,0 +1,114 @@
+"""Points that have nothing to do with a question, and as much text as those that do: the control of knowledge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kprag.block import Point
+from kprag.layout import Format
+from kprag.taxonomy import Node, Taxonomy, key
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+CANDIDATES = 8
+"""So many are drawn for each of a sample's own points; the one whose text is nearest to it in length is laid."""
+
+_HAN = re.compile("[\u3400-\u9fff]")
+
+
+class Distractors:
+    """The points of a base that hold knowledge: those without children, and those with a text.
+
+    `point` makes a node the point that it is laid as, in a format. Everything that a sample does not change is worked out
+    once, as arrays over the points in the order of a walk through the tree, where what lies under a node is a stretch.
+    """
+
+    def __init__(self, base: Taxonomy, point: Callable[[Node], Point], format: Format) -> None:
+        self._base, self._format = base, format
+        self._points = list[Point]()
+        self._spans: dict[str, tuple[int, int]] = {}
+        self._own: dict[str, int] = {}
+        for top in base.children():
+            self._walk(top, point)
+        nodes = [one.nodes[0] for one in self._points]
+        number = {id: place for place, id in enumerate(self._spans)}
+        self._parents = np.array([number[node.parent] if node.parent is not None else -1 for node in nodes])
+        self._number = number
+        languages = np.array([node.language for node in nodes], dtype=np.str_)
+        self._unknown = languages == ""
+        self._spoken = {str(one): languages == one for one in np.unique(languages)}
+        lines = [self._line(one) for one in self._points]
+        self._lengths = np.array([len(line.encode()) for line in lines])
+        self._chinese = np.array([bool(_HAN.search(line)) for line in lines])
+        self._texted = np.array([bool(one.text) for one in self._points])
+        self._named: dict[str, list[int]] = {}
+        for place, node in enumerate(nodes):
+            for name in _keys(node):
+                self._named.setdefault(name, []).append(place)
+
+    def draw(self, own: Sequence[Point], language: str, draws: Generator) -> list[Point] | None:
+        """One for each of a sample's own points; None where there are too few.
+
+        None of them is named as an own point is, lies above or under one, or is in another language than the sample. Where the
+        base does not say the language, it is that of the own point's text by its script. An own point with a text has a
+        control with a text. Points under the same parent as an own one are taken only where there are too few others, as
+        where all lie under one.
+        """
+        return self._draw(own, language, draws, apart=True) or self._draw(own, language, draws, apart=False)
+
+    def _draw(self, own: Sequence[Point], language: str, draws: Generator, *, apart: bool) -> list[Point] | None:
+        free = self._irrelevant(own, apart)
+        spoken = self._spoken.get(language, False)
+        drawn = list[Point]()
+        for one in own:
+            line = self._line(one)
+            likely = free & np.where(self._unknown, self._chinese == bool(_HAN.search(line)), spoken)
+            places = np.flatnonzero(likely & self._texted if one.text else likely)
+            if not len(places):
+                return None
+            some = places[draws.choice(len(places), min(CANDIDATES, len(places)), replace=False)]
+            nearest = some[np.argmin(np.abs(self._lengths[some] - len(line.encode())))]
+            drawn.append(self._points[nearest])
+            free[list(self._places(drawn[-1].nodes[0]))] = False
+        return drawn
+
+    def _irrelevant(self, own: Sequence[Point], apart: bool) -> NDArray[np.bool_]:
+        """Of shape (points,). `apart`: those beside an own point under the same parent are not."""
+        free = np.ones(len(self._points), np.bool_)
+        for one in own:
+            free[self._named.get(key(one.name), [])] = False
+            for node in one.nodes:
+                start, end = self._spans[node.id]
+                free[start:end] = False
+                free[list(self._places(node))] = False
+                free[[self._own[above.id] for above in self._base.ancestors(node.id) if above.id in self._own]] = False
+                if apart and node.parent is not None:
+                    free &= self._parents != self._number[node.parent]
+        return free
+
+    def _places(self, node: Node) -> Iterator[int]:
+        """Where the points are that share a name or an alias with a node."""
+        for name in _keys(node):
+            yield from self._named.get(name, ())
+
+    def _walk(self, node: Node, point: Callable[[Node], Point]) -> None:
+        start, laid, children = len(self._points), point(node), self._base.children(node.id)
+        if laid.text or not children:
+            self._own[node.id] = start
+            self._points.append(laid)
+        for child in children:
+            self._walk(child, point)
+        self._spans[node.id] = (start, len(self._points))
+
+    def _line(self, point: Point) -> str:
+        return "".join(point.piece(self._format))
+
+
+def _keys(node: Node) -> set[str]:
+    return set(map(key, (node.text, *node.aliases)))

@@ -1,0 +1,85 @@
+"""Context: what lies beside a question, by its name.
+
+MDK12-Bench (arXiv:2508.06851, "Evaluation Methods") lays a question's knowledge points beside it and has the model elaborate
+on them; AcadReason (arXiv:2510.11652, section 3) gives background, definition or methodology hints, or all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from mmdyn.errors import UserError, did_you_mean
+
+Source = Literal["distractor", "retrieved", "mixed", "gold"]
+SOURCES: tuple[Source, ...] = get_args(Source)
+"""Where the points come from, from what should help least to what should help most."""
+
+Elaborate = Literal["none", "inline", "two-turn"]
+ELABORATE: tuple[Elaborate, ...] = get_args(Elaborate)
+
+NONE, KPRAG, DISTRACTOR, HINT, ALL = "none", "kprag", "distractor", "hint", "all"
+
+
+class Context(Struct, frozen=True):
+    """What lies beside a question: nothing, knowledge points from a `source`, or the sample's own hint of a kind.
+
+    elaborate: whether the model is to elaborate on the points before it answers (`inline`, MDK12-Bench's way), is asked to
+    do so first and then shown the question with what it wrote (`two-turn`), or neither. hint: a kind that the set has, or `all`.
+    """
+
+    source: Source | None = None
+    elaborate: Elaborate = "inline"
+    hint: str = ""
+
+    @property
+    def name(self) -> str:
+        """none, kprag, kprag:retrieved, kprag:mixed:two-turn, distractor, distractor:none, hint:background, …: `parse` reads it."""
+        if self.hint:
+            return f"{HINT}:{self.hint}"
+        if self.source is None:
+            return NONE
+        source = {"distractor": [DISTRACTOR], "gold": [KPRAG]}.get(self.source, [KPRAG, self.source])
+        return ":".join([*source, *([self.elaborate] if self.elaborate != "inline" else [])])
+
+    @property
+    def family(self) -> str:
+        """What contexts have in common that can be compared with each other, beside with none: hint, or knowledge."""
+        return HINT if self.hint else "knowledge" if self.source else NONE
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether points are looked up in a base."""
+        return self.source in ("retrieved", "mixed")
+
+    @staticmethod
+    def parse(text: str) -> Context:
+        """Read a name; the settings behind the first colon come in any order. Raises UserError."""
+        kind, *settings = (part.strip() for part in text.split(":"))
+        if kind == NONE and not settings:
+            return Context()
+        if kind == HINT and len(settings) == 1 and settings[0]:
+            return Context(hint=settings[0])
+        if kind not in (KPRAG, DISTRACTOR):
+            hint = did_you_mean(kind, (NONE, KPRAG, DISTRACTOR, HINT))
+            raise UserError(
+                f"there is no context {text!r}{hint}: use none, kprag, kprag:retrieved, kprag:mixed, distractor, or hint:KIND"
+            )
+        return _parse_knowledge(text, kind, settings)
+
+
+def _parse_knowledge(text: str, kind: str, settings: Sequence[str]) -> Context:
+    sources = [source for source in SOURCES if source in settings]
+    ways = [way for way in ELABORATE if way in settings]
+    known = [*ELABORATE, *(source for source in SOURCES if kind == KPRAG and source != DISTRACTOR)]
+    for setting in settings:
+        if setting not in known:
+            raise UserError(
+                f"the context {text!r} has an unknown setting {setting!r}{did_you_mean(setting, known)}: use {', '.join(known)}"
+            )
+    if len(sources) > 1 or len(ways) > 1 or len(set(settings)) < len(settings):
+        raise UserError(f"the context {text!r} says one thing twice: name one source and one way to elaborate")
+    source: Source = sources[0] if sources else "gold"
+    return Context("distractor" if kind == DISTRACTOR else source, ways[0] if ways else "inline")

@@ -1,0 +1,116 @@
+"""Where a run's knowledge comes from, and looking points up in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+
+from kprag.index import Index, Retriever, is_index, open_base, read_base, read_retrievers
+from kprag.layout import Layout
+from kprag.retrieval.query import QueryWriter, read_joined
+from kprag.retrieval.rerank import Reranker, open_reranker
+from kprag.retrieve import look_up
+from kprag.taxonomy import Taxonomy
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError
+from mmdyn.keys import canonical, digest
+from mmdyn.sample import Sample
+from mmdyn.work.progress import ProgressBar
+from mmdyn.work.store import Store
+
+FOUND = "found"
+"""The store's kind for the ids of the points that were looked up for a sample, the best first."""
+
+
+class Library(Struct, frozen=True):
+    """Where knowledge comes from and how it is laid beside questions.
+
+    base: a BASE or an index; empty for each set's own points. join: make one level of those beyond six. retriever: empty for the best that an index has, and hybrid
+    where one is made. embedder, examples: as for `open_base`. rerank: who puts the first points in order. joined: what joins
+    the queries.
+    """
+
+    base: str = ""
+    retriever: str = ""
+    embedder: str = ""
+    examples: str = ""
+    rerank: str = ""
+    joined: tuple[str, ...] = ()
+    join: bool = False
+    layout: Layout = Layout()
+
+    def check(self) -> None:
+        """Raise UserError for what can be told before anything is opened."""
+        self.layout.check()
+        read_joined(self.joined)
+        if self.retriever:
+            read_retrievers([self.retriever])
+        for option, path in (("--base", self.base), ("--examples", self.examples)):
+            if path and not Path(path).exists():
+                raise UserError(f"{path}: no such file or folder in {Path.cwd()}: check {option}")
+
+
+class Section:
+    """The base of one set's samples: the library's, or the set's own points."""
+
+    def __init__(self, library: Library, source: SampleSet, quiet: bool = False) -> None:
+        self._library, self._quiet = library, quiet
+        self._path = Path(library.base) if library.base else source.folder
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """The points. Raises UserError."""
+        return read_base(self._path, join=self._library.join)
+
+    @cached_property
+    def finder(self) -> str:
+        """A digest of all that decides what is found."""
+        index, retriever = self._opened
+        return digest([index.identity, retriever, self._library.layout.k, self._library.rerank, self._library.joined])
+
+    def look_up(self, opened: SampleSet, samples: Iterator[Sample], store: Store) -> None:
+        """Look up each of a set's samples that was not looked up before. Raises UserError."""
+        (index, retriever), library = self._opened, self._library
+        missing = (one for one in samples if store.get(FOUND, found_key(self.finder, one)) is None)
+        query = QueryWriter(opened.images, read_joined(library.joined))
+        with _reranker(library.rerank) as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
+            for sample, ids in look_up(index, retriever, missing, query, library.layout.k, reranker):
+                store.put(FOUND, found_key(self.finder, sample), canonical(ids))
+                progress.advance()
+
+    @cached_property
+    def _opened(self) -> tuple[Index, Retriever]:
+        library = self._library
+        given = read_retrievers([library.retriever])[0] if library.retriever else None
+        wanted = given or ("lexical" if is_index(self._path) else "hybrid")
+        with ProgressBar("embedding", quiet=self._quiet) as bar:
+            index = open_base(
+                self._path,
+                meaning=wanted != "lexical",
+                embedder=library.embedder or None,
+                examples=Path(library.examples) if library.examples else None,
+                join=library.join,
+                on_chunk=bar.advance,
+            )
+        return index, given or index.retrievers[-1]
+
+
+def found_key(finder: str, sample: Sample) -> str:
+    """The store's key for what a finder found for a sample."""
+    return digest([finder, sample.digest])
+
+
+@contextmanager
+def _reranker(text: str) -> Iterator[Reranker | None]:
+    if not text:
+        yield None
+        return
+    reranker = open_reranker(text)
+    try:
+        yield reranker
+    finally:
+        reranker.close()

@@ -1,0 +1,60 @@
+"""Room: whole points from the front, then a cut at the end of a sentence, then a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from kprag.block import Piece, fit
+
+ICE = Piece("- Ice", ": It floats. It is 0.9 times as dense, e.g. in a lake! Or so.")
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (1, "- Ice"),
+        (5, "- Ice"),
+        (16, "- Ice"),
+        (17, "- Ice: It floats."),
+        (58, "- Ice: It floats."),
+        (59, "- Ice: It floats. It is 0.9 times as dense, e.g. in a lake!"),
+    ],
+)
+def test_a_piece_ends_where_a_sentence_does(room: int, shown: str) -> None:
+    assert fit([ICE, Piece("- x", "")], "\n", room) == ([shown], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "shown"),
+    [
+        ("冰浮在水上。它比水轻。", 32, "冰浮在水上。"),
+        ("他说：“冰是冷的。”对吗？", 30, "他说：“冰是冷的。”"),
+        ("冰浮在水上，它比水轻", 10, "冰浮在"),
+        ("one\ntwo three", 8, "one"),
+        ("It is $x. y$ so. And more", 13, "It is $x. y$"),
+        ("It is $x. y$ so. And more", 17, "It is $x. y$ so."),
+        ("It costs $5. And more", 14, "It costs $5."),
+        ("Wait... what. Yes", 14, "Wait... what."),
+        ("word", 2, "wo"),
+        ("冰", 4, "冰"),
+    ],
+)
+def test_sentences_of_both_languages(text: str, size: int, shown: str) -> None:
+    kept, cut = fit([Piece("", text)], "\n", size)
+    assert (kept, cut) == ([shown], shown != text)
+
+
+def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
+    pieces = [Piece("- a", ": b"), ICE, Piece("- c", "")]
+    assert fit(pieces, "\n", None) == (["- a: b", "".join(ICE), "- c"], False)
+    whole = len("\n".join(map("".join, pieces)))
+    assert fit(pieces, "\n", whole) == (["- a: b", "".join(ICE), "- c"], False)
+    assert fit(pieces, "\n", whole - 1) == (["- a: b", "".join(ICE)], True)
+    assert fit(pieces, "\n", 12) == (["- a: b", "- Ice"], True)
+    assert fit(pieces, "\n", 11) == (["- a: b"], True)
+
+
+def test_a_long_text_without_sentences_takes_no_long_time() -> None:
+    for long in ("word " * 200_000, "." * 1_000_000, "$. " * 300_000, "$" + "a. " * 300_000 + "$", "\n" * 1_000_000):
+        (kept,), cut = fit([Piece("- x", f": a{long}")], "\n", 900_000)
+        assert cut and len(kept) <= 900_000

@@ -1,0 +1,141 @@
+"""Distractors have nothing to do with a question, and as much text as what has."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from making_bases import tree
+
+from kprag.context import Knowledge, Laid
+from kprag.layout import Layout
+from kprag.taxonomy import Node, Taxonomy
+from making import choice
+from mmdyn.context import Context
+from mmdyn.sample import Language, Step, Variant, Verdict
+
+DISTRACTOR = Context.parse("distractor")
+
+
+def lay(base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object) -> Laid | None:
+    return Knowledge({}, base, layout or Layout()).lay(choice(id, knowledge_points=points, **more), DISTRACTOR)
+
+
+def drawn(base: Taxonomy, *points: str, language: Language = "en") -> set[str]:
+    """Every point that is laid beside any of 200 samples."""
+    laid = [lay(base, *points, id=f"s{number}", language=language) for number in range(200)]
+    return {point for one in laid if one is not None for point in one.beside.points}
+
+
+def node(id: str, parent: str | None = None, text: str | None = None, **more: object) -> Node:
+    """A point; without a text of its own, with one that makes all points equally long."""
+    text = "x" * (40 - len(id.encode())) if text is None else text
+    return Node(id, id, parent, description=text, **more)  # type: ignore[arg-type]
+
+
+FOREST = tree(
+    node("algebra"),
+    node("equations", "algebra", ""),
+    node("linear", "equations", aliases=("lines",)),
+    node("quadratic", "equations"),
+    node("roots", "quadratic"),
+    node("sums", "algebra"),
+    node("physics", None, ""),
+    node("waves", "physics"),
+    Node("waves2", "Lines", "physics", description="x" * 35),
+    node("optics", "physics", aliases=("roots",)),
+)
+
+
+def test_what_has_to_do_with_an_own_point_is_never_drawn() -> None:
+    assert drawn(FOREST, "linear") == {"roots", "sums", "waves", "optics"}
+    assert drawn(FOREST, "quadratic") == {"sums", "waves", "Lines", "optics"}
+    assert drawn(FOREST, "algebra") == {"waves", "Lines", "optics"}
+    assert drawn(FOREST, "roots") == {"linear", "sums", "waves", "Lines"}  # optics has it as an alias
+    assert drawn(FOREST, "nowhere") == {"algebra", "linear", "quadratic", "roots", "sums", "waves", "Lines", "optics"}
+
+
+def test_points_at_the_top_are_no_siblings() -> None:
+    assert drawn(tree(node("a"), node("b"), node("c")), "a") == {"b", "c"}
+    top = node("top", None, "")
+    assert drawn(tree(top, node("a", "top"), node("b", "top"), node("c")), "a") == {"c"}
+
+
+def test_siblings_are_drawn_only_where_there_are_too_few_others() -> None:
+    top = node("top", None, "")
+    assert drawn(tree(top, node("a", "top"), node("b", "top")), "a") == {"b"}
+    base = tree(top, *(node(id, "top") for id in "abcd"), node("e"))
+    assert drawn(base, "a") == {"e"}
+    assert drawn(base, "a", "b") == {"c", "d", "e"}
+    assert drawn(tree(top, node("a", "top")), "a") == set()
+
+
+def test_as_many_as_a_sample_names_all_different() -> None:
+    base = tree(
+        *(node(f"p{number}") for number in range(6)),
+        node("top", None, ""),
+        node("p1 ", "top"),
+        node("x", "top", aliases=("p2",)),
+    )
+    for number in range(50):
+        laid = lay(base, "p0", "p5", "p0", id=f"s{number}")
+        assert laid is not None and (laid.beside.own, laid.beside.hits) == (2, 0)
+        assert len({name.strip() for name in laid.beside.points}) == 2
+        assert set(laid.beside.points) != {"x", "p2"}
+    assert lay(base, "p0", "p1", "p2") is not None
+    assert lay(base, "p0", "p1", "p2", "p3") is None, "p4 and p5 alone are left"
+
+
+def test_of_another_language_only_where_neither_is_known() -> None:
+    base = tree(
+        node("force", language="en"),
+        node("mass", language="en"),
+        node("力", language="zh"),
+        node("质量", None, "多" * 11 + "x"),
+    )
+    assert drawn(base, "force") == {"mass"}
+    assert drawn(base, "力", language="zh") == {"质量"}
+    assert drawn(base, "质量", language="zh") == {"力"}
+    assert drawn(base, "质量") == {"force", "mass"}
+    assert drawn(base, "nowhere", language="zh") == {"力"}, "its script is another than that of 质量"
+
+
+def test_a_point_with_a_text_has_a_control_with_a_text() -> None:
+    base = tree(node("a"), node("b"), node("c", None, ""), node("d", None, ""))
+    assert drawn(base, "a") == {"b"}
+    assert drawn(base, "c") == {"d"}, "the nearest in length"
+    assert drawn(tree("a", "b", "c"), "a") == {"b", "c"}
+
+
+def test_the_control_has_about_as_much_text() -> None:
+    base = tree(*(node(f"p{number:03}", None, "word " * (1 + number % 100)) for number in range(400)))
+    knowledge = Knowledge({}, base, Layout())
+    own = with_control = 0
+    for number in range(400):
+        sample = choice(f"s{number}", knowledge_points=(f"p{number:03}",))
+        gold, control = knowledge.lay(sample, Context.parse("kprag")), knowledge.lay(sample, DISTRACTOR)
+        assert gold is not None and control is not None
+        own += len(gold.text)
+        with_control += abs(len(control.text) - len(gold.text))
+    assert with_control < 0.15 * own  # at random a third
+
+
+def test_a_variant_has_its_parents_distractors_whatever_was_asked_before() -> None:
+    base = tree(*(node(f"p{number}") for number in range(99)))
+    first = lay(base, "p7", "p8")
+    trail = Variant("s1", "shuffle", 0, 0, (Step("shuffle", {}),), Verdict("kept"))
+    knowledge = Knowledge({}, base, Layout())
+    for number in range(5):
+        knowledge.lay(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
+    assert knowledge.lay(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
+    assert lay(base, "p7", "p8", layout=Layout(seed=1)) != first != lay(base, "p7", "p8", id="s2")
+
+
+def test_every_point_is_drawn_about_as_often() -> None:
+    base = tree(*(node(f"p{number}") for number in range(10, 31)))
+    knowledge = Knowledge({}, base, Layout())
+    counts = Counter[str]()
+    for number in range(2000):
+        laid = knowledge.lay(choice(f"s{number}", knowledge_points=("p10",)), DISTRACTOR)
+        assert laid is not None
+        counts.update(laid.beside.points)
+    assert len(counts) == 20 and min(counts.values()) > 60 and max(counts.values()) < 140

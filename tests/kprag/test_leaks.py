@@ -1,0 +1,93 @@
+"""When a text holds the gold answer word for word, and when it does not."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from kprag.leaks import leaks
+from making import blank, choice, multi, open_ended, true_false
+from mmdyn.sample import Option
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("carbon dioxide", "Plants take in Carbon\nDioxide, and more."),
+        ("Because ice is less dense than water.", "It floats because ice is less dense than water, always"),
+        ("5", "There are 5 of them."),
+        ("5", "共有5个。"),
+        ("5", "x=5."),
+        ("5", "10-5"),
+        ("5 cm", "The edge is 5cm long."),
+        ("5cm", "The edge is 5 cm long."),
+        ("-5", "It is -5 or so."),
+        ("−5", "It is -5."),
+        ("$x^2+1$", "Then $x^{2} + 1$ follows."),
+        (r"$\frac{1}{2}$", "one half is 1/2."),
+        ("3.14", "about 3.14."),
+        ("氢气", "生成的是氢 气和水"),
+        ("ＤＮＡ", "Cells hold DNA."),
+        ("H2O", "Water is H₂O."),
+        ("大", "密度很大"),
+        ("“yes”", "He said yes."),
+    ],
+)
+def test_held(answer: str, text: str) -> None:
+    assert leaks(text, open_ended(answer=answer))
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("ion", "A lion."),
+        ("ion", "ions"),
+        ("H2", "Water is H2O."),
+        ("carbon dioxide", "carbondioxide"),
+        *(
+            ("5", text)
+            for text in ("15", "5.2", "1.5", "-5", "it is -5", "1/5", "5/6", "x^5", "5th", "1,5", ".5", "x5")
+        ),
+        ("-5", "10-5"),
+        ("0.5", "1/2"),
+        ("12", "1 2"),
+        ("1 2", "12"),
+        ("x", "x"),
+        ("$B$", "B"),
+        ("。", "。"),
+        ("氢气", "氢和气"),
+        ("fox", "foxes"),
+    ],
+)
+def test_not_held(answer: str, text: str) -> None:
+    assert not leaks(text, open_ended(answer=answer))
+
+
+def test_of_a_choice_all_right_options_count_and_no_letter() -> None:
+    assert leaks("It has three sides.", choice())
+    assert not leaks("B. It has four sides, or two.", choice())
+    assert leaks("2, 3 and 9", multi()) and not leaks("3 and 4", multi())
+    pictures = msgspec.structs.replace(choice(), options=tuple(map(Option, "ABCD")), options_in_image=True)
+    assert not leaks("A B C D", pictures)
+    marked = choice(texts=("x", "<image 1>"), images=("images/a.png",))
+    assert not leaks("image 1", marked) and not leaks("", marked)
+    half = msgspec.structs.replace(
+        multi(), options=(Option("A", "tin"), Option("B", "b"), Option("C", image="images/a.png"))
+    )
+    assert not leaks("tin", half)
+
+
+def test_of_blanks_one_accepted_string_each() -> None:
+    two = blank(answer=(("4", "four"), ("seven",)))
+    assert leaks("four and seven", two) and leaks("4, seven", two)
+    assert not leaks("four and 4", two)
+
+
+def test_a_verdict_is_never_held() -> None:
+    assert not leaks("True. true 正确", true_false())
+
+
+def test_a_long_answer_is_held_as_a_whole_or_not() -> None:
+    long = " ".join(f"Step {number}: take $x_{{{number}}}$ and go on." for number in range(3000))
+    assert leaks(f"First. {long} Last.", open_ended(answer=long))
+    assert not leaks(long.replace("2999", "2998"), open_ended(answer=long))

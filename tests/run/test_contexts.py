@@ -1,0 +1,225 @@
+"""What lies beside a question, from the command's settings to the records: over turns, faults, resumed runs and ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from running import contents
+from serving import bare_environment as bare_environment
+from serving import script, serve
+
+from kprag.layout import Layout
+from making import choice
+from mmdyn.data.rows import KnowledgePoint
+from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.errors import Stopped, UserError
+from mmdyn.record import Beside
+from mmdyn.reporting.summary import report
+from mmdyn.run.dry_run import estimate
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.export import export
+from mmdyn.run.glance import glance
+from mmdyn.run.library import Library
+from mmdyn.work.run_folder import RunFolder
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+POINTS = {
+    "Polygons": "A polygon with three sides is a triangle.",
+    "Buoyancy": "Ice floats since it is less dense than water.",
+    "Photosynthesis": "Plants make sugar out of light, water and air.",
+    "Tides": "The Moon pulls the sea, which rises twice a day.",
+    "Volcanoes": "Molten rock that reaches the surface is called lava.",
+}
+QUESTIONS = {
+    "Polygons": "How many sides has a triangle?",
+    "Buoyancy": "Why does ice float on water?",
+    "Tides": "How often does the sea rise in a day?",
+}
+LEXICAL = Library(retriever="lexical", layout=Layout(k=1))
+TWO_TURNS: dict[str, Any] = {"modes": "kprag", "elaborate": "two-turn", "quiet": True, "use_cache": False}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> SampleSet:
+    """Two questions for each of three points, and one that names none."""
+    with SetWriter(tmp_path / "set", "small") as writer:
+        for number in range(2):
+            for point, question in QUESTIONS.items():
+                writer.add(choice(f"{point}-{number}", question=f"{question} ({number})", knowledge_points=(point,)))
+        writer.add(choice("bare", question="Which rock is molten?", hints={"background": "Think of lava."}))
+        for point, text in POINTS.items():
+            writer.know(KnowledgePoint(point, text))
+    return SampleSet(tmp_path / "set")
+
+
+def besides(run: RunFolder) -> dict[str, Beside | None]:
+    return {f"{record.condition.mode} {record.sample}": record.beside for record in run.records()}
+
+
+def test_two_turns_show_the_question_with_what_was_written_and_equal_points_are_expanded_once(
+    source: SampleSet, tmp_path: Path
+) -> None:
+    replies = script(
+        tmp_path,
+        {"match": "Set out each of these knowledge points", "reply": "Notes: ZEBRA."},
+        {"match": "ZEBRA", "reply": "Answer: B"},
+        "Answer: A",
+    )
+    with serve(reply=str(replies)) as server:
+        run = evaluate(source, f"openai:m,base_url={server.url}", tmp_path / "run", **TWO_TURNS)
+        assert server.stats.total == 3 + 6, "an expansion for each of three points, an answer to each of six questions"
+        evaluate(source, f"openai:m,base_url={server.url}", tmp_path / "run", **TWO_TURNS)
+        assert server.stats.total == 9
+    assert [record.reply.text for record in run.records()] == ["Answer: B"] * 6, "each question came with the notes"
+    assert {record.score and record.score.value for record in run.records()} == {1.0}
+    assert [expansion.reply.text for expansion in run.expansions()] == ["Notes: ZEBRA."] * 3
+    (spent,) = report(run).runs[0].spending
+    (seen,) = glance(run.folder).spending
+    tokens = sum(one.reply.usage.prompt_tokens for one in (*run.records(), *run.expansions()))
+    assert spent.replies == seen.replies == 9 and spent.prompt_tokens == seen.prompt_tokens == tokens > 0
+    assert glance(run.folder).answered == 6 and run.config.skipped == {"kprag:two-turn": 1}
+    export(run, tmp_path / "run.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert {(row["expansion"], row["context"]) for row in rows} == {("Notes: ZEBRA.", "kprag:two-turn")}
+    assert {json.loads(row["beside"])["points"][0] for row in rows} == set(QUESTIONS)
+
+
+def test_an_expansion_that_was_paid_for_is_not_asked_for_again(source: SampleSet, tmp_path: Path) -> None:
+    with serve() as server:
+        model = f"openai:m,base_url={server.url}"
+        for done in range(1, 9):
+            with pytest.raises(Stopped, match="--max-requests 1"):
+                evaluate(source, model, tmp_path / "run", max_requests=1, concurrency=1, **TWO_TURNS)
+            assert server.stats.total == done
+        run = evaluate(source, model, tmp_path / "run", max_requests=1, concurrency=1, **TWO_TURNS)
+        assert server.stats.total == 9 and len([*run.records()]) == 6
+
+
+def test_an_expansion_that_fails_is_a_failure_of_the_question_until_it_is_made_good(
+    source: SampleSet, tmp_path: Path
+) -> None:
+    bad = {"match": "triangle", "reply": ""}
+    with serve(reply=str(script(tmp_path, bad, "Notes. Answer: B"))) as server:
+        model, port = f"openai:m,base_url={server.url},max_tries=1", int(server.url.rpartition(":")[2].split("/")[0])
+        run = evaluate(source, model, tmp_path / "run", **TWO_TURNS)
+    failed = {record.sample: record.reply.error for record in run.records() if record.reply.error}
+    assert {*failed} == {"Polygons-0", "Polygons-1"} and all(failed.values())
+    assert (report(run).failed, report(run).conditions[0].n, glance(run.folder).failed) == (2, 4, 2)
+    with serve(port=port, reply=str(script(tmp_path, "Notes. Answer: B"))) as server:
+        evaluate(source, model, tmp_path / "run", **TWO_TURNS)
+        assert server.stats.total == 3
+    assert (report(run).failed, report(run).conditions[0].n, glance(run.folder).failed) == (0, 6, 0)
+
+
+def test_a_model_that_writes_nothing_on_the_points_has_failed(source: SampleSet, tmp_path: Path) -> None:
+    model = f"scripted:{script(tmp_path, {'match': 'Set out each', 'reply': ' '}, 'Answer: B')}"
+    run = evaluate(source, model, tmp_path / "run", **TWO_TURNS)
+    assert {record.reply.error for record in run.records()} == {
+        "nothing was written on the knowledge points (it ended for stop)"
+    }
+    assert [*run.expansions()] == []
+
+
+def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"contexts": ["kprag", "distractor"], "knowledge": ["gold", "retrieved", "mixed"]}
+    settings |= {"modes": "standard", "quiet": True}
+    run = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
+    found = besides(run)
+    assert found["kprag Tides-0"] == Beside(("Tides",), own=1, hits=1)
+    assert found["kprag:retrieved Tides-0"] == Beside(("Tides",), own=1, hits=1)
+    assert found["kprag:retrieved bare"] == Beside(("Volcanoes",), own=0, hits=0)
+    assert found["kprag:mixed Buoyancy-1"] == Beside(("Buoyancy",), own=1, hits=1)
+    others = [found[f"distractor {point}-{number}"] for point in QUESTIONS for number in (0, 1)]
+    assert all(one and len(one.points) == 1 and one.hits == 0 and one.own == 1 for one in others)
+    assert run.config.skipped == {"kprag": 1, "kprag:mixed": 1, "distractor": 1}
+    assert [*run.config.knowledge] == ["bases", "finders", "layout"]
+    again = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
+    assert besides(again) == found
+    with pytest.raises(UserError, match="holds a run with other knowledge: choose another -o"):
+        evaluate(source, "baseline:lexical", tmp_path / "run", library=Library(retriever="lexical"), **settings)
+
+
+def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, tmp_path: Path) -> None:
+    base = tmp_path / "base.jsonl"
+    base.write_text('{"id": "g", "text": "Geometry of triangles", "description": "A triangle has sides."}\n')
+    library = msgspec.structs.replace(LEXICAL, base=str(base))
+    run = evaluate(
+        source,
+        "baseline:lexical",
+        tmp_path / "run",
+        library=library,
+        **{**TWO_TURNS, "elaborate": (), "knowledge": "retrieved"},
+    )
+    assert besides(run)["kprag:retrieved Polygons-0"] == Beside(("Geometry of triangles",), own=1, hits=0)
+    missing = msgspec.structs.replace(LEXICAL, base=str(tmp_path / "nowhere"))
+    with pytest.raises(UserError, match="no such file or folder in"):
+        evaluate(source, "baseline:lexical", tmp_path / "other", library=missing, modes="kprag", quiet=True)
+
+
+def test_hints_are_asked_where_a_sample_has_them(source: SampleSet, tmp_path: Path) -> None:
+    run = evaluate(
+        source,
+        "baseline:lexical",
+        tmp_path / "run",
+        modes="standard",
+        contexts=["hint:background", "hint:all"],
+        quiet=True,
+    )
+    assert besides(run) == {f"{name} bare": Beside(("background",)) for name in ("hint:background", "hint:all")}
+    with pytest.raises(UserError, match="a hint samples that have it"):
+        evaluate(source, "baseline:lexical", tmp_path / "none", modes="standard", contexts="hint:method", quiet=True)
+
+
+def test_a_dry_run_counts_an_expansion_once_and_what_is_there_already(source: SampleSet, tmp_path: Path) -> None:
+    with serve() as server:
+        model = f"openai:m,base_url={server.url}"
+        settings = {name: value for name, value in TWO_TURNS.items() if name != "quiet"}
+        (before,) = estimate(source, model, tmp_path / "run", **settings).rows
+        assert (before.planned, before.there, before.to_ask) == (9, 0, 9) and server.stats.total == 0
+        with pytest.raises(Stopped):
+            evaluate(source, model, tmp_path / "run", max_requests=2, concurrency=1, **TWO_TURNS)
+        (after,) = estimate(source, model, tmp_path / "run", **settings).rows
+        assert (after.planned, after.there, after.to_ask) == (9, 2, 7)
+
+
+def test_two_ranks_make_the_records_of_one_process(source: SampleSet, tmp_path: Path) -> None:
+    contexts = {
+        "contexts": ["none", "kprag", "distractor"],
+        "knowledge": ["gold", "retrieved"],
+        "elaborate": "two-turn",
+    }
+    alone = evaluate(
+        source, "baseline:lexical", tmp_path / "alone", modes="standard", library=LEXICAL, quiet=True, **contexts
+    )
+    words = "--mode standard --context none,kprag,distractor --knowledge gold,retrieved --elaborate two-turn"
+    words += f" --retriever lexical --k 1 -m baseline:lexical -o {tmp_path / 'run'}"
+    command = [sys.executable, "-m", "mmdyn", "eval", str(source.folder), *words.split()]
+    ranks = [
+        subprocess.Popen(command, env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
+        for rank in (0, 1)
+    ]
+    said = [rank.communicate(timeout=240)[1] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0], said
+    assert contents(tmp_path / "run") == contents(alone) and len(contents(alone)) == 7 + 6 + 7 + 6
+
+
+def test_a_template_of_ones_own_shows_what_was_written_first(source: SampleSet, tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("Notes:\n\n{knowledge}\n\n{question}\n\n{options}\n\n{instruction}\n")
+    replies = script(
+        tmp_path, {"match": "Set out each", "reply": "OTTER"}, {"match": "Notes:\n\nOTTER\n\n", "reply": "Answer: B"}
+    )
+    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", prompt=tmp_path / "p.txt", **TWO_TURNS)
+    assert [record.reply.text for record in run.records()] == ["Answer: B"] * 6
+    (tmp_path / "q.txt").write_text("{question}\n\n{options}\n")
+    with pytest.raises(UserError, match="which hint:all needs"):
+        evaluate(
+            source, "baseline:lexical", tmp_path / "x", prompt=tmp_path / "q.txt", modes="standard", contexts="hint:all"
+        )
