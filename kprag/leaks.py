@@ -11,6 +11,9 @@ from mmdyn.text.normalise import one_spelling
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|\d+|\S")
 _LATIN = r"[^\W_\u3400-\u9fff]"
+_NUMBERING = re.compile(r"^([ \t]*|- [^\n]*?[:：]\s*)\d{1,2}[.)、．](?=\s)", re.M)
+"""What counts the lines of a text, also behind a point's name."""
+_CIRCLED = re.compile(r"[\u2460-\u2473]+")
 _OUTSIDE = " \t\r\n.,;:!?。、…\"'“”‘’"
 
 
@@ -23,12 +26,18 @@ def leaks(text: str, sample: Sample) -> bool:
     Compared is what is left of both without LaTeX's wrappers and dollars, in one spelling of look-alike characters, without
     regard to case and spacing, and of the answer without punctuation at its ends. Words and numbers have to stand alone:
     `ion` is not held by `lion`, nor 5 by 15, 5.2, -5, 1/5, x^5, 5th or 1,5; Chinese characters may stand within others. A
-    single Latin letter is never held. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
+    single Latin letter is never held. Numbers that count lines (`3. …`) hold nothing, and ③ is held by itself alone. Nothing
+    is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
     """
-    block = _form(text)
+    block = _form(_NUMBERING.sub(r"\1", text))
     squeezed = "".join(block.split())
     wanted = _wanted(sample)
-    return bool(wanted) and all(any(_holds(block, squeezed, one) for one in accepted) for accepted in wanted)
+
+    def held(answer: str) -> bool:
+        circled = _CIRCLED.fullmatch(answer.strip())
+        return circled[0] in text if circled else _holds(block, squeezed, answer)
+
+    return bool(wanted) and all(any(map(held, accepted)) for accepted in wanted)
 
 
 def _wanted(sample: Sample) -> list[list[str]]:

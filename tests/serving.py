@@ -22,13 +22,13 @@ def serve(**settings: Any) -> Iterator[FakeServer]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     server = FakeServer(**settings)
-    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(10)
+    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(240)
     try:
         yield server
     finally:
-        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(10)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(240)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(240)
         loop.close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
@@ -138,7 +137,7 @@ class Asker:
             tried += 1
             async with self._pace.slot(again=tried > 1) as place:
                 self._take()
-                began = time.monotonic()
+                began = _now()
                 try:
                     async with self._hangs.watch(place, tried, last=tried >= self.max_tries):
                         reply = await self.model.ask(messages)
@@ -154,7 +153,7 @@ class Asker:
                 finally:
                     self.budget.ended(self.model)
             pause = self._pause(key, tried, failure.retry_after)
-            spent += time.monotonic() - began + pause
+            spent += _now() - began + pause
             if self._gives_up(failure, tried, spent):
                 return _failed(failure, tried, began)
             self.retried += 1
@@ -170,7 +169,7 @@ class Asker:
     def _answered(self, reply: Reply, tried: int, began: float, unanswered: bool) -> Reply:
         self.answers = True
         self._pace.answered()
-        self._last_answer = time.monotonic()
+        self._last_answer = _now()
         seconds = self._last_answer - began
         self._hangs.answered(seconds, at_last=unanswered)
         return msgspec.structs.replace(reply, attempts=tried, seconds=seconds)
@@ -202,7 +201,7 @@ class Asker:
 
     def _gives_up(self, failure: TransientError, tried: int, seconds: float) -> bool:
         """Tries and time are bounded; but while the server answers others, one that it told to slow down keeps its turn."""
-        answers_others = time.monotonic() - self._last_answer < PATIENCE
+        answers_others = _now() - self._last_answer < PATIENCE
         return seconds > self.max_seconds or (tried >= self.max_tries and not (failure.slow_down and answers_others))
 
     def _pause(self, key: str, tried: int, asked_for: float | None) -> float:
@@ -243,13 +242,13 @@ class Asker:
         if self._fatal is None:
             self._fatal = error
             if self.answers:
-                self._deadline = asyncio.get_running_loop().time() + DRAIN_SECONDS
+                self._deadline = _now() + DRAIN_SECONDS
                 self._pace.close(ModelError(str(error)))
             for scope in self._under_way:
                 scope.reschedule(self._deadline)
 
     async def _drain(self) -> None:
-        while self.in_flight and asyncio.get_running_loop().time() < self._deadline:  # noqa: ASYNC110
+        while self.in_flight and _now() < self._deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
     def _save_soon(self, cache: Store) -> None:
@@ -271,4 +270,9 @@ def request_key(model: Model, messages: tuple[Message, ...], epoch: int = 0) -> 
 
 def _failed(failure: Exception, tried: int, began: float) -> Reply:
     final = isinstance(failure, RejectedError)
-    return Reply(error=str(failure), final=final, attempts=tried, seconds=time.monotonic() - began)
+    return Reply(error=str(failure), final=final, attempts=tried, seconds=_now() - began)
+
+
+def _now() -> float:
+    """Seconds on the running loop's clock, by which the timers of `pace` and `hangs` go too."""
+    return asyncio.get_running_loop().time()

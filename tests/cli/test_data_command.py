@@ -17,7 +17,7 @@ SAMPLES = [choice("a", images=(image_ref(PNG),), fields={"discipline": "maths"})
 
 def mmdyn(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mmdyn", "data", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     return done

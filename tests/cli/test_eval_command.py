@@ -25,17 +25,18 @@ MMDYN = [sys.executable, "-m", "mmdyn"]
 def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "MMDYN_CACHE": str(folder / "cache"), "COLUMNS": "200"}
     env.pop("OPENAI_API_KEY", None)
-    return subprocess.run([*MMDYN, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run([*MMDYN, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=240)
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
-    """A fake server's base_url; 30 ms a reply."""
-    process = subprocess.Popen([*MMDYN, "fake-server", "--latency", "30"], stdout=subprocess.PIPE, text=True)
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A fake server's base_url; 30 ms a reply, or as many as the test's parameter says."""
+    latency = str(getattr(request, "param", 30))
+    process = subprocess.Popen([*MMDYN, "fake-server", "--latency", latency], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().strip()
     process.send_signal(signal.SIGTERM)
-    process.wait(10)
+    process.wait(240)
     process.stdout.close()
 
 
@@ -72,6 +73,7 @@ def test_all_modes_against_a_server(tmp_path: Path, server: str) -> None:
     assert again.returncode == 0 and stats(server)["total"] == 80, "another run that shares the cache asked again"
 
 
+@pytest.mark.parametrize("server", [150], indirect=True)
 def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path, server: str) -> None:
     make_set(tmp_path, 300)
     command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "8", "--no-cache"]
@@ -172,6 +174,7 @@ def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments:
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("server", [500], indirect=True)
 def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path, server: str) -> None:
     make_set(tmp_path, 300)
     command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "1"]
@@ -187,7 +190,7 @@ def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path, server
         half = mmdyn(tmp_path, "report", "run", "--json")
         assert json.loads(half.stdout)["complete"] is False
         first.send_signal(signal.SIGINT)
-        assert first.wait(20) == 130
+        assert first.wait(240) == 130
     finally:
         first.kill()
 
@@ -221,7 +224,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); import signal;"
     limit += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from mmdyn.cli import main; sys.argv[0] = 'mmdyn'; main()"
     command = [sys.executable, "-c", limit, "data", "sample", "set", "-o", "out", "--n", "45"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr and "File too large" in done.stderr
 
@@ -229,7 +232,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     make_set(tmp_path, 200)
     line = f"{sys.executable} -m mmdyn data show set -n 200 | head -1"
-    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.stderr == "" and done.stdout.count("\n") == 1
 
 

@@ -20,6 +20,9 @@ from mmdyn.sample import Option
         ("5", "x=5."),
         ("5", "10-5"),
         ("5 cm", "The edge is 5cm long."),
+        ("5", "- Angles: 1. They are 5."),
+        ("5", "1. One.\n5. Five: 5 of them."),
+        ("③", "see ③ there"),
         ("5cm", "The edge is 5 cm long."),
         ("-5", "It is -5 or so."),
         ("−5", "It is -5."),
@@ -57,6 +60,11 @@ def test_held(answer: str, text: str) -> None:
         ("。", "。"),
         ("氢气", "氢和气"),
         ("fox", "foxes"),
+        ("5", "1. One.\n 5. Five."),
+        ("5", "- Angles: 5. They are equal."),
+        ("5", "1) 一\n5、二".replace("、", "、 ")),
+        ("③", "3 faces"),
+        ("③", "3. Faces"),
     ],
 )
 def test_not_held(answer: str, text: str) -> None:

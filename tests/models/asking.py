@@ -41,8 +41,8 @@ async def asking(
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Wait until something is so; a minute is a failure."""
-    async with asyncio.timeout(60):
+    """Wait until something is so; four minutes are a failure."""
+    async with asyncio.timeout(240):
         while not true():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 

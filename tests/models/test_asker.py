@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from asking import ask_all, asking, texts, until, user
+from virtual_time import in_virtual_time
 
 from making import picture
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, canonical, digest
-from mmdyn.models.asker import DRAIN_SECONDS, LONGEST_BACKOFF, Asker
+from mmdyn.models.asker import LONGEST_BACKOFF, Asker
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.cache import open_cache
 from mmdyn.models.fake_server import FakeServer
@@ -37,7 +38,7 @@ async def test_what_may_pass_is_asked_again_until_it_has(faults: str):
 
 async def test_a_hung_request_is_cut_off_and_asked_again():
     async with FakeServer(faults="hang=0.4") as server:
-        async with asking(f"openai:m,base_url={server.url},timeout=0.3") as asker:
+        async with asking(f"openai:m,base_url={server.url},timeout=2") as asker:
             replies = await ask_all(asker, texts(8))
         assert [reply.error for reply in replies] == [""] * 8
         assert server.stats.by_outcome["hang"] == sum(reply.attempts - 1 for reply in replies) > 0
@@ -61,7 +62,7 @@ async def test_a_hung_request_is_cut_off_and_asked_again():
 async def test_when_tries_run_out_the_reply_says_why_and_is_not_kept(faults: str, error: str):
     with open_cache() as cache:
         async with FakeServer(faults=faults) as server:
-            model = f"openai:m,base_url={server.url},timeout=0.2"
+            model = f"openai:m,base_url={server.url},timeout={0.2 if faults == 'hang=1' else 60}"
             async with asking(model, max_tries=2, cache=cache) as asker:
                 reply = await asker.ask(user())
                 assert (reply.text, reply.attempts, asker.retried) == ("", 2, 1)
@@ -131,10 +132,10 @@ class Held:
     async def close(self) -> None: ...
 
 
-async def test_the_ceiling_in_time_does_not_count_the_wait_for_a_place():
+def test_the_ceiling_in_time_does_not_count_the_wait_for_a_place():
     asker = Asker(Held(), max_seconds=1.0, backoff=0.02)
-    held, _ = await asyncio.gather(asker.ask(user("held")), asker.ask(user("other")))
-    assert (held.text, held.attempts) == ("fine", 3)
+    (held, _), seconds = in_virtual_time(ask_all(asker, [user("held"), user("other")]))
+    assert (held.text, held.attempts) == ("fine", 3) and seconds >= 1.5
 
 
 @pytest.mark.parametrize(
@@ -162,15 +163,15 @@ async def test_what_cannot_be_mended_by_asking_again_stops_all_at_once(status: i
         assert server.stats.total == 4
 
 
-async def test_asks_that_hang_or_wait_to_try_again_stop_too(tmp_path: Path):
+async def test_asks_that_hang_or_wait_to_try_again_stop_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("mmdyn.models.asker.DRAIN_SECONDS", 3600)
     async with FakeServer(faults="hang=1") as server, asking(f"openai:m,base_url={server.url}") as asker:
         hanging = [asyncio.create_task(asker.ask(messages)) for messages in texts(4)]
         await until(lambda: server.stats.in_flight == 4)
         missing = Message("user", (ImagePart(tmp_path / "gone.png", "0" * 64),))
-        async with asyncio.timeout(DRAIN_SECONDS / 2):
-            with pytest.raises(InputError, match=r"gone\.png: cannot be read"):
-                await asker.ask((missing,))
-            outcomes = await asyncio.gather(*hanging, return_exceptions=True)
+        with pytest.raises(InputError, match=r"gone\.png: cannot be read"):
+            await asker.ask((missing,))
+        outcomes = await asyncio.gather(*hanging, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [ModelError] * 4
 
 
@@ -226,10 +227,10 @@ class Throttled:
     async def close(self) -> None: ...
 
 
-async def test_a_rate_limit_fails_nothing_however_many_are_waiting():
+def test_a_rate_limit_fails_nothing_however_many_are_waiting():
     asker = Asker(model := Throttled(most=2), concurrency=32, max_tries=3, backoff=0.1)
-    async with asyncio.timeout(60):
-        replies = await ask_all(asker, texts(60))
+    replies, seconds = in_virtual_time(ask_all(asker, texts(60)))
+    assert seconds < 60
     assert {reply.text for reply in replies} == {"fine"}
     assert 30 <= model.refused == sum(reply.attempts - 1 for reply in replies) < 200
 
@@ -244,15 +245,16 @@ class Unlucky(Throttled):
         return Reply("fine", "stop", Usage(1, 1))
 
 
-async def test_one_that_is_told_to_slow_down_keeps_its_turn_while_others_are_answered():
-    replies = await ask_all(Asker(Unlucky(1), max_tries=3, backoff=0.02), texts(20))
+def test_one_that_is_told_to_slow_down_keeps_its_turn_while_others_are_answered():
+    replies, _ = in_virtual_time(ask_all(Asker(Unlucky(1), max_tries=3, backoff=0.02), texts(20)))
     assert [reply.attempts for reply in replies] == [6 if number == 7 else 1 for number in range(20)]
     assert not any(reply.error for reply in replies)
 
 
-async def test_a_server_that_only_says_slow_down_is_given_up():
+def test_a_server_that_only_says_slow_down_is_given_up():
     asker = Asker(Throttled(most=0), max_tries=2, backoff=0.02)
-    assert [reply.error for reply in await ask_all(asker, texts(3))] == ["HTTP 429"] * 3
+    replies, _ = in_virtual_time(ask_all(asker, texts(3)))
+    assert [reply.error for reply in replies] == ["HTTP 429"] * 3
 
 
 async def test_the_key_depends_on_what_is_asked_and_not_on_where_it_lies(tmp_path: Path):
@@ -329,17 +331,20 @@ class Exhausted(Throttled):
         return Reply("fine", "stop", Usage(1, 1))
 
 
-async def test_answers_in_flight_are_kept_when_the_quota_ends():
+def test_answers_in_flight_are_kept_when_the_quota_ends():
     asker = Asker(model := Exhausted(1), concurrency=8)
     came = list[str]()
 
     async def ask(messages: tuple[Message, ...]) -> None:
         came.append((await asker.ask(messages)).text)
 
-    with pytest.raises(ExceptionGroup) as caught:
+    async def ask_many() -> None:
         async with asyncio.TaskGroup() as tasks:
             for messages in texts(40):
                 tasks.create_task(ask(messages))
+
+    with pytest.raises(ExceptionGroup) as caught:
+        in_virtual_time(ask_many())
     assert {type(error) for error in caught.value.exceptions} == {ModelError}
     assert len(came) == model.refused - 1 > 10, "what was in flight was dropped"
 

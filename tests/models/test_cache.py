@@ -90,7 +90,7 @@ async def test_two_processes_share_what_was_saved():
 
 
 async def test_after_kill_9_no_answer_that_came_is_asked_again():
-    async with FakeServer(latency=0.01) as server:
+    async with FakeServer(latency=0.05) as server:
         here = Path(__file__).parent
         worker = await asyncio.create_subprocess_exec(
             sys.executable, "-c", WORKER, server.url, str(CONCURRENCY), cwd=here

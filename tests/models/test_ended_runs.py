@@ -22,7 +22,7 @@ def mmdyn_eval(folder: Path, url: str, *more: str) -> subprocess.CompletedProces
     command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", model, "-o", "run"]
     options = ["--no-cache", "--concurrency", str(CONCURRENCY), *more]
     env = {**os.environ, "COLUMNS": "160"}
-    return subprocess.run(command + options, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command + options, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_script_says_what_it_says(tmp_path: Path) -> None:
     sheet = load("rubrics", "match")().sheet(choice(), "B", False)
     with serve(reply=str(script(tmp_path, "no verdict"))) as server:
         body = json.dumps({"model": "m", "messages": [{"role": "user", "content": sheet.text}]}).encode()
-        with urlopen(Request(f"{server.url}/chat/completions", data=body), timeout=10) as response:
+        with urlopen(Request(f"{server.url}/chat/completions", data=body), timeout=240) as response:
             assert json.load(response)["choices"][0]["message"]["content"] == "no verdict"
 
 

@@ -3,51 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import time
+from collections import Counter
 
 import numpy as np
 import pytest
-from asking import asking, texts
+from asking import ask_all, asking, texts
+from virtual_time import VirtualLoop, in_virtual_time
 
 from mmdyn.errors import Stopped
 from mmdyn.keys import stream
 from mmdyn.models.asker import Asker
 from mmdyn.models.fake_server import FakeServer
-from mmdyn.models.hangs import CUT_SECONDS, CUT_TRIES, ENOUGH, SHORTEST_SECONDS
+from mmdyn.models.hangs import CUT_SECONDS, CUT_TRIES, ENOUGH, LOOK_SECONDS, SHORTEST_SECONDS
 from mmdyn.models.message import Message
 from mmdyn.models.model import Limits, TransientError
 from mmdyn.record import Reply, Usage
-
-TIMEOUT = 120.0
-
-
-async def seconds_for(count: int, faults: str, wait: float = TIMEOUT) -> float:
-    """The wall time of so many requests, 32 at a time, that take 50 ms each."""
-    async with FakeServer(latency=0.05, faults=faults) as server:
-        model = f"openai:m,base_url={server.url},timeout={wait}"
-        async with asking(model, concurrency=32, backoff=0.5) as asker:
-            under_way = asyncio.Semaphore(128)
-
-            async def ask(messages: tuple[Message, ...]) -> Reply:
-                async with under_way:
-                    return await asker.ask(messages)
-
-            began = time.monotonic()
-            replies = await asyncio.gather(*map(ask, texts(count)))
-            assert not any(reply.error for reply in replies) and server.stats.asked_again == 0
-            assert server.stats.max_in_flight <= 64
-            return time.monotonic() - began
-
-
-@pytest.mark.parametrize("count", [60, 300])
-async def test_nobody_waits_for_a_time_out_where_one_in_ten_hang(count: int) -> None:
-    assert await seconds_for(count, "hang=0.1") < TIMEOUT / 4
-
-
-@pytest.mark.parametrize("count", [60, 300])
-async def test_a_short_time_out_is_waited_for_once_and_no_second_time(count: int) -> None:
-    """One in ten is left unanswered, one in a hundred twice, and so on: what is known after the first is used for the rest."""
-    assert await seconds_for(count, "hang=0.1", wait=4) < 2 * 4 + 1
 
 
 class Slow:
@@ -74,48 +44,28 @@ class Slow:
     async def close(self) -> None: ...
 
 
-async def ask_slow(model: Slow, count: int, max_tries: int = 6) -> list[Reply]:
-    asker = Asker(model, concurrency=8, max_tries=max_tries, backoff=0.02)
-    replies = await asyncio.gather(*(asker.ask(messages) for messages in texts(count)))
-    await asker.close()
-    assert asker.in_flight == 0
-    return replies
+class Hanging(Slow):
+    """A model that takes 50 ms and leaves one request in ten unanswered until its time-out; another one when it is asked again."""
 
+    def __init__(self, timeout: float) -> None:
+        super().__init__(0.0)
+        self._timeout, self._tries = timeout, Counter[str]()
+        self._in_flight = self.most_in_flight = self.timed_out = 0
 
-async def test_one_that_is_slow_is_given_longer_each_time_and_answered() -> None:
-    a_little, much = Slow(1.4 * SHORTEST_SECONDS), Slow((CUT_TRIES + 1) * SHORTEST_SECONDS)
-    outcomes = await asyncio.gather(ask_slow(a_little, 60), ask_slow(much, 60))
-    assert [reply.error for replies in outcomes for reply in replies] == [""] * 120
-    assert (a_little.asked, much.asked) == (2, CUT_TRIES + 1)
-    assert [replies[0].attempts for replies in outcomes] == [2, CUT_TRIES + 1]
-
-
-@pytest.mark.parametrize(
-    ("hangs", "leaves", "count", "max_tries"),
-    [(False, True, 60, 6), (True, False, 60, 6), (True, True, ENOUGH // 2, 6), (True, False, 60, 1)],
-)
-async def test_nobody_is_cut_off_without_need(hangs: bool, leaves: bool, count: int, max_tries: int) -> None:
-    """Where a model cannot hang, where none was left unanswered, where too little is known, and where it would be the last try."""
-    replies = await ask_slow(model := Slow(1.4 * SHORTEST_SECONDS, hangs=hangs, leaves=leaves), count, max_tries)
-    assert not replies[0].error and model.asked == 1
-
-
-async def test_what_takes_far_longer_than_all_others_is_cut_off_even_where_none_was_left_unanswered() -> None:
-    replies = await ask_slow(model := Slow(1.4 * CUT_SECONDS, leaves=False), 60)
-    assert not replies[0].error and model.asked == 2
-
-
-async def test_where_answers_take_very_different_times_none_is_asked_twice() -> None:
-    """Times as log-normal as servers' are: the slowest of thirty is often several times as slow as the one before."""
-
-    async def asked(seed: int) -> int:
-        model = Uneven(stream(seed))
-        asker = Asker(model, concurrency=8)
-        await asyncio.gather(*map(asker.ask, texts(30)))
-        await asker.close()
-        return model.asked
-
-    assert await asyncio.gather(*map(asked, range(30))) == [30] * 30
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        text = messages[0].text
+        self._tries[text] += 1
+        self._in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self._in_flight)
+        try:
+            if stream("hang", text, self._tries[text]).random() < 0.1:
+                await asyncio.sleep(self._timeout)
+                self.timed_out += 1
+                raise TransientError("no answer in time", unanswered=True)
+            await asyncio.sleep(0.05)
+        finally:
+            self._in_flight -= 1
+        return Reply("fine", "stop", Usage(1, 1))
 
 
 class Uneven(Slow):
@@ -131,39 +81,105 @@ class Uneven(Slow):
         return Reply("fine", "stop", Usage(1, 1))
 
 
-async def test_while_others_wait_one_that_seems_to_hang_is_listened_to() -> None:
-    model, done = Slow(1.2), list[float]()
-    asker = Asker(model, concurrency=4, backoff=0.02)
-
-    async def ask(messages: tuple[Message, ...]) -> Reply:
-        reply = await asker.ask(messages)
-        done.append(time.monotonic())
-        return reply
-
-    busy = texts(600)
-    first, *_ = await asyncio.gather(*map(ask, busy))
+async def ask_slow(model: Slow, count: int, max_tries: int = 6, concurrency: int = 8) -> list[Reply]:
+    asker = Asker(model, concurrency=concurrency, max_tries=max_tries, backoff=0.02)
+    replies = await ask_all(asker, texts(count))
     await asker.close()
-    assert (first.attempts, model.asked) == (1, 1), "it was asked again though others wanted its place"
+    assert asker.in_flight == 0
+    return replies
 
 
-async def test_a_process_that_is_held_up_takes_nothing_for_hanging() -> None:
-    asker = Asker(model := Slow(0.3), concurrency=64, backoff=0.02)
-    asks = [asyncio.create_task(asker.ask(messages)) for messages in texts(60)]
-    await asyncio.sleep(0.1)
-    time.sleep(2)  # noqa: ASYNC251
-    assert not any(reply.error for reply in await asyncio.gather(*asks))
-    await asker.close()
-    assert model.asked == 1
+@pytest.mark.parametrize("count", [60, 300])
+@pytest.mark.parametrize(("timeout", "first_known"), [(4.0, 4.0), (120.0, CUT_SECONDS)])
+def test_where_one_in_ten_hang_nobody_waits_for_a_long_time_out_and_for_a_short_one_once(
+    count: int, timeout: float, first_known: float
+) -> None:
+    """What is known after the first that ran into its time-out, or was cut off, is used for the rest."""
+    model = Hanging(timeout)
+    replies, seconds = in_virtual_time(ask_slow(model, count, concurrency=32))
+    assert not any(reply.error for reply in replies)
+    assert model.most_in_flight <= 2 * 32
+    undisturbed, second_try = count / 32 * 0.05, 2 * SHORTEST_SECONDS + LOOK_SECONDS
+    assert first_known < seconds < first_known + undisturbed + second_try
+    assert (model.timed_out > 0) is (timeout < CUT_SECONDS)
 
 
-async def test_where_no_further_request_may_be_sent_none_is_cut_off() -> None:
-    asker = Asker(model := Slow(1.4 * SHORTEST_SECONDS), concurrency=8, backoff=0.02)
-    asks = [asyncio.create_task(asker.ask(messages)) for messages in texts(60)]
-    await asyncio.sleep(0.3)
-    asker.stop(Stopped("enough"))
-    assert not any(reply.error for reply in await asyncio.gather(*asks))
-    await asker.close()
-    assert model.asked == 1
+def test_one_that_is_slow_is_given_longer_each_time_and_answered() -> None:
+    for long, tries in ((1.4 * SHORTEST_SECONDS, 2), ((CUT_TRIES + 2) * SHORTEST_SECONDS, CUT_TRIES + 1)):
+        replies, seconds = in_virtual_time(ask_slow(model := Slow(long), 60))
+        assert not any(reply.error for reply in replies)
+        assert (model.asked, replies[0].attempts) == (tries, tries)
+        listened = sum(number * SHORTEST_SECONDS for number in range(1, tries)) + long
+        assert listened < seconds < listened + tries * LOOK_SECONDS + 0.02 * 2**tries
+
+
+@pytest.mark.parametrize(
+    ("hangs", "leaves", "count", "max_tries"),
+    [(False, True, 60, 6), (True, False, 60, 6), (True, True, ENOUGH // 2, 6), (True, False, 60, 1)],
+)
+def test_nobody_is_cut_off_without_need(hangs: bool, leaves: bool, count: int, max_tries: int) -> None:
+    """Where a model cannot hang, where none was left unanswered, where too little is known, and where it would be the last try."""
+    model = Slow(1.4 * SHORTEST_SECONDS, hangs=hangs, leaves=leaves)
+    replies, _ = in_virtual_time(ask_slow(model, count, max_tries))
+    assert not replies[0].error and model.asked == 1
+
+
+def test_what_takes_far_longer_than_all_others_is_cut_off_even_where_none_was_left_unanswered() -> None:
+    replies, _ = in_virtual_time(ask_slow(model := Slow(1.4 * CUT_SECONDS, leaves=False), 60))
+    assert not replies[0].error and model.asked == 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_where_answers_take_very_different_times_none_is_asked_twice(seed: int) -> None:
+    """Times as log-normal as servers' are: the slowest of thirty is often several times as slow as the one before."""
+    in_virtual_time(ask_slow(model := Uneven(stream(seed)), 30))
+    assert model.asked == 30
+
+
+def test_while_others_wait_one_that_seems_to_hang_is_listened_to() -> None:
+    """Six hundred requests, four at a time, want the places for 1.5 s."""
+    replies, seconds = in_virtual_time(ask_slow(model := Slow(1.2), 600, concurrency=4))
+    assert seconds > 1.2
+    assert (replies[0].attempts, model.asked) == (1, 1), "it was asked again though others wanted its place"
+
+
+def test_a_process_that_is_held_up_takes_nothing_for_hanging() -> None:
+    async def held_up() -> list[Reply]:
+        asks = asyncio.create_task(ask_slow(model, 60, concurrency=64))
+        await asyncio.sleep(0.1)
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        loop.now += 2
+        return await asks
+
+    model = Slow(0.3)
+    replies, _ = in_virtual_time(held_up())
+    assert not any(reply.error for reply in replies) and model.asked == 1
+
+
+def test_where_no_further_request_may_be_sent_none_is_cut_off() -> None:
+    async def stopped() -> list[Reply]:
+        asker = Asker(model, concurrency=8, backoff=0.02)
+        asks = asyncio.create_task(ask_all(asker, texts(60)))
+        await asyncio.sleep(0.3)
+        asker.stop(Stopped("enough"))
+        replies = await asks
+        await asker.close()
+        return replies
+
+    model = Slow(1.4 * SHORTEST_SECONDS)
+    replies, _ = in_virtual_time(stopped())
+    assert not any(reply.error for reply in replies) and model.asked == 1
+
+
+async def test_over_http_all_are_answered_and_none_that_was_answered_is_asked_again() -> None:
+    async with FakeServer(faults="hang=0.1") as server:
+        async with asking(f"openai:m,base_url={server.url},timeout=4", concurrency=32) as asker:
+            replies = await ask_all(asker, texts(60))
+        assert not any(reply.error for reply in replies)
+        assert server.stats.asked_again == 0
+        assert server.stats.by_outcome["200"] == 60
+        assert server.stats.total > 60
 
 
 async def test_the_server_counts_what_is_begun_twice_without_an_answer() -> None:

@@ -381,7 +381,7 @@ async def test_closing_ends_what_is_being_written_and_what_waits(made: Callable[
     asks = [asyncio.ensure_future(model.ask((user(f"{number}"),))) for number in range(3)]
     asks[1].cancel()
     await asyncio.sleep(0.3)
-    await asyncio.wait_for(model.close(), 20)
+    await asyncio.wait_for(model.close(), 240)
     said = await asyncio.gather(*asks, return_exceptions=True)
     assert [type(each) for each in said] == [ModelError, asyncio.CancelledError, ModelError]
     with pytest.raises(ModelError, match="was closed"):

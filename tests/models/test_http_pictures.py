@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -118,23 +121,19 @@ def test_files_are_named_and_still_checked(tmp_path: Path):
 
 
 async def test_scaling_leaves_the_loop_free_and_is_done_once(tmp_path: Path):
-    import asyncio
-
+    """The loop goes on while the only thread for such work is held up."""
+    held = threading.Event()
+    threads = ThreadPoolExecutor(1)
+    asyncio.get_running_loop().set_default_executor(threads)
+    threads.submit(held.wait, 240)
     path = tmp_path / "large.png"
     path.write_bytes(saved(Image.effect_noise((1600, 1200), 50), "PNG"))
     pictures = Pictures(max_side=1000)
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            await asyncio.sleep(0.005)
-            ticks += 1
-
-    ticking = asyncio.create_task(tick())
-    first = await pictures.of(user("x", path))
-    ticking.cancel()
-    assert ticks >= 2
+    scaling = asyncio.create_task(pictures.of(user("x", path)))
+    await asyncio.sleep(0.05)
+    assert not scaling.done()
+    held.set()
+    first = await scaling
     messages = user("x", path)
     path.unlink()
     assert await pictures.of(messages) == first

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from virtual_time import in_virtual_time
 
 from mmdyn.models.pace import LONGEST_GAP, SHORTEST_GAP, Pace
 
@@ -64,16 +65,18 @@ async def test_a_gap_opens_below_one_in_flight_and_closes_again():
     assert pace.gap == 0
 
 
-async def test_nobody_enters_during_the_gap():
+def test_nobody_enters_during_the_gap():
     pace = Pace(4)
     pace.limit = 1.0
-    loop = asyncio.get_running_loop()
-    async with pace.slot():
-        for _ in range(4):
-            pace.refused()
-    left = loop.time()
-    async with pace.slot():
-        assert loop.time() - left >= 0.15
+
+    async def visit_after_refusals() -> None:
+        async with pace.slot():
+            for _ in range(4):
+                pace.refused()
+        await _visit(pace)
+
+    _, seconds = in_virtual_time(visit_after_refusals())
+    assert seconds == pytest.approx(8 * SHORTEST_GAP)
 
 
 @pytest.mark.parametrize("granted", [False, True])
@@ -89,7 +92,7 @@ async def test_a_cancelled_visitor_keeps_no_place(granted: bool):
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert pace.in_flight == 0
-    await asyncio.wait_for(_visit(pace), 1)
+    await asyncio.wait_for(_visit(pace), 60)
 
 
 async def _visit(pace: Pace) -> None:
@@ -104,7 +107,7 @@ async def test_a_place_that_is_lent_lets_another_in_and_comes_back_once():
         await asyncio.sleep(0)
         place.lend()
         place.lend()
-        await asyncio.wait_for(waiting, 1)
+        await asyncio.wait_for(waiting, 60)
         assert (pace.in_flight, pace.lent, pace.idle) == (0, 1, True)
         async with pace.slot() as other:
             other.lend()

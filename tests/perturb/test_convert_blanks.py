@@ -168,7 +168,7 @@ def test_a_choice_becomes_an_open_question_where_it_could_be_a_blank(language: A
     assert (after.task_type, after.answer, after.options) == ("open_ended", "6", ())
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_hostile_texts_take_no_time() -> None:
     for text in (
         "( " * 50_000,

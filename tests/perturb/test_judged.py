@@ -157,7 +157,7 @@ def _file(folder: Path, reply: str) -> str:
 
 def test_many_variants_are_judged_at_a_time_and_none_twice(tmp_path: Path) -> None:
     source = write_set(tmp_path / "source", [blank(f"q{n}", question=f"{n} + 1 is ____.") for n in range(60)])
-    with serve(reply=_file(tmp_path, says(True)), latency=0.05) as server:
+    with serve(reply=_file(tmp_path, says(True)), latency=0.2) as server:
         judge = f"openai:m,base_url={server.url}"
         settings = {"ops": "paraphrase,substitute,convert", "judge": judge, "concurrency": 16, "quiet": True}
         dynamic = perturb(source, tmp_path / "out", **settings)  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def test_the_judge_looks_at_pictures_without_their_noise(tmp_path: Path) -> None
 def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
     source = write_set(tmp_path / "source", [choice(f"q{n}") for n in range(60)])
     out = tmp_path / "out"
-    with serve(reply=_file(tmp_path, says(True)), latency=20) as server:
+    with serve(reply=_file(tmp_path, says(True)), latency=600) as server:
         judge = f"openai:m,base_url={server.url}"
         command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "-o", str(out), "--ops", "shuffle"]
         process = subprocess.Popen([*command, "--judge", judge], stderr=subprocess.PIPE, text=True)
@@ -203,6 +203,6 @@ def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=15)[1]
+        said = process.communicate(timeout=240)[1]
     assert process.returncode == 130, said
     assert "interrupted; what was done is saved" in said and not (out / "set.json").exists()

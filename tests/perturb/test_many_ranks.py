@@ -46,7 +46,7 @@ def start(source: SampleSet, out: Path, rank: int, size: int = 2) -> subprocess.
 
 
 def finish(*processes: subprocess.Popen[str]) -> list[str]:
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    said = [process.communicate(timeout=240)[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes), said
     return said
 

@@ -63,7 +63,7 @@ def start(source: SampleSet, out: Path, url: str, rank: int = 0, ranks: int = 0)
 
 def perturb(source: SampleSet, out: Path, url: str, ranks: int = 0) -> list[subprocess.CompletedProcess[str]]:
     processes = [start(source, out, url, rank, ranks) for rank in range(ranks or 1)]
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    said = [process.communicate(timeout=240)[1] for process in processes]
     return [
         subprocess.CompletedProcess([], process.returncode, "", text)
         for process, text in zip(processes, said, strict=True)
@@ -71,7 +71,7 @@ def perturb(source: SampleSet, out: Path, url: str, ranks: int = 0) -> list[subp
 
 
 def wait_until(ready: Callable[[], bool]) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 240
     while not ready():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -139,7 +139,9 @@ def test_what_an_earlier_process_left_unsettled_is_waited_for(source: SampleSet,
         assert zero.poll() is None and not (out / "set.json").exists()
         one = start(source, out, server.url, 1, 2)
         assert (
-            (zero.communicate(timeout=60), zero.returncode)[1] == (one.communicate(timeout=60), one.returncode)[1] == 0
+            (zero.communicate(timeout=240), zero.returncode)[1]
+            == (one.communicate(timeout=240), one.returncode)[1]
+            == 0
         )
     assert SampleSet(out).manifest.counts == {"samples": 12, "kept": 12} and not (out / ".work").exists()
 

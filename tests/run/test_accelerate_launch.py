@@ -36,7 +36,7 @@ def launch(device: str, *arguments: str | Path) -> str:
     options = ["--num_processes", "2", "--num_machines", "1", "--main_process_port", "0"]
     options += ["--mixed_precision", "no", "--dynamo_backend", "no"]
     launcher = [sys.executable, "-m", "accelerate.commands.launch", device, *options, "-m", "mmdyn"]
-    done = subprocess.run([*launcher, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([*launcher, *map(str, arguments)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

@@ -76,7 +76,7 @@ def ask_all(
         fleet = Fleet(cluster, model, open_model(model), count, 0.5, concurrency)
         try:
             asks = (fleet.ask((Message("user", (TextPart(text),)),)) for text in texts)
-            return await asyncio.wait_for(asyncio.gather(*asks, return_exceptions=True), 20)
+            return await asyncio.wait_for(asyncio.gather(*asks, return_exceptions=True), 240)
         finally:
             await fleet.close()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clock import Clock
 from running import contents, many_samples
 from serving import serve
 
@@ -55,7 +56,7 @@ def start(arguments: list[str], rank: int, size: int = 2) -> subprocess.Popen[st
 
 
 def finish(*processes: subprocess.Popen[str], status: int = 0) -> list[tuple[str, str]]:
-    said = [process.communicate(timeout=120) for process in processes]
+    said = [process.communicate(timeout=240) for process in processes]
     assert [process.returncode for process in processes] == [status] * len(processes), said
     return said
 
@@ -107,7 +108,7 @@ def test_the_ranks_may_come_in_any_order_and_go_on_in_another_number(
 def test_a_rank_that_was_killed_is_made_good_by_running_again_with_one_process(
     source: SampleSet, tmp_path: Path, lost: int
 ) -> None:
-    with serve(latency=0.15) as server:
+    with serve(latency=0.3) as server:
         model = f"openai:fake,base_url={server.url}"
         arguments = command(source, tmp_path / "run", "--concurrency", "2", model=model)
         ranks = [start(arguments, rank) for rank in (0, 1)]
@@ -117,7 +118,7 @@ def test_a_rank_that_was_killed_is_made_good_by_running_again_with_one_process(
         ranks[lost].kill()
         ranks[lost].communicate()
         assert ranks[lost].returncode == -signal.SIGKILL
-        _, said = ranks[1 - lost].communicate(timeout=60)
+        _, said = ranks[1 - lost].communicate(timeout=240)
         if lost == 1:
             assert ranks[0].returncode == 2
             assert "mmdyn: rank 1 ended before its work was done: run the same command again, it goes on" in said
@@ -125,7 +126,7 @@ def test_a_rank_that_was_killed_is_made_good_by_running_again_with_one_process(
             assert ranks[1].returncode == 0, "it had its share to do, and needs nobody for that"
         before = answered(tmp_path / "run")
         assert before < 60
-        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
         records = contents(tmp_path / "run")
         assert len(records) == 60 and not any(record.reply.error for record in records.values())
@@ -137,8 +138,8 @@ def test_failures_of_a_rank_hang_nobody(source: SampleSet, tmp_path: Path) -> No
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
     arguments = command(source, tmp_path / "run", model=f"scripted:{tmp_path / 's.jsonl'},max_tries=1")
     first, second = start(arguments, 0), start(arguments, 1)
-    said = first.communicate(timeout=60)
-    second.communicate(timeout=60)
+    said = first.communicate(timeout=240)
+    second.communicate(timeout=240)
     assert (first.returncode, second.returncode) == (1, 0), said
     assert sum(1 for record in contents(tmp_path / "run").values() if record.reply.error) == 11
     assert said[1].count("failed: s1") == 11
@@ -148,7 +149,7 @@ def test_a_rank_that_was_started_otherwise_is_noticed(source: SampleSet, tmp_pat
     good = command(source, tmp_path / "run", "--limit", "4")
     bad = command(source, tmp_path / "run", "--limit", "8")
     first, second = start(good, 0), start(bad, 1)
-    said, other = first.communicate(timeout=60), second.communicate(timeout=60)
+    said, other = first.communicate(timeout=240), second.communicate(timeout=240)
     sentence = "this rank was given another task than rank 0: start every rank with the same command"
     assert (first.returncode, second.returncode) == (2, 2)
     assert f"mmdyn: rank 1: {sentence}" in said[1]
@@ -184,7 +185,7 @@ def test_several_ranks_need_set_folders(source: SampleSet, tmp_path: Path) -> No
 def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     pytest.importorskip("torch")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
-    return subprocess.run([*launcher, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run([*launcher, *arguments], capture_output=True, text=True, timeout=240)
 
 
 def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
@@ -228,7 +229,7 @@ def test_a_rank_that_cannot_ask_tells_the_first_one(source: SampleSet, tmp_path:
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
     arguments = command(source, tmp_path / "run", model=f"scripted:{tmp_path / 's.jsonl'}")
     second, first = start(arguments, 1), start(arguments, 0)
-    _, said = first.communicate(timeout=60)
+    _, said = first.communicate(timeout=240)
     second.kill()  # where rank 0 had the bad one itself and ended before this one looked, it waits for another rank 0
     second.communicate()
     assert first.returncode == 2, said
@@ -260,7 +261,7 @@ def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_p
         while by_writer(tmp_path / "run", Ranks(1 - sooner, 2).writer) < 6:
             assert both[sooner].poll() is None, "a launcher would end the other one in flight"
             time.sleep(0.02)
-        said = [rank.communicate(timeout=60)[1] for rank in both]
+        said = [rank.communicate(timeout=240)[1] for rank in both]
         assert [rank.returncode for rank in both] == [3, 3], said
         sentence = (
             "mmdyn: stopped at --max-requests 12, of which this process has 6: 6 requests by this call; 6 of 30 done"
@@ -272,11 +273,9 @@ def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_p
 def test_a_rank_at_work_is_waited_for_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ranks, "NOTE_SECONDS", 0.1)
-    monkeypatch.setattr(ranks, "LOOK_SECONDS", 0.05)
-    until = time.monotonic() + 0.6
+    monkeypatch.setattr(ranks, "time", clock := Clock())
     with Store(tmp_path / "records", "rank-1"):
-        Ranks(0, 2).wait_for(1, tmp_path / "records", lambda: time.monotonic() > until)
+        Ranks(0, 2).wait_for(1, tmp_path / "records", lambda: clock.now > 10 * ranks.NOTE_SECONDS)
     assert capsys.readouterr().err == "waiting for rank 1, which is at work\n"
 
 

@@ -18,11 +18,13 @@ from making import open_ended, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.models.asker import Asker
 from mmdyn.models.model import open_model
+from mmdyn.run.conditions import parse_conditions
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.grader import Grader
-from mmdyn.run.plan import parse_conditions, plan
+from mmdyn.run.plan import plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
+from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
@@ -56,7 +58,7 @@ def test_each_rank_has_its_own_answers_judged(tmp_path: Path) -> None:
             subprocess.Popen(command, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
             for rank in "01"
         ]
-        said = [rank.communicate(timeout=60)[1].decode() for rank in ranks]
+        said = [rank.communicate(timeout=240)[1].decode() for rank in ranks]
         assert [rank.returncode for rank in ranks] == [0, 0], said
         assert server.stats.total == 20, "a rank had another's answers judged, or left its own"
     run = RunFolder(tmp_path / "run")
@@ -77,7 +79,7 @@ def test_ranks_with_different_judges_are_told(tmp_path: Path) -> None:
         subprocess.Popen(command, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
         for rank, command in zip("01", commands, strict=True)
     ]
-    said = [rank.communicate(timeout=60)[1].decode() for rank in ranks]
+    said = [rank.communicate(timeout=240)[1].decode() for rank in ranks]
     assert [rank.returncode for rank in ranks] == [2, 2]
     assert all("this rank was given another task than rank 0: start every rank with the same" in one for one in said)
 
@@ -104,7 +106,7 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
     judge, told = judged_by(obedient)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
         grader = Grader(store, Cascade(Scorer(), [judge]))
-        runner = Runner([opened], [Renderer(opened.images, {})], store, grader, progress)
+        runner = Runner([opened], Turns([Renderer(opened.images)], store), store, grader, progress)
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
         await runner.run(Asker(open_model(scripted(tmp_path / "m.jsonl", *lines))), asks, 4)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0

@@ -231,7 +231,7 @@ def test_asking_does_not_wait_for_a_judge(tmp_path: Path) -> None:
     samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(80)]
     write_set(tmp_path / "set", samples)
     lines = [{"match": code, "reply": marks(code, 0)} for code in (code_of_answer(s, "Perhaps.") for s in samples)]
-    with serve(reply=str(script(tmp_path, *lines)), latency=0.02) as slow:
+    with serve(reply=str(script(tmp_path, *lines)), latency=0.05) as slow:
         (tmp_path / "asked").mkdir()
         with serve(reply=str(script(tmp_path / "asked", "Perhaps."))) as fast:
             asked, judges = f"openai:m,base_url={fast.url},concurrency=2", f"openai:j,base_url={slow.url},concurrency=1"

@@ -15,7 +15,7 @@ import pytest
 from mmdyn.errors import ModelError
 from mmdyn.work.batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
 
-LONG = 30.0
+LONG = 240.0
 """Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""
 
 
@@ -29,9 +29,10 @@ def opened(run: Callable[[Any, Sequence[Any]], Any], size: int = 8, **more: Any)
 
 
 def until(true: Callable[[], Any]) -> None:
-    """Wait for what another thread does, a few seconds at most."""
-    deadline = time.monotonic() + 5
-    while not true() and time.monotonic() < deadline:
+    """Wait for what another thread does."""
+    deadline = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < deadline
         time.sleep(0.001)
 
 
@@ -105,11 +106,11 @@ def test_who_waited_longest_is_served_first() -> None:
 def test_a_full_batch_does_not_wait_and_another_one_only_so_long() -> None:
     run = Runner()
     with opened(run, size=3, patience_s=LONG) as batches:
-        assert [future.result(5) for future in asked(batches, [("a", 1), ("a", 2), ("a", 3)])] == [2, 4, 6]
+        assert [future.result(LONG) for future in asked(batches, [("a", 1), ("a", 2), ("a", 3)])] == [2, 4, 6]
     with opened(run, size=3, patience_s=0.2) as batches:
         started = time.monotonic()
         assert batches.ask("a", 1) == 2
-        assert 0.15 < time.monotonic() - started < 5
+        assert time.monotonic() - started >= 0.2
 
 
 def test_everybody_gets_their_own_answer() -> None:
@@ -196,7 +197,7 @@ def test_a_value_error_among_the_answers_is_that_job_s_own() -> None:
 
     with opened(run, size=3, patience_s=LONG) as batches:
         futures = asked(batches, [("a", 1), ("a", 2), ("a", 3)])
-        assert [str(future.exception(5) or future.result()) for future in futures] == ["1", "no 2", "3"]
+        assert [str(future.exception(LONG) or future.result()) for future in futures] == ["1", "no 2", "3"]
 
 
 def test_an_error_of_the_size_reaches_all_who_wait() -> None:
@@ -218,7 +219,7 @@ def test_a_job_may_be_handed_in_without_waiting_and_taken_back_before_its_turn()
         futures = [batches.submit("a", number) for number in range(4)]
         assert futures[1].cancel() and futures[3].cancel()
         run.go.set()
-        assert [first.result(5), futures[0].result(5), futures[2].result(5)] == [0, 0, 4]
+        assert [first.result(LONG), futures[0].result(LONG), futures[2].result(LONG)] == [0, 0, 4]
     assert run.batches == [("first", [0]), ("a", [0, 2])]
 
 
@@ -229,7 +230,7 @@ def test_a_job_whose_turn_has_come_cannot_be_taken_back() -> None:
         until(lambda: run.begun)
         assert not asked.cancel()
         run.go.set()
-        assert asked.result(5) == 6
+        assert asked.result(LONG) == 6
 
 
 def test_batches_close_over_jobs_that_were_taken_back() -> None:
@@ -241,7 +242,7 @@ def test_batches_close_over_jobs_that_were_taken_back() -> None:
     back.cancel()
     run.go.set()
     batches.close()
-    assert running.result(5) == 0 and back.cancelled()
+    assert running.result(LONG) == 0 and back.cancelled()
     assert waits.done()
 
 
@@ -249,7 +250,7 @@ def closed(batches: Batches[Any, Any, Any], futures: Sequence[Future[Any]]) -> N
     """Everybody who waits is told so, and whoever comes later."""
     for future in futures:
         with pytest.raises(ModelError) as error:
-            future.result(5)
+            future.result(LONG)
         assert str(error.value) == CLOSED
     with pytest.raises(ModelError, match="was closed"):
         batches.ask("a", 1)
@@ -266,8 +267,8 @@ def test_closing_waits_for_the_batch_that_runs_and_fails_the_others() -> None:
         closed(batches, waiting)
         assert not closing.done() and not running.done()
         run.go.set()
-        assert running.result(5) == 0
-        closing.result(5)
+        assert running.result(LONG) == 0
+        closing.result(LONG)
     assert run.batches == [("first", [0])]
     batches.close()
 
@@ -296,11 +297,11 @@ def test_closing_while_the_size_is_reckoned_paints_none() -> None:
         batches: Batches[Any, Any, Any] = Batches(run, size)
         with ThreadPoolExecutor(2) as pool:
             futures = [pool.submit(batches.ask, "a", 1)]
-            assert began.wait(5)
+            assert began.wait(LONG)
             closing = pool.submit(batches.close)
             closed(batches, futures)
             go.set()
-            closing.result(5)
+            closing.result(LONG)
         assert not run.batches
 
 
@@ -312,8 +313,8 @@ def test_a_run_with_another_number_of_answers_fails_and_later_batches_run(answer
     with opened(run, size=2, patience_s=LONG) as batches:
         for future in asked(batches, [("a", 1), ("a", 2)]):
             with pytest.raises(RuntimeError, match=rf"^2 jobs got {len(answers)} answers$"):
-                future.result(5)
-        assert [future.result(5) for future in asked(batches, [("b", 3), ("b", 4)])] == [3, 4]
+                future.result(LONG)
+        assert [future.result(LONG) for future in asked(batches, [("b", 3), ("b", 4)])] == [3, 4]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_a_terminal_gets_a_bar_with_the_same_notes() -> None:
     code = "from mmdyn.work.progress import ProgressBar\nwith ProgressBar('asking', 4) as bar:\n    "
     code += "bar.advance(2, in_flight=3, cost='1 USD')\n    bar.say('one [moment]')\n"
     environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
-    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, env=environment, timeout=60)
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, env=environment, timeout=240)
     os.close(theirs)
     shown = os.read(ours, 100_000).decode()
     os.close(ours)

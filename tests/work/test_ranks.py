@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
+from clock import Clock
 
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.work import ranks as ranks_module
-from mmdyn.work.ranks import Ranks
+from mmdyn.work.ranks import LOOK_SECONDS, LOST_SECONDS, Ranks
 from mmdyn.work.store import Store, is_held
 
 
@@ -54,14 +54,11 @@ def test_results_of_another_rank_are_seen_as_they_come(tmp_path: Path) -> None:
 def test_a_lost_rank_is_waited_for_a_while_and_then_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ranks_module, "NOTE_SECONDS", 0.05)
-    monkeypatch.setattr(ranks_module, "LOST_SECONDS", 0.2)
-    monkeypatch.setattr(ranks_module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(ranks_module, "time", clock := Clock())
     with Store(tmp_path) as store:
-        began = time.monotonic()
         with pytest.raises(UserError, match="rank 1 ended before its work was done: run the same command again"):
             Ranks(0, 2).wait_for_result(store, "kind", "00000001")
-        assert 0.2 <= time.monotonic() - began < 5
+        assert LOST_SECONDS < clock.now < LOST_SECONDS + 2 * LOOK_SECONDS
     said = capsys.readouterr().err
     assert said == "waiting for rank 1 of 2; where no launcher started this process, unset RANK and WORLD_SIZE\n"
 

@@ -22,10 +22,11 @@ from mmdyn.text.maths import outside
 SECONDS = 1.0
 """How much processor time a pair may take; what is not shown to be equal by then is not equal."""
 
-_SILENT = 1.8
-"""How many seconds a worker is waited for: it may share its processor."""
+_SILENT = 60.0
+"""How many seconds a worker is waited for. Its processor time ends it long before, also where it shares its processor with
+many others, so that no verdict hangs on how busy a machine is."""
 
-_STARTING, _LONGEST, _REMEMBERED = 60.0, 300, 4096
+_STARTING, _LONGEST, _REMEMBERED = 300.0, 300, 4096
 _WORKER = Path(__file__).with_name("_algebra_worker.py")
 _PASSED_ON = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SYSTEMROOT")
 _CALCULUS = re.compile(
