@@ -15,6 +15,7 @@ data; by default it is `shared/data` beside the checkout. Without `--speed` or `
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import logging
 import os
@@ -66,6 +67,9 @@ print(json.dumps({"seconds": seconds, "found": [letter if letter != "Z" else Fal
 
 KIT = os.environ.get("MMDYN_VLMEVAL_PYTHON", "")
 """An interpreter that has VLMEvalKit, where there is one."""
+
+MATH_VERIFY = importlib.util.find_spec("math_verify") is not None
+"""Is math-verify there? Without it ours stands alone."""
 
 Pair = tuple[str, str, bool | None, dict[str, Any], str]
 """Gold, given, whether they are equal (None: not to be counted), how they are compared, where the pair is from."""
@@ -128,12 +132,15 @@ def print_formulas(file: Path, count: int, data: Path) -> None:
     ours = measured([sys.executable, __file__, "--measure", "formulas", str(file)], cores=2)
     others = [pair for pair in pairs[::5] if pair[-1] != "hostile"]
     file.write_text(json.dumps(others), encoding="utf-8")
-    theirs = measured([sys.executable, __file__, "--measure", "math-verify", str(file)], cores=2)
+    compared = [("ours", ours, pairs)]
+    if MATH_VERIFY:
+        theirs = measured([sys.executable, __file__, "--measure", "math-verify", str(file)], cores=2)
+        compared.append(("math-verify", theirs, others))
     whole = f"{PAIRS_BAR:g} s for {PAIRS:,}, {PAIR_BAR:g} s for one"
     print(f"\n{count:,} equivalences on two cores, the wall clock (bars: {whole})\n")
     print_row("comparer", "pairs", "seconds", "ms a pair: median", "p99", "longest", "right", "of", "")
     print_row(*["---"] * 9)
-    for name, found, asked in (("ours", ours, pairs), ("math-verify", theirs, others)):
+    for name, found, asked in compared:
         rows = [(pair, equal, took) for pair, (equal, took) in zip(asked, found["results"], strict=True)]
         longest = max(took for *_, took in rows)
         met = f"{verdict(found['seconds'] / len(rows) * PAIRS, PAIRS_BAR)}, {verdict(longest, PAIR_BAR)}"
@@ -215,25 +222,28 @@ def measured(command: Sequence[str], cores: int) -> dict[str, Any]:
 def print_pairs(data: Path, listed: bool) -> None:
     """How many pairs of answers are told apart, ours and math-verify's."""
     maintainers = real_outputs.maintainer_pairs(data)
-    cases = len(real_outputs.rows("answer-extraction/dev/maintainer_cases.jsonl", data))
+    readings = real_outputs.maintainer_readings(data)
+    read = sum(real_outputs.read_as(*each) for each in readings)
     equal_as_read = real_outputs.equal_as_read
     hard = [(row["gold"], row["given"], row["equal"], hard_pairs.found_same(row)) for row in hard_pairs.PAIRS]
     replies = [(row["gold"], row["given"], row["equal"], hard_pairs.credited(row)) for row in hard_pairs.REPLIES]
     tables = {
-        "maintainers' cases": [(gold, given, equal, equal_as_read(gold, given)) for gold, given, equal in maintainers],
+        "maintainers' cases": [
+            (gold, given, equal, equal_as_read(gold, given, letters)) for gold, given, equal, letters in maintainers
+        ],
         "hard pairs": hard,
         "hard replies": replies,
     }
     print(
-        f"\nPairs whose verdict is known. Of {cases} cases of the maintainers {len(maintainers)} say of a gold answer and a\n"
-        "prediction whether they are equal, each pair counted once; the others test the reading of letters and words.\n"
+        f"\nPairs whose verdict is known. Of {len(maintainers) + len(readings)} cases of the maintainers {len(maintainers)} say of a gold answer\n"
+        f"and a prediction whether they are equal; the others say which letter or word is to be read ({read} of {len(readings)} are).\n"
     )
     print_row("pairs", "n", "equal: found", "of", "unequal: credited", "of", "right", "math-verify right")
     print_row(*["---"] * 8)
     for name, rows in tables.items():
         found = Counter((equal, said) for _, _, equal, said in rows)
         theirs = ""
-        if name != "hard replies":
+        if name != "hard replies" and MATH_VERIFY:
             theirs = f"{sum(verified(gold, given) is equal for gold, given, equal, _ in rows) / len(rows):.1%}"
         right = (found[True, True] + found[False, False]) / len(rows)
         equal, unequal = ((found[kind, True], found[kind, True] + found[kind, False]) for kind in (True, False))
@@ -306,7 +316,7 @@ def equivalences(count: int, data: Path) -> list[Pair]:
     ]
     if data.exists():
         cases = real_outputs.maintainer_pairs(data)
-        pairs += [(gold, given, None, {}, "maintainers', as they are") for gold, given, _ in cases]
+        pairs += [(gold, given, None, {}, "maintainers', as they are") for gold, given, *_ in cases]
     pairs = pairs[: count // 2] + [(*pair, None, {}, "hostile") for pair in HOSTILE]
     return pairs + [(*pair, {}, "algebra") for pair in algebra(count - len(pairs))]
 

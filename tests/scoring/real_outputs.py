@@ -64,29 +64,39 @@ def rows(name: str, data: Path = DATA) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (data / name).read_text(encoding="utf-8").split("\n") if line]
 
 
-def maintainer_pairs(data: Path = DATA) -> list[tuple[str, str, bool]]:
-    """Gold, prediction and whether the maintainers call them equal: the cases that carry such a verdict, each pair once.
-
-    Left out are cases that test the extraction of letters or words alone, and those whose sources contradict each other.
-    """
-    pairs = dict[tuple[str, str], bool]()
-    for row in rows("answer-extraction/dev/maintainer_cases.jsonl", data):
-        verdict = row.get("result", row.get("expected"))
-        if row.get("gold") is not None and isinstance(verdict, int) and "conflicts" not in row:
-            pairs[row["gold"], row["pred"]] = bool(verdict)
-    return [(gold, given, equal) for (gold, given), equal in pairs.items()]
+def maintainer_pairs(data: Path = DATA) -> list[tuple[str, str, bool, bool]]:
+    """Gold, prediction, whether the maintainers call them equal, and whether both are letters of a choice: the cases that say so."""
+    cases = rows("answer-extraction/dev/maintainer_cases.jsonl", data)
+    return [
+        (row["gold"], row["pred"], bool(row.get("result", row.get("expected"))), "abc" in row["test"])
+        for row in cases
+        if "gold" in row
+    ]
 
 
-def equal_as_read(gold: str, given: str) -> bool:
-    """Whether what is read in a reply is the gold answer. A gold that is one letter makes the reply a choice of four, any other
-    an open answer; a gold that is a whole solution, with a box or "the answer is" in it, is read as a reply is.
-    """
-    if len(gold) == 1 and gold.isalpha():
-        return extract("single_choice", given, labels=tuple("ABCD")).found == (gold,)
-    found = extract("open_ended", given).found
-    if "\\boxed" in gold or "answer is" in gold:
-        gold = str(extract("open_ended", gold).found or gold)
-    return found is not None and same(str(found), gold)
+def maintainer_readings(data: Path = DATA) -> list[tuple[str, str]]:
+    """Reply and what is to be read in it, a letter or a word: the cases that have no gold answer."""
+    cases = rows("answer-extraction/dev/maintainer_cases.jsonl", data)
+    alone = [row for row in cases if "gold" not in row]
+    return [(row.get("pred", row.get("model_output")), row.get("target") or row["expected"][1]) for row in alone]
+
+
+def equal_as_read(gold: str, given: str, letters: bool) -> bool:
+    """Whether what is read in a reply is what is read in the gold answer: letters of a choice among five, or open answers."""
+    task: TaskType = "single_choice" if letters else "open_ended"
+    read = [extract(task, text, labels=tuple("ABCDE") if letters else ()).found for text in (given, gold)]
+    if letters:
+        return read[0] is not None and read[0] == read[1]
+    return None not in read and same(str(read[0]), str(read[1]))
+
+
+def read_as(given: str, wanted: str) -> bool:
+    """Whether a reply is read as a letter of a choice among 26, as the yes or no, or as the word that is wanted."""
+    if len(wanted) == 1 and wanted.isascii():
+        return extract("single_choice", given, labels=tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")).found == (wanted,)
+    if wanted in ("Yes", "No"):
+        return extract("true_false", given).found is (wanted == "Yes")
+    return same(str(extract("open_ended", given).found), wanted)
 
 
 def gaokao_questions(data: Path = DATA) -> Iterator[Output]:

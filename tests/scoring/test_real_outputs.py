@@ -55,11 +55,11 @@ def test_an_apology_is_no_letter() -> None:
 def test_declared_letters_agree_with_the_makers() -> None:
     read = both_read(mmlu_pro())
     agree = sum(ours == output.theirs for output, ours in read)
-    assert agree >= 455 and len(read) - agree <= 1
+    assert agree >= 456 and len(read) - agree <= 1
 
 
 @pytest.mark.parametrize(
-    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 319), (mathvista, 180)]
+    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 319), (mathvista, 182)]
 )
 def test_as_much_of_what_is_read_is_right_as_with_the_makers(
     outputs: Callable[[Path], Iterator[Output]], read_at_least: int
@@ -71,9 +71,16 @@ def test_as_much_of_what_is_read_is_right_as_with_the_makers(
     assert sum(read) / len(read) >= sum(theirs) / len(theirs) - 0.005
 
 
+def test_free_answers_earn_no_credit_that_was_withheld() -> None:
+    free = [output for outputs in (mathvision, mathvista) for output in outputs(DATA) if not output.options]
+    credited = [output for output in free if output.equal(output.read(), output.gold)]
+    assert len(credited) >= 39
+    assert [output.reply for output in credited if not output.right] == ["70 degrees"]
+
+
 def test_the_maintainers_unequal_pairs_earn_nothing() -> None:
-    pairs = [(given, equal, equal_as_read(gold, given)) for gold, given, equal in maintainer_pairs()]
+    pairs = [(given, equal, equal_as_read(gold, given, letters)) for gold, given, equal, letters in maintainer_pairs()]
     by_notation_only = ("Answer $ \n 9 \n $", r"$-2 \\le x \\le 7$")
     wrongly = [given for given, equal, found in pairs if found and not equal]
     assert [given for given in wrongly if given not in by_notation_only] == []
-    assert len(pairs) == 166 and sum(equal and found for _, equal, found in pairs) >= 85
+    assert len(pairs) == 166 and sum(equal and found for _, equal, found in pairs) >= 145

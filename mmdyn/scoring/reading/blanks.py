@@ -7,38 +7,62 @@ import re
 import msgspec
 
 from mmdyn.scoring.match import same
+from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import ANSWERS, CORRECTIONS, Declared, Rank, declared
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.reading.parts import parts_of
+from mmdyn.scoring.reading.remains import amount_left
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, content, resolve
 from mmdyn.scoring.reading.response import Response
 from mmdyn.text.numbers import read_number
 
 _LONGEST_SENTENCE, _LONGEST_LINE, _LONGEST_FIRST = 80, 60, 40
 _COPULA = re.compile(
-    r"\b(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
+    r"\b(?<!there\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
 )
 _IS_THE_ANSWER = re.compile(
     r"(?:^|\b(?:so|thus|therefore|hence),?\s)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(r",?\s(?:as|because|since|which)\s|,?(?:因为|由于)")
-_BESIDES = re.compile(r",\s?(?:i\.e\.|not\s|and\snot\s|rather\sthan\s|instead\sof\s|(?:而)?不是|而非)")
+_BESIDES = re.compile(
+    r",\s?(?:i\.e\.|not\s|and\snot\s|rather\sthan\s|instead\sof\s|non\s|nicht\s|pas\s|não\s|не\s|(?:而)?不是|而非)"
+)
 """What follows a number says it again, or which it is not."""
 _COUNT = re.compile(r"(?<![A-Za-z0-9_.,/^\\{])-?\d[\d.,]*(?:/\d+)?(?:\s?[A-Za-z%°]+|[\u4e00-\u9fff]{1,6})?")
 _BOLD = re.compile(rf"\*\*({_COUNT.pattern})(?:\*\*|$)[\s.。!]*$")
 _SUMS_UP = re.compile(
-    r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
+    r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe|would\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
 )
 _UNSURE = re.compile(
     r"\b(?:not|no|never|than|least|most|between|or|if|maybe|perhaps|suppose|let|assume|given|when)\b|n't|[不非未设约或]|至[少多]|[大小]于|如果"
 )
 _NO_ANSWER = re.compile(r"\b(?:wrong|incorrect|not|let|check|i|we|mistake|think)\b|错|不对|检查|重新")
-_UNFILLED = re.compile(r"[\s_＿()\[\]【】]*|null|n/a|\?|\.{2,}|.{0,80}吗", re.IGNORECASE)
+_UNFILLED = re.compile(
+    rf"[\s_＿()\[\]【】]*|null|n/a|\?|\.{{2,}}|.{{0,80}}(?:吗|{languages.ASKED_BEHIND})|.{{1,80}}{languages.DENIED_BEHIND}.{{0,8}}"
+    rf"|.{{0,10}}(?:{languages.UNKNOWN})",
+    re.IGNORECASE,
+)
+_IF_ANSWER = re.compile(
+    rf"(?:\b(?:if|unless|si|se|wenn|falls|если)\s|如果|若|假如|假设)(?:\w{{1,12}}\s){{0,3}}(?:{'|'.join(ANSWERS)})"
+)
 _UNANSWERED = re.compile(
     r"___|[?:]$|^\W{0,3}(?:i\s(?:do\snot|don't|can't|cannot)\s|(?:i'm|i\sam)?\s?not\ssure|let\sme\b|let's\b|sure[,!.]|please\s(?:provide|give|upload|share)|i\shave\sno\s|不知道|不清楚|不确定|我不)"
-    r"|\bcannot\sbe\s(?:provided|answered|determined|solved)|\bnot\s(?:provide\s)?enough\s(?:information|context)|无法(?:作答|回答|解答)"
+    r"|\b(?:not\spossible|impossible)\sto\b|\bcannot\sbe\s(?:provided|answered|determined|solved)|\bnot\s(?:provide\s)?enough\s(?:information|context)|无法(?:作答|回答|解答)"
 )
+_PROGRAM = re.compile(r"(?:print\s?\(|return\b|plt\.)")
+_BREAKS_OFF = re.compile(r"(?:[(\[{=/^]|\s[-+*])$")
+_THERE_ARE = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s|after\s[^,.:]{1,120},\s)?there\s(?:are|is|were|was|will\sbe|would\sbe)\s(?:(?:a\stotal\sof|exactly)\s)?"
+    r"(?P<count>(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s(?!(?:or|to|and|left|more|remaining|other)\b)[a-z]+)?)"
+)
+_QUALIFIED = re.compile(r"\b(?:not|no|or|but|if|only|however|maybe|perhaps|to\s\d+|unless|ways)\b|[.;:?!]\s")
+_ASIDE = re.compile(
+    r",\s(?:(?:which|who|whose)\s(?:is|are|was|were)\s(?!called|named|known)|with\s(?:the|an?|each|one)\s)[^,]*$"
+)
+"""A clause that says more of what a sentence has named: "the winner is Tom, who is the oldest"."""
+_PREDICATE = re.compile(r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s", re.IGNORECASE)
+"""Behind a copula: it says how something is, not what."""
 _DISPLAYS = (("$$", "$$"), ("\\[", "\\]"))
 _EDGES = ' \t\r\n*`"“”,;:。、'
 
@@ -90,8 +114,10 @@ def _declared_place(response: Response, phrase: Declared) -> tuple[int, int]:
     """Where the text stands that a phrase declares; of a sentence that ends in a number only that."""
     text = response.text
     start, end = tidy(text, *content(response, phrase))
+    polite = languages.POLITE.search(text, start, end)
+    end = polite.start() if polite else end
     if phrase.rule != "boxed":
-        start, end = _counted(text, start, end) or _without_besides(text, start, end)
+        start, end = _counted(text, start, end) or amount_left(text, start, end) or _without_besides(text, start, end)
     return start, end - (text[end - 1 : end] == "}" and "{" not in text[start:end])
 
 
@@ -100,12 +126,21 @@ def _undeclared(response: Response) -> tuple[int, int, str] | None:
     if response.cut_off or response.truncated or response.declined:
         return None
     first, last = tidy(response.text, *response.first_line()), tidy(response.text, *response.last_line())
-    if _UNANSWERED.search(response.text[slice(*last)].lower()):
+    if _UNANSWERED.search(response.text[slice(*last)].lower()) or _UNFILLED.fullmatch(response.low, *last):
+        return None
+    if _IF_ANSWER.search(response.low, *last) or _denied(response, last[0]):
         return None
     said = _IS_THE_ANSWER.search(response.text, *last)
     if said:
         return *tidy(response.text, *said.span(1)), "last_words"
-    words = last_words(response.text, *last) or _total(response.text, *last)
+    if first != last and (_PROGRAM.match(response.low, last[0]) or _BREAKS_OFF.search(response.low, *last)):
+        return None
+    stop = response.low.rfind(". ", *last)
+    sentence = last[0] if stop < 0 else stop + 2
+    if _THERE_ARE.match(response.low, sentence):
+        words = _count_of(response.low, sentence, last[1]) or _total(response.text, *last)
+    else:
+        words = last_words(response.text, *last) or _total(response.text, *last)
     if words:
         return *words, "last_words"
     if 0 < last[1] - last[0] <= _LONGEST_LINE:
@@ -113,6 +148,11 @@ def _undeclared(response: Response) -> tuple[int, int, str] | None:
     if first != last and 0 < first[1] - first[0] <= _LONGEST_FIRST:
         return *first, "first_line"
     return None
+
+
+def _denied(response: Response, start: int) -> bool:
+    """Does the last line, which begins here, say what the answer is not?"""
+    return any(phrase.denied for phrase in declared(response, ANSWERS, start, denials=True))
 
 
 def _counted(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -124,6 +164,9 @@ def _counted(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def last_words(text: str, start: int, end: int) -> tuple[int, int] | None:
     """What a closing sentence says something is: "The capital of France is Paris", 法国的首都是巴黎."""
+    aside = _ASIDE.search(text, start, end)
+    if aside and _COPULA.search(text, start, aside.start()) and not _counted(text, aside.start(), end):
+        end = aside.start()
     line = text[start:end]
     copulas = list(_COPULA.finditer(line))
     if not copulas or (len(line.split()) < 4 and not re.search(r"[\u4e00-\u9fff].{5}", line)):
@@ -131,7 +174,7 @@ def last_words(text: str, start: int, end: int) -> tuple[int, int] | None:
     last = copulas[-1]
     reason = _REASON.search(text, start + last.end(), end)
     place = _without_besides(text, *tidy(text, start + last.end(), reason.start() if reason else end))
-    if last["counted"] and not read_number(text[place[0] : place[1]]):
+    if _PREDICATE.match(text, place[0]) or (last["counted"] and not read_number(text[place[0] : place[1]])):
         return None
     return place if 0 < place[1] - place[0] <= _LONGEST_LINE else None
 
@@ -140,6 +183,12 @@ def _without_besides(text: str, start: int, end: int) -> tuple[int, int]:
     """Of "12, not 16" and of "7.5, i.e. 15/2" the first number."""
     besides = _BESIDES.search(text, start, end)
     return (start, besides.start()) if besides and read_number(text[start : besides.start()]) else (start, end)
+
+
+def _count_of(low: str, start: int, end: int) -> tuple[int, int] | None:
+    """What a closing sentence counts: "There are 10 models that score more than 60"; none where it goes on to qualify it."""
+    counted = _THERE_ARE.match(low, start, end)
+    return counted.span("count") if counted and not _QUALIFIED.search(low, counted.end(), end) else None
 
 
 def _total(text: str, start: int, end: int) -> tuple[int, int] | None:

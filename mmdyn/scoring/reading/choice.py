@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import CHOICES, Declared, Rank, declared
 from mmdyn.scoring.reading.endings import ending, first_words, last_line, last_words, led_lines, option_text
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.reading.labels import Labels, Options, Picks, labels_of, options_of
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, Read, content, resolve, weak_phrases
 from mmdyn.scoring.reading.response import Response
+from mmdyn.scoring.reading.singled import singled_out
 from mmdyn.scoring.reading.verdicts import called_right, judged_in_turn
 
 _LONGEST_ALONE = 400
@@ -24,13 +26,18 @@ _CONCLUDED = re.compile(r"[)\]}】\s]{0,6}(?:[.,;:。、!]|$|\n|<|because|since|
 _CLAUSE = re.compile(r"[,，;；(（]|\s(?:because|since|as)\s")
 _QUOTES = " \t\"'“”‘’「」『』《》*`:"
 _ASKED = re.compile(
-    r"[)\]】\s]{0,4}(?:(?:选项|项)?\s?(?:吗|么|呢|\?)|的(?:理由|原因|人|同学|学生|话))"
+    rf"[)\]】\s]{{0,4}}(?:(?:选项|项)?\s?(?:吗|么|呢|\?|{languages.ASKED_BEHIND})|的(?:理由|原因|人|同学|学生|话))"
     r"|[)\]】\s]{0,4}(?:\([^()\n]{1,60}\)\s?)?(?:is|was|would\sbe)\s(?:what\s(?!i\b|we\b)[a-z]|an?\s(?:common|tempting|usual|careless|frequent)\b)"
 )
 """Is it asked, or said of what others choose?"""
 _IF = re.compile(r"[)\]】\s]{0,4}\b(?:if|unless|provided)\b")
 _CONDITION = re.compile(r"(?:^|[.\n;]\s?|\bbut\s|,\s)if\s[^.\n;]+$")
 _GOES_ON = re.compile(r"[^.\n]{0,60}[.\n]\s{0,9}\S")
+_INSTEAD = re.compile(
+    r"[)\]】]?,?\s{0,3}(?:and\s)?(?:not\s|rather\sthan\s|instead\sof\s|non\s|nicht\s|pas\s|не\s|不是|而不是|不选)"
+    r"(?:option\s|选项)?[(\[【\s]{0,3}[A-Z][)\]】]?[.。]?$"
+)
+"""Of "C, not A" what follows the C."""
 _QUESTION = re.compile(r"\s{0,9}(?:(?:question|q)\s?\d{1,3}\s?[:.)]|第?\s?\d{1,3}\s?题\s?[:.、]?)", re.IGNORECASE)
 _AT_END = re.compile(r"\((?:option\s|choice\s)?([A-Z])\)[\s.。]{0,9}$", re.IGNORECASE)
 _MENTIONS = re.compile(r"\([A-Z]\)")
@@ -62,7 +69,7 @@ def _alone(response: Response, reader: Labels, options: Options) -> Read:
     start = response.flat.find(whole, number.end() if number else 0)
     if not whole or len(whole) > _LONGEST_ALONE:
         return None
-    picks = reader.alone(whole)
+    picks = reader.alone(_INSTEAD.sub("", whole))
     if picks and (len(picks.labels) == 1 or not options.exact(whole)):
         return Picks(picks.labels, start + picks.start, start + picks.end), "alone"
     led = options.led(whole)
@@ -187,6 +194,17 @@ def _declared_text(response: Response, options: Options, start: int, end: int) -
     return None
 
 
-_TIERS = (_alone, _declared, led_lines, last_line, ending, called_right, judged_in_turn, last_words, first_words)
+_TIERS = (
+    _alone,
+    _declared,
+    led_lines,
+    last_line,
+    ending,
+    called_right,
+    judged_in_turn,
+    last_words,
+    first_words,
+    singled_out,
+)
 _TRUNCATED = (_alone, _declared)
 _CUT_OFF = (_declared,)

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
+from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.response import Response
 from mmdyn.scoring.reading.tables import ANSWER_HEAD, tables_of
 
@@ -51,7 +52,7 @@ ANSWERS = {
     "ans": "ans",
     "答案": "答案",
     "答:": "reply",
-}
+} | languages.WORDS
 """The words that name an answer, whatever the task, each with the kind of phrase that it begins."""
 CHOICES = ANSWERS | {
     "option": "noun", "choice": "noun", "statement": "noun", "正确": "adjective", "错误": "adjective", "符合题意": "adjective",
@@ -59,7 +60,21 @@ CHOICES = ANSWERS | {
 }  # fmt: skip
 """Those, and the words of choosing an option."""
 CORRECTIONS = dict.fromkeys(
-    ("wait", "actually", "correction", "i mean", "rather", "no,", "更正", "纠正", "不对", "改为", "应该是", "应为"),
+    (
+        "wait",
+        "actually",
+        "correction",
+        "i mean",
+        "rather",
+        "no,",
+        "更正",
+        "纠正",
+        "不对",
+        "改为",
+        "应该是",
+        "应为",
+        *languages.FIXES,
+    ),
     "fix",
 )
 """The words that take an earlier answer back."""
@@ -101,9 +116,12 @@ _LINKS = {
     "所以": re.compile(r"[,:]?(?:本题|我)?(?:是)?"),
     "fix": re.compile(
         r"[^\w\n]{0,5}(?:(?:no|actually|rather|sorry)\b[^\w\n]{0,3})?"
-        r"(?:(?:it\sis|it's|it\sshould\sbe|should\sbe|the\sanswer\sis|应该是|应当是|应为|应是|应选|应该选|改为|改选|选|是)\s?)?"
+        r"(?:(?:it\sis|it's|it\sshould\sbe|should\sbe|the\sanswer\sis|应该是|应当是|应为|应是|应选|应该选|改为|改选|选|是)\s?"
+        rf"|{languages.IT_IS})?"
     ),
-}
+} | languages.LINKS
+_ANSWERING = {"answer", "ans", "答案", *languages.LINKS}
+"""The kinds of words that name an answer; what follows their colon is a slot."""
 _HEADING = re.compile(rf"{S}\n{S}")
 _HEADED = ("answer", "答案")
 """The kinds of words that may be a heading, with the answer on a line below."""
@@ -117,6 +135,7 @@ _SUPPOSED = re.compile(
     r"|\b(?:initially|at\sfirst|first|originally|previously)\s(?:thought|believed|assumed|guessed|said)(?:\sthat)?(?:\sthe|\smy)?\s$"
     r"|(?:若|如果|如|假设|假如|假定|要是|倘若|是否|为何|为什么|难道|可能|也许|或许)(?:本题|正确|最终|说|应该|应)?[ \t]?\Z"
 )
+_DOUBTED = re.compile(languages.DOUBTED)
 _REACHED = re.compile(
     r"\b(?:get|gets|got|gives?|giving|yields?|obtain|obtained|have|reach|arrive\sat)\s(?:(?:an?|the|our)\s)?(?:final\s)?$"
 )
@@ -131,7 +150,8 @@ _CLAUSE_BEGINS = re.compile(r"(?:^|[\n.。;:])\s*$")
 _NO_ANSWER = re.compile(r"[解简问抢]$")
 _NO_CHOICE = re.compile(r"(?:[可供备单多任挑筛首候误错各个待竞海入精被每哪]|(?<!应)该|其他)$")
 _BUT = re.compile(
-    r"[^\n.;。]{1,24}?(?:\bbut\s(?:rather\s|is\s)?|\brather\s|\binstead\s|而是|而应(?:该)?选|应(?:该)?(?:是|选))"
+    r"[^\n.;。]{1,24}?(?:\bbut\s(?:rather\s|is\s)?|\brather\s|\binstead\s|而是|而应(?:该)?选|应(?:该)?(?:是|选)"
+    rf"|{languages.BUT})"
 )
 _BEFORE, _MOST, _LONGEST_NOT = 40, 100, 8
 
@@ -192,6 +212,8 @@ def _phrase(low: str, start: int, word: str, kind: str, link: re.Match[str] | No
 def _asserted(before: str, word: str, kind: str) -> bool:
     """Is it a word of its own, asserted rather than supposed or denied?"""
     last = before[-1:]
+    if kind in languages.LINKS and ((last.isalpha() and kind != "Japanese") or _DOUBTED.search(before)):
+        return False
     if word.isascii():
         if (last.isalnum() and last.isascii()) or (last == "/" and kind == "answer"):
             return False
@@ -218,6 +240,6 @@ def _declaration(low: str, start: int, link: re.Match[str], kind: str) -> Declar
         return Declared(start, end, Rank.CONCLUSION, "corrected", fix=True, ends=True)
     if kind in ("so", "it", "所以"):
         return Declared(start, end, Rank.CONCLUSION, "conclusion", ends=True)
-    if kind in ("answer", "ans", "答案") and groups.get("slot") is not None:
+    if kind in _ANSWERING and groups.get("slot") is not None:
         return Declared(start, end, Rank.SLOT, "slot")
     return Declared(start, end, Rank.SENTENCE, "sentence", ends=kind == "pick" or bool(groups.get("of")))

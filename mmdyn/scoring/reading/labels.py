@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from msgspec import Struct
 
 from mmdyn.scoring.match import same_number
+from mmdyn.scoring.reading import languages
 from mmdyn.text.fold import fold
 from mmdyn.text.normalise import clean
 from mmdyn.text.numbers import Number, read_number
@@ -20,9 +21,11 @@ _WORD = (
 )
 _APART = r"(?![A-Za-z0-9À-ɏ_^]|['’][A-Za-z]|-[A-Za-z0-9]|\s?[=≈∩∪^×÷]|\s[<>]\s|\.\s?e\.)"
 _ENDED = rf"(?={_CLOSE}(?:[.,;:。、]|$|\n|<))"
-_SEPARATOR = re.compile(rf"{_CLOSE}(?:(?:[,、;&+]|(?=\())\s{{0,3}}(?:and\s|和|与|以及|及)?|(?:and\s|和|与|以及|及))")
+_SEPARATOR = re.compile(
+    rf"{_CLOSE}(?:(?:[,、;&+]|(?=\())\s{{0,3}}(?:and\s|和|与|以及|及)?|(?:and\s|和|与|以及|及|{languages.AND}))"
+)
 _HEDGE = re.compile(
-    rf"{_CLOSE}(?:,\s?)?(?:or\b(?:\s(?:maybe|possibly|perhaps|probably|even|rather|else))?|then\b|to\b|through\b|(?:and\s|but\s)?(?:maybe|possibly|perhaps|probably)\b|还是(?:应该?)?选?|(?:也|还)?(?:有可能|可能|或许)(?:也?是|为|选)?|或者?(?:可能|许)?(?:是|选)?|至|到|/)"
+    rf"{_CLOSE}(?:,\s?)?(?:or\b(?:\s(?:maybe|possibly|perhaps|probably|even|rather|else))?|then\b|to\b|through\b|(?:and\s|but\s)?(?:maybe|possibly|perhaps|probably)\b|还是(?:应该?)?选?|(?:也|还)?(?:有可能|可能|或许)(?:也?是|为|选)?|或者?(?:可能|许)?(?:是|选)?|至|到|/|{languages.OR})"
 )
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ORDINAL = (
@@ -34,13 +37,13 @@ _ORDINAL = (
 _NEXT_WORD = re.compile(r"[ \t]{1,3}([a-z']+)")
 _JOINS_A_LABEL = frozenset({
     "because", "since", "as", "is", "are", "was", "were", "and", "or", "for", "due", "but", "not", "which",
-    "being", "seems", "with", "by", "option",
+    "being", "seems", "with", "by", "option", *languages.JOINS_A_LABEL,
 })  # fmt: skip
 _DENIES = re.compile(
     rf"{_CLOSE}(?:选项|两项|项|都|均|皆|的?说法){{0,3}}\s?"
     r"(?:(?:is|are|was|were|must\sbe|seems?)(?:\s(?:also|both|all|clearly|therefore))?"
     r"(?:n't|\s(?:not|incorrect|wrong|false|invalid|impossible))"
-    r"|(?:是|都|均)?(?:错|不正确|不对|不符|不成立|有误|不选|排除))"
+    rf"|(?:是|都|均)?(?:错|不正确|不对|不符|不成立|有误|不选|排除)|{languages.DENIED_BEHIND})"
 )
 _PREDICATE = re.compile(
     rf"{_CLOSE}(?:选项|两?项|都|均|皆|是)*(?:\s?(?P<one>is|was)\b|\s?(?:are|were)\b|错|不|(?P<right>正确)|有误)"
@@ -240,8 +243,12 @@ class Options:
     def behind(self, label: str, flat: str, at: int) -> int:
         """Where an option's text ends that stands behind its label ("C. Rome is correct"); where the label does, if none does."""
         start = _AFTER_LABEL.match(flat, at)
-        text = next((text.strip() for each, text in self._texts if each == label), "") if start else ""
+        text = self.text(label) if start else ""
         return start.end() + len(text) if text and start and flat.startswith(text, start.end()) else at
+
+    def text(self, label: str) -> str:
+        """An option's own words, "" where it has none."""
+        return next((text.strip() for each, text in self._texts if each == label), "")
 
     def _counted(self, text: str) -> str | None:
         """The option that a text gives with its number ("2) London")."""
