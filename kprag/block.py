@@ -66,21 +66,34 @@ def fit(pieces: Sequence[Piece], gap: str, room: int | None) -> tuple[list[str],
 
 
 _SENTENCE_END = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<![.\s])[.!?][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*|(?=\n)"
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\b[Ff]ig)(?<!\b[Ee]q)(?<!\bet al)(?<![.\s])[.!?][\"'”’)\]]*(?=\s)"
+    r"|[。！？][”’」』）]*|(?=\n)"
 )
+_LIST_NUMBER = re.compile(
+    r"(?:^|[\n:：!?;；。！？]|(?<![Ff]ig)(?<![Ee]q)\.)[-*+•#\s]*(?:[Ss]tep\s+)?[(（]?(?:\d{1,2}|[A-Za-z])[.)）、．]+\s*$"
+)
+"""A number or letter that counts, at the end: the start of what it counts, not the end of a sentence."""
+_OPENS, _CLOSES = re.compile(r"(?<!\\)\\(?:[\[(]|begin\b)"), re.compile(r"(?<!\\)\\(?:[\])]|end\b)")
+_BEFORE = 40
+"""Characters that are looked back for a number that counts."""
 
 
 def _shortened(head: str, body: str, room: int) -> str:
     """Up to the last end of a sentence that fits, or the head; of a piece without one, as many characters as fit."""
     start = _prefix(body, room - _size(head))
-    formulas = body.count("$") % 2 == 0  # or else a dollar is money
-    last = at = dollars = 0
+    passed = dict.fromkeys((mark for mark in ("$", "$$") if body.count(mark) % 2 == 0), 0)  # or else a dollar is money
+    closed = len(_OPENS.findall(body)) == len(_CLOSES.findall(body))
+    last = at = opened = 0
     for found in _SENTENCE_END.finditer(body):
         if found.end() > len(start):
             break
-        dollars += body.count("$", at, found.end())
+        part = body[at : found.end()]
+        for mark in passed:
+            passed[mark] += part.count(mark)
+        opened += len(_OPENS.findall(part)) - len(_CLOSES.findall(part))
         at = found.end()
-        if not (formulas and dollars % 2):
+        counts = _LIST_NUMBER.search(body[max(0, at - _BEFORE) : at])
+        if not (counts or (closed and opened > 0) or any(count % 2 for count in passed.values())):
             last = at
     return head + body[:last].rstrip() if last else head or start.rstrip() or start
 

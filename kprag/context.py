@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from kprag.block import Piece, Point, fit
+from kprag.coverage import meant
 from kprag.distractors import Distractors
 from kprag.layout import Layout
 from kprag.leaks import leaks
@@ -14,8 +16,10 @@ from kprag.taxonomy import Node, Taxonomy, key
 from mmdyn.context import ALL, Context
 from mmdyn.keys import stream
 from mmdyn.record import Beside
-from mmdyn.sample import Sample
+from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text.tokens import BYTES_A_TOKEN
+
+_MARK = re.compile(f" ?{IMAGE_MARK.pattern}")
 
 
 class Laid(NamedTuple):
@@ -30,7 +34,8 @@ class Knowledge:
 
     texts: a point's name -> its text, as the set brings it. base: what is searched and what distractors are drawn from.
     An own point has the set's text, or else the description that the base has of its name; a point of the base has its
-    description, or else the set's text of its name. Points of one `key` are one point, laid once.
+    description, or else the set's text of its name. Points of one `key`, and own points that mean the same nodes, are one
+    point, laid once. Marks of pictures are left out of texts, and names stand on one line.
     """
 
     def __init__(self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout) -> None:
@@ -73,14 +78,21 @@ class Knowledge:
         return self._distractors.draw(own, sample.language, stream("distractors", self._layout.seed, sample.parent))
 
     def _own(self, sample: Sample) -> list[Point]:
-        """The points that a sample names, in its order."""
-        names = {key(name): name for name in reversed(sample.knowledge_points)}
-        return [self._named(names[one]) for one in dict.fromkeys(map(key, sample.knowledge_points))]
+        """The points that a sample names, in its order, each under the first of its names."""
+        points = dict[frozenset[str], Point]()
+        for name in filter(_line, dict.fromkeys(sample.knowledge_points)):
+            point = self._named(name, sample)
+            meaning = frozenset(key(node.text) for node in point.nodes) or frozenset([key(name)])
+            first = points.setdefault(meaning, point)
+            points[meaning] = first._replace(text=first.text or point.text)
+        return list(points.values())
 
-    def _named(self, name: str) -> Point:
+    def _named(self, name: str, sample: Sample) -> Point:
         nodes = self._base.find(name) if self._base is not None else ()
-        text = self._texts.get(name, "").strip() or next((node.description for node in nodes if node.description), "")
-        return Point(name, text.strip(), nodes, self._above(nodes[0]) if nodes else ())
+        likely = meant(sample, name, self._base) if self._base is not None else []
+        descriptions = (_shown(node.description) for node in likely)
+        text = _shown(self._texts.get(name, "")) or next(filter(None, descriptions), "")
+        return Point(_line(name), text, nodes, self._above(likely[0]) if likely else ())
 
     def _found(self, ids: Sequence[str]) -> list[Point]:
         points = dict[str, Point]()
@@ -91,13 +103,13 @@ class Knowledge:
         return list(points.values())
 
     def _of(self, node: Node) -> Point:
-        text = node.description.strip() or self._texts.get(node.text, "").strip()
-        return Point(node.text, text, (node,), self._above(node))
+        text = _shown(node.description) or _shown(self._texts.get(node.text, ""))
+        return Point(_line(node.text), text, (node,), self._above(node))
 
     def _above(self, node: Node) -> tuple[str, ...]:
         if self._base is None or self._layout.format != "routes":
             return ()
-        return tuple(wider.text for wider in reversed(self._base.ancestors(node.id)))
+        return tuple(_line(wider.text) for wider in reversed(self._base.ancestors(node.id)))
 
     @cached_property
     def _distractors(self) -> Distractors:
@@ -117,7 +129,7 @@ class Knowledge:
 
     def _hints(self, sample: Sample, kind: str) -> Laid | None:
         """A hint as it is; of all of them, each under its kind."""
-        hints = {name: hint.strip() for name, hint in sample.hints.items() if hint.strip() and kind in (name, ALL)}
+        hints = {name: _shown(hint) for name, hint in sample.hints.items() if kind in (name, ALL) and _shown(hint)}
         if not hints:
             return None
         if kind == ALL:
@@ -128,6 +140,15 @@ class Knowledge:
         texts, cut = fit(pieces, "\n\n", self._room)
         text = "\n\n".join(texts)
         return Laid(text, Beside(tuple(hints)[: len(texts)], leaks=leaks(text, sample), cut=cut))
+
+
+def _line(name: str) -> str:
+    return " ".join(IMAGE_MARK.sub(" ", name).split())
+
+
+def _shown(text: str) -> str:
+    """A text without marks of pictures: no picture of a sample's is meant by them."""
+    return _MARK.sub("", text).strip()
 
 
 def knowledge_block(sample: Sample, texts: Mapping[str, str]) -> str:

@@ -40,10 +40,8 @@ class Coverage(Struct, frozen=True):
 def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
     """Count what the samples' knowledge points touch in a taxonomy.
 
-    A sample touches the nodes that its knowledge points mean (`Taxonomy.find`) and those above them, each once. Where a
-    name means several nodes, those count that lie above no other of them, and of these the ones that have the most of the
-    sample's fields among the texts above them.
-    The samples are streamed.
+    A sample touches the nodes that its knowledge points mean (`meant`) and those above them, each once. The samples are
+    streamed.
     """
     touched, unknown, ambiguous = Counter[str](), Counter[str](), Counter[str]()
     seen: set[int] = set()
@@ -55,10 +53,10 @@ def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
         with_points += bool(sample.knowledge_points)
         nodes: set[str] = set()
         for name in dict.fromkeys(sample.knowledge_points):
-            meant = _meant(sample, name, taxonomy)
-            unknown[name] += not meant
-            ambiguous[name] += len(meant) > 1
-            nodes |= {one.id for node in meant for one in (node, *taxonomy.ancestors(node.id))}
+            points = meant(sample, name, taxonomy)
+            unknown[name] += not points
+            ambiguous[name] += len(points) > 1
+            nodes |= {one.id for node in points for one in (node, *taxonomy.ancestors(node.id))}
         touched.update(nodes)
     return Coverage(
         samples=len(seen),
@@ -70,7 +68,12 @@ def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
     )
 
 
-def _meant(sample: Sample, name: str, taxonomy: Taxonomy) -> list[Node]:
+def meant(sample: Sample, name: str, taxonomy: Taxonomy) -> list[Node]:
+    """The nodes that a name means where a sample gives it.
+
+    Where `Taxonomy.find` has several, those that lie above no other of them, and of these the ones that have the most of the
+    sample's fields among the texts above them.
+    """
     found = list(taxonomy.find(name))
     above = {node.id for one in found for node in taxonomy.ancestors(one.id)}
     found = [node for node in found if node.id not in above]

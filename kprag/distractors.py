@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from kprag.block import Point
 from kprag.layout import Format
-from kprag.taxonomy import Node, Taxonomy, key
+from kprag.retrieval.words import words
+from kprag.taxonomy import ARROW, Node, Taxonomy, key
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-CANDIDATES = 8
+CANDIDATES = 32
 """So many are drawn for each of a sample's own points; the one whose text is nearest to it in length is laid."""
 
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -27,6 +28,7 @@ class Distractors:
 
     `point` makes a node the point that it is laid as, in a format. Everything that a sample does not change is worked out
     once, as arrays over the points in the order of a walk through the tree, where what lies under a node is a stretch.
+    Raises MissingExtra, for the stems of words.
     """
 
     def __init__(self, base: Taxonomy, point: Callable[[Node], Point], format: Format) -> None:
@@ -48,24 +50,31 @@ class Distractors:
         self._chinese = np.array([bool(_HAN.search(line)) for line in lines])
         self._texted = np.array([bool(one.text) for one in self._points])
         self._named: dict[str, list[int]] = {}
+        worded: dict[str, list[int]] = {}
         for place, node in enumerate(nodes):
             for name in _keys(node):
                 self._named.setdefault(name, []).append(place)
+            for word in set(words(node.text)):
+                worded.setdefault(word, []).append(place)
+        self._worded = {word: np.array(places) for word, places in worded.items()}
 
     def draw(self, own: Sequence[Point], language: str, draws: Generator) -> list[Point] | None:
         """One for each of a sample's own points; None where there are too few.
 
         None of them is named as an own point is, lies above or under one, or is in another language than the sample. Where the
         base does not say the language, it is that of the own point's text by its script. An own point with a text has a
-        control with a text. Points under the same parent as an own one are taken only where there are too few others, as
-        where all lie under one.
+        control with a text. Where enough others are left, none is beside an own point under the same parent or shares a word
+        of its name with an own point; where not, the parent is let go first, then the words.
         """
-        return self._draw(own, language, draws, apart=True) or self._draw(own, language, draws, apart=False)
+        free = self._irrelevant(own)
+        apart, strange = self._apart(own), self._strange(own)
+        levels = (free & apart & strange, free & strange, free & apart, free)
+        return next((drawn for level in levels if (drawn := self._draw(own, language, draws, level))), None)
 
-    def _draw(self, own: Sequence[Point], language: str, draws: Generator, *, apart: bool) -> list[Point] | None:
-        free = self._irrelevant(own, apart)
-        spoken = self._spoken.get(language, False)
-        drawn = list[Point]()
+    def _draw(
+        self, own: Sequence[Point], language: str, draws: Generator, free: NDArray[np.bool_]
+    ) -> list[Point] | None:
+        spoken, drawn = self._spoken.get(language, False), list[Point]()
         for one in own:
             line = self._line(one)
             likely = free & np.where(self._unknown, self._chinese == bool(_HAN.search(line)), spoken)
@@ -78,8 +87,8 @@ class Distractors:
             free[list(self._places(drawn[-1].nodes[0]))] = False
         return drawn
 
-    def _irrelevant(self, own: Sequence[Point], apart: bool) -> NDArray[np.bool_]:
-        """Of shape (points,). `apart`: those beside an own point under the same parent are not."""
+    def _irrelevant(self, own: Sequence[Point]) -> NDArray[np.bool_]:
+        """Of shape (points,): those that are no own point by name, and lie neither above nor under one."""
         free = np.ones(len(self._points), np.bool_)
         for one in own:
             free[self._named.get(key(one.name), [])] = False
@@ -88,9 +97,20 @@ class Distractors:
                 free[start:end] = False
                 free[list(self._places(node))] = False
                 free[[self._own[above.id] for above in self._base.ancestors(node.id) if above.id in self._own]] = False
-                if apart and node.parent is not None:
-                    free &= self._parents != self._number[node.parent]
         return free
+
+    def _apart(self, own: Sequence[Point]) -> NDArray[np.bool_]:
+        """Of shape (points,): those that are not beside an own point under the same parent."""
+        parents = {node.parent for one in own for node in one.nodes if node.parent is not None}
+        return ~np.isin(self._parents, [self._number[parent] for parent in parents])
+
+    def _strange(self, own: Sequence[Point]) -> NDArray[np.bool_]:
+        """Of shape (points,): those whose names share no word with an own point's."""
+        strange = np.ones(len(self._points), np.bool_)
+        names = {name.rpartition(ARROW)[2] for one in own for name in (one.name, *(node.text for node in one.nodes))}
+        for word in set(words(" . ".join(names))):
+            strange[self._worded.get(word, [])] = False
+        return strange
 
     def _places(self, node: Node) -> Iterator[int]:
         """Where the points are that share a name or an alias with a node."""

@@ -210,7 +210,7 @@ def _depths(nodes: dict[str, Node], places: list[tuple[str, int | None]]) -> dic
 
 def too_deep(text: str, levels: int) -> str:
     """The sentence about a node or route of more than six levels."""
-    return f"{text[:80]!r} lies on level {levels}, at most {len(LEVELS)} are read: leave one out, or join some"
+    return f"{text[:80]!r} lies on level {levels}, at most {len(LEVELS)} are read: leave one out, or join some (--join)"
 
 
 def _raise_orphan(nodes: dict[str, Node], places: list[tuple[str, int | None]], id: str) -> None:

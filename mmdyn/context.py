@@ -62,6 +62,8 @@ class Context(Struct, frozen=True):
             return Context()
         if kind == HINT and len(settings) == 1 and settings[0]:
             return Context(hint=settings[0])
+        if kind == HINT:
+            raise UserError(f"the context {text!r} names no kind of hint: write hint:KIND, or hint:all")
         if kind not in (KPRAG, DISTRACTOR):
             hint = did_you_mean(kind, (NONE, KPRAG, DISTRACTOR, HINT))
             raise UserError(

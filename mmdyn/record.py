@@ -105,8 +105,8 @@ class Beside(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """What lay beside a question.
 
     `points`: the names of the knowledge points in the order in which they stood, or the kinds of the hints. `own`: how many
-    points the sample itself names, `hits`: how many of these lay there. `leaks`: the text holds the gold answer word for
-    word. `cut`: some of it was left out for want of room.
+    points the sample itself names, `hits`: how many of these lay there. `leaks`: the text that the model read with the
+    question (in two turns its own) holds the gold answer word for word. `cut`: some of it was left out for want of room.
     """
 
     points: tuple[str, ...] = ()
@@ -120,8 +120,8 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """One answer of one model to one sample under one condition, with what a report needs to know of the sample.
 
     `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`: what
-    lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of the request for what the model
-    wrote on that first, which lies beside the records too.
+    lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the model wrote on that
+    first, which lies beside the records too.
     """
 
     key: str

@@ -39,8 +39,8 @@ def test_a_name_may_say_more_than_it_must_and_in_any_order(text: str, name: str)
     [
         ("kprg", "there is no context 'kprg' (did you mean 'kprag'?): use none, kprag,"),
         ("", "there is no context ''"),
-        ("hint", "there is no context 'hint'"),
-        ("hint:", "there is no context 'hint:'"),
+        ("hint", "the context 'hint' names no kind of hint: write hint:KIND, or hint:all"),
+        ("hint:", "the context 'hint:' names no kind of hint"),
         ("none:inline", "there is no context 'none:inline'"),
         (
             "kprag:retreived",

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
 
-
-LEXICAL = 0.3
-"""The weight of words beside vectors, which have the rest: on all sets that it was chosen on, the reciprocal rank is then at
-least that of the better one alone (docs/knowledge.md)."""
+SHARE, POWER = 0.1, 1.5
+"""The share of a question's words that counts as much as one standard deviation of meaning, and how steeply larger ones count
+more: a word that is met by chance is next to nothing. Why these: docs/knowledge.md."""
 
 
 def fused(lexical: Scores, dense: Scores) -> Scores:
-    """The weighted sum of two scores of the same points, each in standard deviations from its own mean over the points.
+    """What words and vectors say of the same points, as one.
 
-    Unlike ranks, it keeps by how much a point is ahead. Source: Montague and Aslam, CIKM 2001, 427 (zero-mean, unit-variance);
-    Bruch, Gai and Ingber, ACM TOIS 42 (2023) 20, on scores and ranks.
+    `lexical` are shares (`Lexical.scores`), so words count as far as they cover the question; in standard deviations, the
+    single word that a short name has in common with it would stand out as much as a text that covers it. `dense` is in
+    standard deviations from its mean over the points, since cosines have no such scale. Source: Bruch, Gai and Ingber, ACM
+    TOIS 42 (2023) 20, on scores by their theoretical bounds; the power is our own.
     """
-    return LEXICAL * _standard(lexical) + (1 - LEXICAL) * _standard(dense)
+    return (lexical / SHARE) ** POWER + _standard(dense)
 
 
 def _standard(scores: Scores) -> Scores:

@@ -40,12 +40,24 @@ class Lexical:
         return Lexical(index, len(passages))
 
     def scores(self, query: str) -> Scores:
-        """Float32 of shape (passages,), from 0: how well each passage fits a text."""
+        """Float32 of shape (passages,), from 0 to less than 1: how well each passage fits a text.
+
+        It is the share of the score that a passage with endless repetitions of each of the text's words would have. Words
+        that no passage has are among them, and are the rarest.
+        """
         vocabulary: dict[str, int] = getattr(self._index, "vocab_dict", {})
-        known = [vocabulary[word] for word in dict.fromkeys(words(query)) if word in vocabulary]
+        asked = dict.fromkeys(words(query))
+        known = [vocabulary[word] for word in asked if word in vocabulary]
         if not known:
             return np.zeros(self._count, np.float32)
-        return np.asarray(self._index.get_scores_from_ids(known), np.float32)
+        found = np.asarray(self._index.get_scores_from_ids(known), np.float32)
+        return found / self._most(known, len(asked) - len(known))
+
+    def _most(self, known: Sequence[int], unknown: int) -> float:
+        """The sum of the inverse document frequencies of some words, of which some are in no passage."""
+        starts, places = self._index.scores["indptr"], np.array(known)
+        holding = np.append(starts[places + 1] - starts[places], np.zeros(unknown))
+        return float(np.log(1 + (self._count - holding + 0.5) / (holding + 0.5)).sum())
 
     def save(self, folder: Path) -> None:
         """Write the index: arrays in NumPy's format and JSON."""

@@ -95,7 +95,6 @@ def take_library(arguments: dict[str, Any]) -> Library:
         tokens=arguments.pop("knowledge_tokens"),
         order=arguments.pop("order"),
         format=arguments.pop("format"),
-        seed=arguments["seed"],
     )
     names = ("base", "retriever", "embedder", "examples", "rerank")
     given = {name: arguments.pop(name) for name in names}

@@ -18,8 +18,11 @@ from mmdyn.reporting.statistics import Labels
 
 LEAK, RETRIEVAL, COUNT = "answer_leak", "retrieval", "knowledge_count"
 NAMES = (LEAK, RETRIEVAL, COUNT)
-"""Whether the text beside a question holds its answer; whether the points that a sample names were found (hit), some of them
-(part) or none (miss), where they were looked up; how many points lay there."""
+MEANINGS = {
+    LEAK: "whether what lies beside the question holds its answer word for word",
+    RETRIEVAL: "of the question's own points all (hit), some (part) or none (miss) were looked up",
+    COUNT: "how many points lie beside the question",
+}
 
 NO, YES, IN_PART = "no", "yes", "in part"
 LEAKING = (YES, IN_PART)
@@ -28,6 +31,9 @@ WORDS = {
     RETRIEVAL: (NOT_GIVEN, "varies", "miss", "part", "hit"),
     COUNT: (NOT_GIVEN, "varies"),
 }
+ORDER = {LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", "varies")}
+"""In what order values that are no numbers are listed."""
+
 DIFFERS, FIRST = 1, 2
 BY_LEAK = np.array([0, 2, 1, 3])
 """How much the answer leaks, by code: in part is more than no, and less than yes."""
@@ -106,8 +112,8 @@ def _code(name: str, context: str, beside: Beside) -> int:
         return WORDS[LEAK].index(YES if beside.leaks else NO)
     if name == COUNT:
         return 0 if known and known.family == HINT else FIRST + len(beside.points)
-    if not (known and known.looks_up and beside.own):
-        return 0
+    if not (known and known.source == "retrieved" and beside.own):
+        return 0  # Own points that were laid there were not found; with mixed points they always lie there.
     found = "hit" if beside.hits >= beside.own else "part" if beside.hits else "miss"
     return WORDS[RETRIEVAL].index(found)
 

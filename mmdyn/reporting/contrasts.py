@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mmdyn.context import NONE
 from mmdyn.record import Contrast
-from mmdyn.reporting.beside import fields_of, leak_field
+from mmdyn.reporting.beside import ORDER, fields_of, leak_field
 from mmdyn.reporting.contexts import are_compared, place_of
 from mmdyn.reporting.results import Field, Key, Table, by_value
 from mmdyn.reporting.statistics import Floats, Labels, holm, mean_delta, paired_test
@@ -184,7 +184,7 @@ def _values(fields: dict[str, Field], paired: Paired) -> Iterator[tuple[str, str
     """Every field and value that the asked parents have, with the parents that have it."""
     for name, field in fields.items():
         there = set(field.codes[paired.asked].tolist())
-        for code in by_value(field.values):
+        for code in by_value(field.values, ORDER.get(name, ())):
             if code in there:
                 yield name, field.values[code], field.codes == code
 

@@ -19,6 +19,7 @@ from msgspec import Struct
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
+from mmdyn.reporting.beside import ORDER
 from mmdyn.reporting.breakdown import Breakdown
 from mmdyn.reporting.results import by_value, cluster_of
 from mmdyn.reporting.strata import Strata, independent, share
@@ -185,7 +186,7 @@ def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Read
         cells: dict[str, dict[str, Part]] = {each: {} for each in found.by}
         for place, each in enumerate(found.by):
             known = list(dict.fromkeys(one.values[place] for one in wrong))
-            for value in (known[at] for at in by_value(known)):
+            for value in (known[at] for at in by_value(known, ORDER.get(found.by[place], ()))):
                 cells[each][value] = _part([one for one in wrong if one.values[place] == value], labels)
         yield ErrorRow(
             run=name,

@@ -166,11 +166,13 @@ def members(key: Key, keys: Iterable[Key]) -> list[Key]:
     return [other for other in keys if other.chain != POOLED and pool_of(other) == key]
 
 
-def by_value(values: Sequence[str]) -> list[int]:
-    """The places of a field's values in reading order: numbers by size, then words."""
+def by_value(values: Sequence[str], words: Sequence[str] = ()) -> list[int]:
+    """The places of a field's values in reading order: numbers by size, then `words` as they stand, then all other words."""
 
-    def order(place: int) -> tuple[bool, float, str]:
-        number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", values[place])
-        return number is None, float(number[0]) if number else 0.0, values[place]
+    def order(place: int) -> tuple[bool, float, int, str]:
+        value = values[place]
+        number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", value)
+        rank = words.index(value) if value in words else len(words)
+        return number is None, float(number[0]) if number else 0.0, rank, value
 
     return sorted(range(len(values)), key=order)

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.record import Contrast
 from mmdyn.reporting.auc import AucRow, find_auc
-from mmdyn.reporting.beside import fields_of
+from mmdyn.reporting.beside import ORDER, fields_of
 from mmdyn.reporting.cascades import Cascades, find_cascades
 from mmdyn.reporting.collect import collect
 from mmdyn.reporting.contrasts import compare
@@ -152,17 +152,17 @@ def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
         unparsed=scores.statuses["unparsed"],
         refused=scores.statuses["refused"],
         **msgspec.structs.asdict(mean),
-        by={name: _cells(table, scores, field) for name, field in fields_of(table, key).items()},
+        by={name: _cells(table, scores, name, field) for name, field in fields_of(table, key).items()},
     )
 
 
-def _cells(table: Table, scores: Scores, field: Field) -> dict[str, Mean]:
+def _cells(table: Table, scores: Scores, name: str, field: Field) -> dict[str, Mean]:
     values, codes = field
     inside, failed, unscored = (codes[parents] for parents in (scores.parents, scores.failed, scores.unscored))
     there = set(np.concatenate((inside, failed, unscored)).tolist())
     return {
         values[code]: _mean(table, scores, inside == code, int((failed == code).sum()), int((unscored == code).sum()))
-        for code in by_value(values)
+        for code in by_value(values, ORDER.get(name, ()))
         if code in there
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TextIO, TypeVar
 
@@ -13,13 +12,16 @@ from rich.text import Text
 
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Contrast
-from mmdyn.reporting.beside import LEAK, NO, leaks_of
+from mmdyn.reporting.beside import LEAK, MEANINGS, NO, leaks_of
 from mmdyn.reporting.calibration import Share
+from mmdyn.reporting.contexts import legend
+from mmdyn.reporting.contrast_names import grouped, is_main, over_chains, said_of, sides_of
+from mmdyn.reporting.contrasts import BASES
 from mmdyn.reporting.flips import Flip, Reply
 from mmdyn.reporting.grid import Grid
 from mmdyn.reporting.judges import JudgeRow
 from mmdyn.reporting.kept import named
-from mmdyn.reporting.results import NOT_GIVEN, RunState
+from mmdyn.reporting.results import NOT_GIVEN, POOLED, RunState
 from mmdyn.reporting.summary import ConditionRow, Summary
 from mmdyn.sample import Answer
 
@@ -61,11 +63,16 @@ def print_summary(summary: Summary, file: TextIO | None = None) -> None:
         for line in _state_lines(state):
             console.print(clean(line))
     if summary.conditions:
+        for line in _legend_lines(summary.conditions):
+            console.print(clean(line))
         _print_scores(console, summary.conditions)
-    if summary.contrasts:
-        _print_contrasts(console, summary.contrasts, list(summary.conditions[0].by))
-        _print_leaks(console, summary.contrasts)
-    for contrast in summary.contrasts:
+    contrasts = sorted(summary.contrasts, key=lambda row: not is_main(row))
+    if contrasts:
+        by = list(summary.conditions[0].by)
+        _print_contrasts(console, contrasts, by)
+        if LEAK not in by:
+            _print_leaks(console, contrasts)
+    for contrast in contrasts:
         if contrast.p_adjusted is not None and contrast.p_adjusted < SIGNIFICANT:
             console.print(clean(sentence(contrast)))
     for row in summary.judges:
@@ -98,7 +105,7 @@ def sentence(contrast: Contrast) -> str:
     low, high = (100 * bound for bound in contrast.ci95)
     but = f" But {contrast.note}." if contrast.note else ""
     return (
-        f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a} ({_held(contrast)}; "
+        f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a} ({said_of(contrast.held)}; "
         f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(contrast.p_adjusted)}, {contrast.n} pairs).{but}"
     )
 
@@ -132,6 +139,17 @@ def _state_lines(state: RunState) -> Iterator[str]:
             yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
 
 
+def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
+    """What the contexts are, and what they are broken down by, where there are any."""
+    contexts = {row.factors["context"] for row in rows}
+    if contexts != {BASES["context"]}:
+        if said := legend(contexts):
+            yield f"Contexts (what lies beside the question): {said}."
+        for name in rows[0].by:
+            if name in MEANINGS:
+                yield f"{name}: {MEANINGS[name]}."
+
+
 def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
     title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
     counts = ("unparsed", "refused", "unscored", "failed")
@@ -154,11 +172,11 @@ def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
 
 def _print_contrasts(console: Console, rows: Sequence[Contrast], by: Sequence[str]) -> None:
     title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
-    whole = [{**names, **_delta(msgspec.structs.asdict(row))} for row, names in zip(rows, _grouped(rows), strict=True)]
+    whole = [{**names, **_delta(msgspec.structs.asdict(row))} for row, names in zip(rows, grouped(rows), strict=True)]
     print_grid(console, title, whole)
     for name in by:
         parts = [
-            {**_sides(row), "value": value, **_delta(cell)}
+            {**sides_of(row), "value": value, **_delta(cell)}
             for row in _telling(rows, name)
             for value, cell in row.by[name].items()
         ]
@@ -171,10 +189,18 @@ def _telling(rows: Sequence[Row], name: str) -> Sequence[Row]:
 
 
 def _print_leaks(console: Console, rows: Sequence[Contrast]) -> None:
-    """The contrasts between contexts of which some hold the answer, with these questions and without them."""
+    """The contrasts between contexts of which some hold the answer, with these questions and without them.
+
+    Of several chains all together stand for each.
+    """
     title = "Contrasts without the questions whose context holds the answer; p adjusted by Holm over all breakdowns"
-    leaking = [row for row in rows if row.factor == "context" and leaks_of(row)]
-    parts = [{**names, **_without_leaks(row)} for row, names in zip(leaking, _grouped(leaking), strict=True)]
+    pooled = {over_chains(row) for row in rows if row.held.get("chain") == POOLED}
+    leaking = [
+        row
+        for row in rows
+        if row.factor == "context" and leaks_of(row) and (row.held["chain"] == POOLED or over_chains(row) not in pooled)
+    ]
+    parts = [{**names, **_without_leaks(row)} for row, names in zip(leaking, grouped(leaking), strict=True)]
     if parts:
         print_grid(console, title, parts)
 
@@ -230,36 +256,6 @@ def names_of(row: OfCondition) -> dict[str, str]:
     style = [] if factors["style"] == "direct" else [factors["style"]]
     condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *context, *style])
     return {"run": row.run, "model": row.model, "set": row.set, "condition": condition}
-
-
-def _sides(row: Contrast) -> dict[str, str]:
-    """Model, set and contrast, for people, with what its sides share."""
-    contrast = f"{_arrow(row)} ({_held(row)})"
-    return {"model": row.model or "between models", "set": row.set, "held": "", "contrast": contrast}
-
-
-def _grouped(rows: Sequence[Contrast]) -> list[dict[str, str]]:
-    """The same for each; what several have in common is kept apart, to stand above them."""
-    places = [(row.model, row.set, row.factor, *row.held.values()) for row in rows]
-    alike = Counter(places)
-    return [
-        _sides(row) | ({"held": _held(row), "contrast": _arrow(row)} if alike[place] > 1 else {})
-        for row, place in zip(rows, places, strict=True)
-    ]
-
-
-def _arrow(row: Contrast) -> str:
-    return f"{row.a} \N{RIGHTWARDS ARROW} {row.b}"
-
-
-def _held(row: Contrast) -> str:
-    usual = {"context": "none", "style": "direct", "variant": "standard", "chain": ""}
-    held = dict(row.held)
-    if held.get("variant") == "dynamic":
-        held["variant"] = f"dynamic {held.pop('chain')}".strip()
-    differing = {name: value for name, value in held.items() if usual.get(name) != value}
-    said = [value if name == "variant" else f"{name} {value}" for name, value in differing.items()]
-    return ", ".join(said) or ", ".join(value for value in held.values() if value)
 
 
 def _score(cell: Any) -> dict[str, str]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Condition, Usage
+from mmdyn.reporting.beside import ORDER
 from mmdyn.reporting.results import by_value, cluster_of
 from mmdyn.reporting.statistics import Estimate, Floats, Labels, holm, mean_delta, mean_score, paired_test
 
@@ -131,7 +132,7 @@ def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dic
     places = dict[tuple[str, str], list[Compared]]()
     for name, values in by.items():
         known = list(dict.fromkeys(values))
-        for value in (known[place] for place in by_value(known)):
+        for value in (known[place] for place in by_value(known, ORDER.get(name, ()))):
             places[name, value] = [pair for pair, had in zip(pairs, values, strict=True) if had == value]
     rates = {cell: win_rate(inside) for cell, inside in places.items()}
     found: dict[str, dict[str, WinRate]] = {name: {} for name in by}

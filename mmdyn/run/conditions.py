@@ -60,7 +60,10 @@ def parse_conditions(
         ("--elaborate", elaborate and not {KPRAG, DISTRACTOR} & {*plain, *contexts}),
     ):
         if idle:
-            raise UserError(f"{option} says how kprag is asked: add --mode kprag or --context kprag, or leave it out")
+            raise UserError(
+                f"{option} says how a plain kprag is asked, and none is: add --context kprag, write all into the context's "
+                "name (kprag:retrieved:two-turn), or leave it out"
+            )
     if contexts:
         variants = dict.fromkeys(condition.variant for condition in asked)
         asked = [Condition(variant=variant, context=name) for variant in variants for name in (*contexts, *plain)]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.data.images import open_image
 from mmdyn.data.load import is_set
@@ -33,7 +34,7 @@ from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, check_sets, plan
 from mmdyn.run.seen import Found, Seen
 from mmdyn.run.sets import Given, open_sets, variants_folder
-from mmdyn.run.shelves import open_shelves
+from mmdyn.run.shelves import Shelves
 from mmdyn.run.turns import expands, opening
 from mmdyn.scoring.judge import AUTO, AUTOMATIC
 from mmdyn.scoring.rubrics._rubric import Rubric
@@ -115,6 +116,10 @@ def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: st
     check_weighing(known, job.wanted.styles)
     budget.check(known)
     judges = _Judges(config, scorer, budget, len(asked))
+    if config.library.asks:
+        notes.append(
+            "the MODEL of --rerank was not asked, so points lie as they were found; its requests are not counted"
+        )
     rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
         opened = open_sets(several(sets), Path(scratch))
@@ -126,7 +131,7 @@ def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: st
             for who in asked:
                 name = (who.label, root, ask.condition.mode)
                 _count_all(rows.setdefault(name, Row(*name)), who, prompts, seen, opened)
-            judges.count(root, ask, prompts.second or prompts.first)
+            judges.count(root, ask, prompts.last)
     order = {who.label: place for place, who in enumerate(asked)}
     return Estimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
 
@@ -192,10 +197,10 @@ def picture_tokens(width: int, height: int) -> float:
 
 
 def _job(config: Config) -> Job:
-    config.library.check()
     names = (config.modes, config.styles, config.contexts, config.knowledge, config.elaborate)
     wanted = Wanted(*map(several, names))
-    conditions = wanted.conditions()
+    conditions, library = wanted.conditions(), config.library
+    library.check(conditions)
     return Job(
         out=Path(config.out),
         models=config.models,
@@ -207,7 +212,7 @@ def _job(config: Config) -> Job:
         concurrency=config.concurrency,
         use_cache=config.use_cache,
         quiet=True,
-        library=config.library,
+        library=replace(library, rerank="" if library.asks else library.rerank).seeded(config.seed),
     )
 
 
@@ -241,14 +246,19 @@ def _variants(opened: SampleSet, out: Path) -> SampleSet:
 
 
 class _Prompts(Struct, frozen=True):
-    """What would be sent for an ask: what it opens with, and in a context of two turns the second prompt, with an expansion of
-    the usual length. `expanded`: the first one was counted for another ask already.
+    """What would be sent for an ask: what it opens with, and in a context of two turns what follows on an expansion.
+    `expanded`: the first one was counted for another ask already.
     """
 
     ask: Ask
     first: tuple[Message, ...]
-    second: tuple[Message, ...] = ()
+    second: Callable[[str], tuple[Message, ...]] | None = None
     expanded: bool = False
+
+    @property
+    def last(self) -> tuple[Message, ...]:
+        """The one that the answer is given to, after an expansion of the usual length."""
+        return self.second("x" * (BYTES_A_TOKEN * REASONING_TOKENS)) if self.second else self.first
 
 
 def _prompts(
@@ -258,7 +268,8 @@ def _prompts(
     conditions = conditions_of(job, modes_of(opened))
     check_sets(opened, conditions)
     renderers, expansions = open_renderers(job, opened), set[str]()
-    shelves = open_shelves(opened, conditions, job.library, scratch, limit=job.limit, quiet=job.quiet)
+    shelves = Shelves(opened, conditions, job.library, scratch, quiet=job.quiet)
+    shelves.look_up(job.limit)
     for ask in plan(opened, conditions, job.epochs, job.limit, shelves.by_set):
         if isinstance(ask, Skip):
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
@@ -270,8 +281,7 @@ def _prompts(
                 yield _Prompts(ask, first)
                 continue
             mark = digest([identity(first), ask.epoch])
-            notes = "x" * (BYTES_A_TOKEN * REASONING_TOKENS)
-            second = renderers[ask.place].messages(ask.sample, ask.condition, notes)
+            second = partial(renderers[ask.place].messages, ask.sample, ask.condition)
             yield _Prompts(ask, first, second, mark in expansions)
             expansions.add(mark)
         except ValueError as error:
@@ -281,11 +291,13 @@ def _prompts(
 def _count_all(row: Row, who: _Asked, prompts: _Prompts, seen: Seen, opened: Sequence[SampleSet]) -> None:
     """Count what would be sent for an ask, an expansion once."""
     ask, found = prompts.ask, seen.find(who.model, opened[prompts.ask.place], prompts.ask, prompts.first)
-    if prompts.second and not prompts.expanded:
-        expansion = seen.find_expansion(who.model, ask, prompts.first)
-        _count(row, who, prompts.first, REASONING_TOKENS, expansion)
-    messages = prompts.second or prompts.first
-    _count(row, who, messages, 0 if choices(messages) else _answer_tokens(ask, messages), found)
+    if prompts.second:
+        expansion, text = seen.find_expansion(who.model, ask, prompts.first)
+        if not prompts.expanded:
+            _count(row, who, prompts.first, REASONING_TOKENS, expansion)
+        if expansion and not found:
+            found = seen.find_second(who.model, ask, prompts.second(text))
+    _count(row, who, prompts.last, 0 if choices(prompts.last) else _answer_tokens(ask, prompts.last), found)
 
 
 def _count(row: Row, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:

@@ -33,7 +33,7 @@ from mmdyn.run.library import Library
 from mmdyn.run.plan import check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store
-from mmdyn.run.shelves import open_shelves
+from mmdyn.run.shelves import Shelves
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb.chains import parse_chains
@@ -98,14 +98,14 @@ def evaluate(
     wanted = Wanted(*map(several, (modes, styles, contexts, knowledge, elaborate)))
     doer = open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
     check(sets, out, wanted.styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
-    library.check()
+    library.check(wanted.conditions(), limited=max_cost is not None or max_requests is not None)
     vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
     vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
     judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
     text = read_prompt(prompt, wanted.conditions())
     asked = Path(out), several(models), wanted, epochs, limit, policy, text, concurrency, use_cache, quiet
     budget = open_budget(prices, max_cost, max_requests).share(doer.ranks.number, doer.ranks.size)
-    return _carry_out(Job(*asked, judging, library), sets, doer, ops, vary, budget)
+    return _carry_out(Job(*asked, judging, library.seeded(seed)), sets, doer, ops, vary, budget)
 
 
 def _carry_out(
@@ -133,8 +133,10 @@ def _carry_out(
         conditions = conditions_of(job, modes_of(opened))
         check_sets(opened, conditions)
         known = RunFolder(job.out).config.knowledge if doer.ranks.number else None
-        options: dict[str, Any] = {"limit": job.limit, "settings": known, "quiet": job.quiet}
-        shelves = open_shelves(opened, conditions, job.library, store, **options)
+        shelves = Shelves(opened, conditions, job.library, store, known, quiet=job.quiet)
+        if not doer.ranks.number:
+            _check_knowledge(job.out, shelves.settings)
+            shelves.look_up(job.limit)
         asks = plan(opened, conditions, job.epochs, job.limit, shelves.by_set)
         planned, skipped = count(asks, cascade.check)
         job = replace(job, sets=tuple(one.folder for one in opened), conditions=conditions, planned=planned)
@@ -241,12 +243,18 @@ def _check_limit(job: Job, ops: str) -> None:
         )
 
 
+def _check_knowledge(out: Path, settings: dict[str, Json]) -> None:
+    """Raise UserError where a run is there that lays other knowledge beside its questions, before any is looked up."""
+    if (out / RUN).is_file() and RunFolder(out).config.knowledge != settings:
+        raise UserError(f"{out} holds a run with other knowledge: choose another -o, or ask the same as before")
+
+
 def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None:
     """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
     if not config.planned:
         raise UserError(
-            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, a hint samples that have it, "
-            "likelihood single choices or statements"
+            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, retrieved ones a --base or "
+            "points of the set's own, a hint samples that have it, likelihood single choices or statements"
         )
     run = RunFolder(out) if (out / RUN).is_file() else None
     if run is not None:

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kprag.index import Index, Retriever, is_index, open_base, read_base, read_retrievers
 from kprag.layout import Layout
 from kprag.retrieval.query import QueryWriter, read_joined
-from kprag.retrieval.rerank import Reranker, open_reranker
+from kprag.retrieval.rerank import Reranker, open_reranker, reranker_identity
 from kprag.retrieve import look_up
 from kprag.taxonomy import Taxonomy
+from mmdyn.context import NONE, Context
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical, digest
+from mmdyn.record import Condition
 from mmdyn.sample import Sample
 from mmdyn.work.progress import ProgressBar
+from mmdyn.work.run_folder import FOUND
 from mmdyn.work.store import Store
 
-FOUND = "found"
-"""The store's kind for the ids of the points that were looked up for a sample, the best first."""
 
-
-class Library(Struct, frozen=True):
+class Library(Struct, frozen=True, forbid_unknown_fields=True):
     """Where knowledge comes from and how it is laid beside questions.
 
     base: a BASE or an index; empty for each set's own points. join: make one level of those beyond six. retriever: empty for the best that an index has, and hybrid
-    where one is made. embedder, examples: as for `open_base`. rerank: who puts the first points in order. joined: what joins
-    the queries.
+    where one is made. embedder, examples: as for `open_base`. rerank: who puts the first points in order; the text of a MODEL,
+    which may hold secrets, is never written down. joined: what joins the queries.
     """
 
     base: str = ""
@@ -43,8 +44,36 @@ class Library(Struct, frozen=True):
     join: bool = False
     layout: Layout = Layout()
 
-    def check(self) -> None:
-        """Raise UserError for what can be told before anything is opened."""
+    @property
+    def asks(self) -> bool:
+        """Whether a MODEL is asked to put points in order."""
+        return bool(self.rerank) and not self.rerank.startswith("cross:")
+
+    def seeded(self, seed: int) -> Library:
+        """The same with a run's seed, where it has none of its own."""
+        return self if self.layout.seed else replace(self, layout=replace(self.layout, seed=seed))
+
+    def check(self, conditions: Sequence[Condition], *, limited: bool = False) -> None:
+        """Raise UserError for what can be told before anything is opened, and for settings that mean nothing.
+
+        limited: whether requests or costs are, of which a reranker's are none.
+        """
+        if limited and self.asks:
+            raise UserError(
+                "--max-cost and --max-requests do not count what --rerank MODEL is asked: leave one of them out"
+            )
+        contexts = [Context.parse(condition.context) for condition in conditions]
+        if all(context.name == NONE for context in contexts) and replace(self, layout=Layout()) != Library():
+            raise UserError(
+                "a base of knowledge is given and nothing is laid beside a question: add --context kprag, or leave it out"
+            )
+        if not any(context.looks_up for context in contexts):
+            for option in ("retriever", "embedder", "examples", "rerank", "joined"):
+                if getattr(self, option):
+                    name = "join-query" if option == "joined" else option
+                    raise UserError(
+                        f"--{name} says how points are looked up, and none are: add --knowledge retrieved, or leave it out"
+                    )
         self.layout.check()
         read_joined(self.joined)
         if self.retriever:
@@ -70,7 +99,8 @@ class Section:
     def finder(self) -> str:
         """A digest of all that decides what is found."""
         index, retriever = self._opened
-        return digest([index.identity, retriever, self._library.layout.k, self._library.rerank, self._library.joined])
+        order = reranker_identity(self._library.rerank) if self._library.rerank else None
+        return digest([index.identity, retriever, self._library.layout.k, order, self._library.joined])
 
     def look_up(self, opened: SampleSet, samples: Iterator[Sample], store: Store) -> None:
         """Look up each of a set's samples that was not looked up before. Raises UserError."""

@@ -40,7 +40,7 @@ class Renderer:
         values: dict[str, list[Part]] = {
             "question": self._marked(sample.question, sample, seen),
             "options": self._options(sample, seen),
-            "knowledge": [TextPart(beside)] if beside else [],
+            "knowledge": [TextPart(beside)] if beside.strip() else [],
             "instruction": _instruction(sample, weighed),
         }
         shown = {name for name, parts in values.items() if parts}
@@ -99,7 +99,10 @@ def _layout(condition: Condition) -> str:
     if condition.context == NONE:
         return condition.style
     context = Context.parse(condition.context)
-    kind = HINT if context.hint else _LAYOUTS[context.elaborate]
+    elaborate = context.elaborate
+    if condition.style == LIKELIHOOD and elaborate == "inline":
+        elaborate = "none"  # where nothing is written, nothing can be elaborated
+    kind = HINT if context.hint else _LAYOUTS[elaborate]
     return f"{kind}_{condition.style}"
 
 

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 
 import msgspec
 
+from kprag.leaks import leaks
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, Stopped
 from mmdyn.keys import canonical, digest
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import say_cost
 from mmdyn.models.message import Message
-from mmdyn.record import Record, Reply
+from mmdyn.record import Beside, Record, Reply
 from mmdyn.run.draining import see_through, waiting_for
 from mmdyn.run.grader import Grader, JudgeLine
 from mmdyn.run.plan import Ask, Skip
@@ -186,6 +187,13 @@ def record_of(opened: SampleSet, ask: Ask, label: str, key: str, answered: Answe
         points=sample.points,
         draw=sample.variant.draw if sample.variant else 0,
         epoch=ask.epoch,
-        beside=ask.laid.beside if ask.laid else None,
+        beside=_beside(ask, answered),
         expansion=answered.expansion,
     )
+
+
+def _beside(ask: Ask, answered: Answered) -> Beside | None:
+    """What lay beside the question; after a first turn it was the model's own text, which may hold the answer or not."""
+    if ask.laid is None or answered.notes is None:
+        return ask.laid.beside if ask.laid else None
+    return msgspec.structs.replace(ask.laid.beside, leaks=leaks(answered.notes, ask.sample))

@@ -10,11 +10,13 @@ from mmdyn.models.asker import request_key
 from mmdyn.models.cache import KIND, cache_folder
 from mmdyn.models.message import Message
 from mmdyn.models.model import Model
+from mmdyn.record import Reply
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.plan import Ask
 from mmdyn.run.runner import record_key
 from mmdyn.run.turns import expands
-from mmdyn.work.run_folder import EXPANSION, RECORD
+from mmdyn.sample import from_json
+from mmdyn.work.run_folder import EXPANSION, RECORD, Expansion
 from mmdyn.work.store import Reader
 
 Found = Literal["", "there", "cached"]
@@ -39,15 +41,23 @@ class Seen:
             return "there"
         return "" if expands(ask.condition.context) else self._cached(model, request)
 
-    def find_expansion(self, model: Model | None, ask: Ask, first: tuple[Message, ...]) -> Found:
-        """Where the expansion is that an ask opens with."""
+    def find_expansion(self, model: Model | None, ask: Ask, first: tuple[Message, ...]) -> tuple[Found, str]:
+        """Where the expansion is that an ask opens with, and its text."""
         if model is None:
-            return ""
+            return "", ""
         request = request_key(model, first, ask.epoch)
-        if self._run is not None and self._run.get(EXPANSION, request) is not None:
-            return "there"
-        return self._cached(model, request)
+        found = self._run.find(EXPANSION, f"{request}:") if self._run is not None else None
+        if found is not None:
+            return "there", from_json(found[1], Expansion).reply.text
+        known = self._recall(model, request)
+        return ("cached", from_json(known, Reply).text) if known is not None else ("", "")
+
+    def find_second(self, model: Model | None, ask: Ask, second: tuple[Message, ...]) -> Found:
+        """Whether the answer to the second prompt of an ask is in the cache."""
+        return self._cached(model, request_key(model, second, ask.epoch)) if model is not None else ""
 
     def _cached(self, model: Model, request: str) -> Found:
-        known = self._cache is not None and model.cached and self._cache.get(KIND, request) is not None
-        return "cached" if known else ""
+        return "cached" if self._recall(model, request) is not None else ""
+
+    def _recall(self, model: Model, request: str) -> bytes | None:
+        return self._cache.get(KIND, request) if self._cache is not None and model.cached else None

@@ -12,8 +12,8 @@ from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.work.ranks import Ranks
-from mmdyn.work.run_folder import RUN, SetEntry
-from mmdyn.work.store import Store
+from mmdyn.work.run_folder import FOUND, RUN, SetEntry
+from mmdyn.work.store import Reader, Store
 
 Given = SampleSet | str | Path
 """An opened set, a set folder, or a file of any format."""
@@ -24,21 +24,24 @@ ALONE = Ranks()
 @contextmanager
 def run_store(out: Path, ranks: Ranks = ALONE) -> Iterator[Store]:
     """The store of the run in a folder. Where no run begins there, as it is refused say, a process on its own takes away what it
-    made for it; sets that were imported or made under out/sets stay for the next try. Raises Busy, and UserError as Store does.
+    made for it; sets that were imported or made under out/sets, and what was looked up, stay for the next try. Raises Busy, and UserError as Store does.
     """
     folder, there = out / "records", out.exists()
     fresh = not folder.exists() and ranks.size == 1
     try:
         with Store(folder, ranks.writer) as store:
-            try:
-                yield store
-            finally:
-                if fresh and not (out / RUN).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
+            yield store
     finally:
+        if fresh and folder.exists() and not (out / RUN).exists() and not _holds_any(folder):
+            shutil.rmtree(folder, ignore_errors=True)
         if not there:
             with suppress(OSError):  # there is something in it
                 out.rmdir()
+
+
+def _holds_any(folder: Path) -> bool:
+    with Reader(folder) as reader:
+        return next(reader.items(FOUND), None) is not None
 
 
 def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[SampleSet]:

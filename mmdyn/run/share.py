@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 
 from mmdyn.data.located import LocatedSet
 from mmdyn.run.executors._executor import Engine
@@ -27,16 +28,14 @@ class Share:
         self._job = engine.job
         self._sets = [LocatedSet(opened) for opened in engine.sets]
         places, offsets, turns, costs = array("I"), array("q"), array("I"), array("f")
-        last, turn = (-1, -1), 0
+        numbers = {condition: number for number, condition in enumerate(self._job.conditions)}
         self._shelves = engine.shelves
         for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit, self._shelves):
             if isinstance(ask, Skip):
                 continue
-            at = ask.place, self._sets[ask.place].at
-            last, turn = at, turn + 1 if at == last else 0
             places.append(ask.place)
-            offsets.append(at[1])
-            turns.append(turn)
+            offsets.append(self._sets[ask.place].at)
+            turns.append(numbers[replace(ask.condition, chain="")] * self._job.epochs + ask.epoch)
             costs.append(cost(ask))
         estimated = np.frombuffer(costs, np.float32)
         order = partition.order(estimated, partition.owners(estimated, shares, seed), number)
@@ -51,5 +50,7 @@ class Share:
         for place, offset, turn in zip(self._places, self._offsets, self._turns, strict=True):
             sample = self._sets[place].read(int(offset))
             shelf = self._shelves[place] if self._shelves else None
-            asks = asks_of(int(place), sample, self._job.conditions, self._job.epochs, shelf)
-            yield [ask for ask in asks if isinstance(ask, Ask)][turn]
+            number, epoch = divmod(int(turn), self._job.epochs)
+            (ask,) = asks_of(int(place), sample, self._job.conditions[number : number + 1], 1, shelf)
+            assert isinstance(ask, Ask)
+            yield replace(ask, epoch=epoch)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
-from msgspec import Struct
 
 from kprag.context import Knowledge, Laid
-from mmdyn.context import NONE, Context
+from mmdyn.context import DISTRACTOR, NONE, Context
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Condition
-from mmdyn.run.library import FOUND, Library, Section, found_key
+from mmdyn.run.library import Library, Section, found_key
 from mmdyn.run.plan import samples
 from mmdyn.sample import Sample
+from mmdyn.work.run_folder import FOUND
 from mmdyn.work.store import Store
 
 
@@ -40,64 +42,81 @@ class Shelf:
         return msgspec.json.decode(known, type=list[str])
 
 
-class Shelves(Struct, frozen=True):
-    """A shelf for each set, none where no condition has a context; `settings` are what run.json keeps of how they were made."""
+class Shelves:
+    """What lies beside the samples of several sets under some conditions.
 
-    by_set: tuple[Shelf, ...] = ()
-    settings: dict[str, Json] = {}
-
-
-def open_shelves(
-    sets: Sequence[SampleSet],
-    conditions: Sequence[Condition],
-    library: Library,
-    store: Store,
-    *,
-    limit: int | None = None,
-    settings: Mapping[str, Json] | None = None,
-    quiet: bool = False,
-) -> Shelves:
-    """Open what the conditions' contexts need, and look up whatever `store` does not hold yet.
-
-    settings: those of another process that has looked everything up already. Raises UserError, MissingExtra.
+    by_set (attribute): a shelf for each set; none where no condition has a context. settings (attribute): what run.json keeps
+    of how they are filled. Given those of another process, which has looked everything up, nothing is looked up here.
+    Raises UserError, MissingExtra, ModelError.
     """
-    contexts = [_context(condition.context) for condition in conditions if condition.context != NONE]
-    if not contexts:
-        return Shelves()
-    sections = _sections(sets, library, quiet) if _needs_base(contexts, library) else {}
-    if settings is None:
-        settings = _looked_up(sets, contexts, sections, library, store, limit)
-    finders = settings.get("finders")
-    known = finders if isinstance(finders, dict) else {}
-    shelves = []
-    for opened in sets:
-        section = sections.get(opened.root)
+
+    def __init__(
+        self,
+        sets: Sequence[SampleSet],
+        conditions: Sequence[Condition],
+        library: Library,
+        store: Store,
+        settings: Mapping[str, Json] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
+        self._sets, self._library, self._store = sets, library, store
+        asked = [(condition.variant, _context(condition.context)) for condition in conditions]
+        self._contexts = [context for _, context in asked if context.name != NONE]
+        self._searched = {variant for variant, context in asked if context.looks_up}
+        self._sections = _sections(sets, library, quiet) if self._needs_base else {}
+        self.settings = dict(settings) if settings is not None else self._describe()
+        finders = self.settings.get("finders")
+        found = finders if isinstance(finders, dict) else {}
+        self.by_set = tuple(self._shelf(opened, str(found.get(opened.root, ""))) for opened in sets if self._contexts)
+
+    def look_up(self, limit: int | None) -> None:
+        """Look up points for whatever sample is asked with looked-up ones and has none in the store. Raises UserError, ModelError."""
+        if not self._searched:
+            return
+        asked = (
+            (place, sample)
+            for place, sample in samples(self._sets, limit)
+            if ("dynamic" if sample.variant else "standard") in self._searched
+        )
+        try:
+            for place, group in groupby(asked, key=itemgetter(0)):
+                opened = self._sets[place]
+                if opened.root in self._sections:
+                    self._sections[opened.root].look_up(opened, (sample for _, sample in group), self._store)
+        finally:
+            self._store.flush()
+
+    def _shelf(self, opened: SampleSet, finder: str) -> Shelf:
+        section = self._sections.get(opened.root)
         texts = {point.point: point.text for point in opened.knowledge()}
-        knowledge = Knowledge(texts, section.taxonomy if section else None, library.layout)
-        shelves.append(Shelf(knowledge, store, str(known.get(opened.root, ""))))
-    return Shelves(tuple(shelves), dict(settings))
+        return Shelf(Knowledge(texts, section.taxonomy if section else None, self._library.layout), self._store, finder)
 
+    def _describe(self) -> dict[str, Json]:
+        """What decides what lies there."""
+        if not self._contexts:
+            return {}
+        layout: dict[str, Json] = msgspec.to_builtins(self._library.layout)
+        unused = {"k": not self._searched, "seed": not self._draws}
+        settings: dict[str, Json] = {"layout": {name: value for name, value in layout.items() if not unused.get(name)}}
+        if any(context.source for context in self._contexts):
+            texts = {opened.root: digest([*opened.knowledge()]) for opened in self._sets}
+            settings["texts"] = {root: texts[root] for root in sorted(texts)}
+        if self._sections:
+            settings["bases"] = {root: digest([*section.taxonomy]) for root, section in sorted(self._sections.items())}
+        if self._searched:
+            settings["finders"] = {root: section.finder for root, section in sorted(self._sections.items())}
+        return settings
 
-def _looked_up(
-    sets: Sequence[SampleSet],
-    contexts: Sequence[Context],
-    sections: Mapping[str, Section],
-    library: Library,
-    store: Store,
-    limit: int | None,
-) -> dict[str, Json]:
-    """Look points up where a context wants that; what run.json keeps."""
-    settings: dict[str, Json] = {"layout": msgspec.to_builtins(library.layout)}
-    if sections:
-        settings["bases"] = {root: digest([*section.taxonomy]) for root, section in sections.items()}
-    if any(context.looks_up for context in contexts):
-        for number, opened in enumerate(sets):
-            if opened.root in sections:
-                asked = (sample for place, sample in samples(sets, limit) if place == number)
-                sections[opened.root].look_up(opened, asked, store)
-        store.flush()
-        settings["finders"] = {root: section.finder for root, section in sections.items()}
-    return settings
+    @property
+    def _draws(self) -> bool:
+        drawn = any(context.source == DISTRACTOR for context in self._contexts)
+        return drawn or self._library.layout.order == "shuffled"
+
+    @property
+    def _needs_base(self) -> bool:
+        wanted = self._searched or any(context.source == DISTRACTOR for context in self._contexts)
+        return bool(wanted or (self._contexts and (self._library.base or self._library.layout.format == "routes")))
 
 
 def _sections(sets: Sequence[SampleSet], library: Library, quiet: bool) -> dict[str, Section]:
@@ -106,14 +125,8 @@ def _sections(sets: Sequence[SampleSet], library: Library, quiet: bool) -> dict[
     for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
         by_root.setdefault(opened.root, opened)
     if library.base:
-        shared = Section(library, sets[0], quiet)
-        return dict.fromkeys(by_root, shared)
+        return dict.fromkeys(by_root, Section(library, sets[0], quiet))
     return {root: Section(library, opened, quiet) for root, opened in by_root.items() if _has_points(opened)}
-
-
-def _needs_base(contexts: Sequence[Context], library: Library) -> bool:
-    wants = any(context.looks_up or context.source == "distractor" for context in contexts)
-    return wants or bool(library.base) or library.layout.format == "routes"
 
 
 def _has_points(opened: SampleSet) -> bool:

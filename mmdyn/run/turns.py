@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from mmdyn.context import Context
-from mmdyn.keys import canonical
+from mmdyn.keys import canonical, digest
 from mmdyn.models.asker import Asker
 from mmdyn.models.message import Message
 from mmdyn.record import Reply
@@ -21,11 +21,12 @@ from mmdyn.work.store import Store
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """A reply, the key of its request, and that of the request for the expansion that lay beside the question."""
+    """A reply and the key of its request; the key of the expansion that lay beside the question, and its text, None without one."""
 
     reply: Reply
     request: str
     expansion: str = ""
+    notes: str | None = None
 
 
 class Turns:
@@ -34,6 +35,7 @@ class Turns:
     def __init__(self, renderers: Sequence[Renderer], store: Store) -> None:
         self._renderers, self._store = renderers, store
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
+        self._keys = dict[str, str]()
 
     def opening(self, ask: Ask) -> tuple[Message, ...]:
         """What is sent first, which is all where nothing is expanded. Raises ValueError where a picture is missing."""
@@ -47,21 +49,25 @@ class Turns:
         async with self._one_at_a_time.setdefault(request, asyncio.Lock()):
             expansion = self._known(request) or await self._expand(asker, ask, first, request)
         if expansion.error:
-            return Answered(expansion, request, request)
+            return Answered(expansion, request)
         second = self._renderers[ask.place].messages(ask.sample, ask.condition, expansion.text)
-        return Answered(await asker.ask(second, ask.epoch), asker.request_key(second, ask.epoch), request)
+        reply = await asker.ask(second, ask.epoch)
+        return Answered(reply, asker.request_key(second, ask.epoch), self._keys[request], expansion.text)
 
     def _known(self, request: str) -> Reply | None:
-        value = self._store.get(EXPANSION, request)
-        return None if value is None else msgspec.json.decode(value, type=Expansion).reply
+        key = self._keys.get(request)
+        found = self._store.find(EXPANSION, f"{request}:") if key is None else (key, self._store.get(EXPANSION, key))
+        if found is None or found[1] is None:
+            return None
+        self._keys[request] = found[0]
+        return msgspec.json.decode(found[1], type=Expansion).reply
 
     async def _expand(self, asker: Asker, ask: Ask, first: tuple[Message, ...], request: str) -> Reply:
+        """Ask for it. Its key says which text it is: processes that ask at one moment may get different ones."""
         reply = await asker.ask(first, ask.epoch)
-        if not reply.error and not reply.text.strip():
-            why = f" (it ended for {reply.finish_reason})" if reply.finish_reason else ""
-            return msgspec.structs.replace(reply, error=f"nothing was written on the knowledge points{why}")
         if not reply.error:
-            self._store.put(EXPANSION, request, canonical(Expansion(asker.model.label, reply)))
+            self._keys[request] = f"{request}:{digest(reply.text, 4)}"
+            self._store.put(EXPANSION, self._keys[request], canonical(Expansion(asker.model.label, reply)))
         return reply
 
 

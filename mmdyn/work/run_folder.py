@@ -19,11 +19,12 @@ from mmdyn.work.store import Reader
 RUN, COMPARISON = "run.json", "compare.json"
 """What a folder holds that a run, or a comparison, was made in."""
 SCHEMA = 1
-RECORD, FAILURE, SAMPLE, EXPANSION = "record", "failure", "sample", "expansion"
+RECORD, FAILURE, SAMPLE, EXPANSION, FOUND = "record", "failure", "sample", "expansion", "found"
+"""The store's kinds. `found`: the ids of the points that were looked up for a sample, the best first."""
 
 
 class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model (by its label) wrote on knowledge points before it was shown the question; by its request's key beside the records."""
+    """What a model (by its label) wrote on knowledge points before it was shown the question; by its request's key and its text's digest beside the records."""
 
     model: str
     reply: Reply

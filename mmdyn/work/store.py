@@ -77,6 +77,14 @@ class Store:
                 found = _find(self._others, kind, key)
             return found if found is not None else self._unsaved.get((kind, key))
 
+    def find(self, kind: str, prefix: str) -> tuple[str, bytes] | None:
+        """A key that begins so, with its value, or None."""
+        with self._guard:
+            if time.monotonic() >= self._look_again:
+                self._open_new_files()
+            unsaved = ((key, value) for (of, key), value in self._unsaved.items() if of == kind and key.startswith(prefix))
+            return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
+
     def put(self, kind: str, key: str, value: bytes) -> None:
         """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a second;
         until then it is kept aside, where the next store that is opened on the folder finds it if this process is killed.
@@ -188,6 +196,11 @@ class Reader:
         found = _find(self._dbs, kind, key)
         return found if found is not None else self._unsaved.get((kind, key))
 
+    def find(self, kind: str, prefix: str) -> tuple[str, bytes] | None:
+        """A key that begins so, with its value, or None."""
+        unsaved = ((key, value) for (of, key), value in self._unsaved.items() if of == kind and key.startswith(prefix))
+        return _find_prefix(self._dbs, kind, prefix) or next(unsaved, None)
+
     def items(self, kind: str) -> Iterator[tuple[str, bytes]]:
         """Every (key, value) of a kind in key order over all files, each key once: the first file's value."""
         unsaved = sorted((key, value) for (of, key), value in self._unsaved.items() if of == kind)
@@ -256,6 +269,14 @@ def _find(dbs: Iterable[sqlite3.Connection], kind: str, key: str) -> bytes | Non
     for db in dbs:
         for found in _query(db, "SELECT key, value FROM records WHERE kind = ? AND key = ?", kind, key):
             return found[1]
+    return None
+
+
+def _find_prefix(dbs: Iterable[sqlite3.Connection], kind: str, prefix: str) -> tuple[str, bytes] | None:
+    for db in dbs:
+        sql = "SELECT key, value FROM records WHERE kind = ? AND key >= ? AND key < ? ORDER BY key LIMIT 1"
+        for found in _query(db, sql, kind, prefix, f"{prefix}\U0010ffff"):
+            return found
     return None
 
 

@@ -21,24 +21,26 @@ def made_for_knowledge(count: int = 120) -> tuple[list[Sample], dict[str, str]]:
     """Single-choice questions on made-up minerals, English and Chinese in turn, and the points' texts by their names.
 
     Each asks for the colour of a flame; the four colours are its options, the right one at each letter equally often. Of
-    each language there are 32 minerals, eight of each colour, so that another mineral's point is right by chance alone (names
-    and colours are of one length, because distractors are chosen by theirs). Every second question of a language has a
-    second point, which says nothing about colours.
+    each language there are 32 minerals, eight of each colour, so that another mineral's point is right by chance alone. The
+    point that tells the colour has the mineral's name, so that no word is in all names; names and colours are of one length,
+    because distractors are chosen by theirs. Every second question of a language has a second point, which says nothing
+    about colours.
     """
     texts, samples = dict[str, str](), list[Sample]()
     for number, name in enumerate(f"{start}{end}" for end in ENDS for start in STARTS):
         colour = COLOURS["en"][number % 4]
-        texts[f"Flame of {name}"] = f"When {name} is heated in air, its flame turns {colour}. It has no smoke."
+        texts[name] = f"When {name} is heated in air, its flame turns {colour}. It has no smoke."
         texts[f"Mining of {name}"] = (
             f"Miners bring {name} up from shallow pits. It breaks easily, so it is packed in straw."
         )
     for number, name in enumerate(f"{head}{tail}" for tail in TAILS for head in HEADS):
         colour = COLOURS["zh"][number % 4]
-        texts[f"{name}的火焰"] = f"{name}在空气中受热时，火焰变成{colour}色。它不冒烟。"
+        texts[name] = f"{name}在空气中受热时，火焰变成{colour}色。它不冒烟。"
         texts[f"{name}的开采"] = f"{name}从浅坑里采出。它容易碎裂，所以要用稻草包好。"
+    minerals = [point for point in texts if not point.startswith("Mining") and not point.endswith("的开采")]
     flames: dict[Language, list[str]] = {
-        "en": [point for point in texts if point.startswith("Flame")],
-        "zh": [point for point in texts if point.endswith("的火焰")],
+        "en": [point for point in minerals if point.isascii()],
+        "zh": [point for point in minerals if not point.isascii()],
     }
     for number in range(count):
         language: Language = "zh" if number % 2 else "en"
@@ -53,12 +55,11 @@ def _question(number: int, language: Language, point: str, text: str) -> Sample:
     stream("made for knowledge", number).shuffle(others)
     letter = (number // 2 + number) % 4
     others.insert(letter, right)
-    mineral = point.removeprefix("Flame of ").removesuffix("的火焰")
     asked = {
-        "en": f"A sample of {mineral} is held over a burner. What is the colour of the light that can be seen?",
-        "zh": f"把一块{mineral}放在酒精灯上，看到的是哪一种光？",
+        "en": f"A sample of {point} is held over a burner. What is the colour of the light that can be seen?",
+        "zh": f"把一块{point}放在酒精灯上，看到的是哪一种光？",
     }
-    second = f"Mining of {mineral}" if language == "en" else f"{mineral}的开采"
+    second = f"Mining of {point}" if language == "en" else f"{point}的开采"
     return Sample(
         id=f"q{number:03}",
         question=asked[language],

@@ -44,6 +44,28 @@ def test_sentences_of_both_languages(text: str, size: int, shown: str) -> None:
     assert (kept, cut) == ([shown], shown != text)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (": 1. First thing. 2. Second", ["- P", "- P: 1. First thing."]),
+        (": 1. One.\n2. Two.\n(3) Three.", ["- P", "- P: 1. One.", "- P: 1. One.\n2. Two."]),
+        (": (1) One. (2) Two.", ["- P", "- P: (1) One."]),
+        (": Do this: 1. One. Or not", ["- P", "- P: Do this: 1. One."]),
+        (": **Step 1. Go.** a. Run. b", ["- P", "- P: **Step 1. Go.** a. Run."]),
+        (": One:\n2.\nTwo. Three", ["- P", "- P: One:", "- P: One:\n2.\nTwo."]),
+        (": It is row 4. So", ["- P", "- P: It is row 4."]),
+        (": See Fig. 3. So", ["- P", "- P: See Fig. 3."]),
+        (r": Use \[ x = 1. \quad y. \] here. More", ["- P", r"- P: Use \[ x = 1. \quad y. \] here."]),
+        (r": Use \( x. y \) so. More", ["- P", r"- P: Use \( x. y \) so."]),
+        (r": Use \[ x = 1. More", ["- P", r"- P: Use \[ x = 1."]),
+        (": $$a.\nb$$ so. More", ["- P", "- P: $$a.\nb$$ so."]),
+    ],
+)
+def test_nothing_ends_behind_a_list_number_or_within_a_formula(text: str, shown: list[str]) -> None:
+    pieces = [Piece("- P", text)]
+    assert list(dict.fromkeys(fit(pieces, "\n", room)[0][0] for room in range(3, len(f"- P{text}")))) == shown
+
+
 def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
     pieces = [Piece("- a", ": b"), ICE, Piece("- c", "")]
     assert fit(pieces, "\n", None) == (["- a: b", "".join(ICE), "- c"], False)
@@ -55,6 +77,14 @@ def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
 
 
 def test_a_long_text_without_sentences_takes_no_long_time() -> None:
-    for long in ("word " * 200_000, "." * 1_000_000, "$. " * 300_000, "$" + "a. " * 300_000 + "$", "\n" * 1_000_000):
+    for long in (
+        "word " * 200_000,
+        "." * 1_000_000,
+        "$. " * 300_000,
+        "$" + "a. " * 300_000 + "$",
+        "\n" * 1_000_000,
+        "\\[ a. " * 150_000,
+        "1. " * 300_000,
+    ):
         (kept,), cut = fit([Piece("- x", f": a{long}")], "\n", 900_000)
         assert cut and len(kept) <= 900_000

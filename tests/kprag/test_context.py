@@ -9,6 +9,7 @@ from making_bases import tree
 
 from kprag.context import Knowledge, Laid, knowledge_block
 from kprag.layout import Layout
+from kprag.retrieval.query import questions
 from kprag.taxonomy import Node, Taxonomy
 from making import choice, open_ended
 from mmdyn.context import Context
@@ -64,11 +65,69 @@ def test_own_points_have_the_sets_texts_or_else_the_bases() -> None:
     sample = choice(knowledge_points=("Mass", "Push", "Force", "Nowhere", "force "))
     laid = lay(sample)
     assert laid == Laid(
-        "- Mass: How much matter there is.\n- Push: What speeds bodies up.\n- Force: A push or a pull.\n- Nowhere",
-        Beside(("Mass", "Push", "Force", "Nowhere"), own=4, hits=4),
+        "- Mass: How much matter there is.\n- Push: What speeds bodies up.\n- Nowhere",
+        Beside(("Mass", "Push", "Nowhere"), own=3, hits=3),
     )
     assert lay(sample, "kprag:none") == lay(sample, "kprag:two-turn") == laid
-    assert text(lay(sample, base=None)).split("\n")[1] == "- Push"
+    assert text(lay(sample, base=None)).split("\n")[1:3] == ["- Push", "- Force: A push or a pull."]
+
+
+@pytest.mark.parametrize("names", [("Push", "Force"), ("Force", "Push"), ("Push", "fo", "Physics->Force", "FORCE")])
+def test_a_point_and_its_alias_are_one_point(names: tuple[str, ...]) -> None:
+    base = tree(
+        Node("ph", "Physics"), Node("fo", "Force", parent="ph", aliases=("Push",)), Node("x", "Heat", description="h")
+    )
+    sample = choice(knowledge_points=names)
+    gold = lay(sample, base=base)
+    assert gold == Laid(
+        f"- {names[0]}: A push or a pull." if "Force" in names else f"- {names[0]}", Beside(names[:1], 1, 1)
+    )
+    control = Knowledge({"Force": "f"}, base, Layout()).lay(sample, Context.parse("distractor"))
+    assert control is None or control.beside == Beside(("Heat",), own=1, hits=0)
+    found = lay(sample, "kprag:retrieved", found=["x", "fo"], base=base)
+    assert found is not None and (found.beside.own, found.beside.hits) == (1, 1)
+    (asked,) = questions([sample], base, lambda sample: sample.question).asked
+    assert len(asked.gold) == found.beside.own
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"), [({"topic": "Sport"}, "A club."), ({"topic": "animals"}, "It flies."), ({}, "It flies.")]
+)
+def test_of_homonyms_the_one_that_the_samples_fields_name_is_laid(fields: dict[str, str], told: str) -> None:
+    base = tree(
+        Node("a", "Animals"),
+        Node("s", "Sport"),
+        Node("b1", "Bat", "a", description="It flies."),
+        Node("b2", "Bat", "s", description="A club."),
+    )
+    sample = choice(knowledge_points=("Bat",), fields=fields)
+    assert text(lay(sample, base=base)) == f"- Bat: {told}"
+    above = "Sport" if told == "A club." else "Animals"
+    assert text(lay(sample, base=base, layout=Layout(format="routes"))) == f"- {above} -> Bat: {told}"
+    assert lay(sample, "kprag:retrieved", found=["b1"], base=base).beside.hits == 1  # type: ignore[union-attr]
+
+
+def test_names_stand_on_one_line_and_empty_ones_are_no_points() -> None:
+    texts = {"Force\nof   bodies": "A push.", "": "x", " ": "y"}
+    sample = choice(knowledge_points=("Force\nof   bodies", "", " ", "<image 1>"))
+    laid = Knowledge(texts, None, Layout()).lay(sample, Context("gold"))
+    assert laid == Laid("- Force of bodies: A push.", Beside(("Force of bodies",), own=1, hits=1))
+    assert lay(choice(knowledge_points=(" ", "")), base=None) is None
+    base = tree(Node("h", "High\nup"), Node("t", "Two\n\nlines", "h", description="d"))
+    assert text(lay(choice(), "kprag:retrieved", Layout(format="routes"), ["t"], base)) == "- High up -> Two lines: d"
+
+
+def test_marks_of_pictures_are_left_out_of_texts_and_hints() -> None:
+    base = tree(Node("h", "Heat", description="See <image 12> here."), Node("m", "Mass", description="<image 1>"))
+    sample = choice(knowledge_points=("Heat", "Ice"), hints={"method": "Look at <image 1>.", "background": "<image 2>"})
+    laid = Knowledge({"Ice": "Cold<image 2>, as <image>."}, base, Layout()).lay(sample, Context("gold"))
+    assert text(laid) == "- Heat: See here.\n- Ice: Cold, as <image>."
+    assert text(lay(choice(), "kprag:retrieved", found=["h", "m"], base=base)).split("\n") == [
+        "- Heat: See here.",
+        "- Mass: How much matter there is.",
+    ]
+    assert lay(sample, "hint:all") == Laid("method:\nLook at.", Beside(("method",)))
+    assert lay(sample, "hint:background") is None
 
 
 def test_what_was_found_stands_best_first_each_name_once() -> None:
@@ -111,12 +170,12 @@ def test_a_sample_without_what_a_context_needs_is_not_asked(context: str, sample
 
 
 def test_formats() -> None:
-    sample = choice(knowledge_points=("Push", "Nowhere", "Mechanics->Force"))
-    assert text(lay(sample, layout=Layout(format="names"))) == "- Push\n- Nowhere\n- Mechanics->Force"
+    sample = choice(knowledge_points=("Push", "Nowhere", "Mechanics->Speed"))
+    assert text(lay(sample, layout=Layout(format="names"))) == "- Push\n- Nowhere\n- Mechanics->Speed"
     assert text(lay(sample, layout=Layout(format="routes"))).split("\n") == [
         "- Physics -> Mechanics -> Push: What speeds bodies up.",
         "- Nowhere",
-        "- Physics -> Mechanics -> Force: What speeds bodies up.",
+        "- Physics -> Mechanics -> Speed: How fast.",
     ]
     found = lay(sample, "kprag:retrieved", Layout(format="routes"), ["ph", "sp"])
     assert text(found) == "- Physics\n- Physics -> Mechanics -> Speed: How fast."

@@ -15,20 +15,31 @@ from mmdyn.errors import MissingExtra
 PASSAGES = [["area", "triangl", "area"], ["volum", "cube"], ["area", "cube", "edg", "edg"], []]
 
 
+def idf(word: str) -> float:
+    holding = sum(word in passage for passage in PASSAGES)
+    return math.log(1 + (len(PASSAGES) - holding + 0.5) / (holding + 0.5))
+
+
 def bm25(word: str, passage: list[str]) -> float:
     """Lucene's form, whose constant factor k1 + 1 is left out."""
-    holding = sum(word in other for other in PASSAGES)
-    idf = math.log(1 + (len(PASSAGES) - holding + 0.5) / (holding + 0.5))
     length = len(passage) / (sum(map(len, PASSAGES)) / len(PASSAGES))
     count = passage.count(word)
-    return idf * count / (count + K1 * (1 - B + B * length))
+    return idf(word) * count / (count + K1 * (1 - B + B * length))
 
 
 def test_scores_are_those_of_the_formula() -> None:
     found = Lexical.build(PASSAGES).scores("The areas of a cube")
-    wanted = [bm25("area", passage) + bm25("cube", passage) for passage in PASSAGES]
+    most = idf("area") + idf("cube")
+    wanted = [(bm25("area", passage) + bm25("cube", passage)) / most for passage in PASSAGES]
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
     assert found.dtype == np.float32
+
+
+def test_unknown_words_of_the_query_make_every_share_smaller() -> None:
+    index = Lexical.build(PASSAGES)
+    known, more = index.scores("area"), index.scores("area of zebra")
+    np.testing.assert_allclose(more, known * idf("area") / (idf("area") + idf("zebra")), rtol=1e-5)
+    assert 0 < more.max() < known.max() < 1
 
 
 def test_a_query_that_repeats_a_word_says_it_once() -> None:

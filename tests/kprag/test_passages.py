@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kprag.retrieval.hybrid import LEXICAL, fused
+from kprag.retrieval.hybrid import POWER, SHARE, fused
 from kprag.retrieval.passages import Passage, Pool, staying
 
 
@@ -48,11 +48,19 @@ def test_an_example_goes_with_any_of_its_sources_and_a_name_with_all(sources: tu
     assert staying(passages, sources) == left
 
 
-def test_scores_are_joined_in_standard_deviations() -> None:
-    lexical, dense = np.array([0, 0, 6], np.float32), np.array([0.2, 0.4, 0.3], np.float32)
+def test_words_count_by_their_share_and_vectors_in_standard_deviations() -> None:
+    lexical, dense = np.array([0, 0, 0.3], np.float32), np.array([0.2, 0.4, 0.3], np.float32)
     found = fused(lexical, dense)
-    wanted = LEXICAL * np.array([-1, -1, 2]) / 2**0.5 + (1 - LEXICAL) * np.array([-1, 1, 0]) * 1.5**0.5
-    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    wanted = np.array([0, 0, (0.3 / SHARE) ** POWER]) + np.array([-1, 1, 0]) * 1.5**0.5
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    assert found.dtype == np.float32
+
+
+def test_a_word_met_by_chance_does_not_outweigh_what_is_meant() -> None:
+    dense = np.array([0.5, 0.1, 0.1, 0.1, 0.1], np.float32)
+    for share, first in ((0.03, 0), (0.5, 1)):
+        lexical = np.array([0, share, 0, 0, 0], np.float32)
+        assert int(np.argmax(fused(lexical, dense))) == first
 
 
 def test_a_retriever_that_says_nothing_leaves_it_to_the_other() -> None:

@@ -97,7 +97,7 @@ def test_levels_are_named_by_the_nodes_by_the_user_or_by_nobody() -> None:
         ([Node("r", "R"), Node("a", "A", "a")], "points.jsonl:2: the parents go in a circle (a -> a): correct"),
         (
             [Node("0", "0"), *(Node(str(n), f"n{n}", str(n - 1)) for n in range(1, 7))],
-            "points.jsonl:7: 'n6' lies on level 7, at most 6 are read: leave one out, or join some",
+            "points.jsonl:7: 'n6' lies on level 7, at most 6 are read: leave one out, or join some (--join)",
         ),
         (
             [Node("a", "Area of Circles"), Node("b", "area of circles")],

@@ -12,8 +12,9 @@ from mmdyn.models.model import Spec
 from mmdyn.prompts import LANGUAGES, template
 from mmdyn.sample import Sample
 
-FORMS = ("kprag", "knowledge", "expansion", "hint")
 STYLES = ("direct", "cot", "likelihood")
+NAMES = [f"{form}_{style}" for form in ("kprag", "knowledge", "expansion", "hint") for style in STYLES]
+NAMES.remove("kprag_likelihood")
 NOTES = {
     "plain": "- Ice: It floats, since it is less dense.",
     "paragraphs": "Ice:\n\nIt floats.\n\nBecause it is less dense.",
@@ -21,7 +22,7 @@ NOTES = {
     "heading": "An example:\n\nQuestion:\n\nDoes ice float?\n\nAnswer: yes\n\n题目：\n\n冰浮吗？\n\n答案：是",
     "set out": "Set out everything in your own words: 逐一用自己的话说明。",
 }
-CASES = [(style, notes) for style in STYLES for notes in NOTES if (style, notes) != ("likelihood", "heading")]
+CASES = [(name, notes) for name in NAMES for notes in NOTES if not (name.endswith("likelihood") and notes == "heading")]
 """Where no sentence asks for the answer's line, a line of the knowledge that begins with Answer: is taken for it."""
 SAMPLES = [choice(), multi(), blank(), true_false(), open_ended()]
 
@@ -41,16 +42,15 @@ def rendered(name: str, language: str, sample: Sample, knowledge: str) -> tuple[
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("style", "notes"), CASES)
-@pytest.mark.parametrize("form", FORMS)
-def test_knowledge_question_and_options_are_told_apart(form: str, style: str, language: str, notes: str) -> None:
+@pytest.mark.parametrize(("name", "notes"), CASES)
+def test_knowledge_question_and_options_are_told_apart(name: str, language: str, notes: str) -> None:
     for sample in SAMPLES:
-        prompt = read_prompt(rendered(f"{form}_{style}", language, sample, NOTES[notes]))
+        prompt = read_prompt(rendered(name, language, sample, NOTES[notes]))
         assert prompt.knowledge == NOTES[notes]
         assert prompt.question == sample.question
         assert prompt.options == {option.label: option.text for option in sample.options}
         assert not prompt.elaborates
-        if style != "likelihood":
+        if not name.endswith("likelihood"):
             assert (prompt.kind, prompt.language) == (sample.task_type, language)
 
 

@@ -62,7 +62,7 @@ def test_asking_again_names_the_problem(language: str) -> None:
 def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:
     styles = ("cot", "direct", "likelihood")
     forms = ("", "kprag_", "knowledge_", "expansion_", "hint_")
-    names = [f"{form}{style}" for form in forms for style in styles]
+    names = [f"{form}{style}" for form in forms for style in styles if (form, style) != ("kprag_", "likelihood")]
     names += ["elaborate", "lead_in", "verdicts", "weighed_true_false"]
     kinds = ("single_choice", "multi_select", "fill_in_the_blank", "true_false", "open_ended")
     names += [f"answer_{kind}" for kind in kinds]
@@ -74,7 +74,8 @@ def test_prompts_for_asking_are_no_templates_of_an_eval_run() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("form", ["kprag", "knowledge", "expansion", "hint"])
 def test_what_lies_beside_a_question_is_introduced_alike_in_every_style(form: str, language: str) -> None:
-    texts = {style: template(f"{form}_{style}", language).text for style in ("direct", "cot", "likelihood")}
+    forms = {"direct": form, "cot": form, "likelihood": "knowledge" if form == "kprag" else form}
+    texts = {style: template(f"{forms[style]}_{style}", language).text for style in forms}
     heading = {"en": "Question:", "zh": "题目："}[language]
     (before,) = {text.partition("{instruction}")[0].rpartition("\n\n")[0] for text in texts.values()}
     assert re.fullmatch(rf"[^\n]+[:：]\n\n{{knowledge}}\n\n{heading}\n\n{{question}}\n\n{{options}}", before)

@@ -24,7 +24,7 @@ from mmdyn.work.run_folder import EXPANSION, Expansion
 from mmdyn.work.store import Store
 
 NONE, GOLD, RETRIEVED = Condition(), Condition(context="kprag"), Condition(context="kprag:retrieved")
-HINT = Condition(context="hint:all")
+MIXED, HINT = Condition(context="kprag:mixed"), Condition(context="hint:all")
 
 
 def laid(points: int, own: int = 0, hits: int = 0, *, leaks: bool = False) -> Beside:
@@ -69,9 +69,48 @@ def test_a_condition_is_broken_down_by_what_lay_there(tmp_path: Path) -> None:
     assert counts(hint, "retrieval") == counts(hint, "knowledge_count") == {"(not given)": 1}
 
 
-def test_gold_points_are_not_retrieved(tmp_path: Path) -> None:
-    (row,) = summary_of(tmp_path, beside(GOLD, laid(2, 2, 2)), "retrieval").conditions
+@pytest.mark.parametrize("condition", [GOLD, MIXED, Condition(context="distractor")])
+def test_own_points_that_were_laid_there_were_not_found(tmp_path: Path, condition: Condition) -> None:
+    (row,) = summary_of(tmp_path, beside(condition, laid(2, 2, 2)), "retrieval").conditions
     assert counts(row, "retrieval") == {"(not given)": 1}
+    assert Breakdown(["retrieval"]).of(*beside(condition, laid(2, 2, 2))) == ("(not given)",)
+
+
+def test_from_retrieved_to_mixed_it_is_told_what_was_found(tmp_path: Path) -> None:
+    records = [
+        *beside(RETRIEVED, laid(3, 2, 2), laid(3, 2, 1), laid(3, 2, 0), laid(3, 2, 0), value=0.0),
+        *beside(MIXED, *[laid(3, 2, 2)] * 4),
+    ]
+    (found,) = summary_of(tmp_path, records, "retrieval").contrasts
+    assert (found.a, found.b) == ("kprag:retrieved", "kprag:mixed")
+    assert pairs(found, "retrieval") == {"hit": (1, 0, 1.0), "part": (1, 0, 1.0), "miss": (2, 0, 1.0)}
+
+
+def test_values_are_listed_in_reading_order(tmp_path: Path) -> None:
+    miss, hit, part = laid(10, 2, 0, leaks=True), laid(9, 2, 2), laid(2, 2, 1)
+    records = [
+        *beside(NONE, *[None] * 5, value=0.0),
+        *beside(RETRIEVED, miss, part, hit, laid(1), hit),
+        *beside(RETRIEVED, miss, part, hit, laid(1), miss, epoch=1),
+    ]
+    summary = summary_of(tmp_path, records, "retrieval", "answer_leak", "knowledge_count")
+    for row in (summary.conditions[1], summary.contrasts[0]):
+        assert list(row.by["retrieval"]) == ["hit", "part", "miss", "varies", "(not given)"]
+        assert list(row.by["answer_leak"]) == ["no", "in part", "yes"]
+        assert list(row.by["knowledge_count"]) == ["1", "2", "9", "10", "varies"]
+
+
+def test_draws_that_found_different_points_are_a_cell_of_their_own(tmp_path: Path) -> None:
+    none, found = Condition("dynamic", "blur"), Condition("dynamic", "blur", "kprag:retrieved")
+    hit, part, miss = laid(3, 2, 2), laid(3, 2, 1), laid(3, 2, 0)
+    records = [
+        *(answer(f"q{n}", float(n == 0), none, draw=draw) for n in range(4) for draw in (0, 1)),
+        *beside(found, hit, hit, miss, part),
+        *beside(found, hit, part, miss, miss, value=0.0, draw=1),
+    ]
+    (row,) = summary_of(tmp_path, records, "retrieval").contrasts
+    assert (row.a, row.b, row.held["chain"], row.n, row.delta) == ("none", "kprag:retrieved", "blur", 4, 0.25)
+    assert pairs(row, "retrieval") == {"hit": (1, 0, -0.5), "miss": (1, 0, 0.5), "varies": (2, 0, 0.5)}
 
 
 def test_draws_and_chains_that_differ_are_said_to(tmp_path: Path) -> None:
@@ -163,10 +202,35 @@ def test_the_contrast_is_printed_with_and_without_the_leaks(tmp_path: Path) -> N
     assert lines[place + 4] == "none → kprag +75.0 [+32.6, +91.1] 4 +62.5 [+9.8, +86.3] 0.25 8 1"
     assert lines[place + 5].startswith("distractor → kprag +75.0 [")
     assert not any(line.startswith("Contrasts by") for line in lines)
-    assert any(
-        line.startswith("Contrasts by answer_leak")
-        for line in shown(summary_of(tmp_path / "2", leaking(), "answer_leak"))
-    )
+
+
+def test_leaks_that_are_asked_for_are_printed_once(tmp_path: Path) -> None:
+    lines = shown(summary_of(tmp_path, leaking(), "answer_leak"))
+    assert any(line.startswith("Contrasts by answer_leak") for line in lines)
+    assert not any(line.startswith("Contrasts without") for line in lines)
+
+
+def test_of_many_chains_leaks_are_printed_for_all_together(tmp_path: Path) -> None:
+    chains = [Condition(), Condition("dynamic", "blur"), Condition("dynamic", "pad")]
+    gold = [msgspec.structs.replace(chain, context="kprag") for chain in chains]
+    records = [
+        *(record for chain in chains for record in beside(chain, None, None, value=0.0)),
+        *(record for chain in gold for record in beside(chain, laid(1, leaks=True), laid(1))),
+    ]
+    summary = summary_of(tmp_path / "two", records)
+    leaking = [row.held["chain"] for row in summary.contrasts if "answer_leak" in row.by]
+    assert leaking == ["", "blur", "pad", "all"], "JSON keeps each"
+    assert leaks_printed(summary) == ["none → kprag (standard, direct)", "none → kprag (dynamic all)"]
+    one = summary_of(tmp_path / "one", [record for record in records if record.condition.chain != "pad"])
+    assert leaks_printed(one) == ["none → kprag (standard, direct)", "none → kprag (dynamic blur)"]
+
+
+def leaks_printed(summary: Summary) -> list[str]:
+    """The contrasts in the table of leaks."""
+    lines = shown(summary)
+    place = next(n for n, line in enumerate(lines) if line.startswith("Contrasts without"))
+    rows = lines[place + 4 : lines.index("", place + 4)]
+    return [row.partition(")")[0] + ")" for row in rows]
 
 
 def test_where_all_leak_nothing_is_left(tmp_path: Path) -> None:
@@ -201,8 +265,10 @@ def test_the_names_are_known_only_where_something_lay_beside(tmp_path: Path) -> 
 
 
 def test_a_field_of_the_same_name_counts_where_nothing_lay_beside(tmp_path: Path) -> None:
-    (row,) = summary_of(tmp_path, answers("10", fields={"retrieval": "easy"}), "retrieval").conditions
+    summary = summary_of(tmp_path, answers("10", fields={"retrieval": "easy"}), "retrieval")
+    (row,) = summary.conditions
     assert counts(row, "retrieval") == {"easy": 2}
+    assert not any(line.startswith(("Contexts", "retrieval:")) for line in shown(summary)), "it is the set's own"
 
 
 def test_other_reports_break_down_by_it_too(tmp_path: Path) -> None:
@@ -216,6 +282,7 @@ def test_other_reports_break_down_by_it_too(tmp_path: Path) -> None:
 def test_a_breakdown_shows_only_conditions_that_it_says_something_of(tmp_path: Path) -> None:
     records = [*beside(NONE, None, value=0.0), *beside(RETRIEVED, laid(2, 1, 1)), *beside(GOLD, laid(1))]
     lines = shown(summary_of(tmp_path, records, "retrieval"))
+    assert "retrieval: of the question's own points all (hit), some (part) or none (miss) were looked up." in lines
     start = lines.index("Scores by retrieval (m1, exam)")
     assert lines[start + 4 : start + 6] == [
         "standard, kprag:retrieved",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -11,12 +13,13 @@ from reporting.making_runs import answers, write_run
 
 from mmdyn.record import Condition, Contrast, Record
 from mmdyn.reporting.collect import collect
-from mmdyn.reporting.contexts import are_compared, place_of
+from mmdyn.reporting.contexts import are_compared, legend, place_of
 from mmdyn.reporting.contrasts import find_pairs
 from mmdyn.reporting.flips import find_flips
 from mmdyn.reporting.results import Key, Table
 from mmdyn.reporting.summary import summarise
-from mmdyn.reporting.table import sentence
+from mmdyn.reporting.table import print_summary, sentence
+from mmdyn.work.run_folder import RunFolder
 
 POINTS = ("distractor:none", "distractor", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
 MORE_POINTS = ("kprag:mixed", "kprag:none", "kprag", "kprag:two-turn")
@@ -145,3 +148,78 @@ def test_flips_follow_the_same_contrasts(tmp_path: Path) -> None:
     assert [(flip.a, flip.b, flip.direction) for flip in find_flips(table)] == [
         ("distractor", "kprag", "wrong to right")
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["kprag"], "kprag = its own knowledge points; the model elaborates on the points before it answers"),
+        (["kprag:retrieved:none", "none"],
+         "none = nothing; kprag:retrieved = looked-up points; …:none = the model does not elaborate on the points"),
+        (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
+        (["none", "oracle"], "none = nothing"),
+        (["oracle"], ""),
+    ],
+)  # fmt: skip
+def test_the_legend_names_only_what_occurs(names: list[str], said: str) -> None:
+    assert legend(names) == said
+
+
+def test_the_legend_names_everything_once() -> None:
+    assert [part.partition(" = ")[0] for part in legend(EVERY).split("; ")] == [
+        "none", "distractor", "kprag:retrieved", "kprag:mixed", "kprag", "hint:KIND", "hint:all",
+        "the model elaborates on the points before it answers", "…:none", "…:two-turn",
+    ]  # fmt: skip
+
+
+def test_contexts_are_explained_above_the_scores(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", under("none", "kprag:retrieved", "kprag:mixed:two-turn"))
+    lines = printed(run)
+    scores = next(n for n, line in enumerate(lines) if line.startswith("Scores"))
+    assert lines[0].startswith("Contexts (what lies beside the question): none = nothing; kprag:retrieved = looked-up")
+    assert scores > 1 and all(len(line) <= 160 for line in lines[:scores])
+    assert not any(line.startswith("Contexts") for line in printed(write_run(tmp_path / "bare", under("none"))))
+
+
+def test_main_contrasts_are_printed_first(tmp_path: Path) -> None:
+    contexts = ("none", "distractor", "kprag")
+    conditions = [Condition(context=name) for name in contexts]
+    dynamic = [Condition("dynamic", chain, name) for chain in ("blur", "pad") for name in contexts]
+    lines = printed(write_run(tmp_path / "both", grid(*conditions, *dynamic)))
+    within = ["none → distractor", "none → kprag", "distractor → kprag"]
+    chains = [f"standard → dynamic (chain {chain})" for chain in ("blur", "pad", "all")]
+    assert contrasts_in(lines) == [
+        *chains, "standard, direct", *within, "context distractor", *chains, "context kprag", *chains,
+        "dynamic blur", *within, "dynamic pad", *within, "dynamic all", *within,
+    ]  # fmt: skip
+    lines = printed(write_run(tmp_path / "one", grid(*conditions, *dynamic[:2])))
+    assert contrasts_in(lines) == [
+        "standard → dynamic (chain blur)", "standard, direct", *within,
+        "other conditions", "standard → dynamic (chain blur, context distractor)", "none → distractor (dynamic blur)",
+    ]  # fmt: skip
+
+
+def test_few_contrasts_need_no_headings(tmp_path: Path) -> None:
+    names = ("none", "kprag")
+    conditions = [*(Condition(context=name) for name in names), *(Condition("dynamic", "pad", name) for name in names)]
+    assert contrasts_in(printed(write_run(tmp_path / "run", grid(*conditions)))) == [
+        "standard → dynamic (chain pad)", "none → kprag (standard, direct)",
+        "standard → dynamic (chain pad, context kprag)", "none → kprag (dynamic pad)",
+    ]  # fmt: skip
+
+
+def grid(*conditions: Condition) -> list[Record]:
+    return [record for condition in conditions for record in answers("1100", condition)]
+
+
+def printed(run: RunFolder) -> list[str]:
+    print_summary(summarise([run]), out := io.StringIO())
+    return out.getvalue().splitlines()
+
+
+def contrasts_in(lines: list[str]) -> list[str]:
+    """The first column of the table of contrasts, with its headings."""
+    start = next(n for n, line in enumerate(lines) if line.startswith("Contrasts in points"))
+    rule = next(n for n, line in enumerate(lines) if n > start and "──" in line)
+    rows = lines[rule + 1 : next(n for n, line in enumerate(lines) if n > rule and not line.strip())]
+    return [re.split(r"  +", row.strip())[0] for row in rows]

@@ -59,9 +59,9 @@ def test_a_plain_kprag_stands_for_every_source_and_every_way() -> None:
         ({"knowledge": ["golden"]}, "there is no source of knowledge 'golden' (did you mean 'gold'?)"),
         ({"knowledge": ["distractor"]}, "there is no source of knowledge 'distractor'"),
         ({"elaborate": ["inlined"]}, "there is no way to elaborate 'inlined' (did you mean 'inline'?)"),
-        ({"knowledge": ["gold"]}, "--knowledge says how kprag is asked: add --mode kprag or --context kprag"),
-        ({"knowledge": ["gold"], "contexts": ["distractor"]}, "--knowledge says how kprag is asked"),
-        ({"elaborate": ["none"], "contexts": ["hint:all"]}, "--elaborate says how kprag is asked"),
+        ({"knowledge": ["gold"]}, "--knowledge says how a plain kprag is asked, and none is: add --context kprag"),
+        ({"knowledge": ["gold"], "contexts": ["distractor"]}, "--knowledge says how a plain kprag is asked"),
+        ({"elaborate": ["none"], "contexts": ["hint:all"]}, "--elaborate says how a plain kprag is asked"),
     ],
 )
 def test_what_is_unknown_or_means_nothing_is_refused(given: dict[str, Any], why: str) -> None:

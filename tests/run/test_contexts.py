@@ -22,12 +22,15 @@ from mmdyn.data.set_folder import SampleSet, SetWriter
 from mmdyn.errors import Stopped, UserError
 from mmdyn.record import Beside
 from mmdyn.reporting.summary import report
+from mmdyn.run.config import read_config
 from mmdyn.run.dry_run import estimate
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.export import export
 from mmdyn.run.glance import glance
 from mmdyn.run.library import Library
 from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.store import Reader
+from perturb.pipeline import perturb
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
@@ -92,6 +95,15 @@ def test_two_turns_show_the_question_with_what_was_written_and_equal_points_are_
     assert {json.loads(row["beside"])["points"][0] for row in rows} == set(QUESTIONS)
 
 
+def test_in_two_turns_what_the_model_wrote_itself_may_hold_the_answer(source: SampleSet, tmp_path: Path) -> None:
+    replies = script(tmp_path, {"match": "Set out each", "reply": "There are three of them."}, "Answer: B")
+    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **TWO_TURNS)
+    assert [record.beside.leaks for record in run.records() if record.beside] == [True] * 6
+    given = evaluate(source, f"scripted:{replies}", tmp_path / "inline", modes="kprag", quiet=True)
+    held = {record.sample for record in given.records() if record.beside and record.beside.leaks}
+    assert held == {"Polygons-0", "Polygons-1"}, "three sides"
+
+
 def test_an_expansion_that_was_paid_for_is_not_asked_for_again(source: SampleSet, tmp_path: Path) -> None:
     with serve() as server:
         model = f"openai:m,base_url={server.url}"
@@ -106,7 +118,7 @@ def test_an_expansion_that_was_paid_for_is_not_asked_for_again(source: SampleSet
 def test_an_expansion_that_fails_is_a_failure_of_the_question_until_it_is_made_good(
     source: SampleSet, tmp_path: Path
 ) -> None:
-    bad = {"match": "triangle", "reply": ""}
+    bad = {"match": "triangle", "error": "transient"}
     with serve(reply=str(script(tmp_path, bad, "Notes. Answer: B"))) as server:
         model, port = f"openai:m,base_url={server.url},max_tries=1", int(server.url.rpartition(":")[2].split("/")[0])
         run = evaluate(source, model, tmp_path / "run", **TWO_TURNS)
@@ -119,13 +131,15 @@ def test_an_expansion_that_fails_is_a_failure_of_the_question_until_it_is_made_g
     assert (report(run).failed, report(run).conditions[0].n, glance(run.folder).failed) == (0, 6, 0)
 
 
-def test_a_model_that_writes_nothing_on_the_points_has_failed(source: SampleSet, tmp_path: Path) -> None:
-    model = f"scripted:{script(tmp_path, {'match': 'Set out each', 'reply': ' '}, 'Answer: B')}"
-    run = evaluate(source, model, tmp_path / "run", **TWO_TURNS)
-    assert {record.reply.error for record in run.records()} == {
-        "nothing was written on the knowledge points (it ended for stop)"
-    }
-    assert [*run.expansions()] == []
+def test_where_a_model_writes_nothing_on_the_points_the_question_goes_on_with_nothing(
+    source: SampleSet, tmp_path: Path
+) -> None:
+    replies = script(
+        tmp_path, {"match": "Set out each", "reply": " "}, {"match": "below:\n\nQuestion:", "reply": "Answer: B"}
+    )
+    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **TWO_TURNS)
+    assert [record.reply.text for record in run.records()] == ["Answer: B"] * 6
+    assert [expansion.reply.text for expansion in run.expansions()] == [" "] * 3
 
 
 def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, tmp_path: Path) -> None:
@@ -140,7 +154,7 @@ def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, 
     others = [found[f"distractor {point}-{number}"] for point in QUESTIONS for number in (0, 1)]
     assert all(one and len(one.points) == 1 and one.hits == 0 and one.own == 1 for one in others)
     assert run.config.skipped == {"kprag": 1, "kprag:mixed": 1, "distractor": 1}
-    assert [*run.config.knowledge] == ["bases", "finders", "layout"]
+    assert [*run.config.knowledge] == ["bases", "finders", "layout", "texts"]
     again = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
     assert besides(again) == found
     with pytest.raises(UserError, match="holds a run with other knowledge: choose another -o"):
@@ -159,7 +173,7 @@ def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, t
         **{**TWO_TURNS, "elaborate": (), "knowledge": "retrieved"},
     )
     assert besides(run)["kprag:retrieved Polygons-0"] == Beside(("Geometry of triangles",), own=1, hits=0)
-    missing = msgspec.structs.replace(LEXICAL, base=str(tmp_path / "nowhere"))
+    missing = Library(base=str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="no such file or folder in"):
         evaluate(source, "baseline:lexical", tmp_path / "other", library=missing, modes="kprag", quiet=True)
 
@@ -188,6 +202,10 @@ def test_a_dry_run_counts_an_expansion_once_and_what_is_there_already(source: Sa
             evaluate(source, model, tmp_path / "run", max_requests=2, concurrency=1, **TWO_TURNS)
         (after,) = estimate(source, model, tmp_path / "run", **settings).rows
         assert (after.planned, after.there, after.to_ask) == (9, 2, 7)
+        cached = {**TWO_TURNS, "use_cache": True}
+        evaluate(source, model, tmp_path / "first", **cached)
+        (known,) = estimate(source, model, tmp_path / "second", **{**settings, "use_cache": True}).rows
+        assert (known.planned, known.cached, known.to_ask) == (9, 9, 0)
 
 
 def test_two_ranks_make_the_records_of_one_process(source: SampleSet, tmp_path: Path) -> None:
@@ -223,3 +241,93 @@ def test_a_template_of_ones_own_shows_what_was_written_first(source: SampleSet, 
         evaluate(
             source, "baseline:lexical", tmp_path / "x", prompt=tmp_path / "q.txt", modes="standard", contexts="hint:all"
         )
+
+
+def test_texts_that_changed_in_the_set_are_other_knowledge(source: SampleSet, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"modes": "kprag", "quiet": True}
+    evaluate(source, "baseline:lexical", tmp_path / "run", **settings)
+    file = source.folder / "knowledge.jsonl"
+    file.write_text(file.read_text().replace("three sides", "three corners"))
+    with pytest.raises(UserError, match="holds a run with other knowledge"):
+        evaluate(SampleSet(source.folder), "baseline:lexical", tmp_path / "run", **settings)
+
+
+def test_what_a_run_does_not_use_may_differ(source: SampleSet, tmp_path: Path) -> None:
+    for number in (3, 5):
+        library = Library(layout=Layout(k=number, seed=number))
+        evaluate(source, "baseline:lexical", tmp_path / "run", modes="kprag", library=library, quiet=True)
+    for seed, other in ((1, False), (2, True)):
+        asked: dict[str, Any] = {"contexts": "distractor", "modes": "standard", "seed": seed, "quiet": True}
+        if other:
+            with pytest.raises(UserError, match="holds a run with other knowledge"):
+                evaluate(source, "baseline:lexical", tmp_path / "drawn", **asked)
+        else:
+            evaluate(source, "baseline:lexical", tmp_path / "drawn", **asked)
+
+
+def test_points_are_looked_up_for_what_is_asked_and_before_that_the_run_is_known(
+    source: SampleSet, tmp_path: Path
+) -> None:
+    """A model that puts points in order is paid for, so it is not asked in vain."""
+    dynamic = perturb(source, tmp_path / "dynamic", ops="shuffle", quiet=True)
+    orders = script(tmp_path, '{"order": [2, 1]}')
+    with serve(reply=str(orders)) as server:
+        library = msgspec.structs.replace(LEXICAL, rerank=f"openai:rr,base_url={server.url},timeout=50")
+        settings: dict[str, Any] = {"modes": "standard", "contexts": "kprag:retrieved", "quiet": True, "limit": 3}
+        both = [source, dynamic]
+        noted = estimate(
+            both, "baseline:lexical", tmp_path / "run", library=library, modes="standard", contexts="kprag:retrieved"
+        )
+        assert server.stats.total == 0 and "was not asked" in noted.notes[0]
+        evaluate(both, "baseline:lexical", tmp_path / "run", library=library, **settings)
+        assert server.stats.total == 3
+        same = msgspec.structs.replace(LEXICAL, rerank=f"openai:rr,base_url={server.url},timeout=70")
+        evaluate(both, "baseline:lexical", tmp_path / "run", library=same, **settings)
+        assert server.stats.total == 3
+        other = msgspec.structs.replace(same, layout=Layout(k=2))
+        with pytest.raises(UserError, match="holds a run with other knowledge"):
+            evaluate(both, "baseline:lexical", tmp_path / "run", library=other, **settings)
+        with pytest.raises(UserError, match="do not count what --rerank MODEL is asked"):
+            evaluate(both, "baseline:lexical", tmp_path / "x", library=same, max_requests=9, **settings)
+        assert server.stats.total == 3
+
+
+def test_what_was_looked_up_stays_when_looking_up_is_broken_off(source: SampleSet, tmp_path: Path) -> None:
+    orders = script(tmp_path, {"match": "molten", "reply": "no order"}, '{"order": [2, 1]}')
+    library = msgspec.structs.replace(LEXICAL, rerank=f"scripted:{orders}")
+    with pytest.raises(UserError, match="replies are kept"):
+        evaluate(
+            source,
+            "baseline:lexical",
+            tmp_path / "run",
+            modes="kprag",
+            knowledge="retrieved",
+            library=library,
+            quiet=True,
+        )
+    with Reader(tmp_path / "run" / "records") as reader:
+        assert len([*reader.items("found")]) == 6
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"library": Library(base="x")}, "add --context kprag, or leave it out"),
+        ({"library": Library(retriever="lexical"), "modes": "kprag"}, "--retriever says how points are looked up"),
+        ({"library": Library(rerank="openai:x"), "contexts": "distractor"}, "--rerank says how points are looked up"),
+        ({"library": Library(joined=("ocr",)), "modes": "kprag"}, "--join-query says how points are looked up"),
+        ({"library": Library(layout=Layout(k=0)), "contexts": "kprag:mixed"}, "0 points cannot be looked up"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(
+    source: SampleSet, tmp_path: Path, given: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        evaluate(source, "baseline:lexical", tmp_path / "run", quiet=True, **{"modes": "standard", **given})
+    assert why in str(caught.value)
+
+
+def test_an_unknown_key_of_the_library_is_told(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("sets: [s]\nmodels: [m]\nout: o\nlibrary: {retriver: lexical}\n")
+    with pytest.raises(UserError, match="retriver"):
+        read_config(tmp_path / "c.yaml")

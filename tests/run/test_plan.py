@@ -16,7 +16,7 @@ from mmdyn.run.conditions import parse_conditions
 from mmdyn.run.library import Library
 from mmdyn.run.plan import Ask, Skip, check_sets, count, plan
 from mmdyn.run.sets import make_variants, open_sets
-from mmdyn.run.shelves import open_shelves
+from mmdyn.run.shelves import Shelves
 from mmdyn.sample import Sample, Variant, Verdict
 from mmdyn.work.store import Store
 from perturb.pipeline import perturb
@@ -51,7 +51,7 @@ def planned(
     sets: tuple[SampleSet, ...], conditions: tuple[Condition, ...], epochs: int = 1, limit: int | None = None
 ) -> list[Ask | Skip]:
     with Store(sets[0].folder.parent / "records") as store:
-        shelves = open_shelves(sets, conditions, Library(), store)
+        shelves = Shelves(sets, conditions, Library(), store)
         return list(plan(sets, conditions, epochs, limit, shelves.by_set))
 
 

@@ -20,7 +20,7 @@ from mmdyn.run.library import Library
 from mmdyn.run.partition import Partition, cost
 from mmdyn.run.plan import Ask
 from mmdyn.run.share import Share
-from mmdyn.run.shelves import open_shelves
+from mmdyn.run.shelves import Shelves
 from mmdyn.work.store import Store
 from perturb.pipeline import perturb
 
@@ -43,7 +43,7 @@ def engine(tmp_path: Path) -> Engine:
         conditions=parse_conditions(["standard", "dynamic", "kprag"], ["direct", "cot"]),
     )
     with Store(tmp_path / "records") as store:
-        shelves = open_shelves(sets, job.conditions, Library(), store)
+        shelves = Shelves(sets, job.conditions, Library(), store)
         return Engine(job, sets, [], store, shelves=shelves.by_set)
 
 
