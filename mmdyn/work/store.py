@@ -82,7 +82,9 @@ class Store:
         with self._guard:
             if time.monotonic() >= self._look_again:
                 self._open_new_files()
-            unsaved = ((key, value) for (of, key), value in self._unsaved.items() if of == kind and key.startswith(prefix))
+            unsaved = (
+                (key, value) for (of, key), value in self._unsaved.items() if of == kind and key.startswith(prefix)
+            )
             return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
 
     def put(self, kind: str, key: str, value: bytes) -> None:

@@ -150,7 +150,8 @@ def test_pictures_and_knowledge_stand_where_they_stand_otherwise(tmp_path: Path)
     condition = Condition(context="kprag", style="likelihood")
     asked, begun = Renderer(folder).messages(sample, condition, "- Polygons: A triangle has three sides.")
     assert (
-        asked.text.startswith("These knowledge points may bear on the question below:") and "A triangle has" in asked.text
+        asked.text.startswith("These knowledge points may bear on the question below:")
+        and "A triangle has" in asked.text
     )
     assert asked.text.endswith("D. five") and begun.text == "Answer:"
     assert [type(part).__name__ for part in asked.parts] == ["TextPart", "ImagePart", "TextPart"]
