@@ -11,9 +11,7 @@ import numpy as np
 
 from kprag.taxonomy import Node
 from mmdyn.errors import UserError
-from mmdyn.keys import Json
 from mmdyn.models.embed import Embedder
-from mmdyn.models.model import open_model
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
@@ -81,21 +79,3 @@ def _load(model: str) -> Any:
     if loaded.num_labels != 1 or kinds[0].endswith("Model"):  # a bare encoder would get a head of random numbers
         raise UserError(f"{model} is no cross-encoder that scores a pair by one number ({kinds[0]}): give one that is")
     return loaded
-
-
-def reranker_identity(text: str) -> Json:
-    """What of a reranker decides the order, as far as that can be told without asking it. Raises MissingExtra, UserError."""
-    backend, _, name = text.partition(":")
-    return Embedder(name).identity if backend == "cross" else open_model(text).identity
-
-
-def open_reranker(text: str) -> Reranker:
-    """`cross:NAME_OR_FOLDER` for a cross-encoder, anything else for a MODEL such as openai:NAME. Raises MissingExtra, UserError."""
-    backend, _, name = text.partition(":")
-    if backend == "cross":
-        if not name:
-            raise UserError("cross: names no cross-encoder: write cross:NAME_OR_FOLDER")
-        return CrossEncoder(name)
-    from kprag.retrieval.rerank_by_model import ModelReranker
-
-    return ModelReranker(text)

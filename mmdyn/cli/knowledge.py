@@ -206,7 +206,7 @@ def _reranker(model: str) -> Iterator[Reranker | None]:
     if not model:
         yield None
         return
-    from kprag.retrieval.rerank import open_reranker
+    from kprag.retrieval.rerankers import open_reranker
 
     reranker = open_reranker(model)
     try:

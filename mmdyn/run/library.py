@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from kprag.index import Index, Retriever, is_index, open_base, read_base, read_retrievers
 from kprag.layout import Layout
 from kprag.retrieval.query import QueryWriter, read_joined
-from kprag.retrieval.rerank import Reranker, open_reranker, reranker_identity
+from kprag.retrieval.rerank import Reranker
+from kprag.retrieval.rerankers import open_reranker, reranker_identity
 from kprag.retrieve import look_up
 from kprag.taxonomy import Taxonomy
 from mmdyn.context import NONE, Context

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -12,13 +10,12 @@ from msgspec import Struct
 from kprag.context import Laid
 from mmdyn.context import NONE
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import UserError
 from mmdyn.record import Condition
 from mmdyn.run.render import LIKELIHOOD, WEIGHED
+from mmdyn.run.samples import samples
+from mmdyn.run.shelves import Shelf
 from mmdyn.sample import Sample
-
-if TYPE_CHECKING:
-    from mmdyn.run.shelves import Shelf
 
 
 class Ask(Struct, frozen=True):
@@ -68,21 +65,6 @@ def plan(
         yield from asks_of(place, sample, conditions, epochs, shelves[place] if shelves else None)
 
 
-def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int, Sample]]:
-    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their variants."""
-    kept = _first_parents(sets, limit) if limit is not None else {}
-    for place, opened in enumerate(sets):
-        for sample in opened:
-            if sample.variant and not opened.manifest.parent:
-                raise InputError(
-                    opened.folder,
-                    None,
-                    f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb` made",
-                )
-            if limit is None or sample.parent in kept[opened.root]:
-                yield place, sample
-
-
 def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = None) -> tuple[int, dict[str, int]]:
     """How many asks there are, and how many samples each mode skips. `check` may raise UserError for a sample."""
     planned, skipped = 0, dict[str, int]()
@@ -124,18 +106,3 @@ def _lacking(sample: Sample, condition: Condition, laid: Laid | None) -> str | N
     if condition.context != NONE and laid is None:
         return condition.mode
     return LIKELIHOOD if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED else None
-
-
-def _first_parents(sets: Sequence[SampleSet], limit: int) -> dict[str, set[str]]:
-    kept = dict[str, set[str]]()
-    for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
-        if opened.root not in kept:
-            kept[opened.root] = set(islice(_distinct_parents(opened), limit))
-    return kept
-
-
-def _distinct_parents(opened: SampleSet) -> Iterator[str]:
-    last = None
-    for sample in opened:
-        if sample.parent != last:
-            yield (last := sample.parent)

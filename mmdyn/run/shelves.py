@@ -16,7 +16,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Condition
 from mmdyn.run.library import Library, Section, found_key
-from mmdyn.run.plan import samples
+from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
 from mmdyn.work.run_folder import FOUND
 from mmdyn.work.store import Store

@@ -14,8 +14,9 @@ from serving import bare_environment as bare_environment
 from serving import scripted
 
 from kprag.retrieval import rerank as module
-from kprag.retrieval.rerank import SHOWN, CrossEncoder, Reranker, open_reranker, shown
+from kprag.retrieval.rerank import SHOWN, CrossEncoder, Reranker, shown
 from kprag.retrieval.rerank_by_model import ModelReranker
+from kprag.retrieval.rerankers import open_reranker
 from kprag.taxonomy import Node
 from mmdyn.errors import ModelError, UserError
 
