@@ -224,7 +224,7 @@ def open_index(folder: Path) -> Index:
 
 
 def open_base(
-    path: Path,
+    path: str | Path,
     *,
     meaning: bool,
     embedder: str | None = None,
@@ -234,6 +234,7 @@ def open_base(
     on_chunk: Callable[[int], None] = lambda count: None,
 ) -> Index:
     """Open an index, or build one of a base, by `meaning` with the vectors of an `embedder`. Raises UserError, MissingExtra."""
+    path = Path(path)
     if not is_index(path):
         taxonomy = read_base(path, join=join)
         kept = keep_vectors(embedder or DEFAULT_MODEL) if meaning else None

@@ -1,6 +1,7 @@
 """mmdyn: new questions out of old ones, and how much of a model's score survives them.
 
-The public verbs are `load`, `perturb`, `evaluate`, `score` and `report`; they are imported when they are first used.
+The public verbs are `load`, `perturb`, `evaluate`, `score` and `report`; they are imported when they are first used. A
+`Library` with its `Layout` says what `evaluate` lays beside questions.
 """
 
 from __future__ import annotations
@@ -9,19 +10,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kprag.layout import Layout
     from mmdyn.data.load import load
     from mmdyn.data.set_folder import SampleSet
     from mmdyn.errors import MmdynError
     from mmdyn.reporting.summary import report
     from mmdyn.run.evaluate import evaluate
+    from mmdyn.run.library import Library
     from mmdyn.run.score import score
     from mmdyn.sample import Sample
     from mmdyn.work.run_folder import RunFolder
     from perturb.pipeline import perturb
 
-__all__ = ["MmdynError", "RunFolder", "Sample", "SampleSet", "evaluate", "load", "perturb", "report", "score"]
+__all__ = [
+    "Layout",
+    "Library",
+    "MmdynError",
+    "RunFolder",
+    "Sample",
+    "SampleSet",
+    "evaluate",
+    "load",
+    "perturb",
+    "report",
+    "score",
+]
 
 _HOMES = {
+    "Layout": "kprag.layout",
+    "Library": "mmdyn.run.library",
     "MmdynError": "mmdyn.errors",
     "RunFolder": "mmdyn.work.run_folder",
     "Sample": "mmdyn.sample",

@@ -39,7 +39,7 @@ def test_files_and_functions_fit_a_screen_or_two(file: Path) -> None:
 
 def test_the_public_names() -> None:
     assert sorted(mmdyn.__all__) == [
-        "MmdynError", "RunFolder", "Sample", "SampleSet", "evaluate", "load", "perturb", "report", "score",
+        "Layout", "Library", "MmdynError", "RunFolder", "Sample", "SampleSet", "evaluate", "load", "perturb", "report", "score",
     ]  # fmt: skip
     for name in mmdyn.__all__:
         assert getattr(mmdyn, name).__name__ == name

@@ -21,7 +21,12 @@ SHOWN = 20
 
 
 class Reranker(ABC):
-    """Puts points in order. Used from one thread."""
+    """Puts points in order. Used from one thread.
+
+    unordered (attribute): how many questions' points it left as they were, because its order could not be used.
+    """
+
+    unordered = 0
 
     @abstractmethod
     def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kprag.retrieval.rerank import Reranker, shown
 from kprag.taxonomy import Node
-from mmdyn.errors import UserError
+from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import digest
 from mmdyn.models.desk import Desk
 from mmdyn.models.message import Message, TextPart
@@ -31,8 +31,8 @@ class _Order(Struct, forbid_unknown_fields=True):
 class ModelReranker(Reranker):
     """Asks a MODEL for the numbers of the points that a question needs, the most needed first. It sees words, no picture.
 
-    Source: listwise reranking, Sun et al., EMNLP 2023, 14918. Raises UserError: no such backend or option, a request that
-    is not answered, or three replies that cannot be used.
+    Where three replies cannot be used, the points stay as they are, and `unordered` counts the question. Source: listwise
+    reranking, Sun et al., EMNLP 2023, 14918. Raises UserError: no such backend or option, or a request that is not answered.
     """
 
     def __init__(self, model: str) -> None:
@@ -57,8 +57,11 @@ class ModelReranker(Reranker):
         prompt = Message("user", (TextPart(text),))
         try:
             return asyncio.run(ask_until_usable(ask, self._desk.label, prompt, language, read))
-        except ValueError as error:
+        except NotNow as error:
             raise UserError(f"{error}; replies are kept, so the same command goes on from there") from None
+        except ValueError:
+            self.unordered += 1
+            return range(len(points))
 
     def close(self) -> None:
         """Close the model."""

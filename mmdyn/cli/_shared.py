@@ -81,7 +81,12 @@ def variant_options(*, required: bool) -> Callable[[F], F]:
         ),
         number_option("--draws", "K", f"{aside}Variants per sample and chain; one where nothing in a chain is random."),
         number_option(
-            "--seed", "N", f"{aside}Another seed draws other variants.", default=0, least=0, most=(1 << 63) - 1
+            "--seed",
+            "N",
+            "Another seed draws other variants, and other distractors.",
+            default=0,
+            least=0,
+            most=(1 << 63) - 1,
         ),
         click.option(
             "--rewriter",

@@ -92,15 +92,22 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
 @number_option("--k", "N", "How many points.", default=5)
 @RERANK
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line: id, text, score, description, route.")
-@RETRIEVER
+@click.option(
+    "--retriever",
+    metavar="NAME",
+    type=click.Choice(RETRIEVERS),
+    help="lexical, dense or hybrid. [default: the best that an index has, else hybrid]",
+)
 @_base_options
-def search_command(text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str, **how: Any) -> None:
+def search_command(
+    text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str | None, **how: Any
+) -> None:
     """Print the points that fit TEXT best, the best first."""
     from kprag.index import read_retrievers
 
-    index = _open(base, retriever, how)
+    index = _open(base, retriever or RETRIEVERS[-1], how)
     with _reranker(rerank) as reranker:
-        hits = index.search(text, k, read_retrievers([retriever])[0], reranker)
+        hits = index.search(text, k, read_retrievers([retriever])[0] if retriever else None, reranker)
     for hit in hits:
         node = hit.node
         if as_json:
@@ -121,10 +128,8 @@ def search_command(text: str, base: Path, k: int, rerank: str, as_json: bool, re
     "--retriever",
     "retrievers",
     metavar="NAMES",
-    default=",".join(RETRIEVERS),
-    show_default=True,
     callback=split,
-    help="What to measure; lexical (BM25) needs no model, dense and hybrid do.",
+    help="What to measure; lexical (BM25) needs no model, dense and hybrid do. [default: all that an index has, else all]",
 )
 @click.option("--by", metavar="FIELDS", callback=split, help="Also apart by fields of the samples, with commas.")
 @click.option(
@@ -160,9 +165,11 @@ def eval_command(
     from kprag.retrieval.query import QueryWriter, questions, read_joined
     from mmdyn.data.load import load
 
-    numbers, wanted, more = read_numbers(ks), read_retrievers(retrievers), read_joined(joined)
+    numbers, more = read_numbers(ks), read_joined(joined)
+    given = read_retrievers(retrievers) if retrievers else []
     source = load(path)
-    index = _open(base, wanted[-1], how)
+    index = _open(base, given[-1] if given else RETRIEVERS[-1], how)
+    wanted = given or index.retrievers
     asked = questions(source, index.taxonomy, QueryWriter(source.images, more))
     with _reranker(rerank) as reranker:
         report = measure(index, asked, wanted, numbers, by, reranker)
@@ -211,5 +218,9 @@ def _reranker(model: str) -> Iterator[Reranker | None]:
     reranker = open_reranker(model)
     try:
         yield reranker
+        if reranker.unordered:
+            click.echo(
+                f"{reranker.unordered} questions' points lie as they were found: no order could be used", err=True
+            )
     finally:
         reranker.close()

@@ -31,7 +31,7 @@ from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
-from mmdyn.run.plan import Ask, Skip, check_sets, plan
+from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
 from mmdyn.run.seen import Found, Seen
 from mmdyn.run.sets import Given, open_sets, variants_folder
 from mmdyn.run.shelves import Shelves
@@ -267,6 +267,7 @@ def _prompts(
     """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
     conditions = conditions_of(job, modes_of(opened))
     check_sets(opened, conditions)
+    check_hints(opened, conditions)
     renderers, expansions = open_renderers(job, opened), set[str]()
     shelves = Shelves(opened, conditions, job.library, scratch, quiet=job.quiet)
     shelves.look_up(job.limit)

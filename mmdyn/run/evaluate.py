@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mmdyn.context import NONE
+from mmdyn.context import NONE, Context
 from mmdyn.data.load import is_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
@@ -30,7 +30,7 @@ from mmdyn.run.executors._executor import Engine, Executor, Job
 from mmdyn.run.in_force import begun, scoring_of, settle
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.library import Library
-from mmdyn.run.plan import check_sets, count, plan
+from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store
 from mmdyn.run.shelves import Shelves
@@ -42,7 +42,7 @@ from perturb.pipeline import perturb
 OWN_POINTS = Library()
 """Each set's own knowledge points, as they come."""
 
-FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions")
+FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
 """What of run.json may differ when a run goes on; `limit` may grow."""
 
 
@@ -132,6 +132,7 @@ def _carry_out(
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
         conditions = conditions_of(job, modes_of(opened))
         check_sets(opened, conditions)
+        check_hints(opened, conditions)
         known = RunFolder(job.out).config.knowledge if doer.ranks.number else None
         shelves = Shelves(opened, conditions, job.library, store, known, quiet=job.quiet)
         if not doer.ranks.number:
@@ -222,6 +223,7 @@ def _config(
         planned=job.planned * len(models),
         skipped=skipped,
         knowledge=knowledge,
+        library=job.library.words if knowledge else {},
     )
 
 
@@ -285,6 +287,9 @@ def read_prompt(name: str | Path | None, conditions: Sequence[Condition]) -> str
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file} cannot be read as a prompt ({error}): give a UTF-8 text file") from None
     beside = [condition.context for condition in conditions if condition.context != NONE]
+    ways = [replace(found, elaborate="none") for found in map(Context.parse, beside) if found.elaborate != "two-turn"]
+    if any(ways.count(one) > 1 for one in ways if one.source):
+        raise UserError(f"{file} says itself whether to elaborate: ask one of inline and none with --prompt")
     if "{knowledge}" not in custom.text and beside:
         raise UserError(
             f"{file} does not contain {{knowledge}}, which {beside[0]} needs: put it where the knowledge should stand"

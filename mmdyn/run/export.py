@@ -83,6 +83,8 @@ def _row(record: Record) -> Row:
         for name in COLUMNS.keys() & set(part.__struct_fields__) - row.keys():
             value = getattr(part, name)
             row[name] = as_json(value) if name in AS_JSON else value
+    if record.beside is not None:
+        row["beside"] = as_json({name: getattr(record.beside, name) for name in record.beside.__struct_fields__})
     return row
 
 

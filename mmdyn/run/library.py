@@ -19,7 +19,7 @@ from kprag.retrieve import look_up
 from kprag.taxonomy import Taxonomy
 from mmdyn.context import NONE, Context
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import UserError
+from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition
 from mmdyn.sample import Sample
@@ -44,6 +44,13 @@ class Library(Struct, frozen=True, forbid_unknown_fields=True):
     joined: tuple[str, ...] = ()
     join: bool = False
     layout: Layout = Layout()
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Where points come from, for people; of a MODEL its name alone."""
+        said = {"base": self.base, "retriever": self.retriever, "embedder": self.embedder, "examples": self.examples}
+        said |= {"rerank": self.rerank.partition(",")[0], "query": ",".join(self.joined)}
+        return {name: value for name, value in said.items() if value}
 
     @property
     def asks(self) -> bool:
@@ -112,13 +119,17 @@ class Section:
             for sample, ids in look_up(index, retriever, missing, query, library.layout.k, reranker):
                 store.put(FOUND, found_key(self.finder, sample), canonical(ids))
                 progress.advance()
+            if reranker is not None and reranker.unordered:
+                progress.say(
+                    f"{reranker.unordered} questions' points lie as they were found: --rerank gave no order that can be used"
+                )
 
     @cached_property
     def _opened(self) -> tuple[Index, Retriever]:
         library = self._library
         given = read_retrievers([library.retriever])[0] if library.retriever else None
         wanted = given or ("lexical" if is_index(self._path) else "hybrid")
-        with ProgressBar("embedding", quiet=self._quiet) as bar:
+        with ProgressBar("embedding", quiet=self._quiet) as bar, _told_of_words(given):
             index = open_base(
                 self._path,
                 meaning=wanted != "lexical",
@@ -133,6 +144,16 @@ class Section:
 def found_key(finder: str, sample: Sample) -> str:
     """The store's key for what a finder found for a sample."""
     return digest([finder, sample.digest])
+
+
+@contextmanager
+def _told_of_words(given: Retriever | None) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        if given is not None or isinstance(error, InputError):
+            raise
+        raise UserError(f"{error}; or search by words alone: --retriever lexical") from None
 
 
 @contextmanager

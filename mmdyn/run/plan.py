@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from kprag.context import Laid
-from mmdyn.context import NONE
+from mmdyn.context import ALL, NONE, Context
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
 from mmdyn.run.render import LIKELIHOOD, WEIGHED
 from mmdyn.run.samples import samples
@@ -51,6 +51,17 @@ def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> No
             )
     if "dynamic" in wanted and not any(opened.manifest.parent for opened in sets):
         raise UserError("a dynamic mode needs variants: name a set that `mmdyn perturb` made, or give --ops")
+
+
+def check_hints(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> None:
+    """Raise UserError for a kind of hint that no sample has."""
+    wanted = {Context.parse(condition.context).hint for condition in conditions} - {"", ALL}
+    if not wanted:
+        return
+    kinds = dict.fromkeys(kind for opened in sets for sample in opened for kind in sample.hints)
+    for kind in sorted(wanted - kinds.keys()):
+        there = f"{', '.join(kinds)} are" if kinds else "the samples have no hints"
+        raise UserError(f"no sample has a hint {kind!r}{did_you_mean(kind, kinds)}: {there}")
 
 
 def plan(

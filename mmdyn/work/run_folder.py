@@ -86,7 +86,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     user's own template, `prompts` a digest of all templates.
 
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.
-    `knowledge`: how knowledge was laid beside the questions, empty where there was none.
+    `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from, in words.
     """
 
     sets: tuple[SetEntry, ...]
@@ -105,6 +105,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     judge_mode: str = ""
     under_way: Scoring | None = None
     knowledge: dict[str, Json] = {}
+    library: dict[str, str] = {}
     schema: int = SCHEMA
 
     @property

@@ -75,9 +75,17 @@ def test_what_a_model_is_shown(asking: Any) -> None:
 
 
 @pytest.mark.parametrize("reply", ["I cannot say.", '{"order": [5]}', '{"order": [0]}', '{"numbers": [1]}'])
-def test_replies_that_cannot_be_used_are_told(asking: Any, reply: str) -> None:
-    with pytest.raises(UserError, match=r"scripted:replies\.jsonl gave nothing usable in 3 tries .*; replies are kept"):
-        asking(reply).order("How large is it?", SHAPES)
+def test_where_replies_cannot_be_used_the_points_stay_and_are_counted(asking: Any, reply: str) -> None:
+    reranker = asking(reply)
+    assert [*reranker.order("How large is it?", SHAPES)] == [0, 1, 2, 3] and reranker.unordered == 1
+
+
+def test_a_request_that_is_not_answered_ends_it(tmp_path: Path) -> None:
+    reranker = ModelReranker(scripted(tmp_path, {"error": "transient"}))
+    with pytest.raises(UserError, match="replies are kept, so the same command goes on from there"):
+        reranker.order("How large is it?", SHAPES)
+    assert reranker.unordered == 0
+    reranker.close()
 
 
 def test_a_closed_model_is_asked_no_more(tmp_path: Path) -> None:

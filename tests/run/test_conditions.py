@@ -61,7 +61,10 @@ def test_a_plain_kprag_stands_for_every_source_and_every_way() -> None:
         ({"elaborate": ["inlined"]}, "there is no way to elaborate 'inlined' (did you mean 'inline'?)"),
         ({"knowledge": ["gold"]}, "--knowledge says how a plain kprag is asked, and none is: add --context kprag"),
         ({"knowledge": ["gold"], "contexts": ["distractor"]}, "--knowledge says how a plain kprag is asked"),
-        ({"elaborate": ["none"], "contexts": ["hint:all"]}, "--elaborate says how a plain kprag is asked"),
+        (
+            {"elaborate": ["none"], "contexts": ["hint:all"]},
+            "--elaborate says how a plain kprag or distractor is asked",
+        ),
     ],
 )
 def test_what_is_unknown_or_means_nothing_is_refused(given: dict[str, Any], why: str) -> None:

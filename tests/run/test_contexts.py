@@ -15,6 +15,7 @@ from running import contents
 from serving import bare_environment as bare_environment
 from serving import script, serve
 
+import mmdyn
 from kprag.layout import Layout
 from making import choice
 from mmdyn.data.rows import KnowledgePoint
@@ -188,8 +189,13 @@ def test_hints_are_asked_where_a_sample_has_them(source: SampleSet, tmp_path: Pa
         quiet=True,
     )
     assert besides(run) == {f"{name} bare": Beside(("background",)) for name in ("hint:background", "hint:all")}
-    with pytest.raises(UserError, match="a hint samples that have it"):
-        evaluate(source, "baseline:lexical", tmp_path / "none", modes="standard", contexts="hint:method", quiet=True)
+    for contexts, why in (
+        (["none", "hint:backgroud"], "no sample has a hint 'backgroud' (did you mean 'background'?): background are"),
+        (["hint:x"], "no sample has a hint 'x': background are"),
+    ):
+        with pytest.raises(UserError) as caught:
+            evaluate(source, "baseline:lexical", tmp_path / "none", modes="standard", contexts=contexts, quiet=True)
+        assert str(caught.value) == why
 
 
 def test_a_dry_run_counts_an_expansion_once_and_what_is_there_already(source: SampleSet, tmp_path: Path) -> None:
@@ -293,7 +299,7 @@ def test_points_are_looked_up_for_what_is_asked_and_before_that_the_run_is_known
 
 
 def test_what_was_looked_up_stays_when_looking_up_is_broken_off(source: SampleSet, tmp_path: Path) -> None:
-    orders = script(tmp_path, {"match": "molten", "reply": "no order"}, '{"order": [2, 1]}')
+    orders = script(tmp_path, {"match": "molten", "error": "transient"}, '{"order": [2, 1]}')
     library = msgspec.structs.replace(LEXICAL, rerank=f"scripted:{orders}")
     with pytest.raises(UserError, match="replies are kept"):
         evaluate(
@@ -331,3 +337,22 @@ def test_an_unknown_key_of_the_library_is_told(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("sets: [s]\nmodels: [m]\nout: o\nlibrary: {retriver: lexical}\n")
     with pytest.raises(UserError, match="retriver"):
         read_config(tmp_path / "c.yaml")
+
+
+def test_a_template_of_ones_own_says_itself_whether_to_elaborate(source: SampleSet, tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("{knowledge}\n\n{question}\n\n{options}\n\n{instruction}\n")
+    asked: dict[str, Any] = {"modes": "kprag", "prompt": tmp_path / "p.txt", "quiet": True}
+    with pytest.raises(UserError, match="ask one of inline and none with --prompt"):
+        evaluate(source, "baseline:lexical", tmp_path / "run", elaborate=["none", "inline", "two-turn"], **asked)
+    run = evaluate(source, "baseline:lexical", tmp_path / "run", elaborate=["none", "two-turn"], **asked)
+    assert len([*run.records()]) == 12
+
+
+def test_a_run_says_in_words_where_its_knowledge_comes_from(source: SampleSet, tmp_path: Path) -> None:
+    orders = script(tmp_path, "no order")
+    library = mmdyn.Library(retriever="lexical", rerank=f"scripted:{orders},max_tries=2", layout=mmdyn.Layout(k=1))
+    run = mmdyn.evaluate(
+        source, "baseline:lexical", tmp_path / "run", modes="kprag", knowledge="retrieved", library=library, quiet=True
+    )
+    assert run.config.library == {"retriever": "lexical", "rerank": f"scripted:{orders}"}
+    assert besides(run)["kprag:retrieved Tides-0"] == Beside(("Tides",), own=1, hits=1), "no order could be used"

@@ -92,7 +92,7 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
     for name in ("condition", "usage", "fields", "text", "value"):  # those that are columns of their own, or renamed
         del whole[name]
     whole["expansion"] = "Ice floats."
-    beside = '{"hits":1,"leaks":true,"own":2,"points":["Ice","Water"]}'
+    beside = '{"cut":false,"hits":1,"leaks":true,"own":2,"points":["Ice","Water"]}'
     as_json = {
         "beside": beside,
         "extracted": '["B"]',
