@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 
 import msgspec
 
 from mmdyn.scoring.match import same
 from mmdyn.scoring.reading import languages
-from mmdyn.scoring.reading.declared import ANSWERS, CORRECTIONS, Declared, Rank, declared
+from mmdyn.scoring.reading.declared import ANSWERS, CORRECTIONS, UNMEANT, Declared, Rank, declared
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.reading.parts import parts_of
 from mmdyn.scoring.reading.remains import amount_left
@@ -18,7 +19,7 @@ from mmdyn.text.numbers import read_number
 
 _LONGEST_SENTENCE, _LONGEST_LINE, _LONGEST_FIRST = 80, 60, 40
 _COPULA = re.compile(
-    r"\b(?<!there\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
+    r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
 )
 _IS_THE_ANSWER = re.compile(
     r"(?:^|\b(?:so|thus|therefore|hence),?\s)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
@@ -32,7 +33,7 @@ _BESIDES = re.compile(
 _COUNT = re.compile(r"(?<![A-Za-z0-9_.,/^\\{])-?\d[\d.,]*(?:/\d+)?(?:\s?[A-Za-z%°]+|[\u4e00-\u9fff]{1,6})?")
 _BOLD = re.compile(rf"\*\*({_COUNT.pattern})(?:\*\*|$)[\s.。!]*$")
 _SUMS_UP = re.compile(
-    r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe|would\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
+    r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
 )
 _UNSURE = re.compile(
     r"\b(?:not|no|never|than|least|most|between|or|if|maybe|perhaps|suppose|let|assume|given|when)\b|n't|[不非未设约或]|至[少多]|[大小]于|如果"
@@ -47,20 +48,25 @@ _IF_ANSWER = re.compile(
     rf"(?:\b(?:if|unless|si|se|wenn|falls|если)\s|如果|若|假如|假设)(?:\w{{1,12}}\s){{0,3}}(?:{'|'.join(ANSWERS)})"
 )
 _UNANSWERED = re.compile(
-    r"___|[?:]$|^\W{0,3}(?:i\s(?:do\snot|don't|can't|cannot)\s|(?:i'm|i\sam)?\s?not\ssure|let\sme\b|let's\b|sure[,!.]|please\s(?:provide|give|upload|share)|i\shave\sno\s|不知道|不清楚|不确定|我不)"
+    r"___|[?:]$|,\s(?:who\s(?:is|was)\s|which\s(?:is|are|was|were)\s(?:(?:\w+\s)?(?:wrong|incorrect|not|impossible|too)\b|(?:in|at|on|near|from)\s))|^\W{0,3}(?:i\s(?:do\snot|don't|can't|cannot)\s|(?:i'm|i\sam)?\s?not\ssure|let\sme\b|let's\b|sure[,!.]|please\s(?:provide|give|upload|share)|i\shave\sno\s|不知道|不清楚|不确定|我不)"
     r"|\b(?:not\spossible|impossible)\sto\b|\bcannot\sbe\s(?:provided|answered|determined|solved)|\bnot\s(?:provide\s)?enough\s(?:information|context)|无法(?:作答|回答|解答)"
 )
-_PROGRAM = re.compile(r"(?:print\s?\(|return\b|plt\.)")
+_PROGRAM = re.compile(r"print\s?\(|return(?:$|\s[\w.]+(?:\(.*)?$)|plt\.")
 _BREAKS_OFF = re.compile(r"(?:[(\[{=/^]|\s[-+*])$")
-_THERE_ARE = re.compile(
-    r"(?:(?:so|thus|therefore|hence),?\s|after\s[^,.:]{1,120},\s)?there\s(?:are|is|were|was|will\sbe|would\sbe)\s(?:(?:a\stotal\sof|exactly)\s)?"
-    r"(?P<count>(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s(?!(?:or|to|and|left|more|remaining|other)\b)[a-z]+)?)"
-)
-_QUALIFIED = re.compile(r"\b(?:not|no|or|but|if|only|however|maybe|perhaps|to\s\d+|unless|ways)\b|[.;:?!]\s")
 _ASIDE = re.compile(
-    r",\s(?:(?:which|who|whose)\s(?:is|are|was|were)\s(?!called|named|known)|with\s(?:the|an?|each|one)\s)[^,]*$"
+    r",\s(?:(?:which|who|whose)\s(?:is|are|was|were)\s(?!called|named|known)|with\s(?:the|an?|each|one)\s)"
+    r"(?![^,]*\b(?:wrong|incorrect|not|impossible|too)\b)[^,]*$"
 )
-"""A clause that says more of what a sentence has named: "the winner is Tom, who is the oldest"."""
+"""A clause that says more of a number that a sentence has named: "the mean is 12, with a spread of 3"."""
+_THERE = re.compile(r"\bthere\s(?:are|is|were|was)\s", re.IGNORECASE)
+_THERE_ARE = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s)?there\s(?:are|is|were|was|will\sbe|would\sbe)\s(?:(?:a\stotal\sof|exactly)\s)?"
+    r"(?P<count>(?:\d{1,3}(?:,\d{3})+|\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?:\s(?!(?:or|to|and|of|in|at|left|more|less|fewer|remaining|others?|altogether|maximum|minimum|max|min|wrong)\b)[a-z]+(?<!ly))?)"
+    r"(?:\s(?:left|in\stotal|altogether))?(?:,?\s(?:because|since)\s.*|,\sas\s(?:the|all|we|it)\s.*)?",
+    re.IGNORECASE,
+)
+"""A line that counts something, and says nothing more than why."""
 _PREDICATE = re.compile(r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s", re.IGNORECASE)
 """Behind a copula: it says how something is, not what."""
 _DISPLAYS = (("$$", "$$"), ("\\[", "\\]"))
@@ -77,7 +83,7 @@ def _one(response: Response) -> Extraction:
     last = resolve(declared_ones, response, same)
     if isinstance(last, Conflict):
         return conflict()
-    unfilled = any(each.phrase.rank is Rank.SLOT for each in declared_ones)
+    unfilled = any(each.phrase.rank is Rank.SLOT or each.phrase.language for each in declared_ones)
     place = (last.start, last.end, last.rule) if last else None if unfilled else _undeclared(response)
     if not place:
         return nothing(response)
@@ -101,6 +107,8 @@ def candidates(response: Response) -> list[Candidate[str]]:
             readable = False
         if _UNFILLED.fullmatch(response.text, start, end):
             readable = False
+        if phrase.language and not _surely(response, phrase, start, end):
+            readable = False
         if slots and phrase.rank is Rank.SENTENCE:
             phrase = msgspec.structs.replace(phrase, rank=Rank.CONCLUSION)
         if read and read[-1].end > phrase.start and not phrase.fix:  # "Final answer: the answer is 4"
@@ -110,11 +118,18 @@ def candidates(response: Response) -> list[Candidate[str]]:
     return read
 
 
+def _surely(response: Response, phrase: Declared, start: int, end: int) -> bool:
+    """Does what a phrase of a language of few forms declares stay so? As a correction only a number counts."""
+    return languages.kept(response.low, start, end) and (
+        not phrase.fix or read_number(response.text[start:end]) is not None
+    )
+
+
 def _declared_place(response: Response, phrase: Declared) -> tuple[int, int]:
     """Where the text stands that a phrase declares; of a sentence that ends in a number only that."""
     text = response.text
     start, end = tidy(text, *content(response, phrase))
-    polite = languages.POLITE.search(text, start, end)
+    polite = languages.POLITE.search(text, start, end) if phrase.language else None
     end = polite.start() if polite else end
     if phrase.rule != "boxed":
         start, end = _counted(text, start, end) or amount_left(text, start, end) or _without_besides(text, start, end)
@@ -128,19 +143,20 @@ def _undeclared(response: Response) -> tuple[int, int, str] | None:
     first, last = tidy(response.text, *response.first_line()), tidy(response.text, *response.last_line())
     if _UNANSWERED.search(response.text[slice(*last)].lower()) or _UNFILLED.fullmatch(response.low, *last):
         return None
-    if _IF_ANSWER.search(response.low, *last) or _denied(response, last[0]):
+    if _IF_ANSWER.search(response.low, *last) or UNMEANT.search(response.low, *last) or _denied(response, last[0]):
         return None
     said = _IS_THE_ANSWER.search(response.text, *last)
     if said:
         return *tidy(response.text, *said.span(1)), "last_words"
     if first != last and (_PROGRAM.match(response.low, last[0]) or _BREAKS_OFF.search(response.low, *last)):
         return None
-    stop = response.low.rfind(". ", *last)
-    sentence = last[0] if stop < 0 else stop + 2
-    if _THERE_ARE.match(response.low, sentence):
-        words = _count_of(response.low, sentence, last[1]) or _total(response.text, *last)
-    else:
-        words = last_words(response.text, *last) or _total(response.text, *last)
+    counted = _THERE_ARE.fullmatch(response.text, *last)
+    if counted:
+        return *counted.span("count"), "last_words"
+    there = deque(_COPULA.finditer(response.low, *last), maxlen=1)
+    if there and _THERE.fullmatch(response.low, there[0].start() - len("there "), there[0].end()):
+        return None
+    words = last_words(response.text, *last) or _total(response.text, *last)
     if words:
         return *words, "last_words"
     if 0 < last[1] - last[0] <= _LONGEST_LINE:
@@ -165,8 +181,9 @@ def _counted(text: str, start: int, end: int) -> tuple[int, int] | None:
 def last_words(text: str, start: int, end: int) -> tuple[int, int] | None:
     """What a closing sentence says something is: "The capital of France is Paris", 法国的首都是巴黎."""
     aside = _ASIDE.search(text, start, end)
-    if aside and _COPULA.search(text, start, aside.start()) and not _counted(text, aside.start(), end):
-        end = aside.start()
+    if aside and not _counted(text, aside.start(), end):
+        copula = deque(_COPULA.finditer(text, start, aside.start()), maxlen=1)
+        end = aside.start() if copula and _COUNT.fullmatch(text, copula[0].end(), aside.start()) else end
     line = text[start:end]
     copulas = list(_COPULA.finditer(line))
     if not copulas or (len(line.split()) < 4 and not re.search(r"[\u4e00-\u9fff].{5}", line)):
@@ -183,12 +200,6 @@ def _without_besides(text: str, start: int, end: int) -> tuple[int, int]:
     """Of "12, not 16" and of "7.5, i.e. 15/2" the first number."""
     besides = _BESIDES.search(text, start, end)
     return (start, besides.start()) if besides and read_number(text[start : besides.start()]) else (start, end)
-
-
-def _count_of(low: str, start: int, end: int) -> tuple[int, int] | None:
-    """What a closing sentence counts: "There are 10 models that score more than 60"; none where it goes on to qualify it."""
-    counted = _THERE_ARE.match(low, start, end)
-    return counted.span("count") if counted and not _QUALIFIED.search(low, counted.end(), end) else None
 
 
 def _total(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -11,7 +11,6 @@ from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothin
 from mmdyn.scoring.reading.labels import Labels, Options, Picks, labels_of, options_of
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, Read, content, resolve, weak_phrases
 from mmdyn.scoring.reading.response import Response
-from mmdyn.scoring.reading.singled import singled_out
 from mmdyn.scoring.reading.verdicts import called_right, judged_in_turn
 
 _LONGEST_ALONE = 400
@@ -31,11 +30,12 @@ _ASKED = re.compile(
 )
 """Is it asked, or said of what others choose?"""
 _IF = re.compile(r"[)\]】\s]{0,4}\b(?:if|unless|provided)\b")
+_OTHERWISE = re.compile(r"[)\]】\s]{0,4}\bif\b[^.\n]{1,80}\b(?:otherwise|else)\b")
 _CONDITION = re.compile(r"(?:^|[.\n;]\s?|\bbut\s|,\s)if\s[^.\n;]+$")
 _GOES_ON = re.compile(r"[^.\n]{0,60}[.\n]\s{0,9}\S")
 _INSTEAD = re.compile(
     r"[)\]】]?,?\s{0,3}(?:and\s)?(?:not\s|rather\sthan\s|instead\sof\s|non\s|nicht\s|pas\s|не\s|不是|而不是|不选)"
-    r"(?:option\s|选项)?[(\[【\s]{0,3}[A-Z][)\]】]?[.。]?$"
+    r"(?:option\s|选项)?[(\[【\s]{0,3}(?P<label>[A-Z])[)\]】]?[.。]?$"
 )
 """Of "C, not A" what follows the C."""
 _QUESTION = re.compile(r"\s{0,9}(?:(?:question|q)\s?\d{1,3}\s?[:.)]|第?\s?\d{1,3}\s?题\s?[:.、]?)", re.IGNORECASE)
@@ -69,7 +69,10 @@ def _alone(response: Response, reader: Labels, options: Options) -> Read:
     start = response.flat.find(whole, number.end() if number else 0)
     if not whole or len(whole) > _LONGEST_ALONE:
         return None
-    picks = reader.alone(_INSTEAD.sub("", whole))
+    instead = _INSTEAD.search(whole)
+    picks = reader.alone(whole[: instead.start()] if instead else whole)
+    if picks and instead and instead["label"] in picks.labels:
+        return Conflict()  # "A, B, not A"
     if picks and (len(picks.labels) == 1 or not options.exact(whole)):
         return Picks(picks.labels, start + picks.start, start + picks.end), "alone"
     led = options.led(whole)
@@ -107,12 +110,16 @@ def _candidate(
     """What stands behind a phrase: labels, or else an option's text."""
     flat = response.flat
     start, end = content(response, phrase)
+    if phrase.language:
+        return _in_few_forms(response, reader, options, phrase, end)
     picks = _picks(flat, reader, options, phrase, end)
     concluded = picks and _CONCLUDED.match(flat, picks.end)
     if picks and (reader.denied(flat, picks.end) or _ASKED.match(flat, picks.end)):
         return None
     if picks and "would" in response.low[phrase.start : phrase.end] and _supposed(response.low, phrase, picks):
         return None
+    if picks and _OTHERWISE.match(response.low, picks.end):
+        return Candidate((), picks.start, picks.end, phrase, phrase.rule, hedged=True)
     clear = concluded and picks and len(picks.labels) == 1
     if (not clear and options.like_labels) if picks else not phrase.ends:
         how_many = response.low.startswith(_ADJECTIVES, phrase.start)  # "正确的有两个" says how many
@@ -125,6 +132,23 @@ def _candidate(
     if picks and (concluded or not phrase.ends):
         return Candidate(picks.labels, picks.start, picks.end, phrase, phrase.rule, hedged=not picks.labels)
     return Candidate(None, phrase.end, end, phrase, phrase.rule) if flat[phrase.end : end].strip() else None
+
+
+def _in_few_forms(
+    response: Response, reader: Labels, options: Options, phrase: Declared, end: int
+) -> Candidate[tuple[str, ...]]:
+    """What stands behind a phrase of a language of few forms: capital labels, or an option's text, to the sentence's end."""
+    low, start = response.low, phrase.end
+    said = languages.POLITE.sub("", response.text[start:end].strip(_QUOTES))
+    picks = reader.read(response.flat, start)
+    if picks and response.flat[picks.start].isupper() and not reader.denied(response.flat, picks.end):
+        end = options.behind(picks.labels[0], response.flat, picks.end) if len(picks.labels) == 1 else picks.end
+        if languages.ends(low, end) and languages.kept(low, picks.start, picks.end):
+            return Candidate(picks.labels, picks.start, picks.end, phrase, phrase.rule, hedged=not picks.labels)
+    label = None if picks else options.exact(said)
+    if label and languages.kept(low, start, end):
+        return Candidate((label,), start, end, phrase, "option_text")
+    return Candidate(None, start, end, phrase, phrase.rule)
 
 
 def _supposed(low: str, phrase: Declared, picks: Picks) -> bool:
@@ -194,17 +218,6 @@ def _declared_text(response: Response, options: Options, start: int, end: int) -
     return None
 
 
-_TIERS = (
-    _alone,
-    _declared,
-    led_lines,
-    last_line,
-    ending,
-    called_right,
-    judged_in_turn,
-    last_words,
-    first_words,
-    singled_out,
-)
+_TIERS = (_alone, _declared, led_lines, last_line, ending, called_right, judged_in_turn, last_words, first_words)
 _TRUNCATED = (_alone, _declared)
 _CUT_OFF = (_declared,)

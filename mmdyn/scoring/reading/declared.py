@@ -33,7 +33,8 @@ class Declared(Struct, frozen=True):
     """A phrase from `start` to `end`; the answer stands behind `end`.
 
     `fix`: the phrase takes an earlier answer back. `ends`: it counts only where its clause ends with the answer ("so C." but
-    not "so C is a point"). `denied`: it says what the answer is not ("the answer is not true").
+    not "so C is a point"). `denied`: it says what the answer is not ("the answer is not true"). `language`: one beside English and
+    Chinese, of which few forms are known: the answer must be at the sentence's end, and nothing behind it may sound like a denial.
     """
 
     start: int
@@ -43,6 +44,7 @@ class Declared(Struct, frozen=True):
     fix: bool = False
     ends: bool = False
     denied: bool = False
+    language: str = ""
 
 
 ANSWERS = {
@@ -60,21 +62,7 @@ CHOICES = ANSWERS | {
 }  # fmt: skip
 """Those, and the words of choosing an option."""
 CORRECTIONS = dict.fromkeys(
-    (
-        "wait",
-        "actually",
-        "correction",
-        "i mean",
-        "rather",
-        "no,",
-        "更正",
-        "纠正",
-        "不对",
-        "改为",
-        "应该是",
-        "应为",
-        *languages.FIXES,
-    ),
+    ("wait", "actually", "correction", "i mean", "rather", "no,", "更正", "纠正", "不对", "改为", "应该是", "应为"),
     "fix",
 )
 """The words that take an earlier answer back."""
@@ -116,8 +104,7 @@ _LINKS = {
     "所以": re.compile(r"[,:]?(?:本题|我)?(?:是)?"),
     "fix": re.compile(
         r"[^\w\n]{0,5}(?:(?:no|actually|rather|sorry)\b[^\w\n]{0,3})?"
-        r"(?:(?:it\sis|it's|it\sshould\sbe|should\sbe|the\sanswer\sis|应该是|应当是|应为|应是|应选|应该选|改为|改选|选|是)\s?"
-        rf"|{languages.IT_IS})?"
+        r"(?:(?:it\sis|it's|it\sshould\sbe|should\sbe|the\sanswer\sis|应该是|应当是|应为|应是|应选|应该选|改为|改选|选|是)\s?)?"
     ),
 } | languages.LINKS
 _ANSWERING = {"answer", "ans", "答案", *languages.LINKS}
@@ -131,11 +118,19 @@ _QUALIFIED = re.compile(
 )
 _UNQUALIFIED = re.compile(r"^s|^\(s|:|=|\||-\s$")
 _SUPPOSED = re.compile(
-    r"\b(?:if|suppose|assum(?:e|ing)|whether|unless|when|is|let's\ssay)(?:\sthat)?(?:\sthe)?(?:\s(?:final|correct|right))?\s$"
+    r"\b(?:if|si|suppose|assum(?:e|ing)|whether|unless|when|is|let's\ssay)(?:\sthat)?(?:\sthe)?(?:\s(?:final|correct|right))?\s$"
     r"|\b(?:initially|at\sfirst|first|originally|previously)\s(?:thought|believed|assumed|guessed|said)(?:\sthat)?(?:\sthe|\smy)?\s$"
     r"|(?:若|如果|如|假设|假如|假定|要是|倘若|是否|为何|为什么|难道|可能|也许|或许)(?:本题|正确|最终|说|应该|应)?[ \t]?\Z"
 )
-_DOUBTED = re.compile(languages.DOUBTED)
+_UNMEANT = (
+    r"(?:(?:(?:\b(?:do|did|would)\snot|n't)\s(?:think|believe)|\bnot\s(?:sure|certain)|\b(?:false|untrue|wrong|incorrect)(?=\sthat))(?:\sthat)?"
+    r"|\b(?:perhaps|maybe),?|\b(?:says|claims|claimed|thinks|believes|argues|(?<!\bi\s)said)(?:\sthat)?:?)(?:\sthe)?(?:\s(?:final|correct|right|best))?\s"
+    r"|\b(?:(?:choose|pick|select)\s(?:an?|one|your)|(?:example|sample)(?:\sof\san)?)\s"
+    r"|(?:不(?:认为|觉得|相信|同意)|(?<![以是来话该之我])说):?(?:正确|最终)?"
+)
+"""Before an announcement: it is not what is thought, perhaps so, what somebody says, or an instruction or an example."""
+_IS_UNMEANT = re.compile(rf"(?:{_UNMEANT})\Z")
+UNMEANT = re.compile(rf"(?:{_UNMEANT})(?:answer|答案)")
 _REACHED = re.compile(
     r"\b(?:get|gets|got|gives?|giving|yields?|obtain|obtained|have|reach|arrive\sat)\s(?:(?:an?|the|our)\s)?(?:final\s)?$"
 )
@@ -171,9 +166,11 @@ def declared(response: Response, words: dict[str, str], start: int = 0, denials:
             end = at + len(word)
             link = _LINKS[kind].match(low, end)
             phrase = _phrase(low, at, word, kind, link) if link or kind in _HEADED else None
-            if phrase and (denials or not phrase.denied) and not response.quotes(at, len(word)):
+            if phrase and (denials or not phrase.denied) and _meant(response, phrase, len(word)):
                 found.append(phrase)
             at = low.find(word, end)
+    if "actually" in words:
+        found += [_correction(*place) for place in languages.corrections(low, start)]
     if "answer" in words and ("box" in low or "####" in low):
         found += [_boxed(match) for match in _BOXED.finditer(low, start)]
     for table in tables_of(response) if "answer" in words else ():
@@ -181,6 +178,17 @@ def declared(response: Response, words: dict[str, str], start: int = 0, denials:
         cells = table.column(response, ANSWER_HEAD)
         found += [Declared(at, at, Rank.SLOT, "table") for at, _ in cells if at >= start]
     return sorted(found, key=lambda phrase: phrase.start)[-_MOST:]
+
+
+def _meant(response: Response, phrase: Declared, length: int) -> bool:
+    """Is a phrase that begins with a word of this length not quoted and, in a language of few forms, one of these?"""
+    if response.quotes(phrase.start, length):
+        return False
+    return not phrase.language or phrase.denied or languages.announces(response, phrase.start, phrase.end)
+
+
+def _correction(start: int, end: int, language: str) -> Declared:
+    return Declared(start, end, Rank.CONCLUSION, "corrected", fix=True, ends=True, language=language)
 
 
 def _boxed(match: re.Match[str]) -> Declared:
@@ -212,8 +220,6 @@ def _phrase(low: str, start: int, word: str, kind: str, link: re.Match[str] | No
 def _asserted(before: str, word: str, kind: str) -> bool:
     """Is it a word of its own, asserted rather than supposed or denied?"""
     last = before[-1:]
-    if kind in languages.LINKS and ((last.isalpha() and kind != "Japanese") or _DOUBTED.search(before)):
-        return False
     if word.isascii():
         if (last.isalnum() and last.isascii()) or (last == "/" and kind == "answer"):
             return False
@@ -221,7 +227,7 @@ def _asserted(before: str, word: str, kind: str) -> bool:
         return False
     if kind in ("选", "pick") and (_NOT_CHOSEN.search(before, len(before) - _LONGEST_NOT) or _BY_OTHERS.search(before)):
         return False
-    if kind in ("answer", "答案") and _MISTAKEN.search(before):
+    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or _IS_UNMEANT.search(before)):
         return False
     if word in ("correct:", "response:", "final:") and not _CLAUSE_BEGINS.search(before):
         return False
@@ -231,15 +237,17 @@ def _asserted(before: str, word: str, kind: str) -> bool:
 def _declaration(low: str, start: int, link: re.Match[str], kind: str) -> Declared:
     groups = link.groupdict()
     end = link.end()
+    language = kind if kind in languages.LINKS else ""
     if groups.get("no"):
         but = _BUT.match(low, end)
         if not but:
-            return Declared(start, link.start("no"), Rank.SENTENCE, "sentence", denied=True)
+            return Declared(start, link.start("no"), Rank.SENTENCE, "sentence", denied=True, language=language)
         end = but.end()
     if kind == "fix":
         return Declared(start, end, Rank.CONCLUSION, "corrected", fix=True, ends=True)
     if kind in ("so", "it", "所以"):
         return Declared(start, end, Rank.CONCLUSION, "conclusion", ends=True)
     if kind in _ANSWERING and groups.get("slot") is not None:
-        return Declared(start, end, Rank.SLOT, "slot")
-    return Declared(start, end, Rank.SENTENCE, "sentence", ends=kind == "pick" or bool(groups.get("of")))
+        return Declared(start, end, Rank.SLOT, "slot", language=language)
+    ends = kind == "pick" or bool(groups.get("of"))
+    return Declared(start, end, Rank.SENTENCE, "sentence", ends=ends, language=language)

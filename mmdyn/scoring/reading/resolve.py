@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 from msgspec import Struct
 
 from mmdyn.scoring.match import LONGEST
-from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import CONCLUSIONS, Declared, Rank, declared
 from mmdyn.scoring.reading.response import Response
 
@@ -25,11 +24,11 @@ Read: TypeAlias = "tuple[Picks, str] | Conflict | None"
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|hold\son|correction|hmm|oops|sorry|second\sthought|i\smean|rather|however|let\sme\s(?:re)?-?check"
     r"|re-?check(?:ing)?|re-?evaluat\w+|reconsider\w*|mistake|i\swas\swrong|that's\swrong|checking\sagain|first\sthought|no,)"
-    rf"|更正|纠正|不对|等等|等一下|错了|重新|其实|实际上|改为|应改|修正|{languages.CORRECTS}"
+    r"|更正|纠正|不对|等等|等一下|错了|重新|其实|实际上|改为|应改|修正"
 )
 _TAKES_BACK = re.compile(
     r"(?:^|[\n.!?。!?…,])\s{0,3}(?:(?:but\s)?(?:wait|hold\son|hmm|oops|no)\b[^\n]{0,60}?\b(?:wrong|incorrect|not\s(?:right|correct)|mistake)"
-    rf"|(?:等等|等一下|不对)[^\n]{{0,30}}?(?:错|不对)|{languages.WRONG})"
+    r"|(?:等等|等一下|不对)[^\n]{0,30}?(?:错|不对))"
 )
 _DENIES_IT = re.compile(
     r"(?:^|[\n.!?。!?…,])\s{0,3}(?:but|however|on\s(?:reflection|second\sthought)|actually|sorry|但是?|然而|不过)[^\n]{0,60}?"

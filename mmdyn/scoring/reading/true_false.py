@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import ANSWERS, CORRECTIONS, Declared, Rank, declared
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, resolve
@@ -155,4 +156,6 @@ def _candidate(low: str, phrase: Declared) -> Candidate[bool] | None:
         slot = phrase.rank is Rank.SLOT
         return Candidate(None, phrase.start, phrase.end, phrase, phrase.rule) if slot else None
     value, start, end = verdict
+    if phrase.language and not (languages.ends(low, end) and languages.kept(low, start, end)):
+        return Candidate(None, phrase.start, phrase.end, phrase, phrase.rule)
     return Candidate(value, start, end, phrase, phrase.rule)
