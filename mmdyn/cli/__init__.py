@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -57,5 +58,8 @@ def main() -> None:
         )
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
+        signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        )  # a further one ends the process while it tidies up, without a word
         print("mmdyn: interrupted; what was done is saved, the same command goes on from here", file=sys.stderr)
         sys.exit(130)

@@ -71,6 +71,7 @@ def command(
     from mmdyn.models.budget import open_budget
     from mmdyn.scoring.judge import open_judge
     from mmdyn.scoring.scorer import Scorer
+    from mmdyn.work.interrupts import run_to_the_end
     from mmdyn.work.progress import ProgressBar
 
     if as_json and not calibrate:
@@ -88,11 +89,11 @@ def command(
     else:
         work = partial(_grade, file, scorer, ahead, progress)
     if model is None:
-        failed = asyncio.run(work(None))
+        failed = run_to_the_end(work(None))
     else:
         budget = open_budget(**money)
         opened = partial(open_judge, model, rubric, votes, concurrency=concurrency, budget=budget)
-        failed = asyncio.run(_with_judge(work, opened, budget, progress))
+        failed = run_to_the_end(_with_judge(work, opened, budget, progress))
     if failed:
         click.echo(f"answers without a verdict: {failed}", err=True)
         click.get_current_context().exit(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from mmdyn.errors import MmdynError, Stopped
@@ -82,34 +82,3 @@ def first_of(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def run_to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end; in a thread of its own where a loop is running already, as in a notebook. An interrupt stops either, a
-    second one at once."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work)
-        return
-    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
-
-    async def tell_and_work() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        started.append((asyncio.get_running_loop(), task))
-        await work
-
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(asyncio.run, tell_and_work())
-        try:
-            done.result()
-        except KeyboardInterrupt:
-            for loop, task in started:
-                loop.call_soon_threadsafe(task.cancel)
-            try:
-                wait([done])
-            except KeyboardInterrupt:
-                for loop, task in started:
-                    loop.call_soon_threadsafe(task.cancel)
-            raise

@@ -15,12 +15,13 @@ from mmdyn.errors import Stopped
 from mmdyn.models.budget import Budget, open_budget, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.reporting.waiting import Waiting
-from mmdyn.run.draining import run_to_the_end, see_through, waiting_for
+from mmdyn.run.draining import see_through, waiting_for
 from mmdyn.run.grader import Counts, Grader, JudgeLine
 from mmdyn.run.in_force import settle
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.recorded import pictures_of
 from mmdyn.scoring.scorer import Scorer
+from mmdyn.work.interrupts import run_to_the_end
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RECORD, RunFolder, score_kind
 from mmdyn.work.store import Reader, Store

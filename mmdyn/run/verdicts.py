@@ -12,7 +12,8 @@ from mmdyn.models.asker import Asker
 from mmdyn.models.budget import Budget, say_cost
 from mmdyn.models.cache import open_cache
 from mmdyn.models.model import open_model
-from mmdyn.run.draining import run_to_the_end, saved_meanwhile, see_through
+from mmdyn.run.draining import saved_meanwhile, see_through
+from mmdyn.work.interrupts import run_to_the_end
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.store import Store
 
@@ -31,20 +32,17 @@ def with_asker(
     Replies are looked up in the response cache and kept there. Raises UserError for an unknown backend or option.
     """
 
-    result = list[T]()
-
-    async def going() -> None:
+    async def going() -> T:
         opened = open_model(model, varied=votes > 1)
         budget.check([opened])
         with closing(open_cache()) as cache:
             asker = Asker(opened, concurrency=concurrency, cache=cache, budget=budget)
             try:
-                result.append(await work(asker))
+                return await work(asker)
             finally:
                 await asker.close()
 
-    run_to_the_end(going())
-    return result[0]
+    return run_to_the_end(going())
 
 
 async def judge_all(

@@ -1,11 +1,104 @@
-"""Ctrl-C at a moment at which code of others would not bear it."""
+"""Ctrl-C: work that is stopped by it in order, and a moment at which code of others would not bear it."""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from functools import partial
+from types import FrameType
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+ORDERLY = 2
+"""So many interrupts cancel the work; any further one is raised wherever the process is, in case it does not get there."""
+
+
+def run_to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, and give what came of it; in a thread of its own where a loop is running already, as in a notebook.
+
+    An interrupt cancels the work, a second one cancels it again, and KeyboardInterrupt is raised when it has ended.
+    asyncio.run would raise at the second one wherever the process is, which may leave a lock held for good or be lost in
+    a callback.
+    """
+    running = _Running(work)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        with _handled(running.interrupt):
+            return running.run()
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(running.run)
+        while not done.done():
+            try:
+                wait([done])
+            except KeyboardInterrupt:
+                running.cancel()
+    return done.result()
+
+
+class _Running(Generic[T]):
+    """Work in a loop of its own, and how often it was interrupted."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._cancel: Callable[[], object] | None = None
+        self.interrupts = 0
+
+    def run(self) -> T:
+        """Run to the end. Raises KeyboardInterrupt where it was interrupted, unless the work raises an error of its own."""
+        try:
+            result = asyncio.run(self._cancellable())
+        except asyncio.CancelledError:
+            if not self.interrupts:
+                raise
+        else:
+            if not self.interrupts:
+                return result
+        raise KeyboardInterrupt
+
+    def interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Cancel the work, as the handler of a signal. Raises KeyboardInterrupt after ORDERLY ones."""
+        self.cancel()
+        if self.interrupts > ORDERLY:
+            raise KeyboardInterrupt
+
+    def cancel(self) -> None:
+        """Cancel the work, from any thread; work that has not begun ends when it begins."""
+        self.interrupts += 1
+        cancel = self._cancel
+        with suppress(RuntimeError):  # the loop of another thread may have closed meanwhile
+            if cancel is not None:
+                cancel()
+
+    async def _cancellable(self) -> T:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        self._cancel = partial(loop.call_soon_threadsafe, task.cancel)
+        if self.interrupts:
+            task.cancel()
+        try:
+            return await self._work
+        finally:
+            self._cancel = None
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Interrupts go to the handler; not where this process does not take them, or somebody else does."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

@@ -1,13 +1,103 @@
-"""An interrupt waits until the block is over."""
+"""Interrupts cancel work in order, or wait until a block is over."""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
-from mmdyn.work.interrupts import interrupts_deferred
+from mmdyn.work.interrupts import interrupts_deferred, run_to_the_end
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_taken() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+async def interrupted(seen: list[str], times: int, then: Exception | None = None) -> int:
+    """Work that is interrupted so often, notes each cancelling, and ends with a result or an error."""
+    for number in range(times):
+        try:
+            signal.raise_signal(signal.SIGINT)
+            seen.append(f"on after {number + 1}")
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            seen.append(f"cancelled {number + 1}")
+    if then:
+        raise then
+    return 7
+
+
+def test_work_that_nobody_interrupts_gives_its_result() -> None:
+    assert run_to_the_end(interrupted([], 0)) == 7
+    with pytest.raises(ValueError, match="its own"):
+        run_to_the_end(interrupted([], 0, ValueError("its own")))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_cancels_and_never_raises_in_the_midst(times: int) -> None:
+    seen: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        run_to_the_end(interrupted(seen, times))
+    assert seen == ["on after 1", "cancelled 1", "on after 2", "cancelled 2"][: 2 * times]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_of_interrupted_work_is_raised() -> None:
+    with pytest.raises(ValueError, match="the disk is full"):
+        run_to_the_end(interrupted([], 1, ValueError("the disk is full")))
+
+
+def test_the_third_interrupt_is_raised_where_work_does_not_heed_the_others() -> None:
+    seen: list[int] = []
+
+    async def deaf() -> None:
+        for number in range(1, 4):
+            signal.raise_signal(signal.SIGINT)
+            seen.append(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_to_the_end(deaf())
+    assert seen == [1, 2]
+
+
+def test_a_process_that_ignores_interrupts_goes_on_ignoring_them() -> None:
+    async def undisturbed() -> str:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0)
+        return "done"
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert run_to_the_end(undisturbed()) == "done"
+
+
+def test_within_a_running_loop_the_work_has_its_own_thread() -> None:
+    seen: list[str] = []
+
+    async def away() -> None:
+        try:
+            seen.append(threading.current_thread().name)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def cell() -> None:
+        run_to_the_end(away())
+
+    loop = asyncio.new_event_loop()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(cell())
+    finally:
+        loop.close()
+    assert seen[0] != threading.main_thread().name and seen[1:] == ["cancelled"]
 
 
 def test_an_interrupt_comes_at_the_end_of_the_block() -> None:

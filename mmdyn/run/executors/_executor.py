@@ -16,7 +16,6 @@ from mmdyn.models.model import Model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.conditions import Wanted
-from mmdyn.run.draining import run_to_the_end
 from mmdyn.run.grader import Grader
 from mmdyn.run.judges import Judging
 from mmdyn.run.library import Library
@@ -27,6 +26,7 @@ from mmdyn.run.shelves import Shelf
 from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
+from mmdyn.work.interrupts import run_to_the_end
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store
