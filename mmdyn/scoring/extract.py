@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mmdyn.sample import Language, TaskType
 from mmdyn.scoring.reading.blanks import read_blanks
 from mmdyn.scoring.reading.choice import read_choice
-from mmdyn.scoring.reading.extraction import Extraction
+from mmdyn.scoring.reading.extraction import Extraction, found, nothing
 from mmdyn.scoring.reading.open_answers import read_open
+from mmdyn.scoring.reading.programs import Program, output_of, program_in
 from mmdyn.scoring.reading.response import Response
+from mmdyn.scoring.reading.restated import restated_label
+from mmdyn.scoring.reading.restated_number import restated_value
 from mmdyn.scoring.reading.true_false import read_true_false
 
 __all__ = ["Extraction", "extract"]
+
+Reader = Callable[[Response], Extraction]
+
+_BY_FORM = ("none", "last_words", "last_line", "first_line")
+"""Nothing was read, or what the form of a line suggests: a line that says the question as a statement goes before these."""
+
+_TRUTH = {"True": "Yes", "False": "No"}
+"""What Python prints, where the options are yes and no."""
 
 
 def extract(
     task_type: TaskType,
     response: str,
     *,
+    question: str = "",
     labels: tuple[str, ...] = (),
     option_texts: tuple[str, ...] = (),
     language: Language = "en",
@@ -27,13 +41,50 @@ def extract(
 
     `labels` and `option_texts` are the options' (a choice needs labels; an option without a text has ""), `blanks` is how
     many blanks are to be filled. `language` decides only what an x alone means for a true/false question: wrong in Chinese,
-    nothing in English. Of a `truncated` response (stopped at the length limit) only declared answers count. Of responses longer than 20,000 characters the last 20,000 are read.
+    nothing in English. Of a `truncated` response (stopped at the length limit) only declared answers count. Of responses longer
+    than 20,000 characters the last 20,000 are read. A response that declares nothing and says the `question` as a statement
+    answers by that. A response that is a program in Python answers by what it prints, unless an open answer is asked for.
     """
-    read = Response.of(response, truncated)
-    if task_type in ("single_choice", "multi_select"):
-        return read_choice(read, labels, option_texts, several=task_type == "multi_select")
-    if task_type == "true_false":
-        return read_true_false(read, crosses=language == "zh")
-    if task_type == "fill_in_the_blank":
-        return read_blanks(read, blanks)
-    return read_open(read)
+
+    def read(text: Response) -> Extraction:
+        if task_type in ("single_choice", "multi_select"):
+            return read_choice(text, labels, option_texts, several=task_type == "multi_select")
+        if task_type == "true_false":
+            return read_true_false(text, crosses=language == "zh")
+        if task_type == "fill_in_the_blank":
+            return read_blanks(text, blanks)
+        return read_open(text)
+
+    reply = Response.of(response, truncated)
+    program = program_in(reply) if task_type != "open_ended" else None
+    if program and _close(program.source) in _close(question):
+        program = None
+    if program and program.whole:
+        return _printed(reply, program, read, option_texts) or nothing(reply)
+    extraction = read(reply)
+    if extraction.rule not in _BY_FORM:
+        return extraction
+    if task_type == "single_choice" and (choice := restated_label(reply, question, labels, option_texts)):
+        label, start, end = choice
+        return found(reply, (label,), "restated", start, end)
+    if task_type == "fill_in_the_blank" and blanks == 1 and (place := restated_value(reply, question)):
+        return found(reply, (reply.text[slice(*place)],), "restated", *place)
+    if program and extraction.rule in ("none", "first_line"):  # a line that leads to the program
+        return _printed(reply, program, read, option_texts) or extraction
+    return extraction
+
+
+def _printed(reply: Response, program: Program, read: Reader, option_texts: tuple[str, ...]) -> Extraction | None:
+    """What is read in the last line that a program prints; None where it prints nothing, or nothing that is an answer."""
+    line = output_of(program)
+    if line is None or line == "None":
+        return None
+    if line in _TRUTH and {text.strip().lower() for text in option_texts} == {"yes", "no"}:
+        line = _TRUTH[line]
+    answer = read(Response.of(line)).found
+    return None if answer is None else found(reply, answer, "printed", program.start, program.end)
+
+
+def _close(text: str) -> str:
+    """Without spaces."""
+    return "".join(text.split())

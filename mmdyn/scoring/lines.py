@@ -23,6 +23,7 @@ class Line(msgspec.Struct, frozen=True):
 
     task_type: TaskType
     response: str
+    question: str = ""
     options: tuple[str | Option, ...] = ()
     language: str = "en"
     blanks: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
@@ -38,6 +39,7 @@ def read_line(row: dict[str, Json], scorer: Scorer) -> dict[str, Json]:
     extraction = extract(
         line.task_type,
         line.response,
+        question=line.question,
         labels=sample.labels,
         option_texts=tuple(option.text for option in sample.options),
         language=sample.language,

@@ -56,6 +56,7 @@ class Scorer:
         extraction = extract(
             sample.task_type,
             reply.text,
+            question=sample.question,
             labels=sample.labels,
             option_texts=tuple(option.text for option in sample.options),
             language=sample.language,

@@ -35,6 +35,7 @@ class Output:
     right: bool
     options: tuple[str, ...] = ()
     language: Language = "en"
+    question: str = ""
 
     def read(self) -> tuple[str, ...] | None:
         """What our readers find, None where they find nothing."""
@@ -43,6 +44,7 @@ class Output:
         found = extract(
             self.task,
             self.reply,
+            question=self.question,
             labels=labels,
             option_texts=texts,
             blanks=len(self.gold),
@@ -134,7 +136,9 @@ def mmlu_pro(data: Path = DATA) -> Iterator[Output]:
     """Five models' choices among up to ten options."""
     for row in rows("answer-extraction/dev/mmlu_pro_outputs.jsonl", data):
         right = row["pred"] == row["answer"]
-        yield _choice(row["question_id"], row["response"], row["answer"], row["pred"], right, row["options"])
+        yield _choice(
+            row["question_id"], row["response"], row["answer"], row["pred"], right, row["options"], row["question"]
+        )
 
 
 def mmmu_pro(data: Path = DATA) -> Iterator[Output]:
@@ -145,18 +149,23 @@ def mmmu_pro(data: Path = DATA) -> Iterator[Output]:
 
 
 def mathvision(data: Path = DATA) -> Iterator[Output]:
-    """Choices and free answers of many models; a stored choice is read where it is a letter."""
+    """Choices and free answers of many models; a stored choice is read where it is a letter, a free answer where it is not a
+    whole reply of several words, which their extraction hands back where it finds nothing."""
     for row in rows("answer-extraction/dev/mathvision_outputs.jsonl", data):
         theirs = row["model_answer"].strip()
         if row["options"]:
             letter = theirs.upper() if theirs.upper() in LETTERS[: len(row["options"])] else None
-            yield _choice(row["id"], row["response"], row["answer"], letter, row["correct"], row["options"])
+            yield _choice(
+                row["id"], row["response"], row["answer"], letter, row["correct"], row["options"], row["question"]
+            )
         else:
-            yield _free(row["id"], row["response"], row["answer"], theirs, row["correct"])
+            squeezed = "".join(row["response"].lower().split())
+            named = "" if len(row["response"].split()) > 5 and theirs[:30] == squeezed[:30] else theirs
+            yield _free(row["id"], row["response"], row["answer"], named, row["correct"], row["question"])
 
 
 def mathvista(data: Path = DATA) -> Iterator[Output]:
-    """Choices and free answers; a stored choice is read where it names a letter or an option, not where the nearest was taken."""
+    """Choices and free answers; a stored choice is read where it names a letter or an option, not where the nearest was taken or it is N/A."""
     for row in rows("answer-extraction/dev/mathvista_outputs_gpt4_extraction.jsonl", data):
         options, theirs = row["choices"], str(row["extraction"] or "").strip()
         if options:
@@ -164,19 +173,22 @@ def mathvista(data: Path = DATA) -> Iterator[Output]:
             at = LETTERS.find(named) if len(named) == 1 else options.index(theirs) if theirs in options else -1
             letter = LETTERS[at] if 0 <= at < len(options) else None
             gold = LETTERS[options.index(row["answer"])]
-            yield _choice(row["id"], row["response"], gold, letter, row["true_false"], options)
+            yield _choice(row["id"], row["response"], gold, letter, row["true_false"], options, row["question"])
         else:
-            named = theirs if row["prediction"] is not None else ""
-            yield _free(row["id"], row["response"], row["answer"], named, row["true_false"])
+            named = theirs if row["prediction"] is not None and theirs != "N/A" else ""
+            yield _free(row["id"], row["response"], row["answer"], named, row["true_false"], row["question"])
 
 
-def _choice(name: str, reply: str, gold: str, theirs: str | None, right: bool, options: list[Any]) -> Output:
-    texts = tuple(map(str, options))
-    return Output(str(name), "single_choice", reply, (gold,), (theirs,) if theirs else None, bool(right), texts)
+def _choice(
+    name: str, reply: str, gold: str, theirs: str | None, right: bool, options: list[Any], question: str = ""
+) -> Output:
+    texts, read = tuple(map(str, options)), (theirs,) if theirs else None
+    return Output(str(name), "single_choice", reply, (gold,), read, bool(right), texts, question=question)
 
 
-def _free(name: str, reply: str, gold: str, theirs: str, right: bool) -> Output:
-    return Output(str(name), "fill_in_the_blank", reply, (str(gold),), (theirs,) if theirs else None, bool(right))
+def _free(name: str, reply: str, gold: str, theirs: str, right: bool, question: str) -> Output:
+    read = (theirs,) if theirs else None
+    return Output(str(name), "fill_in_the_blank", reply, (str(gold),), read, bool(right), question=question)
 
 
 OUTPUTS: dict[str, Callable[[Path], Iterator[Output]]] = {

@@ -239,3 +239,54 @@ def test_lone_surrogates_are_replaced(task_type: TaskType) -> None:
 )
 def test_a_verdict_that_begins_with_a_pronoun(response: str, found: bool | None) -> None:
     assert extract("true_false", response).found is found
+
+
+PROGRAM = "found = [3, 5, 8]\nprint(len(found))"
+
+
+@pytest.mark.parametrize(
+    ("response", "wanted", "rule"),
+    [
+        (PROGRAM, ("3",), "printed"),
+        (f"```python\n{PROGRAM}\n```", ("3",), "printed"),
+        (f"Let us count with a program.\n\n```\n{PROGRAM}\n```\n\nWhoever runs it will see how many there are, which takes no more than a second", ("3",), "printed"),
+        (f"```python\n{PROGRAM}\n```\nThe answer is 4.", ("4",), "sentence"),
+        ("found = read('picture.png')\nprint(len(found))", None, "none"),
+        ("found = []\nprint(found.index(3))", None, "none"),
+        ("found = None\nprint(found)", None, "none"),
+        ("print('x')", ("print('x')",), "alone"),
+    ],
+)  # fmt: skip
+def test_a_program_answers_by_what_it_prints(response: str, wanted: tuple[str, ...] | None, rule: str) -> None:
+    got = extract("fill_in_the_blank", response)
+    assert (got.found, got.rule) == (wanted, rule)
+
+
+def test_a_program_that_stands_in_the_question_is_no_answer() -> None:
+    assert extract("fill_in_the_blank", PROGRAM, question=f"What does it print?\n\n  {PROGRAM}").rule != "printed"
+    assert extract("fill_in_the_blank", PROGRAM, truncated=True).found is None
+    assert extract("open_ended", PROGRAM).found == PROGRAM
+
+
+def test_a_program_chooses_by_letter_text_or_truth() -> None:
+    printing = "options = ['Paris', 'Rome']\nprint({})"
+    for what, label in (("options[1]", "C"), ("'B'", "B"), ("'Berlin'", None), ("True", None)):
+        got = choice(printing.format(what)).found
+        assert got == ((label,) if label else None)
+    for truth, label in (("1 < 2", "A"), ("1 > 2", "B")):
+        got = extract("single_choice", printing.format(truth), labels=("A", "B"), option_texts=("yes", "no"))
+        assert (got.found, got.rule) == ((label,), "printed")
+    assert extract("true_false", printing.format("1 > 2")).found is False
+
+
+def test_a_statement_of_the_question_answers_it() -> None:
+    question = "How many cats are left on the table?"
+    got = extract("fill_in_the_blank", "There are two cats left on the table.", question=question)
+    assert (got.found, got.rule) == (("two",), "restated")
+    yes_no = {"question": "Is the plate half full?", "labels": ("A", "B"), "option_texts": ("Yes", "No")}
+    for response, label in (("The plate is half full.", "A"), ("The plate is not half full.", "B")):
+        got = extract("single_choice", response, **yes_no)  # type: ignore[arg-type]
+        assert (got.found, got.rule) == ((label,), "restated")
+    assert extract("single_choice", "Is the plate half full?", **yes_no).found is None  # type: ignore[arg-type]
+    declared = extract("fill_in_the_blank", "There are two cats left on the table.\nAnswer: 3", question=question)
+    assert declared.found == ("3",)

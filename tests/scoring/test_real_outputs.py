@@ -59,7 +59,7 @@ def test_declared_letters_agree_with_the_makers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 319), (mathvista, 180)]
+    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 319), (mathvista, 225)]
 )
 def test_as_much_of_what_is_read_is_right_as_with_the_makers(
     outputs: Callable[[Path], Iterator[Output]], read_at_least: int
@@ -74,8 +74,22 @@ def test_as_much_of_what_is_read_is_right_as_with_the_makers(
 def test_free_answers_earn_no_credit_that_was_withheld() -> None:
     free = [output for outputs in (mathvision, mathvista) for output in outputs(DATA) if not output.options]
     credited = [output for output in free if output.equal(output.read(), output.gold)]
-    assert len(credited) >= 37
-    assert [output.reply for output in credited if not output.right] == ["70 degrees"]
+    assert len(credited) >= 48
+    withheld = [output for output in credited if not output.right]
+    programs = {output.id for output in withheld if "print(" in output.reply}
+    assert [output.reply for output in withheld if output.id not in programs] == ["70 degrees"]
+    theirs_guessed = {
+        "chatgpt_2shot_code_use_ocr-392",
+        "chatgpt_2shot_code_use_ocr-729",
+        "chatgpt_2shot_code_use_ocr-928",
+    }
+    assert programs == theirs_guessed | {"gpt4_2shot_code-602"}, "their extraction is not what is printed"
+
+
+def test_fewer_replies_are_unparsed_than_by_the_makers() -> None:
+    everything = [output for outputs in (mmlu_pro, mmmu_pro, mathvision, mathvista) for output in outputs(DATA)]
+    read = sum(output.read() is not None for output in everything)
+    assert len(everything) == 2650 and read >= 2214 > sum(output.theirs is not None for output in everything) == 2200
 
 
 def test_the_maintainers_unequal_pairs_earn_nothing() -> None:

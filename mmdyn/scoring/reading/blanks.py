@@ -19,7 +19,7 @@ from mmdyn.text.numbers import read_number
 
 _LONGEST_SENTENCE, _LONGEST_LINE, _LONGEST_FIRST = 80, 60, 40
 _COPULA = re.compile(
-    r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
+    r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?<!\bwho\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
 )
 _IS_THE_ANSWER = re.compile(
     r"(?:^|\b(?:so|thus|therefore|hence),?\s)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
@@ -49,10 +49,10 @@ _IF_ANSWER = re.compile(
 )
 _UNANSWERED = re.compile(
     r"___|[?:]$|,\s(?:who\s(?:is|was)\s|which\s(?:is|are|was|were)\s(?:(?:\w+\s)?(?:wrong|incorrect|not|impossible|too)\b|(?:in|at|on|near|from)\s))|^\W{0,3}(?:i\s(?:do\snot|don't|can't|cannot)\s|(?:i'm|i\sam)?\s?not\ssure|let\sme\b|let's\b|sure[,!.]|please\s(?:provide|give|upload|share)|i\shave\sno\s|不知道|不清楚|不确定|我不)"
-    r"|\b(?:not\spossible|impossible)\sto\b|\bcannot\sbe\s(?:provided|answered|determined|solved)|\bnot\s(?:provide\s)?enough\s(?:information|context)|无法(?:作答|回答|解答)"
+    r"|\b(?:not\spossible|impossible)\sto\b|\bcannot\s(?:be\s(?:provided|answered|determined|solved)|(?:provide|determine|give|answer)\b)|\bnot\s(?:provide\s)?enough\s(?:information|context)|无法(?:作答|回答|解答)"
 )
 _PROGRAM = re.compile(r"print\s?\(|return(?:$|\s[\w.]+(?:\(.*)?$)|plt\.")
-_BREAKS_OFF = re.compile(r"(?:[(\[{=/^]|\s[-+*])$")
+_BREAKS_OFF = re.compile(r"(?:[(\[{=/^]|\s[-+*]|\s(?:of|the|an|is|to|and|by|with))$")
 _ASIDE = re.compile(
     r",\s(?:(?:which|who|whose)\s(?:is|are|was|were)\s(?!called|named|known)|with\s(?:the|an?|each|one)\s)"
     r"(?![^,]*\b(?:wrong|incorrect|not|impossible|too)\b)[^,]*$"
@@ -67,7 +67,11 @@ _THERE_ARE = re.compile(
     re.IGNORECASE,
 )
 """A line that counts something, and says nothing more than why."""
-_PREDICATE = re.compile(r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s", re.IGNORECASE)
+_PREDICATE = re.compile(
+    r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s"
+    r"|(?:[a-z]{3,}ed|born|found|made|seen|given|taken)\s(?:by|in|on|at|to|from|with|as|for|after|before)\s",
+    re.IGNORECASE,
+)
 """Behind a copula: it says how something is, not what."""
 _DISPLAYS = (("$$", "$$"), ("\\[", "\\]"))
 _EDGES = ' \t\r\n*`"“”,;:。、'
