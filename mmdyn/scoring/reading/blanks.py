@@ -22,7 +22,7 @@ _COPULA = re.compile(
     r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?<!\bwho\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
 )
 _IS_THE_ANSWER = re.compile(
-    r"(?:^|\b(?:so|thus|therefore|hence),?\s)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
+    r"(?:^|\b(?:so|thus|therefore|hence),?\s)(?!(?:this|that|it|which)\b)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(r",?\s(?:as|because|since|which)\s|,?(?:因为|由于)")
@@ -40,7 +40,7 @@ _UNSURE = re.compile(
 )
 _NO_ANSWER = re.compile(r"\b(?:wrong|incorrect|not|let|check|i|we|mistake|think)\b|错|不对|检查|重新")
 _UNFILLED = re.compile(
-    rf"[\s_＿()\[\]【】]*|null|n/a|\?|\.{{2,}}|.{{0,80}}(?:吗|{languages.ASKED_BEHIND})|.{{1,80}}{languages.DENIED_BEHIND}.{{0,8}}"
+    rf"[\s_＿()\[\]【】]*|null|n/a|(?:the\s)?(?:final\s|correct\s)?(?:answer|result|solution)|\?|\.{{2,}}|.{{0,80}}(?:吗|{languages.ASKED_BEHIND})|.{{1,80}}{languages.DENIED_BEHIND}.{{0,8}}"
     rf"|.{{0,10}}(?:{languages.UNKNOWN})",
     re.IGNORECASE,
 )
@@ -68,7 +68,7 @@ _THERE_ARE = re.compile(
 )
 """A line that counts something, and says nothing more than why."""
 _PREDICATE = re.compile(
-    r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s"
+    r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s|(?:needed|required|necessary|unknown|unclear)\b"
     r"|(?:[a-z]{3,}ed|born|found|made|seen|given|taken)\s(?:by|in|on|at|to|from|with|as|for|after|before)\s",
     re.IGNORECASE,
 )
@@ -195,7 +195,9 @@ def last_words(text: str, start: int, end: int) -> tuple[int, int] | None:
     last = copulas[-1]
     reason = _REASON.search(text, start + last.end(), end)
     place = _without_besides(text, *tidy(text, start + last.end(), reason.start() if reason else end))
-    if _PREDICATE.match(text, place[0]) or (last["counted"] and not read_number(text[place[0] : place[1]])):
+    if _UNFILLED.fullmatch(text, *place) or _PREDICATE.match(text, place[0]):
+        return None
+    if last["counted"] and not read_number(text[place[0] : place[1]]):
         return None
     return place if 0 < place[1] - place[0] <= _LONGEST_LINE else None
 

@@ -124,7 +124,7 @@ _SUPPOSED = re.compile(
 )
 _UNMEANT = (
     r"(?:(?:(?:\b(?:do|did|would)\snot|n't)\s(?:think|believe)|\bnot\s(?:sure|certain)|\b(?:false|untrue|wrong|incorrect)(?=\sthat))(?:\sthat)?"
-    r"|\b(?:perhaps|maybe),?|\b(?:says|claims|claimed|thinks|believes|argues|(?<!\bi\s)said)(?:\sthat)?:?)(?:\sthe)?(?:\s(?:final|correct|right|best))?\s"
+    r"|\b(?:perhaps|maybe),?|\b(?:no|says|claims|claimed|thinks|believes|argues|(?<!\bi\s)said)(?:\sthat)?:?)(?:\sthe)?(?:\s(?:final|correct|right|best))?\s"
     r"|\b(?:(?:choose|pick|select)\s(?:an?|one|your)|(?:example|sample)(?:\sof\san)?)\s"
     r"|(?:不(?:认为|觉得|相信|同意)|(?<![以是来话该之我])说):?(?:正确|最终)?"
 )

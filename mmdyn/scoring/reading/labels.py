@@ -42,7 +42,7 @@ _JOINS_A_LABEL = frozenset({
 _DENIES = re.compile(
     rf"{_CLOSE}(?:选项|两项|项|都|均|皆|的?说法){{0,3}}\s?"
     r"(?:(?:is|are|was|were|must\sbe|seems?)(?:\s(?:also|both|all|clearly|therefore))?"
-    r"(?:n't|\s(?:not|incorrect|wrong|false|invalid|impossible))"
+    r"(?:n't|\s(?:not|incorrect|wrong|false|invalid|impossible|excluded|eliminated|ruled\sout))"
     rf"|(?:是|都|均)?(?:错|不正确|不对|不符|不成立|有误|不选|排除)|{languages.DENIED_BEHIND})"
 )
 _PREDICATE = re.compile(

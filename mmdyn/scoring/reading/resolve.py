@@ -36,7 +36,9 @@ _DENIES_IT = re.compile(
 )
 _NOT_LISTED = re.compile(
     r"\banswer\b[^\n]{0,160}?\bnot\s(?:listed|given|provided|included|among|in)\b[^\n.]{0,24}\b(?:options|choices)|答案[^\n。]{0,12}不在选项"
+    r"|\bnone\sof\sthe\s(?:\w+\s)?(?:options|choices|answers)\s(?:match|fit|correspond|agree|(?:is|are)\s(?:right|correct))"
 )
+_SUMS_UP = re.compile(r"\b(?:a\stotal\sof|in\stotal|altogether|add(?:ing)?\s(?:these|them)\b)|[一总]共|合计")
 _FURTHER = re.compile(
     r"\n\s{0,9}[#*\s]{0,6}(?:(?:next\s|new\s|another\s)?(?:question|problem)|题目|问题)\s?\d{0,3}\s?[:.]"
 )
@@ -90,6 +92,7 @@ def resolve(
     last = readable[-1]
     for earlier in readable[:-1]:
         superseded = earlier.hedged or earlier.phrase.rank < last.phrase.rank or _corrected(earlier, last, corrections)
+        superseded = superseded or _summed_up(earlier, last, low)
         if not superseded and not agree(cast("T", earlier.value), cast("T", last.value)):
             return Conflict()
     unread = any(each.value is None and each.phrase.rank is Rank.SLOT and each.start > last.end for each in candidates)
@@ -120,6 +123,12 @@ def _taken_back(last: Candidate[T], low: str) -> bool:
         return True
     denial = _DENIES_IT.search(low, last.end, end)
     return denial is not None and denial["what"] in ("it", "that", "this", low[last.start : last.end].strip())
+
+
+def _summed_up(earlier: Candidate[T], last: Candidate[T], low: str) -> bool:
+    """Do two boxes stand in lines of their own, of which the last one says a total: "we get a total of \\boxed{3}"?"""
+    line = low.rfind("\n", 0, last.start) + 1
+    return earlier.rule == last.rule == "boxed" and earlier.end < line and bool(_SUMS_UP.search(low, line, last.start))
 
 
 def _corrected(earlier: Candidate[T], later: Candidate[T], corrections: list[int]) -> bool:
