@@ -1,27 +1,87 @@
-"""The fake server for code that is not async, scripts of replies, and an environment without keys."""
+"""The fake server for code that is not async, one that holds requests back, scripts of replies, and no keys of the user's."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from aiohttp import web
 
 from mmdyn.models.fake_server import FakeServer
+from mmdyn.models.fake_server_dialects import Dialect
+
+Server = TypeVar("Server", bound=FakeServer)
+
+
+class HoldingServer(FakeServer):
+    """Answers so many requests and holds all others back until it lets them through, so that it is sure who is in flight.
+
+    Give fewer than 20 (`hangs.ENOUGH`) where `concurrency` is to be the most in flight: after that many answers a request
+    that is held back counts as hanging, and lends its place to another.
+    """
+
+    def __init__(self, answers: int = 0, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._through = asyncio.Semaphore(answers)
+        self._all = False
+
+    async def __aenter__(self) -> HoldingServer:
+        self._loop = asyncio.get_running_loop()
+        await super().__aenter__()
+        return self
+
+    def let(self, answers: int) -> None:
+        """Let so many more through, those first that came first. From any thread."""
+        for _ in range(answers):
+            self._loop.call_soon_threadsafe(self._through.release)
+
+    def let_all(self) -> None:
+        """Hold nobody back any more. From any thread."""
+        self._all = True
+        self.let(1)
+
+    async def _respond(self, request: web.BaseRequest, dialect: Dialect, body: bytes, name: str) -> web.StreamResponse:
+        await self._through.acquire()
+        if self._all:
+            self._through.release()
+        return await super()._respond(request, dialect, body, name)
+
+
+def serve(**settings: Any) -> AbstractContextManager[FakeServer]:
+    """A fake server that runs in a thread until the end of the block."""
+    return _in_a_thread(FakeServer(**settings))
+
+
+def hold(answers: int = 0, **settings: Any) -> AbstractContextManager[HoldingServer]:
+    """The same, one that holds requests back."""
+    return _in_a_thread(HoldingServer(answers, **settings))
+
+
+def wait_until(true: Callable[[], Any], process: subprocess.Popen[Any] | None = None) -> None:
+    """Wait until something is so; four minutes, or a process that has ended before, are a failure."""
+    deadline = time.monotonic() + 240
+    while True:
+        ended = process is not None and process.poll() is not None  # looked at first: what it did last is seen below
+        if true():
+            return
+        assert process is None or not ended, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @contextmanager
-def serve(**settings: Any) -> Iterator[FakeServer]:
-    """A fake server that runs in a thread until the end of the block."""
+def _in_a_thread(server: Server) -> Iterator[Server]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    server = FakeServer(**settings)
     asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(240)
     try:
         yield server

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 @click.option("--latency", default=0.0, type=click.FloatRange(0), metavar="MS", help="Milliseconds before each answer.")
 @click.option("--reply", default="first", show_default=True, metavar="first|hashed|FILE", help="What it answers.")
 @click.option("--faults", default="", metavar="KIND=RATE,…", help="How it misbehaves, and how often (0 to 1).")
-@click.option("--healthy", default=0, type=click.IntRange(0), metavar="N", help="The first N requests meet no fault.")
 @click.option("--seed", default=0, show_default=True, help="Draws the faults.")
 @click.option("--key", default="", help="The key that it wants.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model that it has; any where none is named.")

@@ -108,13 +108,19 @@ async def _with_judge(
     """Work with the judge, and say what it took, also where that is stopped."""
     from mmdyn.errors import Stopped
     from mmdyn.models.cache import open_cache
+    from mmdyn.run.draining import see_through, waiting_for
+
+    def interrupt() -> None:
+        judge.asker.stop(Stopped("interrupted"))
+        if waited := judge.asker.in_flight:
+            progress.say(waiting_for(waited))
 
     with closing(open_cache()) as cache:
         judge = opened(cache=cache)
         watching = asyncio.create_task(_watch(judge, progress))
         try:
             budget.check([judge.asker.model])
-            failed = await work(judge)
+            failed = await see_through(asyncio.create_task(work(judge)), interrupt)
         except Stopped:
             progress.say(printable(_took(judge, budget)))
             raise

@@ -53,8 +53,8 @@ class FakeServer:
 
     latency: seconds before each answer. reply: `first` (the first option), `hashed` (drawn from the options by the prompt's
     text) or a file as the `scripted` backend reads it; without a file, a prompt that asks for a verdict on an answer gets the
-    best one, or one drawn by its text. faults: as parse_faults reads them; the first `healthy` requests
-    meet none. key: what it wants as the key. models: the names that it knows (any, where none is given). context: characters of text that it takes for one request.
+    best one, or one drawn by its text. faults: as parse_faults reads them. key: what it wants as the key.
+    models: the names that it knows (any, where none is given). context: characters of text that it takes for one request.
     blind: it takes no pictures. media: the folder below which it reads pictures that come as file URLs. port 0 takes any
     free one. Raises UserError.
     """
@@ -67,7 +67,6 @@ class FakeServer:
         latency: float = 0.0,
         reply: str = "first",
         faults: str = "",
-        healthy: int = 0,
         seed: int = 0,
         key: str = "",
         models: tuple[str, ...] = (),
@@ -79,7 +78,7 @@ class FakeServer:
         self.url = ""
         self._host, self._port, self._latency, self._seed, self._key = host, port, latency, seed, key
         self._models, self._context, self._blind, self._media = models, context, blind, media
-        self._faults, self._healthy = parse_faults(faults), healthy
+        self._faults = parse_faults(faults)
         self._model = _replies(reply)
         self._answered, self._unended = set[str](), set[str]()
         self._began = 0.0
@@ -164,8 +163,7 @@ class FakeServer:
         return web.Response(body=answer, content_type="application/json")
 
     def _draw(self, name: str) -> Fault | None:
-        if self._healthy or not self._faults:
-            self._healthy = max(0, self._healthy - 1)
+        if not self._faults:
             return None
         drawn = float(stream("fault", self._seed, name, self.stats.requests[name]).random())
         for fault in self._faults:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from mmdyn.errors import MmdynError, Stopped
 from mmdyn.models.asker import DRAIN_SECONDS
 from mmdyn.work.store import COMMIT_SECONDS, Store
 
+T = TypeVar("T")
 
-async def see_through(work: asyncio.Task[None], stop: Callable[[], None]) -> None:
-    """Wait for a task to end. Cancelled, `stop` it, which is to send nothing further, and end when it has or DRAIN_SECONDS are
+
+async def see_through(work: asyncio.Task[T], stop: Callable[[], None]) -> T:
+    """What a task gives when it ends. Cancelled, `stop` it, which is to send nothing further, and end when it has or DRAIN_SECONDS are
     over; cancelled again, at once. Raises what the task raised."""
     try:
-        await asyncio.shield(work)
+        return await asyncio.shield(work)
     except asyncio.CancelledError:
         stop()
         try:

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data.json_lines import Row, read_rows
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, Stopped
+from mmdyn.models.asker import DRAIN_SECONDS
 from mmdyn.record import Judgement, Reply, Score
 from mmdyn.reporting.labels import mark_of
 from mmdyn.sample import Option, Sample, from_dict
@@ -64,7 +65,8 @@ def answered_lines(lines: Iterable[bytes], where: str) -> Iterator[Answered]:
 async def grade(
     lines: Iterable[Answered], scorer: Scorer, judge: Judge | None = None, *, all_judged: bool = False, ahead: int = 64
 ) -> AsyncGenerator[Graded, None]:
-    """Each line graded, in order; at most `ahead` are under way. Closing it breaks off what is.
+    """Each line graded, in order; at most `ahead` are under way. When it is closed, or fails, the judge is asked no further, and
+    what is in flight is given DRAIN_SECONDS, so that answers that may be paid for are in the cache.
 
     The judge is asked about answers that the rules do not call right, or about all. Raises UserError for a sample that a
     metric cannot score, and as Judge.judge does; for one that the judge's rubric is not for before anything is asked.
@@ -83,6 +85,9 @@ async def grade(
         while under_way:
             yield await under_way.popleft()
     finally:
+        if judge and under_way:
+            judge.asker.stop(Stopped("interrupted"))
+            await asyncio.wait(under_way, timeout=DRAIN_SECONDS)
         for task in under_way:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)

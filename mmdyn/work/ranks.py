@@ -62,20 +62,23 @@ class Ranks(Struct, frozen=True):
         """The rank that does a job, by its hexadecimal key."""
         return int(key[:8], 16) % self.size
 
-    def wait_for(self, rank: int, folder: Path, ready: Callable[[], bool], *, begun: bool = False) -> None:
+    def wait_for(
+        self, rank: int, folder: Path, ready: Callable[[], bool], *, begun: Callable[[], bool] = lambda: False
+    ) -> None:
         """Wait until something is there that another rank makes; say so where that rank is not there after a while.
 
-        `begun`: it is known to have begun. Raises UserError where it is lost.
+        `begun`: whether it is known to have begun, as it may turn out while it is waited for. Raises UserError where it is
+        lost.
         """
         began = seen = time.monotonic()
-        noted, told, patience = False, False, min(GONE_SECONDS, LOST_SECONDS) if begun else LOST_SECONDS
+        noted, told, there = False, False, False
         while not ready():
             if is_held(folder, self.writer_of(rank)):
-                seen, patience = time.monotonic(), min(GONE_SECONDS, LOST_SECONDS)
+                seen, there = time.monotonic(), True
                 if not told and seen - began > NOTE_SECONDS:
                     print(f"waiting for rank {rank}, which is at work", file=sys.stderr)
                     told = True
-            elif time.monotonic() - seen > patience:
+            elif time.monotonic() - seen > (min(GONE_SECONDS, LOST_SECONDS) if there or begun() else LOST_SECONDS):
                 raise UserError(f"rank {rank} ended before its work was done: run the same command again, it goes on")
             elif not noted and time.monotonic() - seen > NOTE_SECONDS:
                 print(f"waiting for rank {rank} of {self.size}; {NO_LAUNCHER}", file=sys.stderr)

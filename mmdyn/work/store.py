@@ -27,8 +27,6 @@ from mmdyn.work.tail import Record, Tail, left_in
 COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 2000
 LOCK_SECONDS = 60
-PROBED_SECONDS = 0.2
-"""How long a file may seem held because somebody looks whether it is."""
 _LEFT = ".left"
 """The suffix of a tail that is being taken over."""
 LOOK_SECONDS = 1.0
@@ -161,8 +159,12 @@ class Store:
         Their tails are only renamed under their locks, so that a process that takes one's place has not to wait.
         """
         for file in self.folder.glob("*.tail"):
-            lock = FileLock(self.folder / f"{file.stem}.lock", thread_local=False)
-            with suppress(Timeout, FileNotFoundError), nullcontext() if file.stem == name else lock.acquire(timeout=0):
+            lock = _lock_of(self.folder, file.stem)
+            with (
+                suppress(Timeout, FileNotFoundError),
+                _looking(self.folder),
+                nullcontext() if file.stem == name else lock.acquire(timeout=0),
+            ):
                 file.replace(file.with_suffix(f".{self.session}{_LEFT}"))
         for file in self.folder.glob(f"*{_LEFT}"):
             with suppress(FileNotFoundError):  # another process saves it, too
@@ -173,15 +175,15 @@ class Store:
     def _acquire(self, writer: str, shared: bool) -> tuple[FileLock, str]:
         for number in range(1000):
             name = f"{writer}-{number}" if number else writer
-            lock = FileLock(self.folder / f"{name}.lock", thread_local=False)
-            holder = self.folder / f"{name}.holder"
+            lock, holder = _lock_of(self.folder, name), self.folder / f"{name}.holder"
             try:
-                lock.acquire(timeout=0 if shared else PROBED_SECONDS, poll_interval=0.02)
+                with _looking(self.folder):
+                    lock.acquire(timeout=0)
+                    holder.write_text(f"process {os.getpid()} on {socket.gethostname()}\n{self.session}")
             except Timeout:
                 if shared:
                     continue
                 raise Busy(f"{self.folder} is held by {_read_holder(holder)}: wait for it, or stop it") from None
-            holder.write_text(f"process {os.getpid()} on {socket.gethostname()}\n{self.session}")
             return lock, name
         raise Busy(f"{self.folder} is held by a thousand processes: wait for one of them")
 
@@ -233,12 +235,12 @@ def session_of(folder: Path, writer: str) -> str:
 
 
 def is_held(folder: Path, writer: str) -> bool:
-    """Whether a process holds a writer's file. Those who look take turns, so that none takes another's look for a hold."""
+    """Whether a process holds a writer's file."""
     if not (folder / f"{writer}.lock").exists():
         return False
-    lock = FileLock(folder / f"{writer}.lock", thread_local=False)
+    lock = _lock_of(folder, writer)
     try:
-        with FileLock(folder / ".looking.lock", thread_local=False):
+        with _looking(folder):
             lock.acquire(timeout=0)
             lock.release()
     except Timeout:
@@ -246,6 +248,16 @@ def is_held(folder: Path, writer: str) -> bool:
     except OSError:  # the folder was removed meanwhile
         return False
     return False
+
+
+def _lock_of(folder: Path, writer: str) -> FileLock:
+    return FileLock(folder / f"{writer}.lock", thread_local=False)
+
+
+def _looking(folder: Path) -> FileLock:
+    """Those who take a writer's lock, if only to look whether it is held, take turns: none takes another's look for a hold,
+    or reads an earlier holder's session."""
+    return FileLock(folder / ".looking.lock", timeout=LOCK_SECONDS, thread_local=False)
 
 
 def _left_unsaved(folder: Path) -> dict[tuple[str, str], bytes]:

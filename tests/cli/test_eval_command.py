@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from serving import hold, wait_until
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.work.run_folder import RunFolder
@@ -29,10 +28,9 @@ def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def server(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A fake server's base_url; 30 ms a reply, or as many as the test's parameter says."""
-    latency = str(getattr(request, "param", 30))
-    process = subprocess.Popen([*MMDYN, "fake-server", "--latency", latency], stdout=subprocess.PIPE, text=True)
+def server() -> Iterator[str]:
+    """A fake server's base_url; 30 ms a reply."""
+    process = subprocess.Popen([*MMDYN, "fake-server", "--latency", "30"], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().strip()
     process.send_signal(signal.SIGTERM)
@@ -73,29 +71,30 @@ def test_all_modes_against_a_server(tmp_path: Path, server: str) -> None:
     assert again.returncode == 0 and stats(server)["total"] == 80, "another run that shares the cache asked again"
 
 
-@pytest.mark.parametrize("server", [150], indirect=True)
-def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path, server: str) -> None:
+def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
-    command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "8", "--no-cache"]
     env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
-    drawn = random.Random(1)
-    committed = 0
-    for part in (60, 130, 200):
-        process = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
-        while count(tmp_path / "run") < part and process.poll() is None:
-            time.sleep(0.05)
-        time.sleep(drawn.random() * 0.3)
-        process.kill()
-        process.wait()
-        answered = count(tmp_path / "run")
-        assert answered >= committed
-        committed = answered
-    assert 0 < committed < 300, "the kills came too early or too late to mean anything"
-    done = mmdyn(tmp_path, *command)
-    assert done.returncode == 0, done.stderr
-    assert 300 <= stats(server)["total"] <= 300 + 3 * 8
-    calm = mmdyn(tmp_path, "eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "calm", "--no-cache")
-    assert calm.returncode == 0, calm.stderr
+    with hold() as server:
+        model = f"openai:fake,base_url={server.url}"
+        command = ["eval", "set", "-m", model, "-o", "run", "--concurrency", "8", "--no-cache"]
+        kept_before = 0
+        for part in (60, 70, 70):
+            process = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
+            until = server.stats.by_outcome["200"] + part
+            server.let(part)
+            wait_until(lambda until=until: server.stats.by_outcome["200"] == until, process)
+            process.kill()
+            process.wait()
+            wait_until(lambda: not server.stats.in_flight)
+            answered = count(tmp_path / "run")
+            assert kept_before + part - 8 <= answered <= kept_before + part, "all but what was on the way"
+            kept_before = answered
+        server.let_all()
+        done = mmdyn(tmp_path, *command)
+        assert done.returncode == 0, done.stderr
+        assert server.stats.by_outcome["200"] == 300 + server.stats.asked_again == 500 - kept_before
+        calm = mmdyn(tmp_path, "eval", "set", "-m", model, "-o", "calm", "--no-cache")
+        assert calm.returncode == 0, calm.stderr
     assert kept(tmp_path / "run") == kept(tmp_path / "calm") and len(kept(tmp_path / "run")) == 300
 
 
@@ -174,25 +173,25 @@ def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments:
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("server", [500], indirect=True)
-def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path, server: str) -> None:
+def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
-    command = ["eval", "set", "-m", f"openai:fake,base_url={server}", "-o", "run", "--concurrency", "1"]
     env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
-    first = subprocess.Popen(
-        [*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
-    try:
-        while not (tmp_path / "run" / "run.json").is_file():
-            time.sleep(0.05)
-        second = mmdyn(tmp_path, *command)
-        assert second.returncode == 75 and f"is held by process {first.pid}" in second.stderr
-        half = mmdyn(tmp_path, "report", "run", "--json")
-        assert json.loads(half.stdout)["complete"] is False
-        first.send_signal(signal.SIGINT)
-        assert first.wait(240) == 130
-    finally:
-        first.kill()
+    with hold() as server:
+        command = ["eval", "set", "-m", f"openai:fake,base_url={server.url}", "-o", "run", "--concurrency", "1"]
+        first = subprocess.Popen(
+            [*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        try:
+            wait_until(lambda: server.stats.in_flight, first)
+            second = mmdyn(tmp_path, *command)
+            assert second.returncode == 75 and f"is held by process {first.pid}" in second.stderr
+            half = mmdyn(tmp_path, "report", "run", "--json")
+            assert json.loads(half.stdout)["complete"] is False
+            first.send_signal(signal.SIGINT)
+            server.let_all()
+            assert first.wait(240) == 130
+        finally:
+            first.kill()
 
 
 def test_the_demo_ends_with_a_table_and_the_folders(tmp_path: Path) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -240,20 +238,3 @@ def test_with_fewer_than_half_of_the_verdicts_nothing_is_kept(tmp_path: Path) ->
 def test_a_calibration_needs_marks(tmp_path: Path) -> None:
     status, _, errors = run(tmp_path, [{**OPEN, "response": "x"}], "--calibrate")
     assert status == 2 and 'there is no marked answer: give lines with "human", a number from 0 to 1' in errors
-
-
-def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
-    file = tmp_path / "lines.jsonl"
-    file.write_text("".join(json.dumps({**OPEN, "response": f"Reason {n}."}) + "\n" for n in range(40)), "utf-8")
-    with serve(latency=600) as server:
-        command = [sys.executable, "-m", "mmdyn", "grade", str(file), "--judge", f"openai:m,base_url={server.url}"]
-        cache = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=cache)
-        while not server.stats.total:
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=240)[1]
-    assert process.returncode == 130 and said.strip().startswith("mmdyn: interrupted;") and "Traceback" not in said, (
-        said
-    )

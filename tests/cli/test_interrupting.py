@@ -7,12 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving import serve
+from serving import hold, serve, wait_until
 
 from making import choice, write_set
 from mmdyn.models.fake_server import FakeServer
@@ -43,48 +42,36 @@ def start(folder: Path, model: str, *more: str, begin: str = "") -> subprocess.P
     return subprocess.Popen(command, cwd=folder, env=environment(folder), text=True, **pipes)
 
 
-def wait_for_requests(process: subprocess.Popen[str], server: FakeServer, count: int) -> None:
-    def sent() -> bool:
-        assert process.poll() is None, process.communicate()
-        return server.stats.total >= count
-
-    wait_until(sent)
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 240
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def answered(folder: Path) -> int:
     return sum(not record.reply.error for record in RunFolder(folder / "run").records())
 
 
-def test_interrupted_once_it_waits_for_what_is_in_flight_and_saves_it(tmp_path: Path, server: FakeServer) -> None:
+def test_interrupted_once_it_waits_for_what_is_in_flight_and_saves_it(tmp_path: Path) -> None:
     make_set(tmp_path)
-    process = start(tmp_path, f"openai:fake,base_url={server.url}")
-    wait_for_requests(process, server, 20)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=240)
-    assert process.returncode == 130 and out == "" and "Traceback" not in err
-    assert "interrupted: waiting 10 s at most for 8 requests in flight; interrupt again to stop at once" in err
-    assert err.rstrip().endswith(GOES_ON)
-    assert answered(tmp_path) == server.stats.by_outcome["200"] == server.stats.total >= 20
-    again = start(tmp_path, f"openai:fake,base_url={server.url}", "--concurrency", "64")
-    _, err = again.communicate(timeout=240)
-    assert again.returncode == 0, err
-    assert answered(tmp_path) == 100 and server.stats.asked_again == 0
+    with hold(16) as server:
+        process = start(tmp_path, f"openai:fake,base_url={server.url}")
+        wait_until(lambda: server.stats.total == 24, process)
+        process.send_signal(signal.SIGINT)
+        said = "interrupted: waiting 10 s at most for 8 requests in flight; interrupt again to stop at once"
+        assert process.stderr is not None and any(said in line for line in process.stderr)
+        server.let_all()
+        out, err = process.communicate(timeout=240)
+        assert process.returncode == 130 and out == "" and "Traceback" not in err
+        assert err.rstrip().endswith(GOES_ON)
+        assert answered(tmp_path) == server.stats.by_outcome["200"] == server.stats.total == 24
+        again = start(tmp_path, f"openai:fake,base_url={server.url}", "--concurrency", "64")
+        _, err = again.communicate(timeout=240)
+        assert again.returncode == 0, err
+        assert answered(tmp_path) == 100 and server.stats.asked_again == 0
 
 
 def test_interrupted_twice_it_stops_at_once_and_keeps_what_came(tmp_path: Path) -> None:
     make_set(tmp_path)
-    with serve(faults="hang=1", healthy=10) as server:
+    with hold(10) as server:
         model = f"openai:fake,base_url={server.url},timeout=3600,max_tries=1"
         patient = "from mmdyn.models import asker; asker.DRAIN_SECONDS = 3600"
         process = start(tmp_path, model, "--concurrency", "4", begin=patient)
-        wait_until(lambda: server.stats.by_outcome["hang"] == 4)
+        wait_until(lambda: server.stats.total == 14, process)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         assert any("interrupted: waiting 3600 s at most for 4 requests" in line for line in process.stderr)
@@ -102,7 +89,7 @@ import asyncio, sys
 from mmdyn.run.evaluate import evaluate
 
 async def cell():
-    evaluate("set", sys.argv[1], "run", concurrency=4, quiet=True)
+    evaluate("set", sys.argv[1], "run", concurrency=4)
 
 loop = asyncio.new_event_loop()
 try:
@@ -115,16 +102,19 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_a_notebook_is_interrupted_the_same_way(tmp_path: Path, interrupts: int) -> None:
     make_set(tmp_path)
-    with serve(latency=4) as server:
+    with hold(4) as server:
         command = [sys.executable, "-c", NOTEBOOK, f"openai:fake,base_url={server.url}"]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), text=True, **pipes)
-        wait_for_requests(process, server, 8)
-        for _ in range(interrupts):
+        wait_until(lambda: server.stats.total == 8, process)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None and any("waiting 10 s at most for 4" in line for line in process.stderr)
+        if interrupts == 1:
+            server.let_all()
+        else:
             process.send_signal(signal.SIGINT)
-            time.sleep(1)
         out, err = process.communicate(timeout=240)
-        assert process.returncode == 0 and out == "interrupted\n" and err == ""
+        assert process.returncode == 0 and out == "interrupted\n" and "Traceback" not in err
         assert answered(tmp_path) == (8 if interrupts == 1 else 4)
         assert server.stats.total == 8
 

@@ -8,12 +8,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import serve
+from serving import serve, wait_until
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.keys import sha256
@@ -180,9 +179,7 @@ def test_interrupted_while_a_model_is_waited_for(tmp_path: Path) -> None:
     with serve(latency=600) as server:
         command = [sys.executable, "-m", "mmdyn", "judge", str(file), "--judge", f"openai:m,base_url={server.url}"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        while not server.stats.total:
-            assert process.poll() is None
-            time.sleep(0.02)
+        wait_until(lambda: server.stats.total, process)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=240)[1]
     assert process.returncode == 130, said

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from asking import ask_all, asking, texts, until, user
+from serving import HoldingServer
 from virtual_time import in_virtual_time
 
 from making import picture
@@ -150,10 +151,12 @@ def test_the_ceiling_in_time_does_not_count_the_wait_for_a_place():
 )
 async def test_what_cannot_be_mended_by_asking_again_stops_all_at_once(status: int, says: str):
     async with (
-        FakeServer(faults=f"{status}=1", latency=0.05) as server,
+        HoldingServer(faults=f"{status}=1") as server,
         asking(f"openai:m,base_url={server.url}", concurrency=4) as asker,
     ):
         tasks = [asyncio.create_task(asker.ask(messages)) for messages in texts(50)]
+        await until(lambda: server.stats.in_flight == 4)
+        server.let_all()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert {type(outcome) for outcome in outcomes} == {ModelError}
         assert all(server.url in str(outcome) and says in str(outcome) for outcome in outcomes)
@@ -176,25 +179,32 @@ async def test_asks_that_hang_or_wait_to_try_again_stop_too(tmp_path: Path, monk
 
 
 async def test_the_limit_in_flight_is_kept_and_reached():
-    async with FakeServer(latency=0.05) as server, asking(f"openai:m,base_url={server.url}", concurrency=5) as asker:
-        await ask_all(asker, texts(30))
+    async with HoldingServer() as server, asking(f"openai:m,base_url={server.url}", concurrency=5) as asker:
+        asks = asyncio.create_task(ask_all(asker, texts(30)))
+        await until(lambda: server.stats.in_flight == 5)
+        server.let_all()
+        await asks
         assert server.stats.max_in_flight == 5
 
 
 async def test_the_models_own_options_go_before_the_callers():
-    async with FakeServer(latency=0.05, faults="500=1") as server:
+    async with HoldingServer(faults="500=1") as server:
         async with asking(f"openai:m,base_url={server.url},concurrency=2,max_tries=1", concurrency=9) as asker:
             assert (asker.concurrency, asker.max_tries) == (2, 1)
-            assert {reply.attempts for reply in await ask_all(asker, texts(6))} == {1}
+            asks = asyncio.create_task(ask_all(asker, texts(6)))
+            await until(lambda: server.stats.in_flight == 2)
+            server.let_all()
+            assert {reply.attempts for reply in await asks} == {1}
         assert server.stats.max_in_flight == 2
 
 
 async def test_a_cancelled_ask_ends_without_harm_to_the_others():
-    async with FakeServer(latency=0.4) as server, asking(f"openai:m,base_url={server.url}", concurrency=2) as asker:
+    async with HoldingServer() as server, asking(f"openai:m,base_url={server.url}", concurrency=2) as asker:
         tasks = [asyncio.create_task(asker.ask(messages)) for messages in texts(6)]
         await until(lambda: server.stats.in_flight == 2)
         tasks[0].cancel()
         tasks[4].cancel()
+        server.let_all()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert [isinstance(outcome, asyncio.CancelledError) for outcome in outcomes] == [
             True,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from asking import texts, user
-from serving import serve
+from serving import serve, wait_until
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models.desk import Desk
@@ -52,8 +52,7 @@ def test_closing_breaks_off_what_is_asked() -> None:
 
         asking = threading.Thread(target=ask)
         asking.start()
-        while not server.stats.total:
-            time.sleep(0.01)
+        wait_until(lambda: server.stats.total)
         desk.close()
         asking.join(240)
         assert said == ["closed"] and server.stats.by_outcome["200"] == 0

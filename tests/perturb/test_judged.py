@@ -10,14 +10,14 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from making_sets import make_set, tree
-from serving import serve
+from serving import hold, serve, wait_until
 
 from making import blank, choice, write_set
 from mmdyn.data.set_folder import SampleSet
@@ -157,11 +157,14 @@ def _file(folder: Path, reply: str) -> str:
 
 def test_many_variants_are_judged_at_a_time_and_none_twice(tmp_path: Path) -> None:
     source = write_set(tmp_path / "source", [blank(f"q{n}", question=f"{n} + 1 is ____.") for n in range(60)])
-    with serve(reply=_file(tmp_path, says(True)), latency=0.2) as server:
+    with hold(reply=_file(tmp_path, says(True))) as server, ThreadPoolExecutor(1) as pool:
         judge = f"openai:m,base_url={server.url}"
         settings = {"ops": "paraphrase,substitute,convert", "judge": judge, "concurrency": 16, "quiet": True}
-        dynamic = perturb(source, tmp_path / "out", **settings)  # type: ignore[arg-type]
-        assert 8 <= server.stats.max_in_flight <= 16
+        perturbing = pool.submit(perturb, source, tmp_path / "out", **settings)  # type: ignore[arg-type]
+        wait_until(lambda: server.stats.in_flight == 16 or perturbing.done())
+        server.let_all()
+        dynamic = perturbing.result(240)
+        assert server.stats.max_in_flight == 16
         asked = server.stats.total
         assert asked >= dynamic.manifest.counts["kept"]
         again = perturb(source, tmp_path / "again", **settings)  # type: ignore[arg-type]
@@ -199,9 +202,7 @@ def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
         judge = f"openai:m,base_url={server.url}"
         command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "-o", str(out), "--ops", "shuffle"]
         process = subprocess.Popen([*command, "--judge", judge], stderr=subprocess.PIPE, text=True)
-        while not server.stats.total:
-            assert process.poll() is None
-            time.sleep(0.02)
+        wait_until(lambda: server.stats.total, process)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=240)[1]
     assert process.returncode == 130, said

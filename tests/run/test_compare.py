@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 from reporting.making_runs import write_run
 from run.making_answers import answered, judging, question, replied
 from serving import bare_environment as bare_environment
-from serving import serve
+from serving import hold, serve, wait_until
 
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import InputError, ModelError, Stopped, UserError
@@ -147,18 +146,19 @@ def test_what_was_paid_for_is_not_paid_again(how: signal.Signals, status: int, t
     answered(tmp_path / "ra", many_a, model="ma")
     answered(tmp_path / "rb", many_b, model="mb")
     judging(tmp_path / "judge.jsonl", many_a, many_b, fair)
-    with serve(reply=str(tmp_path / "judge.jsonl"), latency=0.15) as server:
+    with hold(16, reply=str(tmp_path / "judge.jsonl")) as server:
         command = [sys.executable, "-m", "mmdyn", "compare", "ra", "rb", "--judge", f"openai:m,base_url={server.url}"]
         command += ["-o", "out", "--concurrency", "4", "--json", "-q"]
         process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ}, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 240
-        while server.stats.by_outcome["200"] < 40 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: server.stats.in_flight == 4 and server.stats.total == 20, process)
         process.send_signal(how)
-        assert process.wait() == status and 40 <= server.stats.total < 100
+        if how == signal.SIGKILL:
+            wait_until(lambda: not server.stats.in_flight)
+        server.let_all()
+        assert process.wait(240) == status and 20 <= server.stats.total < 120
         done = subprocess.run(command, cwd=tmp_path, env={**os.environ}, capture_output=True, check=True)
         assert json.loads(done.stdout)["whole"]["wins"] == 60
-        assert server.stats.total <= 120 + twice
+        assert server.stats.total == 120 + twice
         total = server.stats.total
         assert (
             subprocess.run(command, cwd=tmp_path, env={**os.environ}, capture_output=True, check=True).stdout

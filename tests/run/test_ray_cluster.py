@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from running import contents, many_samples
-from serving import serve
+from serving import hold, serve, wait_until
 
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import MissingExtra, UserError
@@ -63,9 +62,7 @@ def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, 
         model = f"openai:fake,base_url={server.url}"
         options = on(cluster, "--replicas", "2", "--concurrency", "8")
         running = start(source, model, tmp_path / "ray", *options)
-        while sum(server.stats.requests.values()) < 40:
-            assert running.poll() is None, running.communicate()
-            time.sleep(0.05)
+        wait_until(lambda: server.stats.total >= 40, running)
         cluster.remove_node(node, allow_graceful=False)
         said = running.communicate(timeout=240)
         assert running.returncode == 0, said
@@ -96,13 +93,12 @@ def test_two_replicas_share_a_gpu_and_no_more_than_two(cluster: Any, source: Sam
     node = cluster.add_node(num_cpus=0, num_gpus=1)  # Ray counts what is declared, whatever the machine has
     ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
     try:
-        with serve(latency=0.2) as server:
+        with hold() as server:
             model = f"openai:fake,base_url={server.url}"
             options = on(cluster, "--replicas", "2", "--gpus-per-replica", "0.5", "--limit", "40")
             running = start(source, model, tmp_path / "ray", *options, "--concurrency", "8")
-            while ray.available_resources().get("GPU", 0.0) > 0:
-                assert running.poll() is None, running.communicate()
-                time.sleep(0.02)
+            wait_until(lambda: ray.available_resources().get("GPU", 0.0) == 0, running)
+            server.let_all()
             said = running.communicate(timeout=240)
             assert running.returncode == 0, said
             local = evaluate(source, model, tmp_path / "local", limit=40, quiet=True)

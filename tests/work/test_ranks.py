@@ -10,7 +10,7 @@ from clock import Clock
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.work import ranks as ranks_module
-from mmdyn.work.ranks import LOOK_SECONDS, LOST_SECONDS, Ranks
+from mmdyn.work.ranks import GONE_SECONDS, LOOK_SECONDS, LOST_SECONDS, Ranks
 from mmdyn.work.store import Store, is_held
 
 
@@ -61,6 +61,15 @@ def test_a_lost_rank_is_waited_for_a_while_and_then_named(
         assert LOST_SECONDS < clock.now < LOST_SECONDS + 2 * LOOK_SECONDS
     said = capsys.readouterr().err
     assert said == "waiting for rank 1 of 2; where no launcher started this process, unset RANK and WORLD_SIZE\n"
+
+
+def test_one_that_turns_out_to_have_begun_and_is_gone_is_not_waited_for_as_one_that_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks_module, "time", clock := Clock())
+    with pytest.raises(UserError, match="rank 1 ended before its work was done"):
+        Ranks(0, 2).wait_for(1, tmp_path, lambda: False, begun=lambda: clock.now > 1)
+    assert GONE_SECONDS < clock.now < GONE_SECONDS + 2 * LOOK_SECONDS
 
 
 def test_who_holds_a_file(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.work import store as store_module
@@ -87,7 +89,8 @@ def test_it_saves_by_itself_half_a_second_after_the_first_unsaved_value(tmp_path
         assert saved(tmp_path) == 2 and read_all(tmp_path) == {"a": b"1", "b": b"2"}
 
 
-def test_it_saves_by_itself_when_much_is_unsaved(tmp_path: Path) -> None:
+def test_it_saves_by_itself_when_much_is_unsaved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "COMMIT_SECONDS", 3600.0)
     with Store(tmp_path) as store:
         for number in range(store_module.COMMIT_RECORDS):
             store.put("k", str(number), b"v")
@@ -159,6 +162,15 @@ def test_a_held_file_is_busy_and_says_by_whom(tmp_path: Path) -> None:
     holder.communicate()
     with Store(tmp_path) as store:
         assert store.get("k", "held") == b"by me"
+
+
+def test_a_look_at_who_holds_a_file_keeps_nobody_out_however_long_it_takes(tmp_path: Path) -> None:
+    Store(tmp_path).close()
+    with ThreadPoolExecutor(1) as pool:
+        with FileLock(tmp_path / ".looking.lock"), FileLock(tmp_path / "main.lock"):
+            opening = pool.submit(Store, tmp_path)
+            time.sleep(0.3)
+        opening.result(240).close()
 
 
 def test_shared_writers_take_a_file_each(tmp_path: Path) -> None:
