@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
@@ -25,20 +25,15 @@ def run_to_the_end(work: Coroutine[Any, Any, T]) -> T:
     asyncio.run would raise at the second one wherever the process is, which may leave a lock held for good or be lost in
     a callback.
     """
-    running = _Running(work)
+    running, nested = _Running(work), _in_a_loop()
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        with _handled(running.interrupt):
-            return running.run()
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(running.run)
-        while not done.done():
-            try:
-                wait([done])
-            except KeyboardInterrupt:
-                running.cancel()
-    return done.result()
+        with _handled(running.interrupt, nested):
+            if not nested:
+                return running.run()
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(running.run).result()
+    finally:
+        work.close()  # if an interrupt came before it began
 
 
 class _Running(Generic[T]):
@@ -62,14 +57,11 @@ class _Running(Generic[T]):
         raise KeyboardInterrupt
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Cancel the work, as the handler of a signal. Raises KeyboardInterrupt after ORDERLY ones."""
-        self.cancel()
+        """Cancel the work, as the handler of a signal; work that has not begun ends when it begins. Raises KeyboardInterrupt after
+        ORDERLY ones."""
+        self.interrupts += 1
         if self.interrupts > ORDERLY:
             raise KeyboardInterrupt
-
-    def cancel(self) -> None:
-        """Cancel the work, from any thread; work that has not begun ends when it begins."""
-        self.interrupts += 1
         cancel = self._cancel
         with suppress(RuntimeError):  # the loop of another thread may have closed meanwhile
             if cancel is not None:
@@ -87,18 +79,28 @@ class _Running(Generic[T]):
             self._cancel = None
 
 
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 @contextmanager
-def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Interrupts go to the handler; not where this process does not take them, or somebody else does."""
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+def _handled(handler: Callable[[int, FrameType | None], None], nested: bool) -> Iterator[None]:
+    """Interrupts go to the handler; not where this process does not take them, or somebody else's handler does, unless that
+    is the one of the loop that is held up meanwhile (`nested`)."""
+    before = signal.getsignal(signal.SIGINT)
+    theirs = before is not signal.default_int_handler and not (nested and callable(before))
+    if theirs or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

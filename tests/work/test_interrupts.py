@@ -76,6 +76,53 @@ def test_a_process_that_ignores_interrupts_goes_on_ignoring_them() -> None:
     assert run_to_the_end(undisturbed()) == "done"
 
 
+def test_an_interrupt_before_it_begins_ends_it_when_it_begins() -> None:
+    began: list[str] = []
+
+    async def work() -> None:
+        began.append("began")
+        await asyncio.sleep(3600)
+
+    class Interrupting(asyncio.DefaultEventLoopPolicy):
+        def new_event_loop(self) -> asyncio.AbstractEventLoop:
+            signal.raise_signal(signal.SIGINT)
+            return super().new_event_loop()
+
+    asyncio.set_event_loop_policy(Interrupting())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_to_the_end(work())
+    finally:
+        asyncio.set_event_loop_policy(None)
+    assert began == ["began"]
+
+
+def test_an_error_says_nothing_of_loops() -> None:
+    with pytest.raises(ValueError, match="its own") as raised:
+        run_to_the_end(interrupted([], 0, ValueError("its own")))
+    assert raised.value.__context__ is None
+
+
+def test_a_script_with_a_loop_of_its_own_is_interrupted_at_once() -> None:
+    seen: list[str] = []
+
+    async def away() -> None:
+        try:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def script() -> None:
+        run_to_the_end(away())
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(script())
+    assert seen == ["cancelled"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_within_a_running_loop_the_work_has_its_own_thread() -> None:
     seen: list[str] = []
 
