@@ -75,14 +75,17 @@ def extract(
 
 
 def _printed(reply: Response, program: Program, read: Reader, option_texts: tuple[str, ...]) -> Extraction | None:
-    """What is read in the last line that a program prints; None where it prints nothing, or nothing that is an answer."""
-    line = output_of(program)
-    if line is None or line == "None":
+    """What is read in the one line that a program prints, or in the several that give several answers; else None: which of
+    them is the answer is not known."""
+    lines = output_of(program)
+    if not lines or lines == ("None",):
         return None
-    if line in _TRUTH and {text.strip().lower() for text in option_texts} == {"yes", "no"}:
-        line = _TRUTH[line]
-    answer = read(Response.of(line)).found
-    return None if answer is None else found(reply, answer, "printed", program.start, program.end)
+    if lines[0] in _TRUTH and {text.strip().lower() for text in option_texts} == {"yes", "no"}:
+        lines = (_TRUTH[lines[0]], *lines[1:])
+    answer = read(Response.of("\n".join(lines))).found
+    if answer is None or (len(lines) > 1 and not (isinstance(answer, tuple) and len(answer) == len(lines))):
+        return None
+    return found(reply, answer, "printed", program.start, program.end)
 
 
 def _close(text: str) -> str:

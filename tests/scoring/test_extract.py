@@ -249,7 +249,10 @@ PROGRAM = "found = [3, 5, 8]\nprint(len(found))"
     [
         (PROGRAM, ("3",), "printed"),
         (f"```python\n{PROGRAM}\n```", ("3",), "printed"),
-        (f"Let us count with a program.\n\n```\n{PROGRAM}\n```\n\nWhoever runs it will see how many there are, which takes no more than a second", ("3",), "printed"),
+        (f"Let us count with a program:\n\n```\n{PROGRAM}\n```", ("3",), "printed"),
+        (f"12\n```python\n{PROGRAM}\n```", None, "none"),
+        (f"{PROGRAM}\nprint('Done')", None, "none"),
+        (f"{PROGRAM}\nprint()\nprint('  ')", ("3",), "printed"),
         (f"```python\n{PROGRAM}\n```\nThe answer is 4.", ("4",), "sentence"),
         ("found = read('picture.png')\nprint(len(found))", None, "none"),
         ("found = []\nprint(found.index(3))", None, "none"),
@@ -260,6 +263,17 @@ PROGRAM = "found = [3, 5, 8]\nprint(len(found))"
 def test_a_program_answers_by_what_it_prints(response: str, wanted: tuple[str, ...] | None, rule: str) -> None:
     got = extract("fill_in_the_blank", response)
     assert (got.found, got.rule) == (wanted, rule)
+
+
+def test_several_lines_count_only_as_several_answers() -> None:
+    two = "x = [12, 14]\nprint(x[0])\nprint(x[1])"
+    assert extract("fill_in_the_blank", two, blanks=2).found == ("12", "14")
+    assert extract("fill_in_the_blank", two).found is None
+    letters = "for label in ['A', 'C']:\n    print(label)"
+    assert extract("multi_select", letters, labels=FOUR, option_texts=("",) * 4).found == ("A", "C")
+    assert choice(letters).found is None
+    values = "for label, size in zip('ABCD', (1, 2, 3, 4)):\n    print(f'{label}: {size}')"
+    assert choice(values).found is None
 
 
 def test_a_program_that_stands_in_the_question_is_no_answer() -> None:

@@ -60,7 +60,7 @@ def test_any_text_is_read_without_raising(text: str) -> None:
 @settings(max_examples=150, deadline=None)
 def test_any_labels_and_options_are_read_without_raising(text: str, labels: list[str], options: list[str]) -> None:
     for task_type in ("single_choice", "multi_select"):
-        got = extract(task_type, text, labels=tuple(labels), option_texts=tuple(options))
+        got = extract(task_type, text, question=options[-1], labels=tuple(labels), option_texts=tuple(options))
         assert got.found is None or set(got.found) <= set(labels)  # type: ignore[arg-type]
 
 
@@ -76,12 +76,14 @@ def test_any_two_texts_are_compared_without_raising(given: str, gold: str) -> No
      "选", "选A", "是", "A正确", "is ", " and", "\ud800", "(1) ", "1. a\n", "A. x\n", "answer:", "so ", "the answer is not A but ", "x=", "≈", "true false ", "statement is ",
      "|-|\n", "| Answer |\n|---|\n", "| A | yes |\n", "- ", "~~", "**a**", "__", "option 3 ", "第三个选项", "(a) ", "\nquestion: A answer: B ", "A is correct ", "but B is wrong ", "A could be right ",
      "true ✅", "1: ", "<a1>", "</a>", "first blank ", "it is true ", "[answer] ", "答案 ", "correct: A ", "DAGFE\n", "A\nB\n",
-     "$", "$$", "or possibly B ", "we get A as the answer ", "answer of A ", "if a, the answer would be A. b ", "a is called ", "**4**", "the case ", "|---|\n" + "__" * 9_000],
+     "$", "$$", "or possibly B ", "we get A as the answer ", "answer of A ", "if a, the answer would be A. b ", "a is called ", "**4**", "the case ", "print(1)\n", "x = 1\nprint(x)\n", "def f():\n    print(", "how many cats are there? there are 4 cats. ", "is it a cat? it is a cat. ", "|---|\n" + "__" * 9_000],
 )  # fmt: skip
 def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     began = time.process_time()
     for task_type in ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended"):
-        extract(task_type, text, labels=tuple("ABCD"), option_texts=("A cat", "2", "x", "true"), blanks=3)
+        for blanks, question in ((3, ""), (1, text[-30_000:])):
+            options = ("A cat", "2", "x", "true")
+            extract(task_type, text, question=question, labels=tuple("ABCD"), option_texts=options, blanks=blanks)
     same(text[:1900], "(1,2)")
     assert time.process_time() - began < 5

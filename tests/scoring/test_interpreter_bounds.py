@@ -34,14 +34,12 @@ HOSTILE = {
     "huge list of a range": "print(len(list(range(10 ** 12))))",
     "huge range": "print(len(range(10 ** 30)))",
     "long integer": "print(str(10 ** 5000))",
-    "long literal": "print(" + "9" * 4000 + ")",
     "long integer read": "print(int('9' * 100000))",
     "wide field": "print(f'{1:999999999}')",
     "wide computed field": "w = 10 ** 9\nprint(f'{1:{w}}')",
     "many decimals": "print(f'{1:.999999999f}')",
     "wide percent": "print('%999999999d' % 1)",
     "wide computed percent": "print('%*d' % (10 ** 9, 1))",
-    "padding": "print('a'.ljust(10 ** 9))",
     "join": "s = ','.join(['a' * 1000] * 90)\nprint(s.join([s] * 1000))",
     "replace": "print(('a' * 90000).replace('a', 'b' * 90000))",
     "replace nothing": "print(('a' * 90000).replace('', 'b' * 90000))",
@@ -58,6 +56,18 @@ HOSTILE = {
     "nested list": "l = []\nfor i in range(9000): l = [l]\nprint(l)",
     "nested key": "l = ()\nfor i in range(9000): l = (l,)\nprint({l: 1})",
     "nested zip": "z = [1, 2]\nfor i in range(9000): z = zip(z)\nprint(list(z))",
+    "nested generators": "g = [1]\nfor i in range(900): g = (x for x in g)\nprint(list(g))",
+    "generators never asked": "g = [1]\nfor i in range(9000): g = (x for x in g)\nwhile True: pass",
+    "a generator in a recursion": "def f(n): return sum(f(n - 1) for i in [1])\nprint(f(99))",
+    "nested map": "g = [1]\nfor i in range(900): g = map(str, enumerate(g))\nprint(list(g))",
+    "a generator of its own list": "l = [1]\nl.extend(x for x in l)\nprint(l)",
+    "wide zip": "l = [range(10 ** 9)] * 9000\nfor t in zip(*l): pass",
+    "filtered in vain": "print(list(filter(None, [0] * 9000)) * 9)\nwhile True: list(filter(None, [0] * 9000))",
+    "any in vain": "s = set(range(9000))\nwhile True: any(s)",
+    "format fields": "t = '{0}' * 20000\nwhile True: t.format('')",
+    "format of long texts": "s = 'a' * 90000\nprint('{0}{0}'.format(s))",
+    "format with a wide field": "print('{:999999999}'.format(1))",
+    "star targets": "while True: a, *b = range(99999)",
     "nested closures": "f = lambda: 0\nfor i in range(9000): f = (lambda f: lambda: f())(f)\nprint(f())",
     "keys of one hash": "print(len({i * (2 ** 61 - 1) for i in range(2000)}))",
     "tuples of one hash": (
@@ -70,9 +80,6 @@ HOSTILE = {
     "sort that never ends": "def k(x):\n    while True: pass\nprint(sorted([1, 2], key=k))",
     "factorial": "import math\nprint(math.factorial(10 ** 6) > 0)",
     "factorials": "import math\nwhile True: math.factorial(1000)",
-    "choices": "import math\nprint(math.comb(10 ** 6, 5 * 10 ** 5) > 0)",
-    "product": "import math\nprint(math.prod(range(1, 10 ** 5)) > 0)",
-    "modular power": "print(pow(3, 10 ** 3000, 10 ** 3000 + 1))",
     "printing": "while True: print('a' * 1000)",
     "many parameters": f"def f({_MANY}): pass\nfor i in range(1000): f({_MANY.replace('=0', '=1')})\nprint(1)",
     "many defaults": f"def f({_MANY}): pass\nfor i in range(1000): f()\nprint(1)",
@@ -81,10 +88,8 @@ HOSTILE = {
     "many names imported": f"for i in range(1000): import {', '.join(['a'] * 900)}\nprint(1)",
     "all names imported": "for i in range(9999): from math import *\nprint(1)",
     "many names of a comprehension": f"for i in range(1000): [0 for ({'a, ' * 900}) in []]\nprint(1)",
-    "many kinds": "k = (int,) * 9000\nfor i in range(1000): isinstance(1, k)\nprint(1)",
     "functions in functions": "print(" + "(lambda: " * 30 + "1" + ")()" * 30 + ")",
     "long text looked through": "s = 'a' * 90000\nfor i in range(1000): s.isalpha()\nprint(1)",
-    "generator never ends": "print(next(x for x in range(10 ** 12)))",
 }
 
 # Each reaches for what is not given, or does what only looks right: Python would fail, or prints what differs from run to run.
@@ -93,7 +98,12 @@ REFUSED = {
     "owner of a builtin": "print(print.__self__)",
     "globals of a function": "def f(): pass\nprint(f.__globals__)",
     "format field": "print('{0.__class__}'.format(1))",
-    "format with a spec": "print(format((), '>10'))",
+    "format field of a name": "print('{a.real}'.format(a=1))",
+    "format index": "print('{0[0]}'.format([1]))",
+    "format spec within a field": "print('{:{}}'.format(1, 9))",
+    "format fields with and without numbers": "print('{0}{}'.format(1, 2))",
+    "format without a value": "print('{} {}'.format(1))",
+    "format of a set": "print('{}'.format({1, 2}))",
     "dunder name": "print(__builtins__)",
     "import function": "__import__('os').system('true')\nprint(1)",
     "os": "import os\nprint(os.getcwd())",
@@ -117,6 +127,23 @@ REFUSED = {
     "a set of texts gone through": "for c in {'a', 'b'}: print(c)",
     "a set of texts sorted by length": "print(sorted({'a', 'b'}, key=len))",
     "the first of equals in a set": "print(max({'a', 'b'}, key=len))",
+    "a set of numbers in order": "print({1, 2})",
+    "a set within a list": "print([{1, 2}])",
+    "a set as a list": "print(list({1, 2}))",
+    "a set gone through": "print([c for c in {1, 2}])",
+    "a set unpacked": "a, b = {1, 2}\nprint(a)",
+    "a set as arguments": "print(*{1, 2})",
+    "a set joined": "print(','.join({'a', 'b'}))",
+    "a set numbered": "print(list(enumerate({1, 2})))",
+    "a set of floats summed": "print(sum({0.1, 0.2, 0.3, 1e16, -1e16}))",
+    "an element taken from a set": "print({1, 2}.pop())",
+    "not a number in a set": "n = float('nan')\nprint(min({n, 1.0, 2.0}))",
+    "not a number in a tuple in a set": "n = float('nan')\nprint(sorted({('a', n), ('a', 1.0)}))",
+    "not a number as a key": "print(len({float('nan'): 1}))",
+    "nonlocal without a function": "def f():\n    nonlocal x\n    x = 1\nf()\nprint(1)",
+    "too few values for a star": "a, *b, c = [1]\nprint(a)",
+    "two stars": "a, *b, *c = [1, 2]\nprint(a)",
+    "a list changed while it is sorted": "l = [2, 1]\nl.sort(key=lambda x: l.append(x) or x)\nprint(l)",
     "identity of numbers": "print(1000 is 500 * 2)",
     "a complex number": "print((-8) ** (1 / 3))",
     "a complex literal": "print(2j)",
@@ -139,10 +166,6 @@ REFUSED = {
     "argument given twice": "def f(a): return a\nprint(f(1, a=2))",
     "too many values": "a, b = 1, 2, 3\nprint(a)",
     "a list sought in a text": "print([] in 'a')",
-    "a format that is no text": "print(format(1, []))",
-    "an iterator kept": "k = 1\ng = (x * k for x in [1])\nk = 2\nprint(list(g))",
-    "an iterator used twice": "z = zip([1])\nprint(list(z), list(z))",
-    "an iterator with effects": "l = []\nm = [map(l.append, [1])]\nprint(l)",
     "sets changed in place": "a = b = {1}\na |= {2}\nprint(b)",
     "keywords for methods": "print('a b'.split(sep=None, x=1))",
 }
@@ -171,6 +194,16 @@ def test_what_nearly_passes_a_bound() -> None:
     assert printed("def f(n): return 0 if n == 0 else 1 + f(n - 1)\nprint(f(200))") is None
     assert printed("print(sum(range(10000)))") == "49995000\n"
     assert printed("print(f'{1:99}'.count(' '))") == "98\n"
+
+
+def test_iterators_ask_each_other_as_deep_however_deep_the_caller_is() -> None:
+    def run(depth: int, generators: int) -> str | None:
+        if depth:
+            return run(depth - 1, generators)
+        return printed(f"def f(n): return 1 if n == 0 else sum(f(n - 1) for i in [1])\nprint(f({generators}))")
+
+    assert run(0, 20) == run(600, 20) == "1\n"
+    assert run(0, 21) is run(600, 21) is None
 
 
 def test_steps_are_the_same_in_every_run_however_deep_the_caller_is() -> None:

@@ -23,7 +23,7 @@ print("How many:", math.floor(at_least(values, 30)))
 """
 
 
-def read(text: str) -> tuple[str, bool, str | None] | None:
+def read(text: str) -> tuple[str, bool, tuple[str, ...] | None] | None:
     response = Response.of(text)
     program = program_in(response)
     if program is None:
@@ -44,12 +44,12 @@ def read(text: str) -> tuple[str, bool, str | None] | None:
         (f"{PROGRAM}</s>", True),
         (f"<think>print(5)</think>\n{PROGRAM}", True),
         (f"The code:\n```python\n{PROGRAM}\n```", False),
-        (f"```python\n{PROGRAM}\n```\nOutput: 12", False),
-        (f"```python\n{PROGRAM}\n```\nThis prints 13.", False),
+        (f"To count them, I multiply.\n\n```python\n{PROGRAM}\n```\n", False),
+        (f"我们用程序计算：\n```python\n{PROGRAM}\n```", False),
     ],
 )
 def test_a_reply_that_is_a_program(text: str, whole: bool) -> None:
-    assert read(text) == (PROGRAM, whole, "12")
+    assert read(text) == (PROGRAM, whole, ("12",))
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,28 @@ def test_a_reply_that_is_a_program(text: str, whole: bool) -> None:
         "I would use print(12) here.",
         f"{PROGRAM}\nThis prints 12.",
         f"Here is the code:\n{PROGRAM}",
+        f"```python\n{PROGRAM}\n```\nOutput: 12",
+        f"```python\n{PROGRAM}\n```\nThis prints 13.",
+        f"This code has a mistake:\n```python\n{PROGRAM}\n```",
+        f"This doesn't work:\n```python\n{PROGRAM}\n```",
+        f"If there were four, one would write:\n```python\n{PROGRAM}\n```",
+        f"For example:\n```python\n{PROGRAM}\n```",
+        f"下面的代码有错误：\n```python\n{PROGRAM}\n```",
+        f"Multiplied\n```python\n{PROGRAM}\n```",
+        f"{'So ' * 80}:\n```python\n{PROGRAM}\n```",
+        f"# I cannot see the image.\n{PROGRAM}",
+        f"I'm sorry, here is some code:\n```python\n{PROGRAM}\n```",
+        "The code:\n```python\ndef f():\n    return 12\nf()\n```",
+        "print(12)\n",
+        "x = 5\ny = 3",
+        "x = 5",
+        "import math",
+        "print x",
         f"python\n{PROGRAM}\n12 cm",
         f"```python\n{PROGRAM}",
         f"```python\n{PROGRAM}\n```\nor\n```python\nprint(5)\n```",
         f"```js\n{PROGRAM}\n```",
         f"```{PROGRAM}```",
-        "def f():\n    print(12)",
-        "f = lambda: print(12)",
         "# print(12)",
         "x = 'print(12)'",
         "print(12",
@@ -82,12 +97,25 @@ def test_a_reply_that_is_no_program(text: str) -> None:
 @pytest.mark.parametrize(
     ("source", "output"),
     [
-        (COUNTED.strip(), "How many: 2"),
-        ("print(1)\nprint(2)\nprint()\nprint('  ')", "2"),
-        ("x = 1\nprint('a\\nb ')", "b"),
-        ("print(1, end=' ')\nprint(2)", "1 2"),
-        ("x = 1\nprint('°C', 'é')", "°C é"),
-        ("import numpy as np\nprint(3)", "3"),
+        (COUNTED.strip(), ("How many: 2",)),
+        ("print(1)\nprint(2)\nprint()\nprint('  ')", ("1", "2")),
+        ("x = 1\nprint('a\\nb ')", ("a", "b")),
+        ("print(1, end=' ')\nprint(2)", ("1 2",)),
+        ("x = 1\nprint('°C', 'é')", ("°C é",)),
+        ("import numpy as np\nprint(3)", ("3",)),
+        ("def main():\n    print(12)\n\nmain()", ("12",)),
+        ("def main():\n    print(12)\n\nif __name__ == '__main__':\n    main()", ("12",)),
+        ("def f():\n    print(12)", None),
+        ("f = lambda: print(12)", None),
+        ("def solve():\n    return 12\n\nsolve()", None),
+        ("import math\nx = 12\nx", None),
+        ("x = 0\nfor i in range(3):\n    x += i\nx", None),
+        ("# Assuming there are four\nx = 4\nprint(x)", ("4",)),
+        ("x = 4  # The correct answer is 8.\nprint(x)", None),
+        ("x = 8  # The correct answer is 8.\nprint('So', x)", ("So 8",)),
+        ("x = 'B'  # so the answer is B\nprint(x)", ("B",)),
+        ("x = 'B'  # so the answer is (C)\nprint(x)", None),
+        ("x = 8  # the answer is what is printed\nprint(x)", ("8",)),
         ("import numpy as np\nprint(np.sqrt(9))", None),
         ("import pandas as pd\nprint(pd.read_csv('data.csv').max())", None),
         ("from sympy import symbols\nx = symbols('x')\nprint(x)", None),
@@ -99,12 +127,12 @@ def test_a_reply_that_is_no_program(text: str) -> None:
         ("while True:\n    print(1)", None),
     ],
 )
-def test_the_output_of_a_program(source: str, output: str | None) -> None:
+def test_the_output_of_a_program(source: str, output: tuple[str, ...] | None) -> None:
     assert read(source) == (source, True, output)
 
 
 def test_a_reply_that_is_not_all_there_is_no_program() -> None:
-    assert read("x = 1\n" * 3000 + PROGRAM) == ("x = 1\n" * 3000 + PROGRAM, True, "12")
+    assert read("x = 1\n" * 3000 + PROGRAM) == ("x = 1\n" * 3000 + PROGRAM, True, ("12",))
     assert read("x = 1\n" * 4000 + PROGRAM) is None
     assert read(f"<think>\n{PROGRAM}") is None
     assert program_in(Response.of(PROGRAM, truncated=True)) is None

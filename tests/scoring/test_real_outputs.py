@@ -89,7 +89,7 @@ def test_free_answers_earn_no_credit_that_was_withheld() -> None:
 def test_fewer_replies_are_unparsed_than_by_the_makers() -> None:
     everything = [output for outputs in (mmlu_pro, mmmu_pro, mathvision, mathvista) for output in outputs(DATA)]
     read = sum(output.read() is not None for output in everything)
-    assert len(everything) == 2650 and read >= 2212 > sum(output.theirs is not None for output in everything) == 2200
+    assert len(everything) == 2650 and read >= 2211 > sum(output.theirs is not None for output in everything) == 2200
 
 
 def test_the_maintainers_unequal_pairs_earn_nothing() -> None:

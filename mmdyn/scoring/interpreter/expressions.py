@@ -9,10 +9,10 @@ from typing import Any
 from mmdyn.scoring.interpreter import methods, operators
 from mmdyn.scoring.interpreter.bounds import Refused
 from mmdyn.scoring.interpreter.machine import Machine, parameters_of
-from mmdyn.scoring.interpreter.values import Function, Scope, Work, drain, iterate, show
+from mmdyn.scoring.interpreter.values import Function, Item, Lazy, Scope, Work, elements, iterate, show
 
 _CONSTANTS = frozenset((int, float, bool, str, type(None)))
-_SEQUENCES = frozenset((list, tuple, str, range))
+_INDEXED = frozenset((list, tuple, str, range))
 
 
 def value(machine: Machine, node: ast.AST, scope: Scope) -> Any:
@@ -26,25 +26,27 @@ def value(machine: Machine, node: ast.AST, scope: Scope) -> Any:
 def assign(machine: Machine, target: ast.AST, given: Any, scope: Scope) -> Work:
     """Give a name, an element, or several of them a value."""
     if isinstance(target, ast.Name):
-        machine.effects += target.id in scope.declared
         scope.store(target.id, given)
     elif isinstance(target, ast.Subscript):
         holder = yield value(machine, target.value, scope)
         key = yield value(machine, target.slice, scope)
         put(machine, holder, key, given)
     elif isinstance(target, ast.Tuple | ast.List):
-        items = drain(machine.meter, given)
-        if len(items) != len(target.elts):
+        items = list(elements(machine.meter, given))
+        starred = [at for at, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+        for at in starred:
+            stop = len(items) - (len(target.elts) - at - 1)
+            items[at:stop] = [items[at:stop]]
+        if len(items) != len(target.elts) or len(starred) > 1:
             raise Refused("not as many values as targets")
         for part, item in zip(target.elts, items, strict=True):
-            yield assign(machine, part, item, scope)
+            yield assign(machine, part.value if isinstance(part, ast.Starred) else part, item, scope)
     else:
         raise Refused("such a target")
 
 
 def put(machine: Machine, holder: Any, key: Any, given: Any) -> None:
     """`holder[key] = given`."""
-    machine.effects += 1
     if type(holder) is dict:
         machine.meter.key(key, len(holder))
     elif type(holder) is not list or type(key) is not int:
@@ -56,7 +58,7 @@ def item_of(machine: Machine, holder: Any, key: Any) -> Any:
     """`holder[key]`; a slice comes as one."""
     if type(holder) is dict:
         return holder[machine.meter.key(key)]
-    if type(holder) not in _SEQUENCES:
+    if type(holder) not in _INDEXED:
         raise Refused("no elements")
     if type(key) is slice:
         machine.meter.pay(len(range(*key.indices(len(holder)))) // (32 if type(holder) in (str, range) else 1))
@@ -72,6 +74,8 @@ def targets(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Tuple | ast.List):
         for part in node.elts:
             yield from targets(part)
+    elif isinstance(node, ast.Starred):
+        yield from targets(node.value)
 
 
 def _constant(machine: Machine, node: ast.Constant, scope: Scope) -> Any:
@@ -122,7 +126,7 @@ def _elements(machine: Machine, nodes: list[ast.expr], scope: Scope) -> Work:
     items: list[Any] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            items += drain(machine.meter, (yield value(machine, node.value, scope)))
+            items += elements(machine.meter, (yield value(machine, node.value, scope)))
         else:
             items.append((yield value(machine, node, scope)))
     return items
@@ -182,7 +186,7 @@ def _lambda(machine: Machine, node: ast.Lambda, scope: Scope) -> Work:
     defaults = yield defaults_of(machine, node.args, scope)
     names = frozenset(parameters_of(node.args))
     machine.meter.pay(len(names))
-    return Function(node.args, defaults, lambda inner: value(machine, node.body, inner), scope, names, frozenset())
+    return Function(node.args, defaults, lambda inner: value(machine, node.body, inner), scope, names, {})
 
 
 def defaults_of(machine: Machine, parameters: ast.arguments, scope: Scope) -> Work:
@@ -214,52 +218,50 @@ def _formatted(machine: Machine, node: ast.FormattedValue, scope: Scope) -> Work
     elif node.conversion != -1:
         raise Refused("such a conversion")
     spec = (yield value(machine, node.format_spec, scope)) if node.format_spec else ""
-    return operators.formatted(machine.meter, given, spec) if spec else show(machine.meter, given)
+    return operators.formatted(machine.meter, given, spec)
 
 
-def _comprehension(
-    machine: Machine, generators: list[ast.comprehension], scope: Scope, make: Callable[[Scope], Work]
+def _loops(
+    machine: Machine, generators: list[ast.comprehension], outermost: Any, scope: Scope, make: Callable[[Scope], Work]
 ) -> Work:
-    """Run `make` for each turn of the loops. The first one's iterable is read outside, in the scope around."""
+    """Work that runs `make` for each turn of a comprehension's loops. `outermost`: the first one's iterable, which is read in
+    the scope around.
+    """
     local = [name for generator in generators for name in targets(generator.target)]
     machine.meter.pay(len(local))
-    outermost = yield value(machine, generators[0].iter, scope)
-    yield _turns(machine, generators, outermost, Scope(scope, frozenset(local)), make)
+    return _turns(machine, generators, iterate(outermost), Scope(scope, frozenset(local)), make)
 
 
 def _turns(
     machine: Machine,
     generators: list[ast.comprehension],
-    iterable: Any,
+    items: Iterator[Any],
     scope: Scope,
     make: Callable[[Scope], Work],
 ) -> Work:
     first, rest = generators[0], generators[1:]
     if first.is_async:
         raise Refused("an asynchronous comprehension")
-    for item in iterate(iterable):
+    for item in items:
         yield assign(machine, first.target, item, scope)
         for test in first.ifs:
             if not (yield value(machine, test, scope)):
                 break
         else:
             if rest:
-                inner = yield value(machine, rest[0].iter, scope)
-                yield _turns(machine, rest, inner, scope, make)
+                yield _turns(machine, rest, iterate((yield value(machine, rest[0].iter, scope))), scope, make)
             else:
                 yield make(scope)
 
 
-def _made_list(machine: Machine, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Work:
+def _made_list(machine: Machine, node: ast.ListComp | ast.SetComp, scope: Scope) -> Work:
     items: list[Any] = []
 
     def make(inner: Scope) -> Work:
         items.append((yield value(machine, node.elt, inner)))
 
-    work = _comprehension(machine, node.generators, scope, make)
-    if isinstance(node, ast.GeneratorExp):
-        return (yield machine.at_once(work, items))
-    yield work
+    outermost = yield value(machine, node.generators[0].iter, scope)
+    yield _loops(machine, node.generators, outermost, scope, make)
     return methods.as_set(machine.meter, items) if isinstance(node, ast.SetComp) else items
 
 
@@ -271,8 +273,17 @@ def _made_dict(machine: Machine, node: ast.DictComp, scope: Scope) -> Work:
         given = yield value(machine, node.value, inner)
         made[machine.meter.key(key, len(made))] = given
 
-    yield _comprehension(machine, node.generators, scope, make)
+    outermost = yield value(machine, node.generators[0].iter, scope)
+    yield _loops(machine, node.generators, outermost, scope, make)
     return made
+
+
+def _generator(machine: Machine, node: ast.GeneratorExp, scope: Scope) -> Work:
+    def make(inner: Scope) -> Work:
+        yield Item((yield value(machine, node.elt, inner)))
+
+    outermost = yield value(machine, node.generators[0].iter, scope)
+    return Lazy(machine.meter, machine.run(_loops(machine, node.generators, outermost, scope, make)))
 
 
 _EXPRESSIONS: dict[type[ast.AST], Callable[[Machine, Any, Scope], Any]] = {
@@ -280,5 +291,5 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Machine, Any, Scope], Any]] = {
     ast.Compare: _compare, ast.IfExp: _if, ast.List: _list, ast.Tuple: _tuple, ast.Set: _set, ast.Dict: _dict,
     ast.Subscript: _subscript, ast.Slice: _slice, ast.Attribute: _attribute, ast.Call: _call, ast.Lambda: _lambda,
     ast.JoinedStr: _f_string, ast.FormattedValue: _formatted, ast.ListComp: _made_list, ast.SetComp: _made_list,
-    ast.GeneratorExp: _made_list, ast.DictComp: _made_dict,
+    ast.GeneratorExp: _generator, ast.DictComp: _made_dict,
 }  # fmt: skip

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import GeneratorType
 from typing import Any
 
 from mmdyn.scoring.interpreter import methods
 from mmdyn.scoring.interpreter.bounds import DEEPEST_CALL, Meter, Refused
-from mmdyn.scoring.interpreter.values import Builtin, Function, Method, Once, Scope, Work
+from mmdyn.scoring.interpreter.values import Builtin, Function, Item, Method, Scope, Work
 
 
 class Machine:
-    """A run of one program. `printed`: its output so far; `effects`: how often it printed or changed a value."""
+    """A run of one program. `printed`: its output so far."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
         self.printed: list[str] = []
-        self.effects = 0
         self._depth = 0
 
-    def drive(self, work: Any) -> Any:
-        """Do a piece of work and all that it asks for; each piece begun and each value handed over is a step."""
+    def run(self, work: Any) -> Iterator[Any]:
+        """Do a piece of work and all that it asks for, as far as the next element is asked for that it hands over; each piece
+        begun and each value handed on is a step.
+        """
         stack: list[Work] = []
         while True:
             self.meter.pay()
             if type(work) is GeneratorType:
                 stack.append(work)
                 work = None
+            elif type(work) is Item:
+                yield work.value
+                work = None
             elif not stack:
-                return work
+                return
             try:
                 work = stack[-1].send(work)
             except StopIteration as done:
@@ -57,16 +61,6 @@ class Machine:
         value = yield function.run(scope)
         self._depth -= 1
         return value
-
-    def at_once(self, work: Work, items: list[Any]) -> Work:
-        """Do the work that fills `items`, and give them as an iterator. Refused where it has effects, because Python would do
-        it bit by bit, as the elements are asked for.
-        """
-        before = self.effects
-        yield work
-        if self.effects != before:
-            raise Refused("an iterator with effects")
-        return Once(iter(items), eager=True)
 
 
 def _bound(function: Function, positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:

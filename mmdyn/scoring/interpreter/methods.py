@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from mmdyn.scoring.interpreter.bounds import Meter, Refused
-from mmdyn.scoring.interpreter.values import Method, Module, drain
+from mmdyn.scoring.interpreter.operators import formatted
+from mmdyn.scoring.interpreter.values import Lazy, Method, Module, elements, members
 
 if TYPE_CHECKING:
     from mmdyn.scoring.interpreter.machine import Machine
 
-_DAY = ("year", "month", "day")
-_FIELDS: dict[type[Any], tuple[str, ...]] = {
-    date: _DAY,
-    datetime: (*_DAY, "hour", "minute", "second"),
-    timedelta: ("days", "seconds"),
-}
-_WIDEST = 1_000
+_FIELDS: dict[type[Any], tuple[str, ...]] = {date: ("year", "month", "day"), timedelta: ("days",)}
 _TEXT = (
-    "capitalize", "casefold", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdecimal", "isdigit", "islower",
-    "isnumeric", "isspace", "istitle", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rstrip",
-    "split", "splitlines", "startswith", "strip", "swapcase", "title", "upper",
+    "capitalize", "count", "endswith", "find", "index", "isalpha", "isdigit", "islower", "isupper", "lower", "lstrip",
+    "rstrip", "split", "startswith", "strip", "title", "upper",
 )  # fmt: skip
-_DATE = ("weekday", "isoweekday", "isoformat")
-_PLAIN: dict[type[Any], tuple[str, ...]] = {
-    float: ("is_integer",),
-    int: ("bit_length",),
-    date: _DATE,
-    datetime: (*_DATE, "date"),
-    timedelta: ("total_seconds",),
-}
-_OF_SETS = (
-    "union",
-    "intersection",
-    "difference",
-    "symmetric_difference",
-    "issubset",
-    "issuperset",
-    "isdisjoint",
-    "copy",
-)
+_SET_ALGEBRA = ("union", "intersection", "difference", "issubset", "issuperset")
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -62,7 +40,7 @@ def call(machine: Machine, method: Method, positional: Sequence[Any], named: dic
     return _METHODS[type(method.owner)][method.name](machine, method, *positional, **named)
 
 
-def as_set(meter: Meter, items: Sequence[Any]) -> set[Any]:
+def as_set(meter: Meter, items: Iterable[Any]) -> set[Any]:
     """The set of some elements, which are checked one by one."""
     made: set[Any] = set()
     for item in items:
@@ -70,11 +48,11 @@ def as_set(meter: Meter, items: Sequence[Any]) -> set[Any]:
     return made
 
 
-def as_dict(meter: Meter, pairs: Sequence[Any]) -> dict[Any, Any]:
+def as_dict(meter: Meter, pairs: Iterable[Any]) -> dict[Any, Any]:
     """The dict of some pairs, which are checked one by one."""
     made: dict[Any, Any] = {}
     for pair in pairs:
-        key, value = drain(meter, pair)
+        key, value = elements(meter, pair)
         made[meter.key(key, len(made))] = value
     return made
 
@@ -106,48 +84,67 @@ def _replace(machine: Machine, method: Method, old: str, new: str, /) -> str:
 
 
 def _join(machine: Machine, method: Method, items: Any, /) -> str:
-    parts = drain(machine.meter, items)
+    parts = list(elements(machine.meter, items))
     if not all(type(part) is str for part in parts):
         raise Refused("joins what is no text")
     machine.meter.text(sum(map(len, parts)) + len(method.owner) * len(parts))
     return str(method.owner.join(parts))
 
 
-def _padded(machine: Machine, method: Method, width: int, /, *fill: str) -> str:
-    if type(width) is not int or width > _WIDEST:
-        raise Refused("such a width")
-    return str(getattr(method.owner, method.name)(width, *fill))
+def _format(machine: Machine, method: Method, /, *values: Any, **named: Any) -> str:
+    """`"{} of {total:.2f}".format(…)`: fields that are numbered all or not at all, or named; nothing within one is reached for."""
+    parts = list(Formatter().parse(method.owner))
+    fields = [field for _, field, _, _ in parts if field is not None]
+    if "" in fields and any(field.isdecimal() for field in fields):
+        raise Refused("fields with and without numbers")
+    text, unnumbered = "", iter(values)
+    for literal, field, spec, conversion in parts:
+        text += literal
+        if field is not None:
+            if "{" in (spec or "") or conversion:
+                raise Refused("no such format")
+            given = (
+                named[field] if not field.isdecimal() and field else values[int(field)] if field else next(unnumbered)
+            )
+            text += formatted(machine.meter, given, spec or "")
+        machine.meter.text(len(text))
+    return text
 
 
 def _append(machine: Machine, method: Method, item: Any, /) -> None:
-    machine.effects += 1
     method.owner.append(item)
 
 
 def _extend(machine: Machine, method: Method, items: Any, /) -> None:
-    machine.effects += 1
-    method.owner.extend(drain(machine.meter, items))
+    extend(machine.meter, method.owner, items)
+
+
+def extend(meter: Meter, owner: list[Any], items: Any) -> None:
+    """Put the elements behind a list's: those of a Lazy one by one, because making them may look at the list."""
+    for item in items if isinstance(items, Lazy) else list(elements(meter, items)):
+        owner.append(item)
 
 
 def _moved(machine: Machine, method: Method, /, *arguments: Any) -> Any:
-    """insert, pop, reverse, clear, copy: the list's elements are moved."""
-    machine.effects += 1
+    """insert, pop, reverse, copy: the list's elements are moved."""
     machine.meter.pay(len(method.owner) // (1 if method.name == "copy" else 32))
     return getattr(method.owner, method.name)(*arguments)
 
 
 def _searched(machine: Machine, method: Method, item: Any, /) -> Any:
     """remove, index, count: the elements of a list or tuple are compared."""
-    machine.effects += method.name == "remove"
     machine.meter.weigh(method.owner, item)
     return getattr(method.owner, method.name)(item)
 
 
 def _sort(machine: Machine, method: Method, /, *, key: Any = None, reverse: Any = False) -> Any:
-    machine.effects += 1
     items = list(method.owner)
     machine.meter.pay(len(items))
-    method.owner[:] = yield sort(machine, items, key, reverse)
+    method.owner.clear()  # as Python does, so that a key that looks at the list finds nothing there
+    in_order = yield sort(machine, items, key, reverse)
+    if method.owner:
+        raise Refused("a list changed while it is sorted")
+    method.owner[:] = in_order
 
 
 def sort(machine: Machine, items: list[Any], key: Any, reverse: Any) -> Any:
@@ -167,63 +164,32 @@ def _get(machine: Machine, method: Method, key: Any, default: Any = None, /) -> 
 
 
 def _set_default(machine: Machine, method: Method, key: Any, default: Any = None, /) -> Any:
-    machine.effects += 1
     return method.owner.setdefault(machine.meter.key(key, len(method.owner)), default)
 
 
 def _pop_key(machine: Machine, method: Method, key: Any, /, *default: Any) -> Any:
-    machine.effects += 1
     return method.owner.pop(machine.meter.key(key), *default)
 
 
-def _update(machine: Machine, method: Method, given: Any = (), /, **named: Any) -> None:
-    machine.effects += 1
-    pairs = list(given.items()) if type(given) is dict else drain(machine.meter, given)
-    for key, value in as_dict(machine.meter, [*pairs, *named.items()]).items():
-        method.owner[machine.meter.key(key, len(method.owner))] = value
-
-
-def _copied(machine: Machine, method: Method, /) -> Any:
-    machine.meter.pay(len(method.owner))
-    return method.owner.copy()
-
-
-def _cleared(machine: Machine, method: Method, /) -> None:
-    machine.effects += 1
-    method.owner.clear()
-
-
 def _add(machine: Machine, method: Method, item: Any, /) -> None:
-    machine.effects += 1
     method.owner.add(machine.meter.key(item, len(method.owner)))
 
 
 def _without(machine: Machine, method: Method, item: Any, /) -> None:
-    machine.effects += 1
     getattr(method.owner, method.name)(machine.meter.key(item))
-
-
-def _set_update(machine: Machine, method: Method, items: Any, /) -> None:
-    machine.effects += 1
-    for item in drain(machine.meter, items, any_order=True):
-        method.owner.add(machine.meter.key(item, len(method.owner)))
 
 
 def _of_sets(machine: Machine, method: Method, /, *others: Any) -> Any:
     machine.meter.weigh(method.owner)
-    sets = [as_set(machine.meter, drain(machine.meter, other, any_order=True)) for other in others]
+    meter = machine.meter
+    sets = [as_set(meter, elements(meter, members(meter, other))) for other in others]
     return getattr(method.owner, method.name)(*sets)
 
 
 _METHODS: dict[type[Any], dict[str, Callable[..., Any]]] = {
-    str: {
-        **dict.fromkeys(_TEXT, _text),
-        **dict.fromkeys(("center", "ljust", "rjust", "zfill"), _padded),
-        "replace": _replace,
-        "join": _join,
-    },
+    str: {**dict.fromkeys(_TEXT, _text), "replace": _replace, "join": _join, "format": _format},
     list: {
-        **dict.fromkeys(("insert", "pop", "reverse", "clear", "copy"), _moved),
+        **dict.fromkeys(("insert", "pop", "reverse", "copy"), _moved),
         **dict.fromkeys(("remove", "index", "count"), _searched),
         "append": _append,
         "extend": _extend,
@@ -232,12 +198,10 @@ _METHODS: dict[type[Any], dict[str, Callable[..., Any]]] = {
     tuple: dict.fromkeys(("index", "count"), _searched),
     dict: {
         **dict.fromkeys(("items", "keys", "values"), _plain),
-        "get": _get, "setdefault": _set_default, "pop": _pop_key, "update": _update, "copy": _copied, "clear": _cleared,
+        "get": _get,
+        "setdefault": _set_default,
+        "pop": _pop_key,
     },
-    set: {
-        **dict.fromkeys(_OF_SETS, _of_sets),
-        **dict.fromkeys(("remove", "discard"), _without),
-        "add": _add, "update": _set_update, "clear": _cleared,
-    },
-    **{kind: dict.fromkeys(names, _plain) for kind, names in _PLAIN.items()},
-}  # fmt: skip
+    set: {**dict.fromkeys(_SET_ALGEBRA, _of_sets), **dict.fromkeys(("remove", "discard"), _without), "add": _add},
+    float: {"is_integer": _plain},
+}

@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import Any
 
-from mmdyn.scoring.interpreter import operators
-from mmdyn.scoring.interpreter.bounds import MOST_BITS, NUMBERS, Refused
+from mmdyn.scoring.interpreter.bounds import NUMBERS, Refused
 from mmdyn.scoring.interpreter.machine import Machine
-from mmdyn.scoring.interpreter.values import Builtin, Module, drain
+from mmdyn.scoring.interpreter.values import Builtin, Module, elements
 
-_OF_NUMBERS = (
-    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh degrees exp exp2 expm1 fabs floor fmod gcd hypot isclose"
-    " isfinite isinf isnan isqrt ldexp log log10 log1p log2 pow radians sin sinh sqrt tan tanh trunc"
-)
+_OF_NUMBERS = "acos asin atan atan2 ceil cos degrees exp fabs floor fmod gcd hypot isclose isqrt log log10 log2 pow radians sin sqrt tan"
 _LARGEST_FACTORIAL = 1_000
 _A_MEAN = 20
 
@@ -37,7 +33,7 @@ def _of_many(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the numbers that its only argument holds."""
 
     def run(machine: Machine, values: Any, /) -> Any:
-        items = drain(machine.meter, values)
+        items = list(elements(machine.meter, values))
         if not all(type(item) in NUMBERS for item in items):
             raise Refused("no numbers")
         machine.meter.pay(_A_MEAN * machine.meter.weigh(items))
@@ -53,44 +49,8 @@ def _factorial(machine: Machine, value: Any, /) -> Any:
     return machine.meter.number(math.factorial(value))
 
 
-def _choices(function: Callable[..., int]) -> Callable[..., Any]:
-    """comb and perm: the result has at most as many bits as the larger number has, for each of the smaller."""
-
-    def run(machine: Machine, of: Any, many: Any, /) -> Any:
-        if type(of) is not int or type(many) is not int or many * of.bit_length() > MOST_BITS:
-            raise Refused("such a number of choices")
-        machine.meter.pay(abs(many))
-        return machine.meter.number(function(of, many))
-
-    return run
-
-
-def _prod(machine: Machine, values: Any, /, *, start: Any = 1) -> Any:
-    for item in drain(machine.meter, values):
-        start = operators.binary(machine.meter, operators.TIMES, start, item)
-    return start
-
-
-def _lcm(machine: Machine, *values: Any) -> Any:
-    total = 1
-    for value in values:
-        if type(value) is not int:
-            raise Refused("no integer")
-        total = machine.meter.number(math.lcm(total, value))
-    return total
-
-
-def _dist(machine: Machine, one: Any, other: Any, /) -> Any:
-    return math.dist(drain(machine.meter, one), drain(machine.meter, other))
-
-
-def _time(kind: type[Any]) -> Callable[..., Any]:
-    def run(machine: Machine, *values: Any, **named: Any) -> Any:
-        if not all(type(value) in NUMBERS for value in (*values, *named.values())):
-            raise Refused("no numbers")
-        return kind(*values, **named)
-
-    return run
+def _date(machine: Machine, year: Any, month: Any, day: Any) -> date:
+    return date(year, month, day)
 
 
 def _module(names: dict[str, Any]) -> Module:
@@ -101,16 +61,10 @@ MODULES = {
     "math": _module(
         {
             **{name: _of_numbers(getattr(math, name)) for name in _OF_NUMBERS.split()},
-            **{name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")},
-            "factorial": _factorial, "comb": _choices(math.comb), "perm": _choices(math.perm), "prod": _prod,
-            "lcm": _lcm, "dist": _dist, "fsum": _of_many(math.fsum),
+            **{name: getattr(math, name) for name in ("pi", "e", "inf", "nan")},
+            "factorial": _factorial,
         }
     ),
-    "statistics": _module(
-        {
-            name: _of_many(getattr(statistics, name))
-            for name in ("mean", "fmean", "median", "median_low", "median_high", "mode", "stdev", "pstdev", "variance")
-        }
-    ),
-    "datetime": _module({"date": _time(date), "datetime": _time(datetime), "timedelta": _time(timedelta)}),
-}  # fmt: skip
+    "statistics": _module({"mean": _of_many(statistics.mean), "median": _of_many(statistics.median)}),
+    "datetime": _module({"date": _date}),
+}

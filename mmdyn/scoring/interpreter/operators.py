@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from mmdyn.scoring.interpreter.bounds import MOST_BITS, NUMBERS, VIEWS, Meter, Refused
-from mmdyn.scoring.interpreter.values import drain
+from mmdyn.scoring.interpreter.values import Lazy, elements, show
 
 _ARITHMETIC: dict[type[ast.operator], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -17,14 +17,14 @@ _ARITHMETIC: dict[type[ast.operator], Any] = {
     ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
 }  # fmt: skip
 ADD, TIMES, POWER = ast.Add, ast.Mult, ast.Pow
-_OF_SETS = (ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
+_SET_OPERATORS = (ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
 _ORDER: dict[type[ast.cmpop], Any] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }  # fmt: skip
 _UNARY: dict[type[ast.unaryop], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
-_SEQUENCES = frozenset((str, list, tuple))
-_TIMES = frozenset((date, datetime, timedelta))
+_JOINED = frozenset((str, list, tuple))
+_TIMES = frozenset((date, timedelta))
 _PLACE = re.compile(r"%[-+ 0#]{0,3}\d{0,2}(?:\.\d{1,2})?[dixXoeEfFgGsr%]")
 _SPEC = re.compile(r"(?:[^{}]?[<>=^])?[-+ ]?#?0?\d{0,2}[,_]?(?:\.\d{1,2})?[bdeEfFgGosxX%]?")
 
@@ -38,12 +38,12 @@ def binary(meter: Meter, kind: type[ast.operator], left: Any, right: Any) -> Any
         return meter.number(_ARITHMETIC[kind](left, right))
     if kind is ast.Mod and of_left is str:
         return _filled_in(meter, left, right)
-    if kind is ast.Add and of_left is of_right and of_left in _SEQUENCES:
+    if kind is ast.Add and of_left is of_right and of_left in _JOINED:
         _made(meter, of_left, len(left) + len(right))
-    elif kind is ast.Mult and {of_left, of_right} & _SEQUENCES and {of_left, of_right} & {int, bool}:
+    elif kind is ast.Mult and {of_left, of_right} & _JOINED and {of_left, of_right} & {int, bool}:
         sequence, times = (right, left) if of_left in NUMBERS else (left, right)
         _made(meter, type(sequence), len(sequence) * max(0, times))
-    elif kind in _OF_SETS and of_left is of_right is set:
+    elif kind in _SET_OPERATORS and of_left is of_right is set:
         meter.weigh(left, right)
     elif kind not in (ast.Add, ast.Sub) or not {of_left, of_right} <= _TIMES:
         raise Refused("no such operation")
@@ -87,14 +87,17 @@ def contains(meter: Meter, holder: Any, value: Any) -> bool:
         meter.pay(1 if type(value) is int else len(holder))  # only an integer is found without going through it
     elif kind in (list, tuple) or kind in VIEWS:
         meter.weigh(holder, value)
+    elif isinstance(holder, Lazy):
+        return any(compare(meter, ast.Eq, item, value) for item in elements(meter, holder))
     else:
-        holder = drain(meter, holder)
-        meter.weigh(holder, value)
+        raise Refused("no elements")
     return value in holder
 
 
 def formatted(meter: Meter, value: Any, spec: str) -> str:
-    """`format(value, spec)` of a number or a text, with a width and a precision of at most two digits."""
+    """`format(value, spec)`: with a spec of a number or a text, whose width and precision have at most two digits."""
+    if not spec:
+        return show(meter, value)
     if type(value) not in {*NUMBERS, str} or not _SPEC.fullmatch(spec):
         raise Refused("no such format")
     meter.weigh(value)
@@ -123,7 +126,7 @@ def _made(meter: Meter, kind: type[Any], length: int) -> None:
 def _filled_in(meter: Meter, template: str, values: Any) -> str:
     if "%" in _PLACE.sub("", template):
         raise Refused("no such format")
-    meter.weigh(template, values, ordered=True)
+    meter.weigh(template, [values])
     text: str = template % values
     meter.text(len(text))
     return text

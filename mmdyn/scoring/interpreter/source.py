@@ -9,17 +9,23 @@ LONGEST_SOURCE = 20_000
 DEEPEST_TREE = 200
 """Of a syntax tree, in levels. Far below the point where the parser's own limit (which moves with the caller's stack) is met."""
 
-# Python's tokenizer warns of other escapes and of a number run into what may be a keyword ("1if", "1.is"); warnings cannot
-# be switched off for one thread alone, so that such a text counts as no program.
-_ESCAPED = re.compile(r"(?:[^\\]|\\[\\'\"ntr\n])*+")
-_RUN_INTO = re.compile(r"(?<![\w.])(?=[\w.]*?\b\d)[\w.]*?(?:and|else|for|i[fns]|or|not)")
+# Python warns of other escapes (of these too, in bytes) and of a number run into a keyword ("1if", "1.is"); warnings cannot be
+# switched off for one thread alone, so that such a text counts as no program.
+_ESCAPED = re.compile(r"(?:[^\\]|\\[\\'\"abfnrtvxuU\n])*+")
+_BYTES = re.compile(r"\b[bB][rR]?['\"]")
+_RUN_INTO = re.compile(r"\b\d(?:[\da-fA-FxXoOjJ_.]{0,100}?(?:and|else|for|i[fns]|or|not)|[\da-fA-FxXoOjJ_.]{100})")
+_F_STRING = re.compile(r"\b[rR]?[fF][rR]?['\"]")
+_COMMENTS_AND_TEXTS = re.compile(
+    r"#[^\n]*" + "".join(rf"|{mark}(?:\\.|[^{mark[0]}\\]|{mark[0]}(?!{mark[1:]}))*+(?:{mark}|\Z)" for mark in ('"""', "'''"))
+    + "".join(rf"|{mark}(?:\\.|[^{mark}\\\n])*+{mark}?" for mark in "\"'"), re.DOTALL,
+)  # fmt: skip
 _OF_LOOPS = (ast.Break, ast.Continue)
 _WITH_JUMPS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def parse(source: str) -> ast.Module | None:
     """The syntax tree of a text, or None where it is no Python, too long, or nested too deeply."""
-    if len(source) > LONGEST_SOURCE or not _ESCAPED.fullmatch(source) or _RUN_INTO.search(source):
+    if len(source) > LONGEST_SOURCE or _warns(source):
         return None
     try:
         tree = ast.parse(source)
@@ -31,6 +37,13 @@ def parse(source: str) -> ast.Module | None:
         if not level:
             return tree if _jumps_fit(tree) else None
     return None
+
+
+def _warns(source: str) -> bool:
+    if not _ESCAPED.fullmatch(source) or ("\\u" in source.lower() and _BYTES.search(source)):
+        return True
+    code = source if _F_STRING.search(source) else _COMMENTS_AND_TEXTS.sub(" ", source)
+    return bool(_RUN_INTO.search(code))
 
 
 def _jumps_fit(tree: ast.Module) -> bool:

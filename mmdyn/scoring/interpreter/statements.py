@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,8 +14,9 @@ from mmdyn.scoring.interpreter.bounds import Meter, Refused
 from mmdyn.scoring.interpreter.builtins import BUILTINS
 from mmdyn.scoring.interpreter.expressions import assign, defaults_of, item_of, put, targets, value
 from mmdyn.scoring.interpreter.machine import Machine, parameters_of
+from mmdyn.scoring.interpreter.methods import extend
 from mmdyn.scoring.interpreter.modules import MODULES
-from mmdyn.scoring.interpreter.values import Function, Module, Scope, Work, drain, iterate
+from mmdyn.scoring.interpreter.values import Function, Module, Scope, Work, iterate
 
 _UNUSABLE = Module(None)
 
@@ -37,10 +39,10 @@ def output(tree: ast.Module, meter: Meter) -> str | None:
     scope.module = scope
     scope.names["__name__"] = "__main__"
     try:
-        left = machine.drive(_block(machine, tree.body, scope))
+        deque(machine.run(_block(machine, tree.body, scope)), maxlen=0)
     except Exception:  # whatever goes wrong in a program, it has no output
         return None
-    return None if left else "".join(machine.printed)
+    return "".join(machine.printed)
 
 
 def _block(machine: Machine, nodes: list[ast.stmt], scope: Scope) -> Work:
@@ -85,8 +87,7 @@ def _augmented(machine: Machine, node: ast.AugAssign, scope: Scope) -> Work:
 def _changed(machine: Machine, node: ast.AugAssign, before: Any, scope: Scope) -> Work:
     by = yield value(machine, node.value, scope)
     if type(before) is list and isinstance(node.op, ast.Add):
-        machine.effects += 1
-        before += drain(machine.meter, by)
+        extend(machine.meter, before, by)
         return before
     if type(before) in (list, set, dict):
         raise Refused("changed in place")
@@ -141,8 +142,10 @@ def _define(machine: Machine, node: ast.FunctionDef, scope: Scope) -> Work:
     if node.decorator_list:
         raise Refused("a decorator")
     machine.meter.pay(sum(1 for _ in ast.walk(node)))
-    declared = frozenset(name for part in _own(node) if isinstance(part, ast.Global) for name in part.names)
-    assigned = frozenset(name for part in _own(node) for name in _names(part)) - declared
+    declared = {name: scope.module for part in _own(node) if isinstance(part, ast.Global) for name in part.names}
+    for part in _own(node):
+        declared |= {name: scope.around(name) for name in part.names} if isinstance(part, ast.Nonlocal) else {}
+    assigned = frozenset(name for part in _own(node) for name in _names(part)).difference(declared)
     local = assigned | frozenset(parameters_of(node.args))
     for name in _annotations(node):
         scope.look_up(name)
@@ -216,6 +219,7 @@ def _import_from(machine: Machine, node: ast.ImportFrom, scope: Scope) -> Any:
 _STATEMENTS: dict[type[ast.stmt], Callable[[Machine, Any, Scope], Any]] = {
     ast.Expr: _expression, ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented, ast.If: _if,
     ast.While: _while, ast.For: _for, ast.Break: _jump, ast.Continue: _jump, ast.Pass: _nothing, ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
     ast.FunctionDef: _define, ast.Return: _return, ast.Assert: _assert, ast.Import: _import,
     ast.ImportFrom: _import_from,
 }  # fmt: skip

@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from mmdyn.scoring.interpreter.bounds import VIEWS, Meter, Refused, in_order
+from mmdyn.scoring.interpreter.bounds import DEEPEST_LAZY, VIEWS, Meter, Refused
 
 Work: TypeAlias = Generator[Any, Any, Any]
 """A piece of a run: it yields what it needs first (a value, or another piece of work) and returns its own value."""
 
-_DEEPEST_ONCE, _DEEPEST_SCOPE = 8, 20
-_SEQUENCES = frozenset((list, tuple, str, dict, range, *VIEWS))
+_DEEPEST_SCOPE = 20
+_ITERABLE = frozenset((list, tuple, str, dict, range, *VIEWS))
+_NOWHERE: Mapping[str, Scope] = {}
 
 
 class Builtin(Struct, frozen=True, eq=False):
@@ -45,34 +46,48 @@ class Function(Struct, frozen=True, eq=False):
     run: Callable[[Scope], Any]
     scope: Scope
     local: frozenset[str]
-    declared: frozenset[str]
+    declared: Mapping[str, Scope]
 
 
-class Once:
-    """What zip, map, or a generator expression gives: to be gone through once; a second time is refused.
+class Item(Struct, frozen=True, eq=False):
+    """What work yields where it hands over an element of a Lazy."""
 
-    `eager`: its elements are made already. Python makes them as they are asked for, which is the same as long as none is
-    kept under a name and nothing is changed while they are made.
+    value: Any
+
+
+class Lazy:
+    """What zip, map, or a generator expression gives: elements that are made when they are asked for, and only once.
+
+    `width`: the steps that each one costs.
     """
 
-    def __init__(self, items: Iterator[Any], eager: bool = False, depth: int = 1) -> None:
-        if depth > _DEEPEST_ONCE:
-            raise Refused("iterators nested too deeply")
-        self.eager, self.depth = eager, depth
-        self._items: Iterator[Any] | None = items
+    def __init__(self, meter: Meter, items: Iterator[Any], width: int = 1) -> None:
+        self._meter, self._items, self._width = meter, items, width
 
-    def take(self) -> Iterator[Any]:
-        items, self._items = self._items, None
-        if items is None:
-            raise Refused("an iterator used twice")
-        return items
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        self._meter.pay(self._width)
+        if self._meter.lazy == DEEPEST_LAZY:
+            raise Refused("iterators nested too deeply")
+        self._meter.lazy += 1
+        try:
+            return next(self._items)
+        finally:
+            self._meter.lazy -= 1
 
 
 class Scope:
-    """Names and what they stand for. `local`: names assigned to somewhere in this scope; `declared`: those said to be global."""
+    """Names and what they stand for. `local`: names assigned to somewhere in this scope; `declared`: where those said to be global
+    or nonlocal live.
+    """
 
     def __init__(
-        self, parent: Scope | None = None, local: frozenset[str] = frozenset(), declared: frozenset[str] = frozenset()
+        self,
+        parent: Scope | None = None,
+        local: frozenset[str] = frozenset(),
+        declared: Mapping[str, Scope] = _NOWHERE,
     ) -> None:
         self.names: dict[str, Any] = {}
         self.parent, self.local, self.declared = parent, local, declared
@@ -84,7 +99,7 @@ class Scope:
     def look_up(self, name: str) -> Any:
         scope: Scope | None = self
         while scope:
-            scope = scope.module if name in scope.declared else scope
+            scope = scope.declared.get(name, scope)
             if name in scope.names:
                 return scope.names[name]
             if name in scope.local:
@@ -93,35 +108,47 @@ class Scope:
         raise Refused(f"{name} is not defined")
 
     def store(self, name: str, value: Any) -> None:
-        if isinstance(value, Once) and value.eager:
-            raise Refused("an iterator kept for later")
-        (self.module if name in self.declared else self).names[name] = value
+        self.declared.get(name, self).names[name] = value
+
+    def around(self, name: str) -> Scope:
+        """The scope of the innermost function, from here outwards, that has this name."""
+        scope: Scope | None = self
+        while scope and scope is not self.module:
+            if name in scope.declared or name in scope.local:
+                return scope.declared.get(name, scope)
+            scope = scope.parent
+        raise Refused(f"{name} is in no function around")
 
 
-def iterate(value: Any, any_order: bool = False) -> Iterator[Any]:
-    """Go through a value as a loop does; the caller pays for each element. `any_order`: the order does not matter to it."""
-    if isinstance(value, Once):
-        return value.take()
-    if type(value) is set:
-        if not any_order:
-            in_order(value)
-    elif type(value) not in _SEQUENCES:
-        raise Refused("not iterable")
+def iterate(value: Any) -> Iterator[Any]:
+    """Go through a value as a loop does; the caller pays for each element."""
+    if type(value) is set and len(value) <= 1:
+        return iter(value)
+    if isinstance(value, Lazy):
+        return value
+    if type(value) not in _ITERABLE:
+        raise Refused("not iterable, or a set, whose order is nobody's to rely on")
     return iter(value)
 
 
-def drain(meter: Meter, value: Any, any_order: bool = False) -> list[Any]:
-    """All elements of a value, paid for one by one."""
-    items = []
-    for item in iterate(value, any_order):
+def elements(meter: Meter, value: Any) -> Iterator[Any]:
+    """The elements of a value, each paid for as it is asked for."""
+    for item in iterate(value):
         meter.pay()
-        items.append(item)
-    return items
+        yield item
+
+
+def members(meter: Meter, value: Any) -> Any:
+    """The value, a set as a list: for what does not depend on the order of its elements."""
+    if type(value) is not set:
+        return value
+    meter.pay(len(value))
+    return list(value)
 
 
 def show(meter: Meter, value: Any, write: Callable[[Any], str] = str) -> str:
     """The text that print gives a value (`repr`: the text it has within a list)."""
-    meter.weigh(value, ordered=True)
+    meter.weigh([value])
     text = write(value)
     meter.text(len(text))
     return text

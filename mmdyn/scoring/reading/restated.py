@@ -17,13 +17,15 @@ from mmdyn.scoring.reading.wording import (
     DOUBTS,
     HAN,
     MOST_WORDS,
+    MOSTLY,
     STOP,
     around_blank,
     asked,
     assertions,
     fills,
-    in_order,
     one_polarity,
+    shared_order,
+    stem,
     words,
 )
 from mmdyn.text import numerals
@@ -33,33 +35,53 @@ _YES = frozenset({"yes", "是", "是的", "对", "有", "能", "会"})
 _NO = frozenset({"no", "否", "不是", "错", "没有", "不能", "不会", "不对"})
 _AUXILIARIES = frozenset({"is", "was", "do", "have", "can", "will", "should", "must"})
 _ASIDE = ARTICLES | {"any", "indeed", "clearly", "also"}
-_MORE = frozenset({"more", "greater", "larger", "bigger", "higher"})
-_FEWER = frozenset({"fewer", "less", "smaller", "lower"})
 _SCALES = [
     (frozenset(up.split()), frozenset(down.split()))
     for up, down in (
-        ("greater larger bigger", "less smaller"), ("higher", "lower"), ("more", "less fewer"), ("longer taller", "shorter"),
-        ("older", "younger"), ("heavier", "lighter"), ("faster", "slower"), ("wider", "narrower"), ("warmer hotter", "colder cooler"),
+        ("more", "less fewer"), ("greater larger bigger", "less smaller"), ("higher", "lower"), ("longer taller", "shorter"),
+        ("older", "younger"), ("heavier", "lighter"), ("faster", "slower"), ("wider", "narrower"),
+        ("warmer hotter", "colder cooler"),
         ("better", "worse"), ("later", "earlier"), ("brighter", "darker"), ("thicker", "thinner"),
     )
 ]  # fmt: skip
 """Comparatives of one scale, and those of its other end."""
-_COMPARATIVES = frozenset().union(*(up | down for up, down in _SCALES), _MORE, _FEWER)
-_SOME = frozenset((
-    "some", "several", "many", "few", "most", "half", "part", "only", "least", "certain", "other", "another", "either", *numerals.WORDS,
-))  # fmt: skip
-"""Behind these "not" denies only that these do: some do not."""
+_OF_COUNTS = [(_SCALES[0][0] | _SCALES[1][0] | _SCALES[2][0], _SCALES[0][1] | _SCALES[1][1] | _SCALES[2][1])]
+"""Counts are more or fewer, greater or smaller, higher or lower: all the same."""
+_COMPARATIVES = frozenset[str]().union(*(up | down for up, down in _SCALES))
+_SOME = frozenset(map(stem, (
+    "some", "somebody", "someone", "something", "somewhere", "any", "anybody", "anyone", "anything", "one", "other",
+    "another", "either", "several", "many", "much", "few", "most", "more", "less", "fewer", "least", "enough",
+    "certain", "various", "numerous", "multiple", "countless", "plenty", "lot", "dozen", "hundred", "thousand",
+    "million", "couple", "pair", "handful", "bunch", "group", "number", "half", "part", "portion", "fraction",
+    "share", "third", "quarter", "rest", "majority", "minority", "percent", "percentage", "only", "sometimes",
+    "often", "usually", "mostly", "mainly", "generally", "frequently", "occasionally", "partly", "partially", "%",
+    "/", *numerals.WORDS,
+)))  # fmt: skip
+"""Behind these "not" denies only that these do: others may."""
+_OF_ONE = re.compile(
+    r"(?<!\b(?:of|in|on|by)\s)(?<!\b(?:with|from)\s)\b(?:[Aa]|an|An)\s(?!(?:is|was|does|do|did|has|can|will)\b)"
+    r"[^,]{1,200}?(?:\b(?:not|no|cannot|than)\b|n[’']t\b)"
+)
+"""A cat is not black: one of them, unlike "the top of a tree"; the letter A as a name has its verb behind it."""
+_WHOLES = frozenset(
+    {"all", "both", "each", "every", "none", "number", "sum", "top", "side", "end", "value", "length", "area"}
+)
+"""The value of x is one thing; tons of cats are some."""
+_SOME_ZH = re.compile(
+    r"[一二两三四五六七八九十百千万](?!定)|\d(?!\d*年)|[%某各谁]|(?<![这那])些|有[的人时]|[多少][数于]|[许好很大最至不][多少]"
+    r"|若干|部分|[几数][只个名人条张]|个别|另|其[余他]|[过大]半|半数|[通经常]常|往往"
+)
 _VERB_ZH = re.compile(r"是|会|能|可以|有|等于|[大小多少高低]于|属于|在|相交|平行|垂直")
 _CHOSEN_ZH = re.compile(r"(?P<yes>是|有|会|能|可以?)(?P<no>不|没)(?P=yes)")
 _COMPARED_ZH = re.compile(r"(?P<one>.{1,40})比(?P<other>.{1,40})(?P<how>多|少|大|小|高|低|长|短|快|慢|重|轻)")
 _TURNED_ZH = dict(zip("多少大小高低长短快慢重轻", "少多小大低高短长慢快轻重", strict=True))
+_YEAR = re.compile(r"[12]\d{3}")
 _LOOSE_ZH = re.compile(r"[\s,.:;。、*]+")
 
 _COPULAS = frozenset({"is", "was", "be", "equal"})
 _PROGRESSIVE = re.compile(r"\b(?:what|which|who)\b[^?]{0,40}\b(?:is|are|was|were)\b.*ing$", re.IGNORECASE)
 """What is the owl eating: its subject and its object ask in one form."""
 _WH = frozenset({"what", "which", "who", "whom"})
-_MOSTLY = 0.8
 
 
 def restated_label(
@@ -90,7 +112,7 @@ def _says_yes(asking: str, said: str) -> bool | None:
     if HAN.search(asking):
         return _says_yes_zh(_LOOSE_ZH.sub("", asking), _LOOSE_ZH.sub("", said))
     question, lead = _asked_words(asking)
-    statement = _forms(said)
+    statement = _claim(said)
     if (
         not question
         or {"not", "no", "or"} & {*question}
@@ -104,19 +126,35 @@ def _says_yes(asking: str, said: str) -> bool | None:
         statement = statement[: -len(lead)]
     auxiliary, rest = question[0], question[1:]
     compared = _compared_alike(auxiliary, rest, statement)
-    return _inserted(auxiliary, rest, statement) if compared is None else compared
+    says = _inserted(auxiliary, rest, statement) if compared is None else compared
+    return None if says is False and _of_some(said, statement, auxiliary) else says
+
+
+def _of_some(said: str, statement: list[str], auxiliary: str) -> bool:
+    """Is what a sentence denies denied of some only ("3 cats are not black", "a cat …")? A year is no number of things."""
+    place = statement.index(auxiliary) if auxiliary in statement else len(statement)
+    subject = statement if "than" in statement and statement[:1] != ["there"] else statement[:place]
+    if _OF_ONE.search(said) or (subject[1:2] == ["of"] and subject[0] not in _WHOLES):
+        return True
+    if statement[:1] == ["there"] or subject[:2] == ["number", "of"]:
+        return False
+    return any(
+        each in _SOME or (each[0].isdigit() and not (_YEAR.fullmatch(each) and subject[at - 1] in ("in", "year")))
+        for at, each in enumerate(subject)
+        if not (each in _COMPARATIVES and subject[at + 1 : at + 2] == ["than"])
+    )
 
 
 def _asked_words(asking: str) -> tuple[list[str], list[str]]:
     """The words of a yes/no question from its auxiliary on, and those of a phrase that leads in to it; none of any other question."""
     for comma in [0, *(each.end() for each in re.finditer(r",\s", asking[:400]))][:5]:
-        question = _forms(asking[comma:])
+        question = _claim(asking[comma:])
         if question and question[0] in _AUXILIARIES:
-            return question, _forms(asking[:comma])
+            return question, _claim(asking[:comma])
     return [], []
 
 
-def _forms(text: str) -> list[str]:
+def _claim(text: str) -> list[str]:
     """The words without articles and without what only links ("that are")."""
     found = [word.form for word in words(text[:2000], without=_ASIDE)]
     linked = [each in ("that", "which") and found[at + 1 : at + 2] == ["is"] for at, each in enumerate(found)]
@@ -131,7 +169,7 @@ def _inserted(auxiliary: str, rest: list[str], statement: list[str]) -> bool | N
         if statement[at] == auxiliary:
             denied = statement[at + 1 : at + 2] == ["not"]
             if statement[:at] + statement[at + 1 + denied :] == rest:
-                return None if denied and _SOME & {*statement[:at]} else not denied
+                return not denied
             there_is_no = statement[:at] == ["there"] and statement[at + 1 : at + 2] == ["no"] and rest[1:2] != ["more"]
             if there_is_no and ["there", *statement[at + 2 :]] == rest:
                 return False
@@ -185,7 +223,7 @@ def _comparison(forms: list[str]) -> _Comparison | None:
 
 def _direction(said: str, wanted: str, counted: bool) -> bool | None:
     """Do two comparatives point one way (greater, larger), or apart (greater, less)? None where they measure different things."""
-    scales = [(_MORE, _FEWER)] if counted else _SCALES
+    scales = _OF_COUNTS if counted else _SCALES
     ways = {(said in up) == (wanted in up) for up, down in scales if said in up | down and wanted in up | down}
     return ways.pop() if len(ways) == 1 else None
 
@@ -198,11 +236,11 @@ def _says_yes_zh(asking: str, said: str) -> bool | None:
     if asking.count("是否") == 1 and not chosen:
         before, behind = asking.split("是否")
         denials = ("不", "不是", "并不", "并不是") + (("没", "并没") if behind[:1] == "有" else ())
-        return True if said in (before + behind, before + "是" + behind) else _one_of(said, before, denials, behind)
+        return True if said in (before + behind, before + "是" + behind) else _denied_zh(said, before, denials, behind)
     if len(chosen) == 1 and not asking.endswith("吗"):
         before, behind = asking[: chosen[0].start()], asking[chosen[0].end() :]
         yes, no = chosen[0]["yes"], chosen[0]["no"] + chosen[0]["yes"]
-        return True if said == before + yes + behind else _one_of(said, before, (no, "并" + no), behind)
+        return True if said == before + yes + behind else _denied_zh(said, before, (no, "并" + no), behind)
     if not asking.endswith("吗"):
         return None
     claim, verbs = asking[:-1], list(_VERB_ZH.finditer(asking))
@@ -211,17 +249,19 @@ def _says_yes_zh(asking: str, said: str) -> bool | None:
     one, other = _COMPARED_ZH.fullmatch(claim), _COMPARED_ZH.fullmatch(said)
     if said == claim:
         return True
-    if one and other and {one["how"], _TURNED_ZH[one["how"]]} >= {other["how"]}:
+    if one and other and not _SOME_ZH.search(said) and other["how"] in (one["how"], _TURNED_ZH[one["how"]]):
         straight, crossed = one.group(1, 2) == other.group(1, 2), one.group(1, 2) == other.group(2, 1)
         return straight == (one["how"] == other["how"]) if straight != crossed else None
     if len(verbs) != 1 or one:
         return None
     denials = ("没", "并没") if verbs[0][0] == "有" else ("不", "并不")
-    return _one_of(said, claim[: verbs[0].start()], denials, claim[verbs[0].start() :])
+    return _denied_zh(said, claim[: verbs[0].start()], denials, claim[verbs[0].start() :])
 
 
-def _one_of(said: str, before: str, between: tuple[str, ...], behind: str) -> bool | None:
-    return False if any(said == before + each + behind for each in between) else None
+def _denied_zh(said: str, before: str, between: tuple[str, ...], behind: str) -> bool | None:
+    """False where the sentence is what is asked with a denial before its verb; of some (三只鸟不会飞) that says nothing."""
+    denied = any(said == before + each + behind for each in between) and not _SOME_ZH.search(before)
+    return False if denied else None
 
 
 def _named(
@@ -270,20 +310,21 @@ def _takes_its_place(asking: list[str], before: list[str], behind: list[str]) ->
     said = before + behind
     if not _WH & {*asking} or (DOUBTS & {*said}) - {*asking} or not one_polarity(asking, said):
         return False
-    kind = asking[next(at for at, each in enumerate(asking) if each in _WH) :][1:2]
+    kind = asking[next(at for at, each in enumerate(asking) if each in _WH) :][1:2]  # which animal
     wanted, content = ([each for each in forms if each not in STOP and each not in _WH] for forms in (asking, said))
     needed = [each for each in wanted if each not in kind]
-    if not content or {*content} - {*wanted} or len({*content} & {*needed}) < _MOSTLY * len({*needed}):
+    says_more = bool({*content} - {*wanted})
+    if says_more or not content or len({*content} & {*needed}) < MOSTLY * len({*needed}):
         return False
-    order, inverted, turned = in_order(needed, content), "do" in asking, "by" in asking and "by" not in said
-    first, last = ({*forms} <= STOP for forms in (before, behind))
-    if not first and before[-1] in STOP - _COPULAS and before[-1] != asking[-1]:
-        return False  # The cat ate with the fish
-    if turned:
+    opens, closes = ({*forms} <= STOP for forms in (before, behind))
+    with_another = not opens and before[-1] in STOP - _COPULAS and before[-1] != asking[-1]
+    if with_another:  # What did the cat eat? The cat ate with the fish.
+        return False
+    if "by" in asking and "by" not in said:  # What is eaten by the owl? The owl eats the mouse.
         agents = {*asking[asking.index("by") :]}
-        return last and [each in agents for each in content] == sorted(
-            (each in agents for each in content), reverse=True
-        )
-    if order < 1 or ("by" in said) != ("by" in asking) or first == last:
+        parts = [each in agents for each in content]
+        return closes and parts == sorted(parts, reverse=True)
+    if ("by" in said) != ("by" in asking) or opens == closes or shared_order(needed, content) < 1:
         return False
-    return not inverted if first else inverted or before[-1] in _COPULAS
+    asks_for_object = "do" in asking
+    return not asks_for_object if opens else asks_for_object or before[-1] in _COPULAS

@@ -9,14 +9,17 @@ from mmdyn.scoring.reading.wording import (
     DOUBTS,
     HAN,
     MOST_WORDS,
+    MOSTLY,
+    PICTURES,
     STOP,
     Word,
     around_blank,
     asked,
     assertions,
     fills,
-    in_order,
     one_polarity,
+    shared_order,
+    stem,
     words,
 )
 from mmdyn.text import numerals
@@ -31,32 +34,37 @@ _WHICH_YEAR = re.compile(
 _WHAT_IS = re.compile(r"\bwhat\s(?:is|was|are|were)\s", re.IGNORECASE)
 _WHAT_PERCENT = re.compile(r"\bwhat\spercent(?:age)?\s", re.IGNORECASE)
 _SAME = {"remov": "subtract", "remain": "left"}
-_ADDED = frozenset(
-    {"total", "exactly", "about", "approximately", "around", "only", "just", "altogether", "after", "once"}
-)
+_ADDED = frozenset((
+    "total", "exactly", "about", "approximately", "around", "only", "just", "altogether", "after", "once", "≈", "~",
+))  # fmt: skip
 """What a statement may say of a number beyond its question: an estimate is an answer, and is compared as any other number."""
 _BOUNDS = frozenset((
     "than", "least", "most", "over", "under", "up", "to", "between", "from", "nearly", "almost", "and", "or", "before", "after", "until",
     "since", "by", "not", "no", "times", "first", "next", "every", "per", "below", "above", "within", "number",
 ))  # fmt: skip
 _ASKED_FOR = frozenset({"many", "year", "percent", "percentag", "money"})
-_SHOWN = frozenset({"imag", "image", "pictur", "picture", "figur", "figure", "graph", "chart", "diagram", "photo"})
+_PICTURES = frozenset(map(stem, PICTURES))
 _TENSES = frozenset({"is", "was", "will", "would"})
 _IN_YEAR = frozenset({"in", "year", "is", "was", "during"})
-_IS = frozenset({"is", "was", "of", "equal", "about", "approximately", "around", "exactly"})
+_IS = frozenset({"is", "was", "of", "equal", "about", "approximately", "around", "exactly", "≈", "~"})
 _WORDS = "|".join(numerals.WORDS)
+_CURRENCY = "$€£¥"
 _NUMBER = re.compile(
-    rf"(?:(?<![\w.)%])-)?[$€£¥]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_WORDS})(?:-(?:{_WORDS}))?\b", re.IGNORECASE
+    rf"(?:(?<![\w.)%])[-−])?(?:[{_CURRENCY}]\s?)?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_WORDS})(?:-(?:{_WORDS}))?\b",
+    re.IGNORECASE,
 )
-_UNIT = re.compile(r"\s?(%|°[CF]?|[A-Za-z]{1,20}(?:\^?[23](?!\d))?)")
+_UNIT = re.compile(r"\s?([%‰℃℉]|°[CF]?|[A-Za-z]{1,20}(?:\^?[23](?!\d))?)")
 _YEAR = re.compile(r"[12]\d{3}")
 _IN_A_SUM = frozenset("0123456789 $€£.,+-*/x×÷()%=")
-_TOUCHES = ".,:/^_\\-–~"
-_MOSTLY, _IN_ORDER, _ALL_OF_IT = 0.85, 0.6, 0.8
-_LONGEST, _LONGEST_NUMBER, _MOST_NUMBERS = 500, 25, 12
+_IN_ORDER = 0.8
+"""Of the words that a statement shares with its question so many stand in its order.
+
+Set after the same replies as `MOSTLY`: all up to 0.8 read the same, 0.9 one fewer.
+"""
+_LONGEST, _LONGEST_NUMBER, _MOST_NUMBERS, _NEAR = 500, 25, 12, 12
 
 _ASKED_ZH = re.compile(r"多少|几|哪一?(?=年)")
-_NUMBER_ZH = re.compile(rf"\d+(?:\.\d+)?|[{numerals.HAN}]+")
+_NUMBER_ZH = re.compile(rf"[-−]?\d+(?:,\d{{3}})*(?:\.\d+)?|[{numerals.HAN}]+")
 _BETWEEN_ZH = re.compile(r"[一二两三四五六七八九]{2}")
 _LOOSE_ZH = re.compile(r"[\s,.:;?。、*]|(?<=剩)下")
 _THINGS_ZH = re.compile(r"(?<=[个件])(?:物体|物品|东西)$")
@@ -81,11 +89,11 @@ def restated_value(response: Response, question: str) -> tuple[int, int] | None:
 def _value(text: str, question: str, asking: str, start: int, end: int) -> tuple[int, int] | None:
     text = _without_sum(text[:end], start)
     numbers = list(_NUMBER.finditer(text, start, end))
-    if len(numbers) > _MOST_NUMBERS or not all(_alone(text, each) for each in numbers):
+    if len(numbers) > _MOST_NUMBERS or not all(_alone(text, *each.span()) for each in numbers):
         return None
     gap = around_blank(asking)
     if gap:
-        sides = ((_forms(text[start : each.start()]), _forms(text[each.end() : end])) for each in numbers)
+        sides = ((_forms(text[start : each.start()].rstrip(" ≈~")), _forms(text[each.end() : end])) for each in numbers)
         return next((each.span() for each, side in zip(numbers, sides, strict=True) if fills(gap, *side)), None)
     given, needed = _amounts(question[-4000:]), _amounts(asking) - {"1"}
     new = [each for each in numbers if _amount(each[0]) not in given]
@@ -112,16 +120,31 @@ def _without_sum(text: str, start: int) -> str:
     return text[:at] + " " * (equals + 1 - at) + text[equals + 1 :] if summed else text
 
 
-def _alone(text: str, number: re.Match[str]) -> bool:
-    """Does the number stand for itself: no part of a range, a fraction, a clock's time, a name or an ordinal?"""
-    before, behind = text[max(0, number.start() - 1) : number.start()], text[number.end() : number.end() + 2]
-    if before.isalnum() or (before and before in _TOUCHES) or (behind and behind[0] in "/^_-–~"):
-        return False
-    if len(number[0]) > _LONGEST_NUMBER:
-        return False
-    if behind[:1] and behind[0] in ".,:":
-        return not behind[1:].isalnum()
-    return not behind[:1].isalpha() or bool(_unit(text, number.end(), len(text)))
+def _alone(text: str, start: int, end: int) -> bool:
+    """Does a number stand for itself: no part of a root, a product, a range, a fraction, a clock's time, a name or an ordinal?
+
+    What stands next to it, with or without a space, is a letter, a comma or stop, a known unit, the text's end, or "is", "=" or "≈".
+    """
+    end += len(_unit(text, end, len(text)))
+    return start + _LONGEST_NUMBER >= end and _free_before(text, start) and _free_behind(text, end)
+
+
+def _free_before(text: str, start: int) -> bool:
+    left = text[max(0, start - _NEAR) : start].rstrip("*")
+    near, parted = left.rstrip(" \t"), left != left.rstrip()
+    if near[-1:] in ("=", ":", "≈", "~"):  # mean = 5; is ~5
+        return near[:-1].rstrip(" \t")[-1:].isalpha()
+    if near[-1:] in (".", "!", "?", ",", ";"):
+        return parted
+    return near[-1:] in ("", "\n", "。", "，", "；") or bool(HAN.match(near[-1])) or (near[-1].isalpha() and parted)
+
+
+def _free_behind(text: str, end: int) -> bool:
+    right = text[end : end + _NEAR].lstrip("*")
+    near = right.lstrip(" \t")
+    if near[:1] in (".", ",", ";"):  # 5.x, 5,3
+        return not near[1:2].isalnum()
+    return near[:1] in ("", "\n", "。", "，", "；") or bool(HAN.match(near)) or (near[0].isalpha() and near != right)
 
 
 def _unit(text: str, start: int, end: int) -> str:
@@ -147,7 +170,7 @@ def _fits(asking: str, number: str, before: list[str], behind: list[str], unit: 
     if _WHICH_YEAR.search(asking):
         return bool(_YEAR.fullmatch(number)) and not unit and (last in _IN_YEAR or not before)
     if _HOW_MUCH.search(asking):
-        return number.lstrip("-")[:1] in "$€£¥" or bool(unit)
+        return number.lstrip("-−")[:1] in _CURRENCY or bool(unit)
     if _WHAT_PERCENT.search(asking):
         return unit.strip() in ("%", "percent")
     return bool(_WHAT_IS.search(asking)) and last in _IS and {*behind} <= {*_forms(unit)}
@@ -155,26 +178,39 @@ def _fits(asking: str, number: str, before: list[str], behind: list[str], unit: 
 
 def _says_it(question: str, asking: str, said: list[Word]) -> bool:
     """Does a sentence, but for its number, say what the question says, and nothing else?"""
-    everything, wanted, forms = _forms(question[-4000:]), _forms(asking), _as_forms(said)
-    if max(len(wanted), len(said)) > MOST_WORDS or not one_polarity(wanted, forms) or _than(wanted) != _than(forms):
+    wanted, forms = _forms(asking), _as_forms(said)
+    if max(len(wanted), len(said)) > MOST_WORDS or not _agree(wanted, forms):
         return False
-    if (
-        (DOUBTS & {*forms}) - {*wanted, "only"}
-        or ("to" in forms and "to" not in wanted)
-        or not _one_tense(wanted, forms)
-    ):
-        return False
-    needed, content = ([each for each in of if each not in STOP | _ADDED] for of in (wanted, forms))
     measure = _HOW_MUCH.search(asking)
-    needed = [each for each in needed if each not in (*_ASKED_FOR, *_forms(measure[0] if measure else ""))]
-    added = {*content} - {*wanted} - (_ASKED_FOR if _WHICH_YEAR.search(asking) else _SHOWN)
-    if {"after", "once"} & {*forms} - {*wanted}:
-        whole = {each for each in everything if each not in STOP | _ADDED | _ASKED_FOR}
-        added = added - {*everything} if len(whole & {*content}) >= _ALL_OF_IT * len(whole) else added | {"after"}
-    covered = bool(needed) and len({*content} & {*needed}) >= _MOSTLY * len({*needed})
-    moved = {*_counted(asking)}
-    told, order = ([each for each in of if each in needed and each not in moved | {"left"}] for of in (content, needed))
-    return covered and not added and (len(told) < 2 or in_order(order, told) >= _IN_ORDER)
+    asks = _ASKED_FOR | {*_forms(measure[0] if measure else "")}
+    needed, content = [each for each in _content(wanted) if each not in asks], _content(forms)
+    covered = bool(needed) and len({*content} & {*needed}) >= MOSTLY * len({*needed})
+    moved = {*_counted(asking), "left"}
+    order, told = ([each for each in of if each in needed and each not in moved] for of in (needed, content))
+    in_its_order = len(told) < 2 or shared_order(order, told) >= _IN_ORDER
+    return covered and in_its_order and not _says_more(question, asking, forms)
+
+
+def _agree(wanted: list[str], forms: list[str]) -> bool:
+    """Does a statement deny, doubt, bound, compare and date only what its question does?"""
+    doubted = (DOUBTS & {*forms}) - {*wanted, "only"}
+    reaches = "to" in forms and "to" not in wanted  # it rose to 5
+    compared_alike = _than(wanted) == _than(forms)
+    return one_polarity(wanted, forms) and not doubted and not reaches and compared_alike and _one_tense(wanted, forms)
+
+
+def _says_more(question: str, asking: str, forms: list[str]) -> bool:
+    """Has a statement a word that its question lacks? What was done before ("after removing …") is said as a whole."""
+    wanted, everything, content = {*_forms(asking)}, {*_forms(question[-4000:])}, {*_content(forms)}
+    added = content - wanted - (_ASKED_FOR if _WHICH_YEAR.search(asking) else _PICTURES)
+    if not {"after", "once"} & {*forms} - wanted:
+        return bool(added)
+    whole = everything - STOP - _ADDED - _ASKED_FOR
+    return bool(added - everything) or len(whole & content) < MOSTLY * len(whole)
+
+
+def _content(forms: list[str]) -> list[str]:
+    return [each for each in forms if each not in STOP | _ADDED]
 
 
 def _counted(asking: str) -> list[str]:
@@ -208,7 +244,7 @@ def _amounts(text: str) -> set[str]:
 
 def _amount(number: str) -> str:
     """A number in one spelling: two is 2."""
-    return str(numerals.WORDS.get(number.lower(), number.lstrip("$€£¥-").replace(",", "")))
+    return str(numerals.WORDS.get(number.lower(), number.lstrip(f"-− {_CURRENCY}").replace(",", "")))
 
 
 def _value_zh(text: str, question: str, asking: str, start: int, end: int) -> tuple[int, int] | None:
@@ -223,7 +259,7 @@ def _value_zh(text: str, question: str, asking: str, start: int, end: int) -> tu
         return None
     for number in list(_NUMBER_ZH.finditer(text, start, end))[:_MOST_NUMBERS]:
         left, right = _LOOSE_ZH.sub("", text[start : number.start()]), _LOOSE_ZH.sub("", text[number.end() : end])
-        if _BETWEEN_ZH.search(number[0]):
+        if _BETWEEN_ZH.search(number[0]) or not _alone(text[:end], *number.span()):
             continue
         if left == before and behind in (right, _THINGS_ZH.sub("", right)) and (before or behind):
             return number.span()
