@@ -130,6 +130,11 @@ _UNMEANT = (
 )
 """Before an announcement: it is not what is thought, perhaps so, what somebody says, or an instruction or an example."""
 _IS_UNMEANT = re.compile(rf"(?:{_UNMEANT})\Z")
+_HINTS_AT_UNMEANT = (
+    "think", "believe", "sure", "certain", "that", "perhaps", "maybe", "no", "says", "claim", "argues", "said", "choose", "pick", "select",
+    "ample", "不", "说",
+)  # fmt: skip
+"""One of these stands in whatever `_IS_UNMEANT` finds; they are looked for sooner than it is."""
 UNMEANT = re.compile(rf"(?:{_UNMEANT})(?:answer|答案)")
 _REACHED = re.compile(
     r"\b(?:get|gets|got|gives?|giving|yields?|obtain|obtained|have|reach|arrive\sat)\s(?:(?:an?|the|our)\s)?(?:final\s)?$"
@@ -227,11 +232,18 @@ def _asserted(before: str, word: str, kind: str) -> bool:
         return False
     if kind in ("选", "pick") and (_NOT_CHOSEN.search(before, len(before) - _LONGEST_NOT) or _BY_OTHERS.search(before)):
         return False
-    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or _IS_UNMEANT.search(before)):
+    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or _unmeant(before)):
         return False
     if word in ("correct:", "response:", "final:") and not _CLAUSE_BEGINS.search(before):
         return False
     return not _SUPPOSED.search(before)
+
+
+def _unmeant(before: str) -> bool:
+    for hint in _HINTS_AT_UNMEANT:
+        if hint in before:
+            return bool(_IS_UNMEANT.search(before))
+    return False
 
 
 def _declaration(low: str, start: int, link: re.Match[str], kind: str) -> Declared:
