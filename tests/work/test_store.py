@@ -170,7 +170,9 @@ def test_a_look_at_who_holds_a_file_keeps_nobody_out_however_long_it_takes(tmp_p
         with FileLock(tmp_path / ".looking.lock"), FileLock(tmp_path / "main.lock"):
             opening = pool.submit(Store, tmp_path)
             time.sleep(0.3)
-        opening.result(240).close()
+        with opening.result(240) as store:
+            store.put("k", "opened", b"after the look")
+    assert read_all(tmp_path) == {"opened": b"after the look"}
 
 
 def test_shared_writers_take_a_file_each(tmp_path: Path) -> None:
