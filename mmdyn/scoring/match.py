@@ -85,7 +85,7 @@ def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
         reactions = same_species(given, gold)
     if reactions is not None:
         return reactions
-    left, right = (_unwrapped(text if depth else joined(spelled(text))) for text in (given, gold))
+    left, right = (unwrapped(text if depth else joined(spelled(text))) for text in (given, gold))
     if left == right:
         return bool(left)
     if not (_MATHS.search(left) or _MATHS.search(right)) or not left or not right:
@@ -111,7 +111,7 @@ def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
     return same_algebra(left, right)
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Without brackets around the whole of one value: (x + 1), not (1, 2)."""
     inside = bracketed(text)
     while inside and inside[0] == "(" and inside[1] and len(parts_inside(inside[1])) == 1:

@@ -53,7 +53,7 @@ def spelled(text: str) -> str:
     Of LaTeX's commands those stay that have arguments or structure (\\frac, \\sqrt, \\sum, \\begin). Braces that LaTeX draws, and
     those of texts that are no LaTeX, become ⦃⦄. The time is linear in the length.
     """
-    text = text.replace("｛", "{").replace("｝", "}")
+    text = text.replace("｛", "{").replace("｝", "}").replace("√{", "\\sqrt{")
     if _IS_LATEX.search(text):
         if not _TABLE.search(text):
             text = _TWICE.sub(r"\\", text)

@@ -7,9 +7,12 @@ from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
-from mmdyn.scoring.match import same_number
+from mmdyn.scoring.equal.formulas import same_formula
+from mmdyn.scoring.equal.lists import joined
+from mmdyn.scoring.match import PLAIN, same_number, unwrapped
 from mmdyn.scoring.reading import languages
 from mmdyn.text.fold import fold
+from mmdyn.text.maths import spelled
 from mmdyn.text.normalise import clean
 from mmdyn.text.numbers import Number, read_number
 
@@ -54,6 +57,8 @@ _AFTER_LABEL = re.compile(r"[).:\]】、\s]{1,5}")
 _NUMBERED = re.compile(r"\W{0,3}(?:\d|[ivxIVX]{1,4}\b|[①-⑳一二三四五六七八九十])")
 _COUNT = re.compile(r"[\s(]{0,3}(\d{1,2})[).:、\]]\s{0,3}(?=\D)")
 _LONG_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{5,}")
+_DIGIT = re.compile(r"[\dπ√]|\\(?:pi|sqrt)")
+_PROSE = re.compile(r"(?<![\\A-Za-z{])(?!sqrt|sin|cos|tan|log)[A-Za-z]{3,}|[A-Za-z]{2,}\s[A-Za-z]{2,}|[\u3400-\u9fff]{2}")
 _LONGEST_OPTION, _LONGER = 2_000, 40
 
 
@@ -223,7 +228,15 @@ class Options:
         number = read_number(text) if not fits and self._numbers else None
         if not fits:
             fits = [label for label, option in self._numbers if same_number(number, option)] if number else []
+        fits = fits or self._valued(text)
         return fits[0] if len(fits) == 1 else None
+
+    def _valued(self, text: str) -> list[str]:
+        """The labels of the options that a formula equals by its values at points; no other process is asked."""
+        if not self._formulas or not _DIGIT.search(text) or _PROSE.search(text):
+            return []
+        formula = unwrapped(joined(spelled(text)))
+        return [label for label, option in self._formulas if same_formula(formula, option, PLAIN)]
 
     def _worded(self, text: str) -> list[str]:
         """The labels of the options whose words these are. Folding is dear: a long word that no option has says enough."""
@@ -282,6 +295,12 @@ class Options:
     def _numbers(self) -> list[tuple[str, Number]]:
         read = [(label, read_number(text)) for label, text in self._texts]
         return [(label, number) for label, number in read if number]
+
+    @cached_property
+    def _formulas(self) -> list[tuple[str, str]]:
+        """The options that are numbers or formulas, spelled; none where all are numbers, which `_numbers` compares."""
+        formal = [(label, unwrapped(joined(spelled(text)))) for label, text in self._texts if not _PROSE.search(text)]
+        return formal if len(formal) > len(self._numbers) else []
 
     def mentioned(self, low: str) -> set[str]:
         """The labels of the options whose text occurs, as whole words, in a lower-cased text."""
