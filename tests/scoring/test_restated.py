@@ -285,6 +285,8 @@ SLOPE = "The derivative of y at x=6 is ____ that at x=8"
 SLOPES = ("larger than", "equal to", "smaller than")
 LACKS = "From the food chain diagram below, which animal would most directly lack food if Mice get exterminated?"
 ANIMALS = ("Rabbit", "Deer", "Grasshopper", "Wolf")
+SHORTAGE = "Which organism would be most affected if there was a shortage of plants?"
+FOODS_EATEN = ("Grasshopper", "Snake", "Mouse", "Hawk")
 
 NAMED = [
     (FOOD, FOODS, "In the diagram of the food web, the loss of trees would most directly affect the horses, as they are connected to the trees in the pathway.", "A"),
@@ -301,6 +303,11 @@ NAMED = [
     ("Who did Ann meet?", ("Bob", "Cid"), "Ann met Bob.", "A"),
     ("Which planet is closest to the sun?", ("Mercury", "Venus"), "Mercury is the planet closest to the sun.", "A"),
     ("The ratio of AB to CD is ( )", ("2:1", "1:2"), "The ratio of AB to CD is 2:1, since AB is longer.", "A"),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, grasshoppers would be most affected.", "A"),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, then grasshoppers would be most affected.", "A"),
+    (SHORTAGE, FOODS_EATEN, "The mouse would be most affected if there was a shortage of plants.", "C"),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies.", "B"),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies. This is because it eats the grass.", "B"),
 ]  # fmt: skip
 
 UNNAMED = [
@@ -352,6 +359,18 @@ UNNAMED = [
     ("The value is ____.", ("5", "6"), "The value is −5."),
     ("What did the cat eat?", ("fish", "bird"), "I disagree. So the cat ate the fish."),
     ("What did the cat eat?", ("fish", "bird"), "The cat ate the fish, as nobody saw."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of hawks, grasshoppers would be most affected."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, grasshoppers would not be most affected."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, grasshoppers would be least affected."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of grasshoppers, plants would be most affected."),
+    (SHORTAGE, FOODS_EATEN, "Unless there was a shortage of plants, grasshoppers would be most affected."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, who eats grasshoppers would be most affected."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, grasshoppers might be most affected."),
+    (SHORTAGE, FOODS_EATEN, "If grasshoppers were most affected, there would be a shortage of plants."),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the cow dies, the grass is gone."),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies. This is what most people think."),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies. This is not certain."),
+    ("Which animal dies?", ("owl", "cow"), "If it rains, the cow dies."),
 ]  # fmt: skip
 
 LEFT = "Subtract all large purple spheres. Subtract all small gray things. How many objects are left?"
@@ -365,6 +384,8 @@ MUFFINS = "Colton wants to buy 1+3/10 kilograms of English muffins. How much wil
 BATH = "How much more does a navy blue bath mat cost than a yellow bath towel? (Unit: $)"
 NAIL = "Move the ruler to measure the length of the nail to the nearest inch. The nail is about (_) inches long."
 LEFT_ZH = "减去所有大的紫色球。还剩多少个物体？"
+WAR = "How many people in the image were born after the end of World War II?"
+LOWEST = "What is the lowest accuracy reported in the whole chart?"
 
 COUNTED = [
     (LEFT, "There are a total of 5 objects left, after subtracting the large purple spheres and the small gray things.", "5"),
@@ -426,6 +447,13 @@ COUNTED = [
     ("The rope is ____ m long.", "The rope is ≈5 m long.", "5"),
     ("最小值是多少？", "最小值是−5。", "−5"),
     ("最小值是（  ）。", "最小值是-5。", "-5"),
+    (WAR, "There are two people in the image who were born after the end of World War II.", "two"),
+    ("How many cars were made in 1990?", "There are 3 cars that were made in 1990.", "3"),
+    ("How many cars are in the yard?", "There are 3 cars which are in the yard.", "3"),
+    (LOWEST, "I see the image. The lowest accuracy reported in the whole chart is **0**. It is for the dataset **blast**.", "0"),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0.4. This is the accuracy of the last model.", "0.4"),
+    (LEFT, "There are 3 objects: a ball, a cylinder, and a square.\n\nThere are no large purple spheres in the image, so the number of objects is still 3.\n\nTherefore, there are **2** objects left in the image.", "2"),
+    (LEFT, "There are no small gray things. So there are 2 objects left.", "2"),
 ]  # fmt: skip
 
 UNCOUNTED = [
@@ -476,6 +504,22 @@ UNCOUNTED = [
     ("Which team won?", "The team that won is number 7."),
     ("", "There are 5 objects left."),
     (LEFT, ""),
+    (WAR, "There are two people in the image who were born before the end of World War II."),
+    (WAR, "There are two people in the image who are born after the end of World War II."),
+    (WAR, "There were two people in the image who would be born after the end of World War II."),
+    (WAR, "There are two people in the image, one of whom was born after the end of World War II."),
+    ("How many people are in the image?", "There are two people who were in the image."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is not certain."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is 0.4 for the last model."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. The next one is higher."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is easy to misread."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is what the caption claims."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is one of the many. And the lowest is four."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. Is it? It is for the dataset."),
+    (LEFT, "There are no objects. So there are 2 objects left."),
+    (LEFT, "There is no evidence. So there are 2 objects left."),
+    (LEFT, "There are no good reasons. So there are 2 objects left."),
+    (LEFT, "There are no large purple spheres, I think. So there are 2 objects left."),
     (LEFT_ZH, "还剩至少3个物体。"),
     (LEFT_ZH, "还剩3到4个物体。"),
     (LEFT_ZH, "可能还剩3个物体。"),

@@ -81,6 +81,7 @@ _LOOSE_ZH = re.compile(r"[\s,.:;。、*]+")
 _COPULAS = frozenset({"is", "was", "be", "equal"})
 _PROGRESSIVE = re.compile(r"\b(?:what|which|who)\b[^?]{0,40}\b(?:is|are|was|were)\b.*ing$", re.IGNORECASE)
 """What is the owl eating: its subject and its object ask in one form."""
+_CONDITIONS = frozenset({"if", "when"})
 _WH = frozenset({"what", "which", "who", "whom"})
 
 
@@ -286,6 +287,12 @@ def _named(
     gap = around_blank(asking)
     if gap is not None:
         return named[0] if fills(gap, before, behind) else None
+    if before and before[0] in _CONDITIONS:  # if the grass dies, (then) the cow …
+        if before[-1] == "then":
+            before = before[:-1]
+        if "," not in text[said[len(before) - 1].start : said[places[0]].start]:
+            return None
+        before, behind = [], behind + before
     takes = not _PROGRESSIVE.search(asking) and _takes_its_place([each.form for each in words(asking)], before, behind)
     return named[0] if takes else None
 
