@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from mmdyn.sample import Language, TaskType
+from mmdyn.scoring.reading.asked_sum import asked_sum
 from mmdyn.scoring.reading.blanks import read_blanks
 from mmdyn.scoring.reading.choice import read_choice
 from mmdyn.scoring.reading.extraction import Extraction, found, nothing
@@ -21,6 +23,12 @@ Reader = Callable[[Response], Extraction]
 
 _BY_FORM = ("none", "last_words", "last_line", "first_line")
 """Nothing was read, or what the form of a line suggests: a line that says the question as a statement goes before these."""
+
+_FORM_ASKED = re.compile(
+    r"simplif|simplest|\bforms?\b|rationali[sz]|\bexpress|\bexpand|\bfactor|\bconvert|\bwrit|化简|化[成为]|写成|表示|展开|分解",
+    re.IGNORECASE,
+)
+"""Does a question ask how a value is written? Then another way to write it is another answer."""
 
 _TRUTH = {"True": "Yes", "False": "No"}
 """What Python prints, where the options are yes and no."""
@@ -62,6 +70,13 @@ def extract(
     if program and program.whole:
         return _printed(reply, program, read, option_texts) or nothing(reply)
     extraction = read(reply)
+    one_text = task_type == "open_ended" or (task_type == "fill_in_the_blank" and blanks == 1)
+    if extraction.rule == "conflict" and one_text and (place := asked_sum(reply, question)):
+        text = reply.text[slice(*place)]
+        return found(reply, text if task_type == "open_ended" else (text,), "boxed", *place)
+    if extraction.rule == "value" and extraction.span:  # the question's own formula has the right option's value
+        said = _close(response[slice(*extraction.span)]).strip("$.。")
+        return nothing(reply) if _FORM_ASKED.search(question) or said in _close(question) else extraction
     if extraction.rule not in _BY_FORM:
         return extraction
     if task_type == "single_choice" and (choice := restated_label(reply, question, labels, option_texts)):

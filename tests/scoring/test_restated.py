@@ -286,6 +286,9 @@ SLOPES = ("larger than", "equal to", "smaller than")
 LACKS = "From the food chain diagram below, which animal would most directly lack food if Mice get exterminated?"
 ANIMALS = ("Rabbit", "Deer", "Grasshopper", "Wolf")
 SHORTAGE = "Which organism would be most affected if there was a shortage of plants?"
+SNAKES = (
+    "Which population would most likely decrease first if all snakes and hawks were removed from the desert food web?"
+)
 FOODS_EATEN = ("Grasshopper", "Snake", "Mouse", "Hawk")
 
 NAMED = [
@@ -307,7 +310,6 @@ NAMED = [
     (SHORTAGE, FOODS_EATEN, "If there was a shortage of plants, then grasshoppers would be most affected.", "A"),
     (SHORTAGE, FOODS_EATEN, "The mouse would be most affected if there was a shortage of plants.", "C"),
     ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies.", "B"),
-    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies. This is because it eats the grass.", "B"),
 ]  # fmt: skip
 
 UNNAMED = [
@@ -371,6 +373,11 @@ UNNAMED = [
     ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies. This is what most people think."),
     ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone, the cow dies. This is not certain."),
     ("Which animal dies?", ("owl", "cow"), "If it rains, the cow dies."),
+    (SNAKES, ("mice", "grass"), "If all snakes were removed from the desert food web, the mice would most likely decrease first."),
+    (SHORTAGE, FOODS_EATEN, "If there was a shortage from plants, snakes would be most affected."),
+    (SHORTAGE, FOODS_EATEN, "If plants, snakes would be most affected if there was a shortage."),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is to be gone, the cow dies."),
+    ("Which animal dies when the grass is gone?", ("owl", "cow"), "When the grass is gone the cow dies."),
 ]  # fmt: skip
 
 LEFT = "Subtract all large purple spheres. Subtract all small gray things. How many objects are left?"
@@ -450,8 +457,6 @@ COUNTED = [
     (WAR, "There are two people in the image who were born after the end of World War II.", "two"),
     ("How many cars were made in 1990?", "There are 3 cars that were made in 1990.", "3"),
     ("How many cars are in the yard?", "There are 3 cars which are in the yard.", "3"),
-    (LOWEST, "I see the image. The lowest accuracy reported in the whole chart is **0**. It is for the dataset **blast**.", "0"),
-    (LOWEST, "The lowest accuracy reported in the whole chart is 0.4. This is the accuracy of the last model.", "0.4"),
     (LEFT, "There are 3 objects: a ball, a cylinder, and a square.\n\nThere are no large purple spheres in the image, so the number of objects is still 3.\n\nTherefore, there are **2** objects left in the image.", "2"),
     (LEFT, "There are no small gray things. So there are 2 objects left.", "2"),
 ]  # fmt: skip
@@ -518,6 +523,18 @@ UNCOUNTED = [
     (LOWEST, "The lowest accuracy reported in the whole chart is 0. Is it? It is for the dataset."),
     (LEFT, "There are no objects. So there are 2 objects left."),
     (LEFT, "There is no evidence. So there are 2 objects left."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is in fact a little higher."),
+    (LOWEST, "The lowest accuracy reported in the whole chart is 0. It is due to a typo."),
+    (LEFT, "There are no large things in the image. Therefore, there are 3 objects left."),
+    (LEFT, "There are no small spheres. Therefore, there are 3 objects left."),
+    ("A farmer has 12 cows. He sells 7 of the cows. How many animals are left?", "There are no cows. So there are 5 animals left."),
+    ("Look at the picture of the toys. How many are red?", "There are no toys. Therefore 5 are red."),
+    ("The table shows the sales. How many cars were sold?", "There is no table. Therefore, 5 cars were sold."),
+    ("How many cars are in that yard?", "There were 3 cars in that yard."),
+    ("How many cars are in that yard?", "There will be 3 cars in that yard."),
+    ("How many apples are in the basket that is red?", "There were 5 apples in the basket that is red."),
+    (WAR, "There would be two people in the image who were born after the end of World War II."),
+    (LEFT, "I disagree." + " There are 3 things." * 50 + " So there are 5 objects left."),
     (LEFT, "There are no good reasons. So there are 2 objects left."),
     (LEFT, "There are no large purple spheres, I think. So there are 2 objects left."),
     (LEFT_ZH, "还剩至少3个物体。"),

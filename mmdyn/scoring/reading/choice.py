@@ -8,7 +8,8 @@ from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import CHOICES, Declared, Rank, declared
 from mmdyn.scoring.reading.endings import ending, first_words, last_line, last_words, led_lines, option_text
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
-from mmdyn.scoring.reading.labels import Labels, Options, Picks, labels_of, options_of
+from mmdyn.scoring.reading.labels import Labels, Picks, labels_of
+from mmdyn.scoring.reading.options import Options, options_of
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, Read, content, resolve, weak_phrases
 from mmdyn.scoring.reading.response import Response
 from mmdyn.scoring.reading.verdicts import called_right, judged_in_turn
@@ -42,6 +43,8 @@ _QUESTION = re.compile(r"\s{0,9}(?:(?:question|q)\s?\d{1,3}\s?[:.)]|第?\s?\d{1,
 _AT_END = re.compile(r"\((?:option\s|choice\s)?([A-Z])\)[\s.。]{0,9}$", re.IGNORECASE)
 _MENTIONS = re.compile(r"\([A-Z]\)")
 _ITEM = re.compile(r"[ \t]*(?:[-•+]|\d{1,2}[.)](?!\d))?[ \t]*")
+_NEXT = re.compile(r"[.,;。、]?\s{1,9}(?:(?:and|or)\s)?|[,;。、]?(?:和|或者?)?")
+_NO_MORE = re.compile(r"[.,;。]?[^\S\n]{0,9}(?:(?P<line>$|\n)|[A-Z])")
 _ADJECTIVES = ("正确", "错误", "符合")
 _LONGEST_LIST, _LONGEST_VALUE, _LONGEST_CONDITION = 26, 60, 200
 
@@ -78,7 +81,9 @@ def _alone(response: Response, reader: Labels, options: Options) -> Read:
     led = options.led(whole)
     if led:
         return Picks((led,), start, start + len(whole)), "alone"
-    return option_text(response, options, start, start + len(whole))
+    read = option_text(response, options, start, start + len(whole))
+    valued = None if read else options.valued(whole)
+    return (Picks((valued,), start, start + len(whole)), "value") if valued else read
 
 
 def _declared(response: Response, reader: Labels, options: Options) -> Read:
@@ -129,6 +134,9 @@ def _candidate(
         named = None if picks else _named_at_end(flat, reader, start, end)
         if named:
             return Candidate((named,), phrase.end, end, phrase, phrase.rule)
+        valued = None if picks else options.valued(response.text[start:end].strip(_QUOTES))
+        if valued:
+            return Candidate((valued,), phrase.end, end, phrase, "value")
     if picks and (concluded or not phrase.ends):
         return Candidate(picks.labels, picks.start, picks.end, phrase, phrase.rule, hedged=not picks.labels)
     return Candidate(None, phrase.end, end, phrase, phrase.rule) if flat[phrase.end : end].strip() else None
@@ -165,10 +173,15 @@ def _picks(flat: str, reader: Labels, options: Options, phrase: Declared, end: i
         picks = reader.alone(inside) or reader.read(inside, 0)
         return picks and Picks(picks.labels, phrase.end + picks.start, phrase.end + picks.end)
     picks = _listed(flat, reader, options, phrase.end)
-    if picks or phrase.ends:
-        return picks or reader.read(flat, phrase.end)
+    if picks:
+        return picks
     picks = reader.read(flat, phrase.end)
-    if picks and len(picks.labels) == 1 and flat[picks.end : picks.end + 1] == " ":
+    if not picks or len(picks.labels) != 1:
+        return picks
+    turn = _in_turn(flat, reader, options, picks)
+    if turn:
+        return turn
+    if not phrase.ends and flat[picks.end : picks.end + 1] == " ":
         spaced = reader.alone(flat[picks.start : end])  # "Answer: A C D"
         if spaced and len(spaced.labels) > 1:
             return Picks(spaced.labels, picks.start, end)
@@ -196,6 +209,30 @@ def _listed(flat: str, reader: Labels, options: Options, at: int) -> Picks | Non
         found.append(label)
         at = stop + 1
     return Picks(reader.ordered(found), start, at - 1) if len(found) > 1 else None
+
+
+def _in_turn(flat: str, reader: Labels, options: Options, first: Picks) -> Picks | None:
+    """Several options in turn, each with its text ("A. Paris B. London"), where they fill the line. Of all, in order, none is
+    chosen: these are the question's.
+    """
+    if not reader.mention.search(flat, first.end, first.end + _LONGEST_ALONE):
+        return None
+    found, at = list(first.labels), options.behind(first.labels[0], flat, first.end)
+    if at == first.end:
+        return None
+    while between := _NEXT.match(flat, at):
+        further = reader.leading.match(flat, between.end())
+        label = further and reader.named(further["label"])
+        end = options.behind(label, flat, further.end("label")) if label and further else at
+        if not label or not further or label in found or end == further.end("label"):
+            break
+        found.append(label)
+        at = end
+    ended = _NO_MORE.match(flat, at) if len(found) > 1 else None
+    if ended and found == list(reader.labels):
+        return Picks((), first.start, at)
+    on_a_line = ended and ended["line"] is not None and "\n" not in flat[first.end : at]
+    return Picks(reader.ordered(found), first.start, at) if on_a_line else None
 
 
 def _named_at_end(flat: str, reader: Labels, start: int, end: int) -> str | None:

@@ -122,17 +122,21 @@ _SUPPOSED = re.compile(
     r"|\b(?:initially|at\sfirst|first|originally|previously)\s(?:thought|believed|assumed|guessed|said)(?:\sthat)?(?:\sthe|\smy)?\s$"
     r"|(?:若|如果|如|假设|假如|假定|要是|倘若|是否|为何|为什么|难道|可能|也许|或许)(?:本题|正确|最终|说|应该|应)?[ \t]?\Z"
 )
+_HINTS_AT_SUPPOSED = (
+    "if", "si", "is", "suppose", "assum", "whether", "unless", "when", "let's", "thought", "believed", "guessed", "said",
+    "若", "如", "假", "要是", "倘", "是否", "为", "难", "可能", "许",
+)  # fmt: skip
 _UNMEANT = (
     r"(?:(?:(?:\b(?:do|did|would)\snot|n't)\s(?:think|believe)|\bnot\s(?:sure|certain)|\b(?:false|untrue|wrong|incorrect)(?=\sthat))(?:\sthat)?"
     r"|\b(?:perhaps|maybe),?|\b(?:no|says|claims|claimed|thinks|believes|argues|(?<!\bi\s)said)(?:\sthat)?:?)(?:\sthe)?(?:\s(?:final|correct|right|best))?\s"
-    r"|\b(?:(?:choose|pick|select)\s(?:an?|one|your)|(?:example|sample)(?:\sof\san)?)\s"
+    r"|\b(?:(?:choose|pick|select)\s(?:an?|one|your)|(?:example|sample)(?:\sof\san)?|please)\s"
     r"|(?:不(?:认为|觉得|相信|同意)|(?<![以是来话该之我])说):?(?:正确|最终)?"
 )
 """Before an announcement: it is not what is thought, perhaps so, what somebody says, or an instruction or an example."""
 _IS_UNMEANT = re.compile(rf"(?:{_UNMEANT})\Z")
 _HINTS_AT_UNMEANT = (
     "think", "believe", "sure", "certain", "that", "perhaps", "maybe", "no", "says", "claim", "argues", "said", "choose", "pick", "select",
-    "ample", "不", "说",
+    "ample", "please", "不", "说",
 )  # fmt: skip
 """One of these stands in whatever `_IS_UNMEANT` finds; they are looked for sooner than it is."""
 UNMEANT = re.compile(rf"(?:{_UNMEANT})(?:answer|答案)")
@@ -153,7 +157,38 @@ _BUT = re.compile(
     r"[^\n.;。]{1,24}?(?:\bbut\s(?:rather\s|is\s)?|\brather\s|\binstead\s|而是|而应(?:该)?选|应(?:该)?(?:是|选)"
     rf"|{languages.BUT})"
 )
-_BEFORE, _MOST, _LONGEST_NOT = 40, 100, 8
+_THE_FORM = (
+    r"\b(?:the|this|that)\s(?:(?:following|required|requested|exact|given|same|correct|specified|answer|output)\s){0,2}(?:form(?:at)?|template)"
+    r"(?:\s(?:of|is|like))?"
+)
+_REPLY = r"(?:respond|reply|answer|end|finish|conclude|begin|start)"
+_ASKS_FOR = r"(?:[\n.!?:;]\W{0,3}|\bplease\s|(?<!\bi\s)(?:should|must)\s)"
+_SHOWS = re.compile(
+    rf"(?:{_THE_FORM}(?!\s(?:the|your)\s)|\bbe\s(?:formatted|written|stated|given|presented)\sas(?!\sthe\s)"
+    rf"|{_ASKS_FOR}{_REPLY}\s(?:(?:your|the|its|every|each)\s(?:\w+\s){{1,2}})?(?:\w+ly\s|just\s)?with(?!\sthe\s(?!line)):?(?:\sthe\sline)?"
+    rf"|(?:{_ASKS_FOR}(?:use|follow|{_REPLY}|write|put|give|provide|format|state|return|output|print|present)\b|\bplease\b"
+    r"|\b(?:answers?|response|reply|line|output|it)\s(?:should|must|needs?\sto|has\sto|have\sto)\b)"
+    rf"(?![^.\n]{{0,80}}\b(?:my|i|we|here)\b)[^.\n]{{0,80}}?(?:{_THE_FORM}|\bfollows|\blike(?:\sthis)?):?|\bplease\b[^.\n]{{0,40}}\bas(?!\sthe\s)"
+    r"|\bformat\s(?:is|(?:would|should|must)\sbe|looks\slike):?"
+    rf"|\b(?:is|example\sof)\s{_THE_FORM}:"
+    r"|[\n.;]\W{0,4}(?:the\s)?(?:(?:required|expected|correct|desired|answer|output|response|reply)\s){0,2}format:"
+    r"|\bfor\sexample[,:]?|\be\.g\.[,:]?|\bsuch\sas"
+    r")[\s'‘]{1,3}(?:(?:the|your)\s)?(?:(?:final|correct|right)\s)?(?:(?:final\s)?answer:\s?\w[,\s']{1,3}(?:(?:or|and)\s)?'?){0,9}\Z"
+    r"|(?:请|务必|必须|应按|须按|输出|答题|最后一行)[^。\n,我]{0,30}(?:格式|形式)[^。\n,]{0,8}\Z|(?:格式|形式)(?:应?[是为]|如下)[:\s]{0,3}\Z"
+    r"|[\n。;](?:输出|回答|答题|作答|答案|示例)?格式:\s{0,3}\Z|请[^。\n,我]{0,12}(?:写|写上|写出|输出):\s{0,3}\Z"
+    r"|(?:例如|比如|譬如|示例)[,:]?\s{0,3}\Z"
+)
+"""Before an announcement: it is asked for in this form, or an example. "My answer in the required format:" does not ask."""
+_HINTS_AT_FORM = ("form", " as", "with", "like", "follows", "example", "e.g", "templ", "式", "如", "示例", "请")
+_SHOWN = re.compile(
+    r"\A[\s(*]{0,4}\w{1,4}[*)\]”’'\s]{0,4}?(?:\sis\s(?:only\s|just\s)?(?:the|an?)\s(?:(?:required|expected|correct|requested|right|exact|output)\s)?(?:format\b(?!\sof)|example\b(?!\sof))"
+    r"|[是为][^。\n,;]{0,8}格式"
+    r"|\s?\((?:(?:this|that|which)\sis\s[^()\n]{0,30}\bform|[^()\n]{0,12}\b(?:this|that|diesem|dieser|ce|cette|este|esta|neste|nesta|questo|questa|этом)\s(?:exact\s)?(?:form|форм)"
+    r"|(?:请|须|务必|この|次の|이)[^()\n]{0,20}(?:格式|形式|형식)))"
+)
+"""Behind it: "Answer: A is the format"."""
+_HINTS_AT_SHOWN = ("form", "example", "式", "форм", "형식")
+_BEFORE, _MOST, _LONGEST_NOT, _SENTENCE, _BEHIND = 40, 100, 8, 100, 60
 
 
 def declared(response: Response, words: dict[str, str], start: int = 0, denials: bool = False) -> list[Declared]:
@@ -166,6 +201,8 @@ def declared(response: Response, words: dict[str, str], start: int = 0, denials:
     low = response.low
     found = list[Declared]()
     for word, kind in words.items():
+        if word not in low:  # most are not, and this is quicker than find()
+            continue
         at = low.find(word, start)
         while at >= 0:
             end = at + len(word)
@@ -187,9 +224,28 @@ def declared(response: Response, words: dict[str, str], start: int = 0, denials:
 
 def _meant(response: Response, phrase: Declared, length: int) -> bool:
     """Is a phrase that begins with a word of this length not quoted and, in a language of few forms, one of these?"""
-    if response.quotes(phrase.start, length):
+    if response.quotes(phrase.start, length, phrase.end) or _shown(response.low, phrase):
         return False
     return not phrase.language or phrase.denied or languages.announces(response, phrase.start, phrase.end)
+
+
+def _shown(low: str, phrase: Declared) -> bool:
+    """Is it said on its line that an answer should look like this?"""
+    first = max(0, phrase.start - _SENTENCE)
+    line = low.rfind("\n", first, phrase.start)
+    before = low[max(line, first) : phrase.start] if line >= 0 or first else f"\n{low[: phrase.start]}"
+    if "form" in low[phrase.start : phrase.end] and before.endswith(("your ", "your final ")):
+        return True  # "write your answer in the format: …"
+    behind = low[phrase.end : phrase.end + _BEHIND]
+    return _finds(_SHOWS, _HINTS_AT_FORM, before) or _finds(_SHOWN, _HINTS_AT_SHOWN, behind)
+
+
+def _finds(pattern: re.Pattern[str], hints: tuple[str, ...], text: str) -> bool:
+    """Is the pattern found? Only where one of its hints is does it need to be looked for."""
+    for hint in hints:
+        if hint in text:
+            return bool(pattern.search(text))
+    return False
 
 
 def _correction(start: int, end: int, language: str) -> Declared:
@@ -232,18 +288,11 @@ def _asserted(before: str, word: str, kind: str) -> bool:
         return False
     if kind in ("选", "pick") and (_NOT_CHOSEN.search(before, len(before) - _LONGEST_NOT) or _BY_OTHERS.search(before)):
         return False
-    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or _unmeant(before)):
+    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or _finds(_IS_UNMEANT, _HINTS_AT_UNMEANT, before)):
         return False
     if word in ("correct:", "response:", "final:") and not _CLAUSE_BEGINS.search(before):
         return False
-    return not _SUPPOSED.search(before)
-
-
-def _unmeant(before: str) -> bool:
-    for hint in _HINTS_AT_UNMEANT:
-        if hint in before:
-            return bool(_IS_UNMEANT.search(before))
-    return False
+    return not _finds(_SUPPOSED, _HINTS_AT_SUPPOSED, before)
 
 
 def _declaration(low: str, start: int, link: re.Match[str], kind: str) -> Declared:

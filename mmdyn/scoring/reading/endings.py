@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.scoring.reading.labels import Labels, Options, Picks
+from mmdyn.scoring.reading.labels import Labels, Picks
+from mmdyn.scoring.reading.options import Options
 from mmdyn.scoring.reading.resolve import Conflict, Read
 from mmdyn.scoring.reading.response import Response
 

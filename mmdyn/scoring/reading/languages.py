@@ -104,6 +104,7 @@ _LEAD = re.compile(
     rf"(?:(?:{_SO})[,、]?\s?)?(?:{_AS})?(?:{_I_THINK})?(?:(?:la|les|le|l'|die|das|las|a|as)\s)?(?:(?:{_RIGHT})\s?)?\Z"
 )
 """What may stand between the sentence's beginning and the word that announces the answer."""
+_EXAMPLE = re.compile(r"\b(?:z\.\s?b|p\.\s?ej|p\.\s?ex|par\sex|ad\ses)\.[,:]?\s{0,3}\Z")
 _QUOTED = re.compile(r"[\"“”「」『』《》`]")
 _ASKS = re.compile(r"[^\n]{0,160}\?")
 _LONGEST_LEAD = 160
@@ -157,6 +158,8 @@ def announces(response: Response, start: int, end: int) -> bool:
     first = max(0, start - _LONGEST_LEAD)
     lead = _LEAD.search(response.low[first:start] if first else f"\n{response.low[:start]}")
     if not lead or response.declined or _ASKS.match(response.low, end):
+        return False
+    if _EXAMPLE.search(response.low, first, start):
         return False
     return not _QUOTED.search(response.text, max(0, start - len(lead[0])), start)
 

@@ -39,8 +39,6 @@ _NOT_LISTED = re.compile(
     r"|\bnone\sof\sthe\s(?:\w+\s)?(?:options|choices|answers)\s(?:match|fit|correspond|agree|(?:is|are)\s(?:right|correct))"
 )
 _SUMS_UP = re.compile(r"\b(?:a\stotal\sof|in\stotal|altogether|add(?:ing)?\s(?:these|them)\b)|[一总]共|合计")
-_ADDS_NAMES = re.compile(r"(?<![\w+^])[a-z](?:\s?\+\s?[a-z]\b){1,6}\s?=\s?(?:[\d\s+]{1,40}=\s?)?\$?\s?$")
-"""m + n = 3 + 5 = …, as an exercise of a competition ends; before it stands what m and n are."""
 _FURTHER = re.compile(
     r"\n\s{0,9}[#*\s]{0,6}(?:(?:next\s|new\s|another\s)?(?:question|problem)|题目|问题)\s?\d{0,3}\s?[:.]"
 )
@@ -49,7 +47,7 @@ _SENTENCE_END = re.compile(
 )
 _IN_CELL = re.compile(r"[^|\n]*")
 _BRACE = re.compile(r"(?<!\\)[{}]")
-_TAKEN_BACK_WITHIN, _SHORTEST_DENIAL, _LONGEST_SUM = 200, 4, 80
+_TAKEN_BACK_WITHIN, _SHORTEST_DENIAL = 200, 4
 
 
 class Candidate(Struct, Generic[T], frozen=True):
@@ -128,16 +126,9 @@ def _taken_back(last: Candidate[T], low: str) -> bool:
 
 
 def _summed_up(earlier: Candidate[T], last: Candidate[T], low: str) -> bool:
-    """Is the last of two boxes a total, in a line of its own ("we get a total of \\boxed{3}"), or alone a sum of names ("m+n=\\boxed{3}")?"""
-    if not earlier.rule == last.rule == "boxed":
-        return False
+    """Do two boxes stand in lines of their own, of which the last one says a total: "we get a total of \\boxed{3}"?"""
     line = low.rfind("\n", 0, last.start) + 1
-    totals = earlier.end < line and _SUMS_UP.search(low, line, last.start)
-    return bool(totals) or (_adds_names(last, low) and not _adds_names(earlier, low))
-
-
-def _adds_names(box: Candidate[T], low: str) -> bool:
-    return bool(_ADDS_NAMES.search(low, max(0, box.phrase.start - _LONGEST_SUM), box.phrase.start))
+    return earlier.rule == last.rule == "boxed" and earlier.end < line and bool(_SUMS_UP.search(low, line, last.start))
 
 
 def _corrected(earlier: Candidate[T], later: Candidate[T], corrections: list[int]) -> bool:

@@ -14,7 +14,27 @@ WINDOW = 20_000
 
 _TRACE = r"(/?)(?i:think|thinking|thought|reasoning|reflection|scratchpad)"
 _THINKING = ("<", re.compile(rf"<{_TRACE}>")), ("◁", re.compile(rf"◁{_TRACE}▷"))
-_QUOTES = ('"', "“", "「", "‘", "'")
+_QUOTES = ('"', "“", "「", "『", "«", "„", "‘", "'")
+_LETTER = r"[0-9A-Za-zÀ-ɏЀ-ӿ]"
+_QUOTATION = re.compile(
+    rf"(?<!{_LETTER})\"(?=[^\W\d_])[^\"\n]*\"|[“„][^“”„\n]*[”“]|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»|(?<!`)`[^`\n]+`(?!`)"
+    rf"|(?<!{_LETTER})'(?=[^\W\d_])(?:[^'\n]|(?<={_LETTER})'(?={_LETTER}))*'(?!{_LETTER})"
+    rf"|‘(?:[^‘’\n]|(?<={_LETTER})’(?={_LETTER}))*’(?!{_LETTER})"
+)
+"""What stands in quotes on a line; an apostrophe within a word is none."""
+_ANY_QUOTE = re.compile("[\"'“„「『«‘`]")
+_LINE_BEGINS = re.compile(r"[\s>*•-]{0,9}$")
+_GOES_ON = re.compile(
+    r"[.,;]?\s?(?!(?:because|since|as|weil|da|car|parce|puisque|porque|pois|perché|is\s(?:my|our|the\s(?:final|correct|right))|so)\b|因为|由于|理由|потому)"
+    r"(?:[a-zß-öø-ÿа-я]|(?<=,\s)[A-Z]|(?<!\s)(?<![.!。][\"'”’」』])[\u3040-\u9fff\uac00-\ud7af])"
+)
+"""Behind a quotation at a line's beginning: the sentence says something of it, and not why it is so."""
+_HANDED_OVER = re.compile(
+    r"(?:[\"']\s?:|[\[{]|(?:^|[\n.])\W{0,6}(?:conclusion|therefore|thus|hence|so|finally|final\s\w+|my\s(?:\w+\s)?\w+|因此|所以|综上|结论)\s?[:,])\s{0,9}$",
+    re.IGNORECASE,
+)
+"""Before a quotation: it is a value of JSON, or what the response itself says."""
+_LONGEST_QUOTED = 300
 _MARKS = str.maketrans(dict.fromkeys('*`"$“”「」『』《》', " "))
 _WRAPPER = re.compile(
     r"</?(?:b|i|em|strong|p|br|u)\s?/?>|\\(?:text(?:bf|rm|it|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{"
@@ -77,10 +97,29 @@ class Response(Struct, frozen=True):
             at += 1
         return at + self.offset
 
-    def quotes(self, at: int, length: int) -> bool:
-        """Is the phrase that begins here with a word of this length quoted within a line? (A JSON key is not: its quotes close.)"""
+    def quotes(self, at: int, length: int, end: int) -> bool:
+        """Is a phrase quoted within a line that stands here, to `end`, and begins with a word of this length?
+
+        A JSON key is not (its quotes close), and neither is a line that is a quotation and nothing more.
+        """
         before, behind = self.text[max(0, at - 2) : at], self.text[at + length : at + length + 1]
-        return before[-1:] in _QUOTES and behind not in _QUOTES and len(before) == 2 and before[0] != "\n"
+        if before[-1:] in _QUOTES and behind not in _QUOTES and len(before) == 2 and before[0] != "\n":
+            return True
+        line = self.text.rfind("\n", max(0, at - _LONGEST_QUOTED), at) + 1 or max(0, at - _LONGEST_QUOTED)
+        if not _ANY_QUOTE.search(self.text, line, at):
+            return False
+        for quotation in _QUOTATION.finditer(self.text, line, end + _LONGEST_QUOTED):
+            if quotation.start() >= at:
+                break
+            if end < quotation.end():
+                return self._mentions(line, quotation)
+        return False
+
+    def _mentions(self, line: int, quotation: re.Match[str]) -> bool:
+        """Is something said of a quotation, so that it is not what the response says itself?"""
+        if _LINE_BEGINS.match(self.text, line, quotation.start()):
+            return bool(_GOES_ON.match(self.text, quotation.end()))
+        return quotation[0][0] != "`" and not _HANDED_OVER.search(self.text[line : quotation.start()])
 
     @property
     def declined(self) -> bool:

@@ -287,14 +287,20 @@ def _named(
     gap = around_blank(asking)
     if gap is not None:
         return named[0] if fills(gap, before, behind) else None
-    if before and before[0] in _CONDITIONS:  # if the grass dies, (then) the cow …
-        if before[-1] == "then":
-            before = before[:-1]
-        if "," not in text[said[len(before) - 1].start : said[places[0]].start]:
+    asking_forms = [each.form for each in words(asking)]
+    if before and before[0] in _CONDITIONS:
+        condition = _condition(asking_forms, before)
+        if not condition or "," not in text[said[len(condition) - 1].start : said[places[0]].start]:
             return None
-        before, behind = [], behind + before
-    takes = not _PROGRESSIVE.search(asking) and _takes_its_place([each.form for each in words(asking)], before, behind)
+        before, behind = [], behind + condition
+    takes = not _PROGRESSIVE.search(asking) and _takes_its_place(asking_forms, before, behind)
     return named[0] if takes else None
+
+
+def _condition(asking: list[str], before: list[str]) -> list[str]:
+    """The condition that a question ends in, if these words are it: if the grass dies, (then) …"""
+    condition = asking[asking.index(before[0]) :] if before[0] in asking else []
+    return condition if before in (condition, [*condition, "then"]) else []
 
 
 def _places(forms: list[str], option: list[str]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from mmdyn.scoring.reading.response import Response
 from mmdyn.scoring.reading.wording import (
@@ -19,6 +20,7 @@ from mmdyn.scoring.reading.wording import (
     fills,
     one_polarity,
     shared_order,
+    stem,
     words,
 )
 from mmdyn.text import numerals
@@ -42,6 +44,7 @@ _BOUNDS = frozenset((
     "since", "by", "not", "no", "times", "first", "next", "every", "per", "below", "above", "within", "number",
 ))  # fmt: skip
 _ASKED_FOR = frozenset({"many", "year", "percent", "percentag", "money"})
+_PICTURES = frozenset(map(stem, PICTURES))
 _TENSES = frozenset({"is", "was", "will", "would"})
 _RELATIVES = frozenset({"who", "that", "which"})
 _IN_YEAR = frozenset({"in", "year", "is", "was", "during"})
@@ -201,7 +204,7 @@ def _agree(wanted: list[str], forms: list[str]) -> bool:
 def _says_more(question: str, asking: str, forms: list[str]) -> bool:
     """Has a statement a word that its question lacks? What was done before ("after removing …") is said as a whole."""
     wanted, everything, content = {*_forms(asking)}, {*_forms(question[-4000:])}, {*_content(forms)}
-    added = content - wanted - (_ASKED_FOR if _WHICH_YEAR.search(asking) else PICTURES)
+    added = content - wanted - (_ASKED_FOR if _WHICH_YEAR.search(asking) else _PICTURES)
     if not {"after", "once"} & {*forms} - wanted:
         return bool(added)
     whole = everything - STOP - _ADDED - _ASKED_FOR
@@ -221,8 +224,9 @@ def _counted(asking: str) -> list[str]:
 
 def _one_tense(wanted: list[str], said: list[str]) -> bool:
     """There were, there would be: not what is there. Of "there are two who were …" the clause tells the tense."""
-    relative = next((at for at, each in enumerate(said) if each in _RELATIVES), 0) if said[:1] == ["there"] else 0
-    one, other = {*wanted} & _TENSES, {*said[relative:]} & _TENSES
+    pairs = list(pairwise(said)) if said[:2] == ["there", "is"] else []
+    clause = next((at for at, (one, other) in enumerate(pairs) if one in _RELATIVES and other in _TENSES), 0)
+    one, other = {*wanted} & _TENSES, {*said[clause:]} & _TENSES
     return not (other - one) if one else "would" not in other
 
 

@@ -7,7 +7,6 @@ import re
 from msgspec import Struct
 
 from mmdyn.scoring.reading.response import Response
-from mmdyn.text import numerals
 
 MOST_WORDS = 90
 """A sentence of more words is not compared."""
@@ -19,9 +18,9 @@ Set after the stored replies (docs/scoring.md, "Statements"): 0.85 and 0.9 read 
 _LAST_SENTENCES, _LONGER = 40, 20
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:\.(?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
-_SHOWS = ("image", "picture", "figure", "graph", "chart", "diagram", "photo")
+PICTURES = ("image", "picture", "figure", "graph", "chart", "diagram", "photo")
 _SHOWN = (
-    rf"(?:{'|'.join(_SHOWS)}|photograph|table|plot|map|scene|data|information"
+    rf"(?:{'|'.join(PICTURES)}|photograph|table|plot|map|scene|data|information"
     r"|food\s(?:web|chain)(?:\sdiagram)?|(?:bar|line|pie)\s(?:graph|chart))"
 )
 _THE_SHOWN = (
@@ -121,14 +120,10 @@ _LATIN = re.compile(r"[A-Za-z]+")
 _UNDERSTOOD = re.compile(
     r"\W*(?:(?:sure|okay|ok|certainly|of\scourse)\b|i\s(?:can\s)?(?:see|understand)\b)", re.IGNORECASE
 )
-_SEEN = re.compile(
-    rf"\W*(?:sure|okay|ok|certainly|of\scourse|i\s(?:can\s)?(?:see|understand)(?:\s{_THE_SHOWN})?)\W*", re.IGNORECASE
+_THERE_IS_NO = re.compile(
+    rf"there\s(?:is|are|was|were)\sno\s(?P<what>[^,.]{{1,80}}?)(?:\sin\s{_THE_SHOWN})?(?=[,.])", re.IGNORECASE
 )
-_EXPLAINS = re.compile(
-    r"(?:it|this)\s(?:is|was)\s(?:for|in|at|on|from|because|due\sto|the\s(?:\w+\s)?(?:of|for|in|at|on))\b", re.IGNORECASE
-)
-_COUNTS = re.compile(rf"\d|\b(?:{'|'.join(numerals.WORDS)})\b", re.IGNORECASE)
-_THERE_IS_NO = re.compile(r"there\s(?:is|are|was|were)\sno\s(?P<what>[^,.]{1,80})", re.IGNORECASE)
+_TAKES_AWAY = re.compile(r"\b(?:subtract|remove)\s(?:all\s)?(?P<what>[^,.]{1,80})", re.IGNORECASE)
 _THERE = re.compile(r"\W*there\s(?:is|are|was|were)\b", re.IGNORECASE)
 _DECISIVE = DOUBTS | frozenset((
     "most", "least", "more", "fewer", "less", "first", "last", "second", "total", "each", "per", "other", "all",
@@ -186,9 +181,6 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiou" else word
 
 
-PICTURES = frozenset(map(stem, _SHOWS))
-
-
 def sentences(text: str) -> list[tuple[int, int]]:
     """Where the sentences of a text stand, the last ones of many: with what closes them, without the spaces around."""
     spans = list[tuple[int, int]]()
@@ -219,25 +211,25 @@ def assertions(response: Response, question: str) -> list[tuple[int, int]]:
 
     Without a lead-in ("Based on the image,"), a reason (", as …") and the full stop. The last one is no question, quotation, item of
     a list or line of a program; what stands before it is only the question again, or else it concludes ("So, …") and all before it
-    is on the matter and undoubted. A closing offer and an explanation ("It is the value for …") are passed over.
+    is on the matter and undoubted. A closing offer is passed over.
     """
     if response.truncated or response.cut_off or response.declined or not question.strip():
         return []
     text, spans = response.text, sentences(response.text)
     closed = not words(text, spans[-1][1]) if spans else False
-    while len(spans) > 1 and (_OFFER.match(text, spans[-1][0]) or _explains(text, *spans[-1])):
+    while len(spans) > 1 and _OFFER.match(text, spans[-1][0]):
         spans.pop()
     if not closed or not _plainly_said(text, question, *spans[-1]):
         return []
-    begin = spans[0][1] if len(spans) > 1 and _SEEN.fullmatch(text, *spans[0]) else 0
     start, end = spans[-1]
     concludes = (
         _CONCLUDES.match(text, start)
         and _on_the_matter(text, spans[:-1], question)
+        and not doubted(text, 0, spans[0][0])
         and not any(doubted(text, _behind_none(text, *span, question), span[1]) for span in spans[:-1])
     )
     reason = _REASON.search(text, start, end)
-    if not (concludes or _echoes(text, begin, start, question)) or (reason and doubted(text, reason.end(), end)):
+    if not (concludes or _echoes(text, start, question)) or (reason and doubted(text, reason.end(), end)):
         return []
     return [_bare(text, *span) for span in spans]
 
@@ -251,20 +243,12 @@ def _plainly_said(text: str, question: str, start: int, end: int) -> bool:
     return not (text[end - 1] in "?？" or marked or announced or _LISTED.match(text[line:start]) or breaks_off)
 
 
-def _explains(text: str, start: int, end: int) -> bool:
-    """Does a sentence only say where the one before it holds, or why, without a doubt and without a number?"""
-    explains = _EXPLAINS.match(text, start, end)
-    return bool(explains) and not (_COUNTS.search(text, start, end) or doubted(text, start, end))
-
-
 def _behind_none(text: str, start: int, end: int, question: str) -> int:
-    """Where a sentence goes on behind "there are no …" of things that the question names, and does not ask for."""
+    """Where a sentence goes on behind "there are no …" of what the question takes away: that doubts nothing."""
     none = _THERE_IS_NO.match(text, start, end)
-    if not none:
-        return start
-    named = {each.form for each in words(none["what"])} - STOP - PICTURES
-    known = {each.form for each in words(question[-4000:])} - {each.form for each in words(asked(question))}
-    return none.end() if named and named <= known else start
+    named = [each.form for each in words(none["what"])] if none else []
+    taken = ([each.form for each in words(away["what"])] for away in _TAKES_AWAY.finditer(question[-4000:]))
+    return none.end() if none and named and named in taken else start
 
 
 def doubted(text: str, start: int, end: int) -> bool:
@@ -284,11 +268,11 @@ def _on_the_matter(text: str, spans: list[tuple[int, int]], question: str) -> bo
     )
 
 
-def _echoes(text: str, start: int, end: int, question: str) -> bool:
-    """Does a stretch say nothing but words of the question, and doubt none of it?"""
-    if end - start > len(question) + _LONGER:
+def _echoes(text: str, end: int, question: str) -> bool:
+    """Does the reply say nothing but words of the question up to here, and doubt none of it?"""
+    if end > len(question) + _LONGER:
         return False
-    said = {each.form for each in words(text, start, end)}
+    said = {each.form for each in words(text, 0, end)}
     return said <= {each.form for each in words(question)} and said.isdisjoint(_DOUBTING - {"not", "no", "if"})
 
 
