@@ -82,7 +82,7 @@ def _alone(response: Response, reader: Labels, options: Options) -> Read:
     if led:
         return Picks((led,), start, start + len(whole)), "alone"
     read = option_text(response, options, start, start + len(whole))
-    valued = None if read else options.valued(whole)
+    valued = None if read else options.valued(response.text[start : start + len(whole)])
     return (Picks((valued,), start, start + len(whole)), "value") if valued else read
 
 
