@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from mmdyn.sample import Language, TaskType
-from mmdyn.scoring.reading.asked_sum import asked_sum
 from mmdyn.scoring.reading.blanks import read_blanks
 from mmdyn.scoring.reading.choice import read_choice
 from mmdyn.scoring.reading.extraction import Extraction, found, nothing
 from mmdyn.scoring.reading.open_answers import read_open
 from mmdyn.scoring.reading.programs import Program, output_of, program_in
+from mmdyn.scoring.reading.questioned import close, questioned
 from mmdyn.scoring.reading.response import Response
-from mmdyn.scoring.reading.restated import restated_label
-from mmdyn.scoring.reading.restated_number import restated_value
 from mmdyn.scoring.reading.true_false import read_true_false
 
 __all__ = ["Extraction", "extract"]
 
 Reader = Callable[[Response], Extraction]
-
-_BY_FORM = ("none", "last_words", "last_line", "first_line")
-"""Nothing was read, or what the form of a line suggests: a line that says the question as a statement goes before these."""
-
-_FORM_ASKED = re.compile(
-    r"simplif|simplest|\bforms?\b|rationali[sz]|\bexpress|\bexpand|\bfactor|\bconvert|\bwrit|化简|化[成为]|写成|表示|展开|分解",
-    re.IGNORECASE,
-)
-"""Does a question ask how a value is written? Then another way to write it is another answer."""
 
 _TRUTH = {"True": "Yes", "False": "No"}
 """What Python prints, where the options are yes and no."""
@@ -65,25 +53,11 @@ def extract(
 
     reply = Response.of(response, truncated)
     program = program_in(reply) if task_type != "open_ended" else None
-    if program and _close(program.source) in _close(question):
+    if program and close(program.source) in close(question):
         program = None
     if program and program.whole:
         return _printed(reply, program, read, option_texts) or nothing(reply)
-    extraction = read(reply)
-    one_text = task_type == "open_ended" or (task_type == "fill_in_the_blank" and blanks == 1)
-    if extraction.rule == "conflict" and one_text and (place := asked_sum(reply, question)):
-        text = reply.text[slice(*place)]
-        return found(reply, text if task_type == "open_ended" else (text,), "boxed", *place)
-    if extraction.rule == "value" and extraction.span:  # the question's own formula has the right option's value
-        said = _close(response[slice(*extraction.span)]).strip("$.。")
-        return nothing(reply) if _FORM_ASKED.search(question) or said in _close(question) else extraction
-    if extraction.rule not in _BY_FORM:
-        return extraction
-    if task_type == "single_choice" and (choice := restated_label(reply, question, labels, option_texts)):
-        label, start, end = choice
-        return found(reply, (label,), "restated", start, end)
-    if task_type == "fill_in_the_blank" and blanks == 1 and (place := restated_value(reply, question)):
-        return found(reply, (reply.text[slice(*place)],), "restated", *place)
+    extraction = questioned(read(reply), reply, question, task_type, labels, option_texts, blanks)
     if program and extraction.rule in ("none", "first_line"):  # a line that leads to the program
         return _printed(reply, program, read, option_texts) or extraction
     return extraction
@@ -101,8 +75,3 @@ def _printed(reply: Response, program: Program, read: Reader, option_texts: tupl
     if answer is None or (len(lines) > 1 and not (isinstance(answer, tuple) and len(answer) == len(lines))):
         return None
     return found(reply, answer, "printed", program.start, program.end)
-
-
-def _close(text: str) -> str:
-    """Without spaces."""
-    return "".join(text.split())

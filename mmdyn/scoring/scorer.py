@@ -18,14 +18,14 @@ from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 from mmdyn.scoring.reading.response import Response
 
-SCORING_VERSION = 3
+SCORING_VERSION = 4
 """Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by side."""
 
 
 class Scorer:
     """Scores by rules alone: by a policy of credit, or by a metric that compares texts.
 
-    `name` is the policy or metric with the version of the rules, such as mdk12@3 or metric.rouge_l@3. Raises PluginError, and
+    `name` is the policy or metric with the version of the rules, such as mdk12@4 or metric.rouge_l@4. Raises PluginError, and
     MissingExtra for a metric whose library is not installed.
     """
 

@@ -304,3 +304,16 @@ def test_a_statement_of_the_question_answers_it() -> None:
     assert extract("single_choice", "Is the plate half full?", **yes_no).found is None  # type: ignore[arg-type]
     declared = extract("fill_in_the_blank", "There are two cats left on the table.\nAnswer: 3", question=question)
     assert declared.found == ("3",)
+
+
+@pytest.mark.parametrize(
+    ("response", "wanted"),
+    [
+        ("There is no picture.\nTherefore 5 toys are red.", None),
+        ("I see some toys. The reason is in the picture.", None),
+        ("I see some toys. The number of the red ones is five.", ("five",)),
+        ("I looked at all of them. The count is none.", ("none",)),
+    ],
+)
+def test_what_is_no_count_answers_no_how_many(response: str, wanted: tuple[str, ...] | None) -> None:
+    assert extract("fill_in_the_blank", response, question="How many toys are red?").found == wanted

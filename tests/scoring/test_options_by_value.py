@@ -90,6 +90,7 @@ def test_another_value_or_that_of_two_options_is_none(options: tuple[str, ...], 
     [
         ("What is $\\sqrt{12}$?", "$\\sqrt{12}$", None),
         ("Evaluate √27 - √3.", "√27 - √3", None),
+        ("Evaluate √27 - √3.", "\u200b\u200b√27 - √3", None),
         ("Simplify √12.", "Answer: √4·√3", None),
         ("Write √12 in simplest radical form.", "√4·√3", None),
         ("把√12化简。", "√4·√3", None),
