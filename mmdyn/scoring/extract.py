@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mmdyn.sample import Language, TaskType
+from mmdyn.scoring.reading.asked import Asked
 from mmdyn.scoring.reading.blanks import read_blanks
 from mmdyn.scoring.reading.choice import read_choice
 from mmdyn.scoring.reading.extraction import Extraction, found, nothing
+from mmdyn.scoring.reading.further import further_question
 from mmdyn.scoring.reading.open_answers import read_open
 from mmdyn.scoring.reading.programs import Program, output_of, program_in
-from mmdyn.scoring.reading.questioned import close, questioned
+from mmdyn.scoring.reading.questioned import BY_FORM, close, questioned
 from mmdyn.scoring.reading.response import Response
 from mmdyn.scoring.reading.true_false import read_true_false
 
 __all__ = ["Extraction", "extract"]
-
-Reader = Callable[[Response], Extraction]
 
 _TRUTH = {"True": "Yes", "False": "No"}
 """What Python prints, where the options are yes and no."""
@@ -42,36 +40,49 @@ def extract(
     answers by that. A response that is a program in Python answers by what it prints, unless an open answer is asked for.
     """
 
-    def read(text: Response) -> Extraction:
-        if task_type in ("single_choice", "multi_select"):
-            return read_choice(text, labels, option_texts, several=task_type == "multi_select")
-        if task_type == "true_false":
-            return read_true_false(text, crosses=language == "zh")
-        if task_type == "fill_in_the_blank":
-            return read_blanks(text, blanks)
-        return read_open(text)
-
+    asked = Asked(task_type, question, labels, option_texts, language, blanks)
     reply = Response.of(response, truncated)
-    program = program_in(reply) if task_type != "open_ended" else None
-    if program and close(program.source) in close(question):
+    extraction = _extract(reply, asked)
+    further = further_question(reply, weak=extraction.rule in BY_FORM) if blanks == 1 else None
+    if further is None:
+        return extraction
+    place, surely = further
+    own = _extract(Response.of(response[: reply.span(0, place)[1]], truncated), asked)
+    return own if surely or own.found is not None else extraction
+
+
+def _extract(reply: Response, asked: Asked) -> Extraction:
+    program = program_in(reply) if asked.task_type != "open_ended" else None
+    if program and close(program.source) in close(asked.question):
         program = None
     if program and program.whole:
-        return _printed(reply, program, read, option_texts) or nothing(reply)
-    extraction = questioned(read(reply), reply, question, task_type, labels, option_texts, blanks)
+        return _printed(reply, program, asked) or nothing(reply)
+    extraction = questioned(_read(reply, asked), reply, asked)
     if program and extraction.rule in ("none", "first_line"):  # a line that leads to the program
-        return _printed(reply, program, read, option_texts) or extraction
+        return _printed(reply, program, asked) or extraction
     return extraction
 
 
-def _printed(reply: Response, program: Program, read: Reader, option_texts: tuple[str, ...]) -> Extraction | None:
+def _read(text: Response, asked: Asked) -> Extraction:
+    """What the reader of the task type finds, whatever was asked."""
+    if asked.task_type in ("single_choice", "multi_select"):
+        return read_choice(text, asked.labels, asked.option_texts, several=asked.task_type == "multi_select")
+    if asked.task_type == "true_false":
+        return read_true_false(text, crosses=asked.language == "zh")
+    if asked.task_type == "fill_in_the_blank":
+        return read_blanks(text, asked.blanks)
+    return read_open(text)
+
+
+def _printed(reply: Response, program: Program, asked: Asked) -> Extraction | None:
     """What is read in the one line that a program prints, or in the several that give several answers; else None: which of
     them is the answer is not known."""
     lines = output_of(program)
     if not lines or lines == ("None",):
         return None
-    if lines[0] in _TRUTH and {text.strip().lower() for text in option_texts} == {"yes", "no"}:
+    if lines[0] in _TRUTH and {text.strip().lower() for text in asked.option_texts} == {"yes", "no"}:
         lines = (_TRUTH[lines[0]], *lines[1:])
-    answer = read(Response.of("\n".join(lines))).found
+    answer = _read(Response.of("\n".join(lines)), asked).found
     if answer is None or (len(lines) > 1 and not (isinstance(answer, tuple) and len(answer) == len(lines))):
         return None
     return found(reply, answer, "printed", program.start, program.end)

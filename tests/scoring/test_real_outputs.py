@@ -59,7 +59,7 @@ def test_declared_letters_agree_with_the_makers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 318), (mathvista, 225)]
+    ("outputs", "read_at_least"), [(mmlu_pro, 518), (mmmu_pro, 574), (mathvision, 321), (mathvista, 226)]
 )
 def test_as_much_of_what_is_read_is_right_as_with_the_makers(
     outputs: Callable[[Path], Iterator[Output]], read_at_least: int
@@ -77,7 +77,11 @@ def test_free_answers_earn_no_credit_that_was_withheld() -> None:
     assert len(credited) >= 48
     withheld = [output for output in credited if not output.right]
     programs = {output.id for output in withheld if "print(" in output.reply}
-    assert [output.reply for output in withheld if output.id not in programs] == ["70 degrees"]
+    goes_on = {output.id for output in withheld if "\n\nQuestion: " in output.reply}
+    assert goes_on == {"claude_2shot_solution_use_ocr-144", "claude_2shot_solution_use_ocr-824"}, (
+        "their extraction is the answer to a question of the model's own"
+    )
+    assert [output.reply for output in withheld if output.id not in programs | goes_on] == ["70 degrees"]
     theirs_guessed = {
         "chatgpt_2shot_code_use_ocr-392",
         "chatgpt_2shot_code_use_ocr-729",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from mmdyn.sample import TaskType
+from mmdyn.scoring.reading.asked import Asked
 from mmdyn.scoring.reading.asked_sum import asked_sum
 from mmdyn.scoring.reading.extraction import Extraction, found, nothing
 from mmdyn.scoring.reading.response import Response
@@ -13,7 +13,7 @@ from mmdyn.scoring.reading.restated import restated_label
 from mmdyn.scoring.reading.restated_number import restated_value
 from mmdyn.text import numerals
 
-_BY_FORM = ("none", "last_words", "last_line", "first_line")
+BY_FORM = ("none", "last_words", "last_line", "first_line")
 """Nothing was read, or what the form of a line suggests: a line that says the question as a statement goes before these."""
 _FORM_ASKED = re.compile(
     r"simplif|simplest|\bforms?\b|rationali[sz]|\bexpress|\bexpand|\bfactor|\bconvert|\bwrit|化简|化[成为]|写成|表示|展开|分解",
@@ -24,28 +24,20 @@ _COUNT_ASKED = re.compile(r"\bhow\smany\b|几[个只条张位]|多少[个只条�
 _COUNT = re.compile(rf"\d|\b(?:{'|'.join(numerals.WORDS)}|no|none|nil|all|both)\b|[{numerals.HAN}无没]", re.IGNORECASE)
 
 
-def questioned(
-    extraction: Extraction,
-    reply: Response,
-    question: str,
-    task_type: TaskType,
-    labels: tuple[str, ...],
-    option_texts: tuple[str, ...],
-    blanks: int,
-) -> Extraction:
+def questioned(extraction: Extraction, reply: Response, asked: Asked) -> Extraction:
     """The reading itself, or another one that the question makes certain, or none where it makes the reading doubtful."""
-    one_text = task_type == "open_ended" or (task_type == "fill_in_the_blank" and blanks == 1)
-    if extraction.rule == "conflict" and one_text and (place := asked_sum(reply, question)):
+    question = asked.question
+    if extraction.rule == "conflict" and asked.one_text and (place := asked_sum(reply, question)):
         text = reply.text[slice(*place)]
-        return found(reply, text if task_type == "open_ended" else (text,), "boxed", *place)
+        return found(reply, text if asked.task_type == "open_ended" else (text,), "boxed", *place)
     if extraction.rule == "value":
         return nothing(reply) if _FORM_ASKED.search(question) or _echoes(extraction, reply, question) else extraction
-    if extraction.rule not in _BY_FORM:
+    if extraction.rule not in BY_FORM:
         return extraction
-    if task_type == "single_choice" and (choice := restated_label(reply, question, labels, option_texts)):
-        label, start, end = choice
-        return found(reply, (label,), "restated", start, end)
-    if task_type != "fill_in_the_blank" or blanks > 1:
+    if asked.task_type == "single_choice":
+        choice = restated_label(reply, question, asked.labels, asked.option_texts)
+        return found(reply, (choice[0],), "restated", *choice[1:]) if choice else extraction
+    if not asked.one_text or asked.task_type == "open_ended":
         return extraction
     if place := restated_value(reply, question):
         return found(reply, (reply.text[slice(*place)],), "restated", *place)
