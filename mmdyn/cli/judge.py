@@ -114,9 +114,11 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
 
 def _print(calibration: Calibration) -> None:
     from mmdyn.reporting.calibration import judge_id
+    from mmdyn.reporting.grading_table import METHOD, spell_kappa
     from mmdyn.reporting.kept import named
 
     rows = {
+        "agreement": (calibration.agreement, "of all pairs, those that it and people both keep or both reject"),
         "precision": (calibration.precision, "of the pairs that it rejects, those whose meaning changed"),
         "recall = sensitivity": (calibration.recall, "of the pairs whose meaning changed, those that it rejects"),
         "specificity": (calibration.specificity, "of the pairs whose meaning was kept, those that it keeps"),
@@ -125,6 +127,9 @@ def _print(calibration: Calibration) -> None:
     click.echo(printable(f"{who} on {calibration.n} labelled pairs of {named(calibration)}"), err=True)
     for name, (share, meaning) in rows.items():
         click.echo(f"    {name:<21} {_spell(share):<36} {meaning}", err=True)
+    kappa = spell_kappa(calibration.kappa, calibration.kappa_ci95)
+    click.echo(f"    {'kappa':<21} {kappa:<36} agreement on kept and changed beyond chance", err=True)
+    click.echo(f"    {METHOD}", err=True)
 
 
 def _spell(share: Share | None) -> str:

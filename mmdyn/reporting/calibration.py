@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.keys import Json, digest
 from mmdyn.reporting.kept import SHOWN_DIGITS, Kept
@@ -30,8 +31,9 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
 
     precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that people
     reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept. None where there
-    is no such pair. `failed` counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256 of the
-    labelled file, `file` its name.
+    is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the same beyond chance, in [-1, 1],
+    with its 95 % interval; None where it is not defined, in entries of older programs too. `failed` counts pairs on which it
+    gave no verdict; they are in no share. `labels` is the SHA-256 of the labelled file, `file` its name.
     """
 
     judge: str
@@ -44,6 +46,19 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     specificity: Share | None
     labels: str = ""
     file: str = ""
+    agreement: Share | None = None
+    kappa: float | None = None
+    kappa_ci95: tuple[float, float] | None = None
+
+    @property
+    def rounded(self) -> Calibration:
+        """Six digits, as everywhere in a report."""
+        names = ("agreement", "precision", "recall", "sensitivity", "specificity")
+        shares = {name: getattr(self, name) for name in names}
+        kappa = None if self.kappa is None else round(self.kappa, 6)
+        interval = self.kappa_ci95 and (round(self.kappa_ci95[0], 6), round(self.kappa_ci95[1], 6))
+        rounded = {name: share and share.rounded for name, share in shares.items()}
+        return replace(self, kappa=kappa, kappa_ci95=interval, **rounded)
 
 
 _KEPT = Kept("judges", "the judge", tuple[Calibration, ...])

@@ -1,11 +1,14 @@
 """How well a grader (rules, a judge, or both) gives the marks that people gave, kept in the user's cache for reports.
 
 Sources: Cohen, Educational and Psychological Measurement 20 (1960) 37: kappa. Cohen, Psychological Bulletin 70 (1968) 213:
-weighted kappa. Kendall, Biometrika 33 (1945) 239: tau-b. Spearman, American Journal of Psychology 15 (1904) 72.
+weighted kappa. Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969) 323: the standard error of both. Lin, Biometrics
+45 (1989) 255: limits by Fisher's z for the concordance correlation, which is the quadratic weighted kappa of the values. Kendall,
+Biometrika 33 (1945) 239: tau-b. Spearman, American Journal of Psychology 15 (1904) 72.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,10 +19,13 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.reporting.calibration import Share, share
 from mmdyn.reporting.kept import Kept
-from mmdyn.reporting.statistics import Floats
+from mmdyn.reporting.statistics import Floats, Z
 
 BINS = 5
 """Parts of equal width that values are put into for the calibration table."""
+
+ROUNDING = 1e-9
+"""A standard error below this is 0 but for rounding."""
 
 
 class Bin(Struct, frozen=True):
@@ -39,9 +45,10 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     do not; kappa: the same beyond chance, in [-1, 1]. sensitivity: of the answers that people call right, the share that the
     grader does; specificity: of the others, the share that it does not; precision: of those that it calls right, the share
     that people do. weighted_kappa: quadratic weights, on the marks as they are; kendall (tau-b) and spearman: in [-1, 1].
-    mean_error: the mean of value - mark; mean_absolute_error: of its size. None where a number is not defined, such as the
-    correlation of values that are all one. `failed` counts answers without a value; they are in no number but this, `n` counts
-    the others. `labels` is the SHA-256 of the labelled file, `file` its name.
+    kappa_ci95, weighted_kappa_ci95: their 95 % intervals by `kappa_interval`. mean_error: the mean of value - mark;
+    mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all one.
+    `failed` counts answers without a value; they are in no number but this, `n` counts the others. `labels` is the SHA-256 of the
+    labelled file, `file` its name.
     """
 
     grader: str
@@ -62,6 +69,8 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     bins: tuple[Bin, ...]
     labels: str = ""
     file: str = ""
+    kappa_ci95: tuple[float, float] | None = None
+    weighted_kappa_ci95: tuple[float, float] | None = None
 
 
 _KEPT = Kept("graders", "the grader", tuple[Grading, ...])
@@ -90,6 +99,7 @@ def measure(
     graded = np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2)
     human, value = graded[:, 0], graded[:, 1]
     right, called = human >= threshold, value >= threshold
+    verdicts = right.astype(np.float64), called.astype(np.float64)
     n, errors = len(graded), value - human
     kendall, spearman = _correlations(human, value)
     return Grading(
@@ -99,8 +109,10 @@ def measure(
         n=n,
         failed=len(pairs) - n,
         agreement=share(int((right == called).sum()), n),
-        kappa=weighted_kappa(right.astype(np.float64), called.astype(np.float64)),
+        kappa=weighted_kappa(*verdicts),
+        kappa_ci95=kappa_interval(*verdicts),
         weighted_kappa=weighted_kappa(human, value),
+        weighted_kappa_ci95=kappa_interval(human, value),
         sensitivity=share(int((right & called).sum()), int(right.sum())),
         specificity=share(int((~right & ~called).sum()), int((~right).sum())),
         precision=share(int((right & called).sum()), int(called.sum())),
@@ -122,6 +134,25 @@ def weighted_kappa(one: Floats, other: Floats) -> float | None:
         return None
     by_chance = float(one.var() + other.var() + (one.mean() - other.mean()) ** 2)
     return 1 - float(((one - other) ** 2).mean()) / by_chance
+
+
+def kappa_interval(one: Floats, other: Floats) -> tuple[float, float] | None:
+    """The 95 % interval of `weighted_kappa` over independent answers, inside (-1, 1).
+
+    The standard error is that of Fleiss, Cohen and Everitt; the limits are Fisher's z's. None where kappa is not defined, and
+    where that error is 0: the graders agree on all, or one of them gives the same value to all.
+    """
+    kappa = weighted_kappa(one, other)
+    if kappa is None or 1 - abs(kappa) < ROUNDING:
+        return None
+    by_chance = (one - other.mean()) ** 2 + other.var() + (other - one.mean()) ** 2 + one.var()
+    expected = float(by_chance.mean()) / 2
+    pulls = ((1 - kappa) * (by_chance - expected) - (one - other) ** 2) / expected
+    error = math.sqrt(float((pulls**2).mean()) / len(one))
+    if error < ROUNDING:
+        return None
+    middle, half = math.atanh(kappa), Z * error / (1 - kappa**2)
+    return math.tanh(middle - half), math.tanh(middle + half)
 
 
 def _correlations(human: Floats, value: Floats) -> tuple[float | None, float | None]:

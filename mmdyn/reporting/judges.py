@@ -74,7 +74,7 @@ def _judged(nothing: JudgeRow, manifest: Manifest, dynamic: SampleSet) -> JudgeR
         found = load_calibrations(identity)
     except UserError as error:
         return replace(row, note=str(error))
-    return replace(row, calibrations=[_rounded(each) for each in found], note="" if found else UNCALIBRATED)
+    return replace(row, calibrations=[each.rounded for each in found], note="" if found else UNCALIBRATED)
 
 
 def _label(dynamic: SampleSet) -> str:
@@ -86,9 +86,3 @@ def _label(dynamic: SampleSet) -> str:
 
 def _by(sample: Sample | None) -> str:
     return sample.variant.verdict.by if sample and sample.variant else ""
-
-
-def _rounded(calibration: Calibration) -> Calibration:
-    """Six digits, as everywhere in a report."""
-    shares = {name: getattr(calibration, name) for name in ("precision", "recall", "sensitivity", "specificity")}
-    return replace(calibration, **{name: share and share.rounded for name, share in shares.items()})

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Score
 from mmdyn.reporting.results import Key, Table, key_of
@@ -136,13 +137,18 @@ def find_repeats(table: Table, ks: Sequence[int] = ()) -> list[RepeatsRow]:
     """A row for each condition, over epochs and over draws where any group has two tries or more.
 
     `ks` are the numbers of tries to tell of, 1 or more; without them 1 and the most that a group of the condition has. Reads
-    the records once more.
+    the records once more. Raises UserError where no group of any condition has as many tries as the largest of `ks`.
     """
     found = {key: _Tries() for key in table.scores}
     for name, run in table.runs.items():
         for record in run.records():
             found[key_of(name, record)].add(record)
-    return [row for key, tries in found.items() for row in _rows(table, key, tries, ks)]
+    rows = [(key, over, tries.groups(over)) for key, tries in found.items() for over in _overs(key)]
+    most = max((_most(groups) for _, _, groups in rows), default=0)
+    if ks and max(ks) > max(most, 1):
+        mend = f"give {most} or less" if most > 1 else "repeats come of eval --epochs, or perturb --draws"
+        raise UserError(f"--k {max(ks)}: no question has so many scored tries; the most is {most}: {mend}")
+    return [_row(table, key, over, found[key], groups, ks) for key, over, groups in rows if _most(groups) > 1]
 
 
 class _Try(NamedTuple):
@@ -211,27 +217,32 @@ def _group(tries: Sequence[_Try], over: Over) -> Group:
     return Group(right, wrong, silent, fmean(made.value for made in scored), fmean(made.weight for made in scored))
 
 
-def _rows(table: Table, key: Key, tries: _Tries, ks: Sequence[int]) -> Iterator[RepeatsRow]:
+def _overs(key: Key) -> tuple[Over, ...]:
+    return ("epochs", "draws") if key.variant == "dynamic" else ("epochs",)
+
+
+def _most(parents: dict[str, list[Group]]) -> int:
+    return max((group.n for groups in parents.values() for group in groups), default=0)
+
+
+def _row(
+    table: Table, key: Key, over: Over, tries: _Tries, parents: dict[str, list[Group]], ks: Sequence[int]
+) -> RepeatsRow:
     places = {table.names[place]: place for place in table.scores[key].asked.tolist()}
-    overs: tuple[Over, ...] = ("epochs", "draws") if key.variant == "dynamic" else ("epochs",)
-    for over in overs:
-        groups = {places[parent]: found for parent, found in tries.groups(over).items()}
-        most = max((group.n for found in groups.values() for group in found), default=0)
-        if most < 2:
-            continue
-        yield RepeatsRow(
-            run=key.run,
-            model=key.model,
-            set=key.set,
-            factors=key.factors,
-            over=over,
-            tries=most,
-            failed=tries.failed,
-            unscored=tries.unscored,
-            mean=_figure(table, groups, lambda group: group.mean if group.n else None),
-            consistency=_figure(table, groups, agreement),
-            at=[_at(table, groups, k) for k in ks or (1, most)],
-        )
+    groups, most = {places[parent]: found for parent, found in parents.items()}, _most(parents)
+    return RepeatsRow(
+        run=key.run,
+        model=key.model,
+        set=key.set,
+        factors=key.factors,
+        over=over,
+        tries=most,
+        failed=tries.failed,
+        unscored=tries.unscored,
+        mean=_figure(table, groups, lambda group: group.mean if group.n else None),
+        consistency=_figure(table, groups, agreement),
+        at=[_at(table, groups, k) for k in ks or (1, most)],
+    )
 
 
 def _at(table: Table, groups: dict[int, list[Group]], k: int) -> AtK:

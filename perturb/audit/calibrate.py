@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import numpy as np
+
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.reporting.calibration import Calibration, share
+from mmdyn.reporting.grading import kappa_interval, weighted_kappa
 from mmdyn.sample import Verdict
 
 
@@ -24,4 +27,20 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) 
     wronged, spared = counts[True, "rejected"], counts[True, "kept"]
     recall = share(caught, caught + missed)
     precision, specificity = share(caught, caught + wronged), share(spared, spared + wronged)
-    return Calibration(judge, identity, counts.total(), failed, precision, recall, recall, specificity)
+    n = counts.total()
+    people, verdicts = np.repeat(
+        [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]], [caught, missed, wronged, spared], axis=1
+    )
+    return Calibration(
+        judge,
+        identity,
+        n,
+        failed,
+        precision,
+        recall,
+        recall,
+        specificity,
+        agreement=share(caught + spared, n),
+        kappa=weighted_kappa(people, verdicts),
+        kappa_ci95=kappa_interval(people, verdicts),
+    )

@@ -112,10 +112,15 @@ def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Pat
     assert (status, out) == (0, [])
     told = errors.splitlines()
     assert re.fullmatch(r"embedded:none \(\w{8}\) on 3 labelled pairs of pairs\.jsonl \(\w{8}\)", told[0])
-    assert told[1].split()[:6] == ["precision", "100.0%", "[20.7%,", "100.0%]", "n", "="]
-    assert told[2].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
-    assert told[3].split()[:2] == ["specificity", "100.0%"]
-    kept = Path(told[4].removeprefix("kept for reports: "))
+    assert told[1].split()[:6] == ["agreement", "66.7%", "[20.8%,", "93.9%]", "n", "="]
+    assert told[2].split()[:6] == ["precision", "100.0%", "[20.7%,", "100.0%]", "n", "="]
+    assert told[3].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
+    assert told[4].split()[:2] == ["specificity", "100.0%"]
+    assert told[5].split()[:4] == ["kappa", "0.400", "[-0.455,", "0.871]"]
+    assert told[6].startswith(
+        "    95 % intervals: Wilson's of shares, Fisher's z of kappa by the standard error of Fleiss,"
+    )
+    kept = Path(told[7].removeprefix("kept for reports: "))
     (first,) = json.loads(kept.read_text())
     assert kept.parent == tmp_path / "cache" / "judges" and (first["n"], first["file"]) == (3, "pairs.jsonl")
 
@@ -141,6 +146,8 @@ def test_a_calibration_as_json(tmp_path: Path) -> None:
     assert (out["judge"], out["n"], out["failed"]) == ("embedded:none", 3, 0)
     assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": pytest.approx(0.0945, abs=1e-4), "high": pytest.approx(0.9055, abs=1e-4), "n": 2}  # fmt: skip
     assert out["specificity"]["n"] == out["precision"]["n"] == 1
+    assert out["agreement"]["value"] == pytest.approx(2 / 3) and out["agreement"]["n"] == 3
+    assert out["kappa"] == pytest.approx(0.4) and out["kappa_ci95"] == pytest.approx([-0.454859, 0.871217], abs=1e-6)
     assert out["identity"]["model"] == "none"
     assert out["file"] == "pairs.jsonl" and out["labels"] == sha256((tmp_path / "pairs.jsonl").read_bytes())
 

@@ -41,11 +41,18 @@ def test_positive_is_a_changed_meaning() -> None:
     assert found.recall == found.sensitivity == Share(0.8, *wilson(0.8, 10), 10)
     assert found.precision == Share(8 / 11, *wilson(8 / 11, 11), 11)
     assert found.specificity == Share(0.85, *wilson(0.85, 20), 20)
+    assert found.agreement == Share(25 / 30, *wilson(25 / 30, 30), 30)
+    chance = (10 * 11 + 20 * 19) / 30**2
+    assert found.kappa == pytest.approx((25 / 30 - chance) / (1 - chance))
+    assert found.kappa_ci95 == pytest.approx((0.257440, 0.843527), abs=1e-6)
 
 
 def test_what_cannot_be_measured_is_none() -> None:
     found = measure("someone", None, [(True, KEPT)])
     assert found.precision is None and found.recall is None and found.specificity and found.specificity.value == 1
+    assert found.agreement == Share(1, *wilson(1, 1), 1) and found.kappa is found.kappa_ci95 is None
+    nothing = measure("someone", None, [(True, FAILED)])
+    assert (nothing.n, nothing.failed) == (0, 1) and nothing.agreement is nothing.kappa is nothing.kappa_ci95 is None
     with pytest.raises(UserError, match="there is no labelled pair: give a file of lines with a label"):
         measure("someone", None, [])
 

@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mmdyn.errors import UserError
 from mmdyn.reporting.calibration import Calibration, Share, judge_id, load_calibrations, save
@@ -88,6 +89,23 @@ def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
         UserError, match=r"(cannot be read \(.*Not a directory|cannot write .*\(Not a directory|File exists)"
     ):
         save(measured(1))
+
+
+def test_what_older_programs_kept_is_read() -> None:
+    file, _ = save(measured(1))
+    (kept,) = json.loads(file.read_text("utf-8"))
+    for name in ("agreement", "kappa", "kappa_ci95"):
+        del kept[name]
+    file.write_text(json.dumps([kept]), "utf-8")
+    assert load_calibrations(IDENTITY) == (measured(1),)
+
+
+def test_six_digits_in_a_report() -> None:
+    third = Share(1 / 3, 0.1, 2 / 3, 9)
+    found = replace(measured(9), agreement=third, kappa=-1 / 3, kappa_ci95=(-2 / 3, 1 / 7)).rounded
+    assert found.agreement == Share(0.333333, 0.1, 0.666667, 9) and found.specificity is None
+    assert (found.kappa, found.kappa_ci95) == (-0.333333, (-0.666667, 0.142857))
+    assert (measured(1).rounded.kappa, measured(1).rounded.kappa_ci95) == (None, None)
 
 
 def test_it_is_plain_json() -> None:

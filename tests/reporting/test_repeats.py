@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -152,13 +154,17 @@ def test_the_k_that_is_not_given_is_one_and_all(tmp_path: Path) -> None:
 
 def test_failed_and_unscored_records_are_no_tries(tmp_path: Path) -> None:
     records = [*standard("s0", "+xx+"), *standard("s1", "A+?A"), *standard("s2", "xxxx"), *standard("s3", "++++")]
-    (row,) = rows(write_run(tmp_path / "run", records), 2, 3, 5)
+    records += standard("s0", "+++++", model="m2")
+    row, other = rows(write_run(tmp_path / "run", records), 2, 3, 5)
     assert (row.tries, row.failed, row.unscored) == (4, 6, 1)
     assert (row.mean.n, row.mean.left_out) == (3, 1)
     two, three, five = (at.pass_at_k for at in row.at)
     assert (two.n, two.groups, two.left_out) == (3, 3, 1)
     assert (three.n, three.groups, three.left_out, three.value) == (2, 2, 2, 1.0)
-    assert five == Figure(0, 0, 4, None, None, "")
+    assert five == Figure(0, 0, 4, None, None, ""), (
+        "the other model has five tries, and this one a line without a number"
+    )
+    assert (other.tries, other.at[2].worst_at_k.value) == (5, 1.0)
 
 
 def test_partial_credit_counts_in_the_mean_alone(tmp_path: Path) -> None:
@@ -262,6 +268,30 @@ def test_bad_k(tmp_path: Path, arguments: list[str], problem: str) -> None:
     run = write_run(tmp_path / "run", standard("s0", "++"))
     result = CliRunner().invoke(command, [str(run.folder), *arguments])
     assert result.exit_code == 2 and problem in result.output
+
+
+@pytest.mark.parametrize(
+    ("marks", "k", "problem"),
+    [
+        ("+A+", "9", "--k 9: no question has so many scored tries; the most is 3: give 3 or less"),
+        ("+A+", "1,4", "--k 4: no question has so many scored tries; the most is 3: give 3 or less"),
+        ("+Ax", "3", "--k 3: no question has so many scored tries; the most is 2: give 2 or less"),
+        ("+", "2", "--k 2: no question has so many scored tries; the most is 1: repeats come of eval --epochs, or perturb --draws"),
+        ("x", "2", "--k 2: no question has so many scored tries; the most is 0: repeats come of eval --epochs, or perturb --draws"),
+    ],
+)  # fmt: skip
+def test_more_tries_than_there_are(tmp_path: Path, marks: str, k: str, problem: str) -> None:
+    run = write_run(tmp_path / "run", standard("s0", marks), epochs=len(marks))
+    asked = [sys.executable, "-m", "mmdyn", "report", str(run.folder), "--repeats", "--k", k, "-q"]
+    for form in ([], ["--json"], ["--csv", str(tmp_path / "report.csv")]):
+        done = subprocess.run([*asked, *form], capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"mmdyn: {problem}\n")
+    assert not (tmp_path / "report.csv").exists()
+
+
+def test_one_try_of_one_is_no_mistake(tmp_path: Path) -> None:
+    for name, records in (("one", standard("s0", "+")), ("failed", standard("s0", "x"))):
+        assert rows(write_run(tmp_path / name, records), 1) == []
 
 
 @pytest.mark.parametrize("k", [2, 40, 300])

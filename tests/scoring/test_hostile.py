@@ -1,4 +1,7 @@
-"""No text makes a reader raise, hang, or find an answer that is not there."""
+"""No text makes a reader raise, hang, or find an answer that is not there.
+
+Few texts are tried; `--hypothesis-profile=long` tries 100,000 in each test: docs/performance.md has the whole command.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import time
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from making import blank, choice, multi, open_ended, true_false
@@ -16,6 +19,9 @@ from mmdyn.scoring.extract import extract
 from mmdyn.scoring.match import same
 from mmdyn.scoring.scorer import Scorer
 
+SEARCH = settings(max_examples=max(150, settings().max_examples), deadline=None)
+"""How far the tests below search: 150 texts, or as many as the profile says."""
+
 PIECES = (
     "answer", "Answer: ", "the answer is ", "答案：", "故选", "选", "不", "是", "正确", "错误", "A", "B", "C和D", "AC", "(A)", "or ", "\\boxed{",
     "\\frac{1}", "}", "{", "$", "**", "<think>", "</think>", "wait, ", "actually ", "\n", "1. ", "(1)", "①", ";", ",", "、", "1,000", "-5", "%",
@@ -24,6 +30,14 @@ PIECES = (
     "may be correct", "neither ", "respectively", "✅", "I agree with the statement", "Let me know", "41-45 DAGFE", "[answer]", "<blank1>", "first blank ", "correct: ",
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+FORMULA_PIECES = (
+    "\\frac{", "\\frac", "\\sqrt[", "\\sqrt{", "]{", "\\left(", "\\right)", "\\left", "\\begin{pmatrix}", "\\end{pmatrix}", "\\begin{cases}", "\\begin{", "&", "\\\\",
+    "^{", "^", "_{", "_", "{", "}", "{}", "9^{9^{9}}", "1000000!", "!", "\\binom{9}{", "\\sum_{k=1}^{", "\\prod", "\\int_0^1 ", "\\lim_{x\\to\\infty}", "\\infty", "\\sin ", "\\sin(",
+    "\\tan^{60}(x)", "\\log_", "\\ln", "\\cdot ", "\\times", "\\div", "\\pm", "=", "<", "\\le ", "\\neq", "\\approx", "\\in", "\\cup", "\\{", "\\}", "(", ")", "[", "]", "|", ",", ";", ":",
+    "x", "y", "e", "i", "\\pi", "0", "1", "12", "0.5", "1e999", "-", "+", "/", "*", "\\text{cm}", "\\mathrm{", "\\overline{", "\\vec{", "^\\circ", "\\%", "\\ce{", "H2O", "->", "\\boxed{", "$", "$$",
+    "\\[", "\\]", "\\(", "\\def\\a{\\a\\a}\\a", "\\newcommand", "\\", "%", "\\\n", "\\over ", "\\displaystyle", "\\unknown{", "#1", "~", "√", "²", "½", "∞", "π", "×", "＋", "\u200b", "\ud800",
+)  # fmt: skip
+FORMULAS = st.lists(st.sampled_from(FORMULA_PIECES), max_size=20).map("".join)
 SAMPLES = (
     choice(),
     multi(),
@@ -47,8 +61,14 @@ def check(sample: Sample, text: str) -> None:
     msgspec.json.encode(score)
 
 
+def test_the_long_search_is_long() -> None:
+    long = settings.get_profile("long")
+    assert (long.max_examples, long.deadline) == (100_000, None) and set(long.suppress_health_check) == set(HealthCheck)
+    assert SEARCH.max_examples == max(150, settings().max_examples) and SEARCH.deadline is None
+
+
 @given(TEXTS)
-@settings(max_examples=150, deadline=None)
+@SEARCH
 def test_any_text_is_read_without_raising(text: str) -> None:
     for sample in SAMPLES:
         check(sample, text)
@@ -57,7 +77,7 @@ def test_any_text_is_read_without_raising(text: str) -> None:
 @given(
     TEXTS, st.lists(st.text(max_size=6), min_size=2, max_size=5, unique=True), st.lists(TEXTS, min_size=5, max_size=5)
 )
-@settings(max_examples=150, deadline=None)
+@SEARCH
 def test_any_labels_and_options_are_read_without_raising(text: str, labels: list[str], options: list[str]) -> None:
     for task_type in ("single_choice", "multi_select"):
         got = extract(task_type, text, question=options[-1], labels=tuple(labels), option_texts=tuple(options))
@@ -65,9 +85,17 @@ def test_any_labels_and_options_are_read_without_raising(text: str, labels: list
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=150, deadline=None)
+@SEARCH
 def test_any_two_texts_are_compared_without_raising(given: str, gold: str) -> None:
     assert isinstance(same(given, gold), bool)
+
+
+@given(FORMULAS, FORMULAS)
+@SEARCH
+def test_any_latex_is_read_and_compared_without_raising(given: str, gold: str) -> None:
+    check(SAMPLES[-1], f"The answer is ${given}$.")
+    assert isinstance(same(given, gold), bool)
+    assert isinstance(same(f"\\frac{{1}}{{{given}}}", f"\\frac{{1}}{{{gold}}}"), bool)
 
 
 @pytest.mark.parametrize(
