@@ -1,11 +1,11 @@
-"""mmdyn grade: answers scored by rules and by a judge, and how well both give the marks that people gave."""
+"""mmdyn grade: answers scored by rules and by judges, and how well these give the marks that people gave."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import aclosing, closing
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,23 +17,32 @@ from mmdyn.cli._shared import concurrency_option, money_options
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
+    from mmdyn.models.asker import Asker
     from mmdyn.models.budget import Budget
-    from mmdyn.scoring.grade_lines import Answered
-    from mmdyn.scoring.judge import Judge
-    from mmdyn.scoring.scorer import Scorer
+    from mmdyn.scoring.cascade import Cascade
+    from mmdyn.scoring.lines import Answered
     from mmdyn.work.progress import ProgressBar
 
 
 @click.command("grade")
 @click.argument("file", type=click.File("rb"))
 @click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
-@click.option("--judge", "model", metavar="MODEL", help="Who is asked about answers that the rules do not call right.")
-@click.option("--rubric", default="auto", show_default=True, help="What the judge is asked: `mmdyn list rubrics`.")
-@click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Asks of the judge; odd.")
-@concurrency_option("Requests in flight at most.")
+@click.option(
+    "--judge",
+    "judges",
+    metavar="MODEL",
+    multiple=True,
+    help="Who is asked about answers that the rules do not call right. Given twice, a cheap one first: the next is asked only "
+    "where the one before gives less than full marks, or no verdict.",
+)
+@click.option("--rubric", default="auto", show_default=True, help="What the judges are asked: `mmdyn list rubrics`.")
+@click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Asks of each judge; odd.")
+@concurrency_option("Requests in flight at most, to each judge.")
 @money_options
 @click.option(
-    "--calibrate", is_flag=True, help="Measure rules and judge against people's marks, and keep the result for reports."
+    "--calibrate",
+    is_flag=True,
+    help="Measure rules and judges against people's marks, and keep the result for reports.",
 )
 @click.option(
     "--threshold",
@@ -48,7 +57,7 @@ if TYPE_CHECKING:
 def command(
     file: BinaryIO,
     policy: str,
-    model: str | None,
+    judges: tuple[str, ...],
     rubric: str,
     votes: int,
     concurrency: int,
@@ -60,16 +69,17 @@ def command(
 ) -> None:
     """Score the responses in FILE (- for standard input).
 
-    FILE has a JSON object a line: question, task_type, answer, response and, as they apply, options, language, checklist
-    and match. The same lines come out on standard output with score (by rules) and, with --judge, judgement (null where the
-    judge was not asked) and combined. Exit status: 1 where a line got no verdict (combined is null); 3 stopped at --max-cost or
-    --max-requests: replies are in the cache, so that the same command goes on.
+    FILE has a JSON object a line: question, task_type, answer, response and, as they apply, options, language, finish_reason,
+    checklist and match. The same lines come out on standard output with score (by rules) and, with --judge, judgement (null
+    where no judge was asked) and combined; with several judges also judgements, by judge. Exit status: 1 where a line got no
+    verdict (combined is null); 3 stopped at --max-cost or --max-requests: replies are in the cache, so that the same command
+    goes on.
 
-    With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by the judge, and each of
-    them, and both combined, are compared with these marks.
+    With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and each of
+    them, and all combined, are compared with these marks.
     """
     from mmdyn.models.budget import open_budget
-    from mmdyn.scoring.judge import open_judge
+    from mmdyn.run.judges import Judging, open_cascade
     from mmdyn.scoring.scorer import Scorer
     from mmdyn.work.interrupts import run_to_the_end
     from mmdyn.work.progress import ProgressBar
@@ -79,89 +89,82 @@ def command(
     given = click.get_current_context().get_parameter_source("threshold")
     if given is not ParameterSource.DEFAULT and not calibrate:
         raise click.UsageError("--threshold goes with --calibrate: without it scores stay as they are")
-    if model is None and (votes > 1 or rubric != "auto" or any(money.values())):
+    if not judges and (votes > 1 or rubric != "auto" or any(money.values())):
         names = "--votes, --rubric, --prices, --max-cost and --max-requests"
         raise click.UsageError(f"{names} go with --judge: the rules need none of them")
-    scorer, ahead = Scorer(policy), 2 * concurrency
+    mode = "parallel" if calibrate and judges else "cascade"
+    judging, budget = Judging(judges, mode, votes, rubric), open_budget(**money)
     progress = ProgressBar("grading", quiet=quiet)
-    if calibrate:
-        work = partial(_calibrate, file, scorer, threshold, ahead, as_json, progress)
-    else:
-        work = partial(_grade, file, scorer, ahead, progress)
-    if model is None:
-        failed = run_to_the_end(work(None))
-    else:
-        budget = open_budget(**money)
-        opened = partial(open_judge, model, rubric, votes, concurrency=concurrency, budget=budget)
-        failed = run_to_the_end(_with_judge(work, opened, budget, progress))
+    with open_cascade(Scorer(policy), judging, concurrency=concurrency, use_cache=True, budget=budget) as cascade:
+        if calibrate:
+            work = partial(_calibrate, file, cascade, threshold, 2 * concurrency, as_json, progress)
+        else:
+            work = partial(_grade, file, cascade, 2 * concurrency, progress)
+        failed = run_to_the_end(_with_judges(work, cascade, budget, progress) if judges else work())
     if failed:
         click.echo(f"answers without a verdict: {failed}", err=True)
         click.get_current_context().exit(1)
 
 
-async def _with_judge(
-    work: Callable[[Judge | None], Coroutine[Any, Any, int]],
-    opened: Callable[..., Judge],
-    budget: Budget,
-    progress: ProgressBar,
+async def _with_judges(
+    work: Callable[[], Coroutine[Any, Any, int]], cascade: Cascade, budget: Budget, progress: ProgressBar
 ) -> int:
-    """Work with the judge, and say what it took, also where that is stopped."""
+    """Work with the judges, and say what it took, also where that is stopped."""
     from mmdyn.errors import Stopped
-    from mmdyn.models.cache import open_cache
     from mmdyn.run.draining import see_through, waiting_for
 
+    askers = [judge.asker for judge in cascade.judges]
+
     def interrupt() -> None:
-        judge.asker.stop(Stopped("interrupted"))
-        if waited := judge.asker.in_flight:
+        for asker in askers:
+            asker.stop(Stopped("interrupted"))
+        if waited := sum(asker.in_flight for asker in askers):
             progress.say(waiting_for(waited))
 
-    with closing(open_cache()) as cache:
-        judge = opened(cache=cache)
-        watching = asyncio.create_task(_watch(judge, progress))
-        try:
-            budget.check([judge.asker.model])
-            failed = await see_through(asyncio.create_task(work(judge)), interrupt)
-        except Stopped:
-            progress.say(printable(_took(judge, budget)))
-            raise
-        finally:
-            watching.cancel()
-            await judge.close()
-    progress.say(printable(_took(judge, budget)))
+    watching = asyncio.create_task(_watch(askers, budget, progress))
+    try:
+        budget.check([asker.model for asker in askers])
+        failed = await see_through(asyncio.create_task(work()), interrupt)
+    except Stopped:
+        progress.say(printable(_took(cascade, budget)))
+        raise
+    finally:
+        watching.cancel()
+        await cascade.close()
+    progress.say(printable(_took(cascade, budget)))
     return failed
 
 
-async def _watch(judge: Judge, progress: ProgressBar) -> None:
-    asker = judge.asker
+async def _watch(askers: Sequence[Asker], budget: Budget, progress: ProgressBar) -> None:
     while True:
-        progress.note(requests=asker.budget.requests, in_flight=asker.in_flight, from_the_cache=asker.cached)
+        in_flight, cached = (sum(getattr(asker, name) for asker in askers) for name in ("in_flight", "cached"))
+        progress.note(requests=budget.requests, in_flight=in_flight, from_the_cache=cached)
         await asyncio.sleep(1)
 
 
-def _took(judge: Judge, budget: Budget) -> str:
-    """Such as `judge openai:x: 12 requests for 0.3 USD, 1,234 tokens in, 56 out; 4 replies out of the cache`."""
+def _took(cascade: Cascade, budget: Budget) -> str:
+    """Such as `judge openai:x: 12 requests for 0.3 USD, 1,234 tokens in, 56 out; 4 replies out of the cache`, of all judges together."""
+    who = f"judge{'s' * (len(cascade.judges) > 1)} {' and '.join(judge.label for judge in cascade.judges)}"
+    replies = sum(judge.asker.cached for judge in cascade.judges)
     tokens = f"{budget.prompt_tokens:,} tokens in, {budget.completion_tokens:,} out"
-    cached = f"; {judge.asker.cached} replies out of the cache" if judge.asker.cached else ""
-    return f"judge {judge.label}: {budget}, {tokens}{cached}"
+    return f"{who}: {budget}, {tokens}" + (f"; {replies} replies out of the cache" if replies else "")
 
 
-async def _grade(file: BinaryIO, scorer: Scorer, ahead: int, progress: ProgressBar, judge: Judge | None) -> int:
+async def _grade(file: BinaryIO, cascade: Cascade, ahead: int, progress: ProgressBar) -> int:
     """Print every line graded; how many have no verdict."""
     import msgspec
 
-    from mmdyn.errors import InputError
-    from mmdyn.scoring.grade_lines import answered_lines, grade, output
+    from mmdyn.scoring.grade_lines import grade, output
+    from mmdyn.scoring.lines import answered_lines
 
-    failed = 0
-    all_graded = grade(answered_lines(file, file.name), scorer, judge, ahead=ahead)
+    failed, labels = 0, [judge.label for judge in cascade.judges]
+    all_graded = grade(answered_lines(file, file.name), cascade, ahead=ahead)
     async with aclosing(all_graded):
         with progress:
             async for graded in all_graded:
-                sys.stdout.buffer.write(msgspec.json.encode(output(graded, judged=judge is not None)) + b"\n")
+                sys.stdout.buffer.write(msgspec.json.encode(output(graded, labels)) + b"\n")
                 failed += graded.combined is None
                 progress.advance()
-    if not progress.done:
-        raise InputError(file.name, None, "it is empty: give a JSON object a line")
     return failed
 
 
@@ -173,13 +176,7 @@ def _counted(lines: Iterator[Answered], progress: ProgressBar) -> Iterator[Answe
 
 
 async def _calibrate(
-    file: BinaryIO,
-    scorer: Scorer,
-    threshold: float,
-    ahead: int,
-    as_json: bool,
-    progress: ProgressBar,
-    judge: Judge | None,
+    file: BinaryIO, cascade: Cascade, threshold: float, ahead: int, as_json: bool, progress: ProgressBar
 ) -> int:
     """Measure, keep and print; how many answers got no verdict."""
     import msgspec
@@ -188,14 +185,14 @@ async def _calibrate(
     from mmdyn.reporting.grading import load_gradings, save_grading
     from mmdyn.reporting.grading_table import spell
     from mmdyn.scoring.calibrate import calibrate, graders
-    from mmdyn.scoring.grade_lines import answered_lines
+    from mmdyn.scoring.lines import answered_lines
 
-    for _, identity in graders(scorer, judge).values():
+    for _, identity in graders(cascade).values():
         load_gradings(identity)  # what cannot be read is told before a judge is asked
     lines, name = LabelledFile(file), Path(file.name).name
     counted = _counted(answered_lines(lines, file.name), progress)
     with progress:
-        found = await calibrate(counted, scorer, judge, threshold, ahead)
+        found = await calibrate(counted, cascade, threshold, ahead)
     found = {who: msgspec.structs.replace(each, labels=lines.digest, file=name) for who, each in found.items()}
     if as_json:
         click.echo(msgspec.json.encode(found))

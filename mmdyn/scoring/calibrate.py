@@ -1,4 +1,4 @@
-"""How well rules, a judge, and both combined give the marks that people gave to answers in a file."""
+"""How well rules, judges, and all combined give the marks that people gave to answers in a file."""
 
 from __future__ import annotations
 
@@ -7,36 +7,45 @@ from contextlib import aclosing
 
 from mmdyn.keys import Json
 from mmdyn.reporting.grading import Grading, measure
-from mmdyn.scoring.cascade import combined_name
-from mmdyn.scoring.grade_lines import Answered, grade
-from mmdyn.scoring.judge import Judge
-from mmdyn.scoring.scorer import Scorer
+from mmdyn.scoring.cascade import Cascade
+from mmdyn.scoring.grade_lines import grade
+from mmdyn.scoring.lines import Answered
+from mmdyn.scoring.scorer import declined
 
 
-def graders(scorer: Scorer, judge: Judge | None) -> dict[str, tuple[str, Json]]:
-    """What is measured: the label and the identity of each. Those that a run's scores may be by have its scorer's name for one."""
-    if judge is None:
-        return {"rules": (scorer.name, scorer.name)}
-    both = combined_name(scorer.name, [judge.id])
-    return {"rules": (scorer.name, scorer.name), "judge": (judge.label, judge.identity), "combined": (both, both)}
+def graders(cascade: Cascade) -> dict[str, tuple[str, Json]]:
+    """What is measured: the label and the identity of each. Those that a run's scores may be by have its scorer's name for one.
+
+    A judge among several is called judge.LABEL.
+    """
+    rules, both, judges = cascade.scorer.name, cascade.name, cascade.judges
+    if not judges:
+        return {"rules": (rules, rules)}
+    names = [f"judge.{judge.label}" if len(judges) > 1 else "judge" for judge in judges]
+    by_name = {name: (judge.label, judge.identity) for name, judge in zip(names, judges, strict=True)}
+    return {"rules": (rules, rules), **by_name, "combined": (both, both)}
 
 
-async def calibrate(
-    lines: Iterable[Answered], scorer: Scorer, judge: Judge | None, threshold: float, ahead: int
-) -> dict[str, Grading]:
-    """Each of the graders measured on the lines that have a mark; the judge is asked about all of them.
+async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: float, ahead: int) -> dict[str, Grading]:
+    """Each of the graders measured on the lines that have a mark, about all of which a cascade in `parallel` asks every judge.
 
-    A line without a verdict counts as failed for all of them, so that they are measured on the same lines.
+    A line without a verdict of each counts as failed for all of them, so that they are measured on the same lines. One that was
+    withheld, as its finish reason says, is worth what it is to the rules, 0, to a judge, too.
     Raises UserError where no line has a mark, and as `grade` does.
     """
     marked = (line for line in lines if line.human is not None)
-    values: dict[str, list[tuple[float, float | None]]] = {name: [] for name in graders(scorer, judge)}
-    async with aclosing(grade(marked, scorer, judge, all_judged=True, ahead=ahead)) as all_graded:
+    who = graders(cascade)
+    values: dict[str, list[tuple[float, float | None]]] = {name: [] for name in who}
+    async with aclosing(grade(marked, cascade, ahead=ahead)) as all_graded:
         async for graded in all_graded:
-            judged = graded.judgement.value if graded.judgement else None
-            found = {"rules": graded.score.value, "judge": judged, "combined": graded.combined}
-            human, left_out = graded.line.human, judge is not None and judged is None
+            rules, human = graded.score.value, graded.line.human
             assert human is not None
-            for name, pairs in values.items():
-                pairs.append((human, None if left_out else found[name]))
-    return {name: measure(*who, values[name], threshold) for name, who in graders(scorer, judge).items()}
+            if declined(graded.line.reply):
+                found = [rules] * len(who)
+            elif cascade.judges:
+                found = [rules, *(judged.value if judged else None for judged in graded.judgements), graded.combined]
+            else:
+                found = [rules]
+            for pairs, value in zip(values.values(), found, strict=True):
+                pairs.append((human, None if None in found else value))
+    return {name: measure(*who[name], values[name], threshold) for name in who}

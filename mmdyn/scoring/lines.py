@@ -1,51 +1,73 @@
-"""Answers out of responses that stand in a file: one object in, the same object with what was read out."""
+"""Answers that stand in a file, a JSON object each: the object as a sample and a reply, and what rules read out of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
+from mmdyn.data.json_lines import Row, read_rows
+from mmdyn.errors import InputError
 from mmdyn.keys import Json
-from mmdyn.sample import Option, Sample, TaskType, from_dict
-from mmdyn.scoring.extract import extract
+from mmdyn.record import Reply
+from mmdyn.reporting.labels import mark_of
+from mmdyn.sample import IMAGE_MARK, Option, Sample, from_dict
 from mmdyn.scoring.scorer import Scorer
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PARTS = ("question", "task_type", "language", "answer", "checklist", "match")
+"""What a line has of a sample beside its options; other keys are passed through."""
 
 
-class Line(msgspec.Struct, frozen=True):
-    """What is read of an object; other keys are passed through. `options` are texts (A, B, C, …) or have a label each.
+class _Line(Struct, frozen=True):
+    """What of a line is not a sample's as it stands.
 
+    `options` are texts (A, B, C, …) or have a label each. `finish_reason`: why the response ended, as a record has it.
     `blanks` is how many blanks there are where no `answer` says so.
     """
 
-    task_type: TaskType
     response: str
     question: str = ""
     options: tuple[str | Option, ...] = ()
-    language: str = "en"
+    finish_reason: str | None = None
     blanks: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
 
 
-def read_line(row: dict[str, Json], scorer: Scorer) -> dict[str, Json]:
-    """The object with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score`.
+class Answered(Struct, frozen=True):
+    """A line's row, its sample and its reply, and people's mark in [0, 1] where one was looked for and is there."""
 
-    Raises ValueError with a sentence for the user where the object is not one of these.
+    row: Row
+    sample: Sample
+    reply: Reply
+    human: float | None = None
+
+
+def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) -> Iterator[Answered]:
+    """The lines of a file. Where they are not `keyed`, question and answer may be missing, and nobody's mark is looked for.
+
+    Raises InputError, naming `where` and the line, for one that is no answered question, and for a file without a line.
     """
-    line = from_dict(row, Line)
-    sample = _sample(line, row)
-    extraction = extract(
-        line.task_type,
-        line.response,
-        question=line.question,
-        labels=sample.labels,
-        option_texts=tuple(option.text for option in sample.options),
-        language=sample.language,
-        blanks=len(sample.answer) if isinstance(sample.answer, tuple) and "answer" in row else line.blanks,
-    )
-    extraction = scorer.widened(sample, extraction, line.response)
+    number = 0
+    for number, row in read_rows(lines, where):
+        try:
+            line = from_dict(row, _Line)
+            sample = _sample(line, f"line {number}", row if keyed else _unkeyed(line, row) | row)
+            human = mark_of(row) if keyed and "human" in row else None
+        except (ValueError, RecursionError) as error:
+            raise InputError(where, number, str(error)) from None
+        yield Answered(row, sample, Reply(line.response, line.finish_reason or ""), human)
+    if not number:
+        raise InputError(where, None, "it is empty: give a JSON object a line")
+
+
+def read_out(line: Answered, scorer: Scorer) -> Row:
+    """The line's row with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score`.
+
+    Raises UserError for a sample that a metric cannot score.
+    """
+    extraction = scorer.extract(line.sample, line.reply)
     read: dict[str, Json] = {
         "extracted": msgspec.to_builtins(extraction.found),
         "status": extraction.status,
@@ -53,12 +75,22 @@ def read_line(row: dict[str, Json], scorer: Scorer) -> dict[str, Json]:
         "span": list(extraction.span) if extraction.span else None,
         "confidence": extraction.confidence,
     }
-    if "answer" in row:
-        read["score"] = scorer.credit(sample, extraction).value
-    return row | read
+    if "answer" in line.row:
+        read["score"] = scorer.credit(line.sample, extraction).value
+    return line.row | read
 
 
-def labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
+def _sample(line: _Line, name: str, row: Row) -> Sample:
+    """The row as a sample, so that its options and answer are checked as a set's are. Pictures that it marks are not at hand."""
+    options = _labelled(line.options)
+    texts = [line.question, *(option["text"] for option in options if "text" in option)]
+    marked = [int(number) for text in texts for number in IMAGE_MARK.findall(text)]
+    pictures = {"images": [str(number) for number in range(1, max(marked, default=0) + 1)], "options_in_image": True}
+    given = {part: row[part] for part in PARTS if part in row}
+    return from_dict({"id": name, "options": options, **pictures, **given}, Sample)
+
+
+def _labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
     """Options as a sample has them: those that are only texts are called A, B, C, ... Raises ValueError beyond Z."""
     if any(isinstance(option, str) for option in options[len(LETTERS) :]):
         raise ValueError(f'more than {len(LETTERS)} options have no label: give each as {{"label": "…", "text": "…"}}')
@@ -68,20 +100,8 @@ def labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
     ]
 
 
-def _sample(line: Line, row: dict[str, Json]) -> Sample:
-    """The object as a sample, so that its options and answer are checked as a set's are."""
-    options = labelled(line.options)
-    any_answer = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]]}
-    first = [option["label"] for option in options[:1]]
-    return from_dict(
-        {
-            "id": "line",
-            "question": "-",
-            "task_type": line.task_type,
-            "language": line.language,
-            "options": options,
-            "options_in_image": True,
-            "answer": row.get("answer", any_answer.get(line.task_type, first)),
-        },
-        Sample,
-    )
+def _unkeyed(line: _Line, row: Row) -> Row:
+    """A question and an answer for a row that may lack them. Of the answer only the number of blanks is ever looked at."""
+    any_answer: Row = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]] * line.blanks}
+    first: Json = [option["label"] for option in _labelled(line.options)[:1]]
+    return {"question": "", "answer": any_answer.get(str(row.get("task_type")), first)}

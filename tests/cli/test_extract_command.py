@@ -90,6 +90,27 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str | bytes, problem: str) ->
     assert "lines.jsonl:2: " in error and problem in error and "Traceback" not in error
 
 
+@pytest.mark.parametrize("text", ["", "\n  \n"])
+def test_a_file_without_a_line_is_refused(tmp_path: Path, text: str) -> None:
+    status, out, error = run(text, tmp_path)
+    assert (status, out) == (2, []) and error.endswith("lines.jsonl: it is empty: give a JSON object a line\n")
+
+
+def test_match_and_finish_reason_decide_as_they_do_for_a_run(tmp_path: Path) -> None:
+    two = {"task_type": "fill_in_the_blank", "answer": [["x"], ["y"]], "response": "y, x"}
+    cut = {"task_type": "single_choice", "options": ["4", "5"], "answer": ["B"], "response": "We add.\nB"}
+    rows = [
+        two,
+        two | {"match": {"ordered": False}},
+        cut,
+        cut | {"finish_reason": "length"},
+        cut | {"finish_reason": "content_filter", "response": ""},
+    ]
+    status, out, _ = run("\n".join(json.dumps(row) for row in rows), tmp_path)
+    assert status == 0 and [line["score"] for line in out] == [0.0, 1.0, 1.0, 0.0, 0.0]
+    assert [(line["status"], line["rule"]) for line in out[3:]] == [("unparsed", "cut_off"), ("refused", "refused")]
+
+
 def test_an_unknown_policy_and_a_missing_file(tmp_path: Path) -> None:
     status, _, error = run("", tmp_path, "--policy", "strikt")
     assert status == 2 and "did you mean 'strict'" in error

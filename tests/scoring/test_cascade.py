@@ -100,7 +100,8 @@ def test_the_name_holds_the_judges_in_their_order_and_is_that_of_a_calibration()
     assert Cascade(Scorer("strict")).name == f"strict@{SCORING_VERSION}"
     assert Cascade(Scorer(), [one, two]).name == f"mdk12@{SCORING_VERSION}+cascade({one.id},{two.id})"
     assert Cascade(Scorer(), [two, one]).name != Cascade(Scorer(), [one, two], "parallel").name
-    assert Cascade(Scorer(), [one], "parallel").name == graders(Scorer(), one)["combined"][1]
+    for several in ([one], [one, two]):
+        assert graders(Cascade(Scorer(), several, "parallel"))["combined"][1] == Cascade(Scorer(), several).name
 
 
 def test_what_cannot_be_combined_is_refused() -> None:
