@@ -28,7 +28,7 @@ UNKNOWN = (
     "{policy}{judge}` on answers that people marked, or mark answers of this run and give --correct ppi --labels FILE"
 )
 UNMEASURED = (
-    "{scorer} is by {why}, which `mmdyn grade --calibrate` cannot measure: mark answers of this run and give --correct ppi "
+    "{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of this run and give --correct ppi "
     "--labels FILE"
 )
 GRADED = (
@@ -108,21 +108,18 @@ def _usable(run: RunFolder) -> list[Grading]:
     scorer = run.config.scorer
     gradings = load_gradings(scorer)
     if not gradings:
-        if why := _unmeasured(run.config):
-            raise UserError(UNMEASURED.format(scorer=scorer, why=why))
-        judge = " --judge MODEL" if "+" in scorer else ""
+        if _shows_pictures(run.config):
+            raise UserError(UNMEASURED.format(scorer=scorer))
+        judge = " --judge MODEL" * (scorer.count(",") + 1) if "+" in scorer else ""
         raise UserError(UNKNOWN.format(scorer=scorer, policy=scorer.partition("@")[0], judge=judge))
     if all(map(_useless, gradings)):
         raise UserError(f"{scorer} cannot be corrected: {_useless(gradings[0])}; calibrate it on other answers")
     return list(gradings)
 
 
-def _unmeasured(config: RunConfig) -> str:
-    """What of a run's judges answers in a file cannot be calibrated by; empty where there is nothing."""
-    if len(config.judges) > 1:
-        return "several judges"
-    shown = any(isinstance(judge.identity, dict) and judge.identity.get("pictures") for judge in config.judges)
-    return "a judge that is shown pictures" if shown else ""
+def _shows_pictures(config: RunConfig) -> bool:
+    """Is one of a run's judges shown pictures, which answers in a file do not have?"""
+    return any(isinstance(judge.identity, dict) and judge.identity.get("pictures") for judge in config.judges)
 
 
 def _useless(grading: Grading) -> str:

@@ -103,7 +103,7 @@ def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again(tmp_path: Pa
     assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
     (name,) = (entry.name for entry in RunFolder(tmp_path / "run").config.all_judges)
     assert (
-        f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@3; the same "
+        f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@4; the same "
         "command goes on"
     ) in done.stderr
     assert (

@@ -121,7 +121,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         assert isinstance(summary.cascades, Cascades) and not summary.complete
         (name,) = (entry.name for entry in run.config.all_judges)
         assert str(summary.runs[0].waiting) == (
-            f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@3; "
+            f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@4; "
             "the same command goes on"
         )
         (row,) = summary.cascades.rows
