@@ -11,7 +11,7 @@ from mmdyn.scoring.match import same
 from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import ANSWERS, CORRECTIONS, UNMEANT, Declared, Rank, declared
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
-from mmdyn.scoring.reading.parts import parts_of
+from mmdyn.scoring.reading.parts import parts_of, stretches
 from mmdyn.scoring.reading.remains import amount_left
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, content, resolve
 from mmdyn.scoring.reading.response import Response
@@ -19,12 +19,25 @@ from mmdyn.text.numbers import read_number
 
 _LONGEST_SENTENCE, _LONGEST_LINE, _LONGEST_FIRST = 80, 60, 40
 _COPULA = re.compile(
-    r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?<!\bwho\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
+    r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?<!\bwho\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|(?<![求不于但])是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
 )
 _IS_THE_ANSWER = re.compile(
     r"(?:^|\b(?:so|thus|therefore|hence),?\s)(?!(?:this|that|it|which)\b)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
     re.IGNORECASE,
 )
+_BE_OF_FIX = re.compile(r"(?:that|this|it)\s(?:(?:should|must|has\sto|ought\sto)\sbe|is)\s", re.IGNORECASE)
+_FILL = re.compile(
+    r"(?:(?:(?:此|该|本)空|(?:横线|空格|空白)处?)应?该?填(?:写|入|的是|为)?:?|应该?填(?:写|入|的是|为)?:?|填(?:写|入|的是|为|:|(?=[-+\d\"“(√π])):?)"
+    r"\s?(?![空充补海埋满报平表说])"
+)
+_WE_GET = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s)?we\s(?:get|have|obtain|find)\s[^<>=!≤≥]{1,40}=\s?(?=-?[$€£¥]?\d[\d.,/]*\W{0,4}\Z)",
+    re.IGNORECASE,
+)
+_FIRM = re.compile(r"[;|\n]")
+_ARE = re.compile(r"\b(?:are|were)\b", re.IGNORECASE)
+_SHORTENED = ("slot", "sentence", "boxed", "corrected", "last_words")
+"""The rules by which one of several parts may say less than all its words."""
 _REASON = re.compile(r",?\s(?:as|because|since|which)\s|,?(?:因为|由于)")
 _BESIDES = re.compile(
     r",\s?(?:i\.e\.|not\s|and\snot\s|rather\sthan\s|instead\sof\s|non\s|nicht\s|pas\s|não\s|не\s|(?:而)?不是|而非)"
@@ -36,7 +49,7 @@ _SUMS_UP = re.compile(
     r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
 )
 _UNSURE = re.compile(
-    r"\b(?:not|no|never|than|least|most|between|or|if|maybe|perhaps|suppose|let|assume|given|when)\b|n't|[不非未设约或]|至[少多]|[大小]于|如果"
+    r"\b(?:not|no|never|than|least|most|between|or|if|maybe|perhaps|suppose|let|assume|given|when)\b|n't|[不非未设约或<>≤≥]|至[少多]|[大小]于|如果"
 )
 _NO_ANSWER = re.compile(r"\b(?:wrong|incorrect|not|let|check|i|we|mistake|think)\b|错|不对|检查|重新")
 _UNFILLED = re.compile(
@@ -135,6 +148,8 @@ def _declared_place(response: Response, phrase: Declared) -> tuple[int, int]:
     start, end = tidy(text, *content(response, phrase))
     polite = languages.POLITE.search(text, start, end) if phrase.language else None
     end = polite.start() if polite else end
+    lead = _BE_OF_FIX.match(text, start, end) if phrase.fix else _FILL.match(text, start, end)
+    start = lead.end() if lead else start
     if phrase.rule != "boxed":
         start, end = _counted(text, start, end) or amount_left(text, start, end) or _without_besides(text, start, end)
     return start, end - (text[end - 1 : end] == "}" and "{" not in text[start:end])
@@ -149,6 +164,9 @@ def _undeclared(response: Response) -> tuple[int, int, str] | None:
         return None
     if _IF_ANSWER.search(response.low, *last) or UNMEANT.search(response.low, *last) or _denied(response, last[0]):
         return None
+    filled = _FILL.match(response.text, *last) or _WE_GET.match(response.text[: last[1]], last[0])
+    if filled and (filled.re is _FILL or read_number(response.text[filled.end() : last[1]])):
+        return *tidy(response.text, filled.end(), last[1]), "last_words"
     said = _IS_THE_ANSWER.search(response.text, *last)
     if said:
         return *tidy(response.text, *said.span(1)), "last_words"
@@ -222,6 +240,15 @@ def _total(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def _several(response: Response, blanks: int) -> Extraction:
     phrases = declared(response, ANSWERS)
+    places = stretches(response.text, blanks) if len(phrases) == blanks else []
+    if response.cut_off or response.declined:
+        places = []
+    if len(places) == blanks and all(
+        begins <= phrase.start < end for phrase, (begins, _, end) in zip(phrases, places, strict=True)
+    ):
+        texts = tuple(_finished(response.text[start:end].strip(), "") for _, start, end in places)
+        if any(texts):
+            return found(response, texts, "numbered", places[0][1], places[-1][2])
     slots = [candidate for candidate in candidates(response) if candidate.phrase.rank is Rank.SLOT and candidate.value]
     if len(slots) == blanks:
         texts = tuple(candidate.value or "" for candidate in slots)
@@ -234,15 +261,47 @@ def _several(response: Response, blanks: int) -> Extraction:
         if phrase.rule != "boxed" and response.text[start - 1 : start] != '"':
             end = len(response.text)
     start, end = tidy(response.text, start, end or len(response.text))
-    parts, rule = parts_of(response.text[start:end], blanks)
-    if (
-        rule == "separated"
-        and len(parts) < blanks
-        and not phrases
-        and _UNANSWERED.search(response.text[start:end].lower())
-    ):
-        return nothing(response)
-    return found(response, parts, rule, start, end) if parts else nothing(response)
+    said = response.text[start:end]
+    parts, rule = parts_of(said, blanks)
+    if rule == "numbered":
+        parts = tuple(_finished(part, part) for part in parts)
+    elif rule == "separated":
+        if len(parts) < blanks and not phrases and _UNANSWERED.search(said.lower()):
+            return nothing(response)
+        parts = _stated(parts, said, bool(phrases))
+    return found(response, parts, rule, start, end) if any(parts) else nothing(response)
+
+
+def _finished(part: str, otherwise: str) -> str:
+    """What one of several parts says as a reply of its own: "10. Wait, actually 12", "the value is 12"; "" if it says nothing."""
+    low = part.lower()
+    corrected = any(word in low for word in CORRECTIONS)
+    if _UNFILLED.fullmatch(low):
+        return ""
+    reason = _REASON.search(part)
+    if reason and read_number(part[: reason.start()]):
+        return part[: reason.start()]
+    read = _one(Response.of(f"Answer: {part}" if corrected and otherwise else part))
+    text = str(read.found[0]) if isinstance(read.found, tuple) else ""
+    if corrected or not otherwise or read.rule == "conflict":
+        return text
+    plain = read.rule in _SHORTENED and (read.rule != "last_words" or len(_COPULA.findall(part)) < 2)
+    return text if text and plain else otherwise
+
+
+def _stated(parts: tuple[str, ...], text: str, declared_ones: bool) -> tuple[str, ...]:
+    """The parts of a list, without the words of the sentences that they stand in: "the sum is 12 and the product is 35".
+
+    () for pieces of a sentence that is no list, and for a lone sentence that does not say which blank it fills.
+    """
+    places = [last_words(part, 0, len(part)) for part in parts]
+    said = tuple(part[slice(*place)] if place else part for part, place in zip(parts, places, strict=True))
+    if not any(places) or (all(places) and (len(parts) > 1 or declared_ones)):
+        return said
+    if len(parts) > 1 and _FIRM.search(text):
+        return parts
+    listed = places[0] and not any(places[1:]) and (read_number(said[0]) or _ARE.search(parts[0]))
+    return said if listed and len(parts) > 1 else ()
 
 
 def tidy(text: str, start: int, end: int) -> tuple[int, int]:
