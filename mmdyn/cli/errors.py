@@ -1,4 +1,4 @@
-"""mmdyn errors: a judge says what made answers wrong."""
+"""mmdyn errors: wrong answers counted, and a judge says what made them wrong."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from mmdyn.cli._shared import concurrency_option, list_failures, money_options, number_option, print_json, split
 from mmdyn.errors import printable
@@ -13,7 +14,7 @@ from mmdyn.errors import printable
 
 @click.command("errors")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--judge", metavar="MODEL", required=True, help="Who labels: backend:name, such as openai:NAME.")
+@click.option("--judge", metavar="MODEL", help="Who labels: backend:name, such as openai:NAME.")
 @number_option(
     "--per", "N", "Answers of each model, set, condition and task type that are labelled at most.", default=20
 )
@@ -27,24 +28,60 @@ from mmdyn.errors import printable
 @money_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
-def command(as_json: bool, **arguments: Any) -> None:
-    """Have a judge label the wrong answers of RUN: question misunderstood, reasoning, visual comprehension, incomplete, other.
+def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking: Any) -> None:
+    """Count the wrong answers of RUN: cut off, empty, unparsed; and the refused and failed ones beside them.
 
+    With --judge, have a judge label them: question misunderstood, reasoning, visual comprehension, incomplete, other.
     Labelled are the answers of a stratified sample; shares are of all wrong answers. Answers that were cut off (finish reason
     length) are incomplete without asking, refused ones are counted apart. The labels stay in RUN, and `mmdyn report RUN`
     shows them. Exit status: 1 where an answer got no label, or has no score; 3 stopped at --max-cost or --max-requests.
     """
+    ctx = click.get_current_context()
+    if judge is not None:
+        unscored, failed = _label(run, judge=judge, by=by, as_json=as_json, **asking)
+    else:
+        given = [name for name in asking if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+        if set(given) - {"quiet"}:
+            raise click.UsageError(
+                "--per, --seed, --votes, --no-pictures and what asking takes go with --judge: name one"
+            )
+        unscored, failed = _count(run, by, as_json), 0
+    if unscored:
+        again = f"`mmdyn score {run}`, with the judges it had, scores them"
+        click.echo(printable(f"{unscored} answers are not scored and were left out: {again}"), err=True)
+    if failed or unscored:
+        ctx.exit(1)
+
+
+def _label(run: Path, *, as_json: bool, **asking: Any) -> tuple[int, int]:
+    """How many answers have no score, and how many got no label."""
     from mmdyn.reporting.error_kinds_table import print_errors
     from mmdyn.run.error_kinds import label_errors
 
-    found = label_errors(**arguments)
+    found = label_errors(run, **asking)
     if as_json:
         print_json(found)
     else:
         print_errors(found.rows, unscored=found.unscored, failed=found.failed)
     list_failures("failed", found.failures, found.failed)
-    if found.unscored:
-        again = f"`mmdyn score {arguments['run']}`, with the judges it had, scores them"
-        click.echo(printable(f"{found.unscored} answers are not scored and were left out: {again}"), err=True)
-    if found.failed or found.unscored:
-        click.get_current_context().exit(1)
+    return found.unscored, found.failed
+
+
+def _count(run: Path, by: list[str], as_json: bool) -> int:
+    """How many answers have no score."""
+    from mmdyn.reporting.error_counts import count_errors
+    from mmdyn.reporting.error_kinds_table import print_counts
+    from mmdyn.run.recorded import check_asked
+    from mmdyn.work.run_folder import RunFolder
+
+    opened = RunFolder(run)
+    check_asked(opened)
+    rows = count_errors(opened, by)
+    if as_json:
+        print_json({"rows": rows})
+    else:
+        print_counts(rows)
+    if left := sum(row.to_label for row in rows):
+        more = f"`mmdyn errors {run} --judge MODEL` has a judge say what made them wrong"
+        click.echo(printable(f"{left} wrong answers are neither cut off nor empty: {more}"), err=True)
+    return sum(row.unscored for row in rows)

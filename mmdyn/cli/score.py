@@ -32,7 +32,12 @@ SHOWN = 20
     help="A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.",
 )
 @click.option(
-    "--set", "sets", metavar="SET", multiple=True, help="The set whose TSV it was made of; one for each FILE, in order."
+    "--set",
+    "sets",
+    metavar="SET",
+    multiple=True,
+    help="The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one for "
+    "each FILE, in order.",
 )
 @click.option("--model", default="", help="With --predictions: how reports name the model. [default: by FILE's name]")
 @click.option(
@@ -47,11 +52,13 @@ def command(
     out: Path | None,
     **judging: Any,
 ) -> None:
-    """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed.
+    """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed, in value or in
+    weight.
 
     \b
     Only what a change touches is scored and judged again: a judge's verdicts stand under any policy, and the scores of
-    before stay in the store. Exit status: 1 where a judge gave no verdict on some answers; 3 stopped at a limit.
+    before stay in the store. Golden answers are those that the run's sets have now, where they still ask the same.
+    Exit status: 1 where a judge gave no verdict on some answers; 3 stopped at a limit.
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
     """
@@ -63,10 +70,10 @@ def command(
                 "--predictions are scored by rules; then `mmdyn score RUN --judge MODEL` has them judged"
             )
         _score_predictions(predictions, sets, model, policy, out)
-    elif run is None or sets or model or out:
-        raise click.UsageError("give a RUN alone, or --predictions FILE --set SET")
+    elif run is None or model or out:
+        raise click.UsageError("give a RUN, or --predictions FILE --set SET, with which --model and -o go")
     else:
-        _score_again(run, policy, **judging)
+        _score_again(run, policy, sets=sets, **judging)
 
 
 def _score_predictions(
@@ -104,12 +111,14 @@ def _score_again(
         click.echo(printable(_spelt(change)))
     if len(done.changes) > SHOWN:
         click.echo(f"and {len(done.changes) - SHOWN} more")
+    for note in done.notes:
+        click.echo(printable(note), err=True)
     if done.waiting is None:
         now = RunFolder(run).config
         beside = "".join(f", judge {entry.name}" for entry in now.judges)
         beside += ", else rules" if now.scorer.endswith("+else-rules") else ""
         click.echo(
-            printable(f"{len(done.changes)} scores changed; {resolve('scorers', policy)}{beside} is in force now"),
+            printable(f"{_count(done.changes)}; {resolve('scorers', policy)}{beside} is in force now"),
             err=True,
         )
     if judges:
@@ -121,9 +130,15 @@ def _score_again(
         )
 
 
+def _count(changes: list[Change]) -> str:
+    weighed = sum(change.is_weighed_anew for change in changes)
+    return f"{len(changes)} scores changed" + (f", {weighed} of them in weight" if weighed else "")
+
+
 def _spelt(change: Change) -> str:
     before, after = ("unscored" if value is None else f"{value:.3f}" for value in (change.before, change.after))
-    return f"{change.model}  {change.sample}  {change.mode}: {before} -> {after}"
+    weight = f", weight {change.weight_before:g} -> {change.weight_after:g}" if change.is_weighed_anew else ""
+    return f"{change.model}  {change.sample}  {change.mode}: {before} -> {after}{weight}"
 
 
 def _tell_judged(run: str, done: Rescored) -> None:

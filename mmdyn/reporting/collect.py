@@ -17,7 +17,7 @@ from mmdyn.reporting.spending import Spending
 from mmdyn.reporting.statistics import Floats, Labels
 from mmdyn.reporting.waiting import find_waiting
 from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.run_folder import ANSWERED_NOW, RunFolder
 
 SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 MAX_VALUES = 1000
@@ -65,7 +65,7 @@ class _Tally:
     """How many records of a run there are."""
 
     def __init__(self) -> None:
-        self.asked = self.failed = self.unscored = 0
+        self.asked = self.failed = self.unscored = self.corrected = 0
         self._spending = dict[str, Spending]()
 
     def spend(self, model: str, reply: Reply) -> None:
@@ -87,6 +87,7 @@ class _Tally:
             skipped=dict(sorted(run.config.skipped.items())),
             spending=[self._spending[model].rounded for model in sorted(self._spending)],
             waiting=find_waiting(run, under_way) if under_way else None,
+            corrected=self.corrected,
         )
 
 
@@ -97,15 +98,14 @@ class _Builder:
         self.parents, self.failed, self.unscored = array("q"), array("q"), array("q")
         self.values, self.weights = array("d"), array("d")
         self.statuses = {"ok": 0, "unparsed": 0, "refused": 0}
+        self.truncated = 0
         self.languages = set[str]()
         self.converted = False
 
     def finish(self) -> Scores:
         parents, values, weights = average(_ints(self.parents), _floats(self.values), _floats(self.weights))
-        failed, unscored = _ints(self.failed), _ints(self.unscored)
-        return Scores(
-            parents, values, weights, failed, unscored, self.statuses, frozenset(self.languages), self.converted
-        )
+        counts = _ints(self.failed), _ints(self.unscored), self.statuses, self.truncated
+        return Scores(parents, values, weights, *counts, frozenset(self.languages), self.converted)
 
 
 class _Collector:
@@ -127,11 +127,13 @@ class _Collector:
         builder = self.builders.get(key) or self.builders.setdefault(key, _Builder())
         parent = self._parent(record)
         builder.languages.add(record.language)
+        builder.truncated += is_cut_off(record.reply)
         builder.converted |= record.task_type != record.parent_type
         if record.beside:
             laid = self.laid.get(key) or self.laid.setdefault(key, LaidBuilder())
             laid.add(parent, key.context, record.beside)
         tally.asked += 1
+        tally.corrected += ANSWERED_NOW in record.key
         tally.spend(record.model, record.reply)
         if record.reply.error or (score and score.status == "failed"):
             tally.failed += 1
@@ -201,6 +203,11 @@ def _named(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
     return {run.name if short else str(run.folder): run for run in runs}
 
 
+def is_cut_off(reply: Reply) -> bool:
+    """Whether an answer reached the limit of its length."""
+    return reply.finish_reason == "length"
+
+
 def _failure(run: str, record: Record) -> Failure:
     rule = record.score.rule if record.score else ""
     reason = record.reply.error or rule or "the answer could not be scored"
@@ -242,9 +249,10 @@ def _joined(chains: list[Scores]) -> Scores:
 
     averaged = average(together("parents"), together("values"), together("weights"))
     statuses = {status: sum(chain.statuses[status] for chain in chains) for status in chains[0].statuses}
+    truncated = sum(chain.truncated for chain in chains)
     languages = frozenset[str]().union(*(chain.languages for chain in chains))
     converted = any(chain.converted for chain in chains)
-    return Scores(*averaged, together("failed"), together("unscored"), statuses, languages, converted)
+    return Scores(*averaged, together("failed"), together("unscored"), statuses, truncated, languages, converted)
 
 
 def average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, Floats, Floats]:

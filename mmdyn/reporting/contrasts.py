@@ -159,7 +159,11 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
         notes.append("some questions were asked in another form, in which guessing pays differently")
     dynamic = "dynamic" in (pair.a.variant, pair.b.variant)
     digests = [
-        {entry.digest for entry in run.sets if entry.root == pair.a.set and (dynamic or entry.name == entry.root)}
+        {
+            entry.answers or entry.digest
+            for entry in run.sets
+            if entry.root == pair.a.set and (dynamic or entry.name == entry.root)
+        }
         for run in (a, b)
     ]
     differing = {

@@ -21,6 +21,7 @@ from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
 from mmdyn.reporting.beside import ORDER
 from mmdyn.reporting.breakdown import Breakdown
+from mmdyn.reporting.collect import is_cut_off
 from mmdyn.reporting.results import by_value, cluster_of
 from mmdyn.reporting.strata import Strata, independent, share
 from mmdyn.reporting.win_rates import Rate
@@ -131,7 +132,7 @@ def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
         elif score.value < 1:
             kept = (_stratum_of(record), cluster_of(record), values)
             stratum, cluster, values = (known.setdefault(one, one) for one in kept)
-            found.append(Wrong(record.key, stratum[0], stratum, cluster, _decided(record), values))
+            found.append(Wrong(record.key, stratum[0], stratum, cluster, decided(record), values))
     breakdown.check()
     return Survey(found, refused, breakdown.names, unscored)
 
@@ -262,8 +263,9 @@ def _stratum_of(record: Record) -> tuple[str, ...]:
     return (record.model, record.set, *factors, record.task_type)
 
 
-def _decided(record: Record) -> str:
-    if record.reply.finish_reason == "length":
+def decided(record: Record) -> str:
+    """Why a wrong answer needs no label, `truncated` or `empty`; else nothing."""
+    if is_cut_off(record.reply):
         return "truncated"
     return "" if record.reply.text.strip() else "empty"
 

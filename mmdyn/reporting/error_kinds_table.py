@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
+from mmdyn.reporting.error_counts import Counts, CountsRow
 from mmdyn.reporting.error_kinds import KINDS, ErrorRow, Part
-from mmdyn.reporting.table import clean, open_console, percent, print_grid
+from mmdyn.reporting.table import CUT_OFF, clean, open_console, percent, print_grid
 
 TITLE = (
     "Kinds of error in percent of all wrong answers with 95 % intervals; cut off and empty answers count as incomplete "
@@ -35,6 +36,23 @@ def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscor
         print_grid(console, f"Kinds of error by {name}", parts)
 
 
+def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
+    """Print what is known of wrong answers without a judge to `file` or standard output: a line a model, then the breakdowns."""
+    console = open_console(file)
+    title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
+    print_grid(console, title, [{"answers of": row.model, **_plain(row)} for row in rows])
+    for name in dict.fromkeys(name for row in rows for name in row.by):
+        parts = [
+            {"model": row.model, "value": value, **_plain(part)} for row in rows for value, part in row.by[name].items()
+        ]
+        print_grid(console, f"The same by {name}", parts, name)
+
+
+def _plain(counts: Counts) -> dict[str, str]:
+    shown = {"truncated": CUT_OFF}
+    return {shown.get(name, name): str(getattr(counts, name)) for name in Counts.__struct_fields__}
+
+
 def _who(row: ErrorRow) -> str:
     return f"{row.judge} ({row.id})"
 
@@ -43,7 +61,7 @@ def _counts(part: Part) -> dict[str, str]:
     shares: dict[str, str] = dict.fromkeys(KINDS, "-")
     for kind, rate in (part.kinds or {}).items():
         shares[kind] = percent(rate.share, rate.ci95)
-    counts = {"wrong": part.wrong, "cut\noff": part.truncated, "empty": part.empty, "labelled": part.labelled}
+    counts = {"wrong": part.wrong, CUT_OFF: part.truncated, "empty": part.empty, "labelled": part.labelled}
     refused = {"refused": str(part.refused)} if isinstance(part, ErrorRow) else {}
     return {
         **({"model": part.model} if isinstance(part, ErrorRow) else {}),

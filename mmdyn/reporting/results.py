@@ -47,7 +47,7 @@ class Scores(NamedTuple):
     """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are averaged.
 
     `failed` and `unscored` hold the parent's index of each such record; `statuses` counts ok, unparsed and refused records.
-    `converted` says that some were asked in another form than their parents.
+    `truncated` counts those that were cut off; `converted` says that some were asked in another form than their parents.
     """
 
     parents: Labels
@@ -56,6 +56,7 @@ class Scores(NamedTuple):
     failed: Labels
     unscored: Labels
     statuses: dict[str, int]
+    truncated: int
     languages: frozenset[str]
     converted: bool
 
@@ -112,7 +113,8 @@ class Failure(Struct, frozen=True):
 class RunState(Struct, frozen=True):
     """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by model.
 
-    waiting: what judges owe, whose scores are under way and not in force.
+    waiting: what judges owe, whose scores are under way and not in force. corrected: answers that are scored by another golden
+    answer than their sample had when it was asked.
     """
 
     name: str
@@ -125,6 +127,7 @@ class RunState(Struct, frozen=True):
     skipped: dict[str, int]
     spending: list[Spending]
     waiting: Waiting | None = None
+    corrected: int = 0
 
     @property
     def unjudged(self) -> bool:

@@ -39,7 +39,10 @@ class Mean(Struct, frozen=True):
 
 
 class ConditionRow(Struct, frozen=True):
-    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed` and `unscored` count records, n counts parents."""
+    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed` and `unscored` count records, n counts parents.
+
+    truncated: records whose answer was cut off, as the finish reason says, whatever it scores.
+    """
 
     run: str
     model: str
@@ -51,6 +54,7 @@ class ConditionRow(Struct, frozen=True):
     ok: int
     unparsed: int
     refused: int
+    truncated: int
     failed: int
     unscored: int
     method: str
@@ -151,6 +155,7 @@ def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
         ok=scores.statuses["ok"],
         unparsed=scores.statuses["unparsed"],
         refused=scores.statuses["refused"],
+        truncated=scores.truncated,
         **msgspec.structs.asdict(mean),
         by={name: _cells(table, scores, name, field) for name, field in fields_of(table, key).items()},
     )

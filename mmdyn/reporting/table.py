@@ -36,7 +36,8 @@ COMMON = ("run", "model", "set", "held")
 _SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
 """What a calibration's shares are called in a heading and in a Calibration."""
 
-SELDOM = ("unparsed", "refused", "unscored")
+CUT_OFF = "cut\noff"
+SELDOM = (CUT_OFF, "unparsed", "refused", "unscored")
 """Counts that get a column only where one of them is not 0."""
 
 
@@ -132,6 +133,8 @@ def _state_lines(state: RunState) -> Iterator[str]:
         yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score`{judged} scores them."
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
+    if state.corrected:
+        yield f"{state.name}: {state.corrected} are scored by another golden answer than their sample had when it was asked."
     for mode, count in state.skipped.items():
         yield f"{state.name}: {count} samples could not be asked in mode {mode}."
     for spent in state.spending:
@@ -153,7 +156,15 @@ def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
 def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
     title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
     counts = ("unparsed", "refused", "unscored", "failed")
-    whole = [{**names_of(row), **_score(row), **{name: str(getattr(row, name)) for name in counts}} for row in rows]
+    whole = [
+        {
+            **names_of(row),
+            **_score(row),
+            CUT_OFF: str(row.truncated),
+            **{name: str(getattr(row, name)) for name in counts},
+        }
+        for row in rows
+    ]
     print_grid(console, title, whole)
     for name in dict.fromkeys(name for row in rows for name in row.by):
         parts = [
@@ -289,7 +300,7 @@ def p_value(p: float | None) -> str:
 
 
 def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
-    """Print rows of the same columns, grouped by run, model and set (by condition too, if by field); methods become notes."""
+    """Print rows of the same columns, grouped by run, model and set (by condition too, if by field); methods, if any, become notes."""
     varying = [name for name in COMMON if len({row.get(name, "") for row in rows}) > 1]
     shared = [rows[0][name] for name in COMMON if name not in varying and rows[0].get(name)]
     console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))
@@ -297,12 +308,14 @@ def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], fie
     names = [name for name in rows[0] if name not in (*COMMON, *empty, "method")]
     if field:
         varying.append(names.pop(0))
-    methods = {method: str(place) for place, method in enumerate(dict.fromkeys(row["method"] for row in rows), 1)}
+    used = dict.fromkeys(row["method"] for row in rows if "method" in row)
+    methods = {method: str(place) for place, method in enumerate(used, 1)}
     groups = dict[str, list[list[str]]]()
     for row in rows:
         heading = ", ".join(filter(None, (row[name] for name in varying)))
-        groups.setdefault(heading, []).append([*(row[name] for name in names), methods[row["method"]]])
-    grid = _grid([field or names[0], *names[1:], "method"])
+        note = [methods[row["method"]]] if methods else []
+        groups.setdefault(heading, []).append([*(row[name] for name in names), *note])
+    grid = _grid([field or names[0], *names[1:], *(["method"] if methods else [])])
     for heading, group in groups.items():
         if heading:
             grid.add_heading(clean(heading))

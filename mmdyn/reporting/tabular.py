@@ -20,7 +20,7 @@ from mmdyn.reporting.summary import ConditionRow, Mean, Summary
 FACTORS = ("variant", "chain", "context", "style", "language")
 COLUMNS = (
     *("kind", "run", "model", "set", *FACTORS, "factor", "a", "b", "by", "value"),
-    *("n", "left_out", "ok", "unparsed", "refused", "failed", "unscored"),
+    *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored"),
     *("estimate", "low", "high", "p", "p_adjusted", "method", "note"),
 )
 """`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low`
@@ -68,7 +68,7 @@ def _rows(summary: Summary) -> Iterator[dict[str, object]]:
 
 def _condition(row: ConditionRow) -> Iterator[dict[str, object]]:
     names: dict[str, object] = {"kind": "score", **_place(row)}
-    statuses = {"ok": row.ok, "unparsed": row.unparsed, "refused": row.refused}
+    statuses = {"ok": row.ok, "unparsed": row.unparsed, "refused": row.refused, "truncated": row.truncated}
     yield {**names, **_score(row), **statuses}
     for name, values in row.by.items():
         for value, cell in values.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from mmdyn.work.run_folder import RECORD, RunFolder, Scoring, score_kind
+from mmdyn.work.run_folder import RunFolder, Scoring, score_kind, scored_records
 from mmdyn.work.store import Reader
 
 BY_JUDGE = "judge:"
@@ -42,7 +42,7 @@ def find_waiting(run: RunFolder, scoring: Scoring) -> Waiting:
     """What the judges of these scores owe, of all answers of a run."""
     kind, due, missing = score_kind(scoring.scorer), 0, 0
     with Reader(run.records_folder) as reader:
-        for key, _ in reader.items(RECORD):
+        for key, _ in scored_records(reader, run.config.sets):
             value = reader.get(kind, key)
             missing += value is None
             due += value is None or msgspec.json.decode(value, type=_Rule).rule.startswith(BY_JUDGE)

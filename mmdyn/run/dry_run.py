@@ -26,14 +26,14 @@ from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.conditions import Wanted
 from mmdyn.run.config import Config
-from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, modes_of, read_prompt, several
+from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, modes_of, read_prompt
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
 from mmdyn.run.seen import Found, Seen
-from mmdyn.run.sets import Given, open_sets, variants_folder
+from mmdyn.run.sets import Given, open_sets, several, variants_folder
 from mmdyn.run.shelves import Shelves
 from mmdyn.run.turns import expands, opening
 from mmdyn.scoring.judge import AUTO, AUTOMATIC

@@ -13,7 +13,7 @@ from mmdyn.keys import canonical
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import open_budget
 from mmdyn.reporting.error_kinds import Design, ErrorRow, Wrong, draw, find_errors, keep_design, label_kind, survey
-from mmdyn.run.recorded import Recorded
+from mmdyn.run.recorded import Recorded, check_asked
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.scoring.error_judge import ErrorJudge
 from mmdyn.work.progress import ProgressBar
@@ -68,11 +68,12 @@ def label_errors(
     """Have a judge label `per` wrong answers of each stratum (model, set, condition, task type), drawn by `seed`.
 
     An answer that the judge has labelled is not shown to it again. Raises Busy while the run is going on, UserError for an
-    unknown name in `by`, ModelError for a judge that cannot be asked, Stopped at a limit.
+    unknown name in `by` and a run without answers, ModelError for a judge that cannot be asked, Stopped at a limit.
     """
     opened = run if isinstance(run, RunFolder) else RunFolder(run)
     if per < 1:
         raise UserError(f"per is {per}: give 1 or more")
+    check_asked(opened)
     budget = open_budget(prices, max_cost, max_requests)
     found = survey(opened, by)
     drawn = draw(found.wrong, per, seed)

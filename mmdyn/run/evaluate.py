@@ -32,7 +32,7 @@ from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.library import Library
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
-from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store
+from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store, several
 from mmdyn.run.shelves import Shelves
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
@@ -147,11 +147,6 @@ def _carry_out(
         if cascade.judges and not doer.ranks.number:
             settle(RunFolder(job.out), store, cascade, else_rules=job.judging.else_rules)
     return RunFolder(job.out)
-
-
-def several(given: Any) -> tuple[Any, ...]:
-    """One given thing, or several of them."""
-    return (given,) if isinstance(given, str | Path | SampleSet) else tuple(given)
 
 
 def check(sets: Sequence[Given], out: str | Path, styles: Sequence[str], ops: str, **numbers: int) -> None:
@@ -269,8 +264,12 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         if (before.limit or endless) > (config.limit or endless):
             differing.append("(larger) limit")
         if differing:
-            what = " and ".join(differing)
-            raise UserError(f"{out} holds a run with other {what}: choose another -o, or ask the same as before")
+            what, scored = " and ".join(differing), ""
+            if differing == ["sets"] and [entry.name for entry in before.sets] == [entry.name for entry in config.sets]:
+                scored = f" (`mmdyn score {out}` scores what was asked by answers that changed)"
+            raise UserError(
+                f"{out} holds a run with other {what}: choose another -o, or ask the same as before{scored}"
+            )
     if write:
         write_config(out, begun(config, asked, run))
 

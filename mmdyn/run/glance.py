@@ -25,6 +25,7 @@ from mmdyn.work.run_folder import (
     RunFolder,
     judged_kind,
     score_kind,
+    scored_records,
     unjudged_kind,
 )
 from mmdyn.work.store import Reader, is_held
@@ -105,7 +106,7 @@ def glance(folder: Path) -> Glance:
     unscored, answered = Counter[str](), 0
     with Reader(run.records_folder) as reader:
         try:
-            for key, value in reader.items(RECORD):
+            for key, value in scored_records(reader, run.config.sets):
                 answered += 1
                 unscored.update(scorer for scorer, kind in kinds.items() if reader.get(kind, key) is None)
                 record = msgspec.json.decode(value, type=_Record)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from mmdyn.reporting.waiting import Waiting, find_waiting
 from mmdyn.run.judges import entries_of
 from mmdyn.scoring.cascade import Cascade
-from mmdyn.work.run_folder import FAILURE, RECORD, RunConfig, RunFolder, Scoring, score_kind
+from mmdyn.work.run_folder import FAILURE, RECORD, RunConfig, RunFolder, Scoring, SetEntry, score_kind, scored_records
 from mmdyn.work.store import Reader, Store
 
 ELSE_RULES = "+else-rules"
@@ -31,11 +31,16 @@ def begun(config: RunConfig, asked: Scoring, before: RunFolder | None) -> RunCon
     if not asked.judges:
         return _in_force(config, asked)
     stay = Scoring(asked.rules)
-    if before and _is_asked(before, config.planned) and _is_whole(before, before.config.scorer):
+    if before and _is_asked(before, config.planned) and _is_whole(before, config.sets, before.config.scorer):
         stay = before.config.in_force
-    if stay.scorer == asked.scorer:
-        return _in_force(config, asked)
-    return replace(_in_force(config, stay), under_way=asked)
+    return _under_way(config, stay, asked)
+
+
+def begun_again(run: RunFolder, asked: Scoring) -> RunConfig:
+    """The run.json with which the answers of a run begin to be scored again: as in `begun`, but that scores by rules, too, come into
+    force at the end, where all answers have those of before."""
+    stay = run.config.in_force if _is_whole(run, run.config.sets, run.config.scorer) else Scoring(asked.rules)
+    return _under_way(run.config, stay, asked) if asked.judges else _in_force(run.config, stay)
 
 
 def settle(run: RunFolder, store: Store, cascade: Cascade, *, else_rules: bool = False) -> Waiting | None:
@@ -49,9 +54,8 @@ def settle(run: RunFolder, store: Store, cascade: Cascade, *, else_rules: bool =
     if waiting.missing and else_rules and cascade.judges:
         asked = replace(asked, scorer=_keep_else_rules(run, store, asked))
     elif waiting.missing:
-        stay = run.config.in_force if _is_whole(run, run.config.scorer) else Scoring(asked.rules)
-        run.write_config(replace(_in_force(run.config, stay), under_way=asked))
-        return replace(waiting, in_force=stay.scorer)
+        run.write_config(begun_again(run, asked))
+        return replace(waiting, in_force=run.config.scorer)
     run.write_config(_in_force(run.config, asked))
     return None
 
@@ -59,6 +63,13 @@ def settle(run: RunFolder, store: Store, cascade: Cascade, *, else_rules: bool =
 def _in_force(config: RunConfig, scoring: Scoring) -> RunConfig:
     names = {name: getattr(scoring, name) for name in Scoring.__struct_fields__}
     return replace(config, **names, under_way=None)
+
+
+def _under_way(config: RunConfig, stay: Scoring, asked: Scoring) -> RunConfig:
+    """The same where scores are under way and others stay in force; these themselves, where they are."""
+    if stay.scorer == asked.scorer:
+        return _in_force(config, asked)
+    return replace(_in_force(config, stay), under_way=asked)
 
 
 def _is_asked(run: RunFolder, planned: int) -> bool:
@@ -69,11 +80,11 @@ def _is_asked(run: RunFolder, planned: int) -> bool:
         return answered + sum(reader.get(RECORD, key) is None for key, _ in failed) >= planned
 
 
-def _is_whole(run: RunFolder, scorer: str) -> bool:
-    """Whether every answer has a score of this scorer."""
+def _is_whole(run: RunFolder, sets: tuple[SetEntry, ...], scorer: str) -> bool:
+    """Whether every answer has a score of this scorer, against the golden answers of these sets."""
     kind = score_kind(scorer)
     with Reader(run.records_folder) as reader:
-        return all(reader.get(kind, key) is not None for key, _ in reader.items(RECORD))
+        return all(reader.get(kind, key) is not None for key, _ in scored_records(reader, sets))
 
 
 def _keep_else_rules(run: RunFolder, store: Store, asked: Scoring) -> str:
@@ -82,7 +93,7 @@ def _keep_else_rules(run: RunFolder, store: Store, asked: Scoring) -> str:
     kinds = score_kind(asked.scorer), score_kind(asked.rules)
     store.forget(score_kind(name))
     with Reader(run.records_folder) as reader:
-        for key, _ in reader.items(RECORD):
+        for key, _ in scored_records(reader, run.config.sets):
             value = reader.get(kinds[0], key) or reader.get(kinds[1], key)
             assert value is not None, "the rules have scored every answer"
             store.put(score_kind(name), key, value)

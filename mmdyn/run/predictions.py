@@ -87,8 +87,8 @@ def score_predictions(
         sets = _open_each([given for _, given in pairs], out)
         labels = [model or label_of(book.file, opened) for book, opened in zip(books, sets, strict=True)]
         models = _models(books, labels)
-        if (out / RUN).is_file() and (before := RunFolder(out).config).models != models:
-            raise UserError(f"{out} holds a run of {', '.join(m.label for m in before.models)}: choose another -o")
+        if (out / RUN).is_file():
+            _check_same(RunFolder(out), models, sets)
         for book, opened in zip(books, sets, strict=True):
             book.match(opened)
         if not (out / RUN).is_file():  # what a call that was cut short has left is of files that may have changed
@@ -189,7 +189,7 @@ def _replies(book: _Book, opened: SampleSet) -> Iterator[tuple[Sample, Reply]]:
         book.counts[outcome] += 1
         if row is not None and row.damage:
             book.counts[row.damage] += 1
-        yield _as_exported(sample), reply
+        yield as_exported(sample), reply
 
 
 def _reply(row: Row | None) -> tuple[str, Reply]:
@@ -203,7 +203,7 @@ def _reply(row: Row | None) -> tuple[str, Reply]:
     return "answered", Reply(row.prediction, "length" if row.damage == "cut" else "")
 
 
-def _as_exported(sample: Sample) -> Sample:
+def as_exported(sample: Sample) -> Sample:
     """With the letters that a TSV gives its options, which are what a prediction names."""
     if not sample.options or sample.labels == tuple(LETTERS[: len(sample.options)]):
         return sample
@@ -228,6 +228,18 @@ def _open_each(givens: Sequence[Given], out: Path) -> list[SampleSet]:
     distinct = dict(zip(keys, givens, strict=True))
     opened = dict(zip(distinct, open_sets([*distinct.values()], out), strict=True))
     return [opened[key] for key in keys]
+
+
+def _check_same(run: RunFolder, models: tuple[ModelEntry, ...], sets: Sequence[SampleSet]) -> None:
+    """Raise UserError where the run is of other predictions, or of the same for other sets."""
+    before = run.config
+    if before.models != models:
+        raise UserError(f"{run.folder} holds a run of {', '.join(m.label for m in before.models)}: choose another -o")
+    if {entry.digest for entry in before.sets} != {opened.manifest.digest for opened in sets}:
+        raise UserError(
+            f"{run.folder} holds these predictions for other sets: `mmdyn score {run.folder} --set SET` scores them by answers "
+            "that changed, and another -o begins a run"
+        )
 
 
 def _models(books: Sequence[_Book], labels: Sequence[str]) -> tuple[ModelEntry, ...]:

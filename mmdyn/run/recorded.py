@@ -5,32 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
-
-import msgspec
 
 from mmdyn.data.images import ImageFolder, read_inside
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record
 from mmdyn.sample import ImageRef, Sample, from_json
-from mmdyn.work.run_folder import RECORD, SAMPLE, RunFolder
+from mmdyn.work.run_folder import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Kept, RunFolder, record_under
 from mmdyn.work.store import Reader
 
 
-class Kept(Protocol):
-    """An opened store, for reading alone or for writing too."""
-
-    def get(self, kind: str, key: str) -> bytes | None: ...
+def check_asked(run: RunFolder) -> None:
+    """Raise UserError where the run has no answer."""
+    with Reader(run.records_folder) as reader:
+        if next(reader.items(RECORD), None) is None:
+            what = "answered" if next(reader.items(FAILURE), None) else "asked"
+            raise UserError(f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks")
 
 
 def record_of_key(kept: Kept, run: Path, key: str) -> Record:
     """The record of a key in a run's store, without its score. Raises InputError where the store has lost it."""
-    return msgspec.json.decode(_get(kept, run, RECORD, key, f"the record {key}"), type=Record)
+    stored = _get(kept, run, RECORD, key.partition(ANSWERED_NOW)[0], f"the record {key}")
+    return record_under(key, stored, kept)
 
 
 def sample_of(kept: Kept, run: Path, record: Record) -> Sample:
-    """The sample that was asked. Raises InputError where the store has lost it."""
-    return from_json(_get(kept, run, SAMPLE, record.digest, f"the sample {record.sample}"), Sample)
+    """The sample that was asked, or that the record is scored by. Raises InputError where the store has lost it."""
+    return stored_sample(kept, run, record.digest, record.sample)
+
+
+def stored_sample(kept: Kept, run: Path, digest: str, id: str) -> Sample:
+    """The sample of a digest in a run's store; `id` is what an error calls it. Raises InputError where the store has lost it."""
+    return from_json(_get(kept, run, SAMPLE, digest, f"the sample {id}"), Sample)
 
 
 def pictures_of(run: RunFolder) -> dict[str, ImageFolder]:
@@ -52,7 +57,7 @@ class Recorded:
         return record_of_key(self._reader, self._folder, key)
 
     def sample(self, record: Record) -> Sample:
-        """The sample that was asked."""
+        """The sample that was asked, or that the record is scored by."""
         return sample_of(self._reader, self._folder, record)
 
     def images(self, record: Record) -> ImageFolder | None:

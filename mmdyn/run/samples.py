@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data.set_folder import MANIFEST, SampleSet, SetDigest
 from mmdyn.errors import InputError
+from mmdyn.keys import canonical
 from mmdyn.sample import Sample
 
 
 def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int, Sample]]:
-    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their variants."""
+    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their variants.
+
+    Raises InputError for a variant that has no parent set, and at a set's end as `check_digest` does.
+    """
     kept = _first_parents(sets, limit) if limit is not None else {}
     for place, opened in enumerate(sets):
+        digest = SetDigest()
         for sample in opened:
+            digest.add(canonical(sample))
             if sample.variant and not opened.manifest.parent:
                 raise InputError(
                     opened.folder,
@@ -23,6 +29,27 @@ def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int,
                 )
             if limit is None or sample.parent in kept[opened.root]:
                 yield place, sample
+        check_digest(opened, digest.hex())
+
+
+def digest_of(opened: SampleSet) -> str:
+    """The digest of the samples that a set holds now, whatever its set.json says."""
+    if not (opened.folder / MANIFEST).is_file():
+        return opened.manifest.digest
+    digest = SetDigest()
+    for sample in opened:
+        digest.add(canonical(sample))
+    return digest.hex()
+
+
+def check_digest(opened: SampleSet, digest: str) -> None:
+    """Raise InputError where set.json gives another digest: records would be kept under that of other samples."""
+    file = opened.folder / MANIFEST
+    if file.is_file() and opened.manifest.digest != digest:
+        anew = f"`mmdyn data convert {opened.folder} -o NEW --name {opened.name}` writes the set anew"
+        if opened.manifest.parent:
+            anew = "`mmdyn perturb` makes the set anew in another folder"
+        raise InputError(file, None, f"the digest is not that of the samples: they were changed; {anew}")
 
 
 def _first_parents(sets: Sequence[SampleSet], limit: int) -> dict[str, set[str]]:

@@ -6,24 +6,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.errors import Stopped
 from mmdyn.models.budget import Budget, open_budget, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.reporting.waiting import Waiting
+from mmdyn.run.answers import find_answers
 from mmdyn.run.draining import see_through, waiting_for
 from mmdyn.run.grader import Counts, Grader, JudgeLine
-from mmdyn.run.in_force import settle
+from mmdyn.run.in_force import begun_again, scoring_of, settle
 from mmdyn.run.judges import Judging, open_cascade
-from mmdyn.run.recorded import pictures_of
+from mmdyn.run.recorded import check_asked, pictures_of
+from mmdyn.run.sets import Given, open_sets, several
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.interrupts import run_to_the_end
 from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RECORD, RunFolder, score_kind
+from mmdyn.work.run_folder import (
+    ANSWERED_NOW,
+    RunConfig,
+    RunFolder,
+    record_under,
+    score_kind,
+    scored_records,
+)
 from mmdyn.work.store import Reader, Store
 
 AT_ONCE = 64
@@ -31,20 +41,29 @@ AT_ONCE = 64
 
 
 class Change(Struct, frozen=True):
-    """A record whose score in force is another one now; scores in [0, 1], None where it had none."""
+    """A record whose score in force is another one now: its value, in [0, 1], or what it weighs in totals; None where it had none."""
 
     model: str
     sample: str
     mode: str
     before: float | None
     after: float | None
+    weight_before: float | None = None
+    weight_after: float | None = None
+
+    @property
+    def is_weighed_anew(self) -> bool:
+        """Whether it was scored before and weighs something else now."""
+        return self.weight_before is not None and self.weight_before != self.weight_after
 
 
 class Rescored(Struct, frozen=True):
-    """What became of a run's answers: `changes` in the records' order, and the judges' `counts`. `waiting`: why the scores of
-    before are still in force. `saved`: verdicts that were not needed or known before."""
+    """What became of a run's answers: `changes` in the records' order, and the judges' `counts`. `notes`: which golden answers are
+    others than were asked with. `waiting`: why the scores of before are still in force. `saved`: verdicts that were not needed or
+    known before."""
 
     changes: list[Change]
+    notes: list[str]
     waiting: Waiting | None
     counts: Counts
     saved: int
@@ -62,6 +81,7 @@ def score(
     run: RunFolder | str | Path,
     policy: str = "mdk12",
     *,
+    sets: Given | Sequence[Given] = (),
     judges: str | Sequence[str] = (),
     judge_mode: str = "cascade",
     votes: int = 1,
@@ -73,15 +93,15 @@ def score(
     """Score every answered record by a policy, and by judges as `evaluate` does; make these scores the ones in force, unless a
     verdict is missing, and return what changed.
 
+    The golden answers are those that the run's sets have now, where the question is still the one that was asked; `sets`: the same
+    sets where they lie elsewhere, as `evaluate` takes them.
     Verdicts that are in the store stand: a judge is asked only about answers on which it gave none, and which it is to judge.
     asking: concurrency, use_cache, prices, max_cost, max_requests and quiet, as of `evaluate`; they are about the judges alone.
-    Raises Busy while the run is going on, UserError for settings that do not fit, ModelError for a judge that cannot be asked,
-    Stopped at a limit; then the scores of before stay in force, and the same call goes on.
+    Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError for a judge
+    that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call goes on.
     """
-    models = (judges,) if isinstance(judges, str) else tuple(judges)
-    return rescore(
-        run, policy, Judging(models, judge_mode, votes, rubric, judge_pictures, else_rules), **asking
-    ).changes
+    judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
+    return rescore(run, policy, judging, sets=several(sets), **asking).changes
 
 
 def rescore(
@@ -89,6 +109,7 @@ def rescore(
     policy: str,
     judging: Judging,
     *,
+    sets: Sequence[Given] = (),
     concurrency: int = 32,
     use_cache: bool = True,
     prices: str | Path | None = None,
@@ -103,16 +124,23 @@ def rescore(
     with open_cascade(scorer, judging, **settings) as cascade, Store(run.records_folder) as store:
         budget.check([judge.asker.model for judge in cascade.judges])
         run = RunFolder(run.folder)
-        before = _values(run) if run.config.scorer.startswith(cascade.name) else score_kind(run.config.scorer)
+        check_asked(run)
+        before = _scores(run) if run.config.scorer.startswith(cascade.name) else run.config
+        answers = find_answers(run, store, open_sets(sets, run.folder))
+        store.flush()
+        run.config = replace(run.config, sets=tuple(answers.entries))
         grader = Grader(store, cascade)
         with ProgressBar("scoring", run.config.planned, quiet=quiet) as progress:
             again = _Again(run, grader, store, budget, progress)
             again.check()
+            run.write_config(begun_again(run, scoring_of(cascade)))
             run_to_the_end(again.grade())
         waiting = settle(run, store, cascade, else_rules=judging.else_rules)
-        changes = [change for change in _compared(run, before) if change.before != change.after]
+        changes = [*_changed(run, before)]
     counts = grader.counts
-    return Rescored(changes, waiting, counts, again.answers * len(cascade.judges) - counts.judged - counts.failed)
+    return Rescored(
+        changes, answers.notes, waiting, counts, again.answers * len(cascade.judges) - counts.judged - counts.failed
+    )
 
 
 class _Again:
@@ -122,6 +150,7 @@ class _Again:
         self._run, self._grader, self._store, self._budget, self._progress = run, grader, store, budget, progress
         self._line = JudgeLine(grader, self._halt)
         self._stopped: Stopped | None = None
+        self._interrupted = False
         self._pictures = pictures_of(run)
         self.answers = 0
 
@@ -129,8 +158,8 @@ class _Again:
         """Raise UserError where a judge's rubric is not for what was asked."""
         if any(judge.chosen for judge in self._grader.cascade.judges):
             with Reader(self._run.records_folder) as reader:
-                for _, value in reader.items(RECORD):
-                    self._grader.cascade.check(self._grader.sample_of(msgspec.json.decode(value, type=Record)))
+                for key, value in scored_records(reader, self._run.config.sets):
+                    self._grader.cascade.check(self._grader.sample_of(record_under(key, value, reader)))
 
     async def grade(self) -> None:
         """Score and judge every record as far as it is not. Raises ModelError and Stopped when what was in flight is in."""
@@ -144,6 +173,7 @@ class _Again:
         self._line.stop(why)
 
     def _interrupt(self) -> None:
+        self._interrupted = True
         self._halt(Stopped("interrupted"))
         if self._line.in_flight:
             self._progress.say(waiting_for(self._line.in_flight))
@@ -155,11 +185,12 @@ class _Again:
             raise Stopped(f"{self._stopped}: {self._budget} by this call; {left}")
 
     async def _by_rules(self) -> None:
+        """Score all, at a limit too: what is left to judge is then known."""
         slots = asyncio.Semaphore(AT_ONCE)
         with Reader(self._run.records_folder) as reader:
             async with asyncio.TaskGroup() as tasks:
-                for key, value in reader.items(RECORD):
-                    if self._stopped is not None:
+                for key, value in scored_records(reader, self._run.config.sets):
+                    if self._interrupted:
                         break
                     self.answers += 1
                     if self._grader.is_settled(key):
@@ -167,7 +198,7 @@ class _Again:
                         await asyncio.sleep(0)
                         continue
                     await slots.acquire()
-                    record = msgspec.json.decode(value, type=Record)
+                    record = record_under(key, value, reader)
                     tasks.create_task(self._one(key, record)).add_done_callback(lambda _: slots.release())
 
     async def _one(self, key: str, record: Record) -> None:
@@ -186,23 +217,38 @@ class _Again:
         )
 
 
-def _values(run: RunFolder) -> dict[str, float | None]:
-    """The scores in force by record."""
+_Held: TypeAlias = tuple[float | None, float | None]
+"""A score's value and weight."""
+
+
+def _scores(run: RunFolder) -> dict[str, _Held]:
+    """The scores in force by the records' keys."""
     kind = score_kind(run.config.scorer)
     with Reader(run.records_folder) as reader:
-        return {key: _value(reader.get(kind, key)) for key, _ in reader.items(RECORD)}
+        return {_own(key): _held(reader.get(kind, key)) for key, _ in scored_records(reader, run.config.sets)}
 
 
-def _compared(run: RunFolder, before: str | dict[str, float | None]) -> Iterator[Change]:
-    """Every answered record with its score of before (by its kind, or by record where that kind has changed) and in force."""
-    kind = score_kind(run.config.scorer)
+def _changed(run: RunFolder, before: RunConfig | dict[str, _Held]) -> Iterator[Change]:
+    """The answered records whose score of before (by what run.json said, or by record where these were added to) is not in force."""
+    kind, known = score_kind(run.config.scorer), before if isinstance(before, dict) else None
+    sets, was = (run.config.sets, "") if isinstance(before, dict) else (before.sets, score_kind(before.scorer))
     with Reader(run.records_folder) as reader:
-        for key, value in reader.items(RECORD):
-            record = msgspec.json.decode(value, type=_Named)
-            had = _value(reader.get(before, key)) if isinstance(before, str) else before[key]
-            has = _value(reader.get(kind, key))
-            yield Change(record.model, record.sample, record.condition.mode, had, has)
+        each = zip(scored_records(reader, sets), scored_records(reader, run.config.sets), strict=True)
+        for (old, value), (now, _) in each:
+            had = _held(reader.get(was, old)) if known is None else known[_own(now)]
+            has = _held(reader.get(kind, now))
+            if had != has:
+                record = msgspec.json.decode(value, type=_Named)
+                yield Change(record.model, record.sample, record.condition.mode, had[0], has[0], had[1], has[1])
 
 
-def _value(score: bytes | None) -> float | None:
-    return msgspec.json.decode(score, type=Score).value if score is not None else None
+def _own(key: str) -> str:
+    """A record's own key."""
+    return key.partition(ANSWERED_NOW)[0]
+
+
+def _held(stored: bytes | None) -> _Held:
+    if stored is None:
+        return None, None
+    score = msgspec.json.decode(stored, type=Score)
+    return score.value, score.weight

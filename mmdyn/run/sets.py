@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from mmdyn.data.load import is_set, load
 from mmdyn.data.set_folder import SampleSet
@@ -62,6 +63,11 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
                 f"{found.folder} and {twice.folder} are both called {found.name}: convert one of them with --name"
             )
     return opened
+
+
+def several(given: Any) -> tuple[Any, ...]:
+    """One given thing, or several of them."""
+    return (given,) if isinstance(given, str | Path | SampleSet) else tuple(given)
 
 
 def make_variants(

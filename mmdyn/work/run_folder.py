@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +22,17 @@ RUN, COMPARISON = "run.json", "compare.json"
 SCHEMA = 1
 RECORD, FAILURE, SAMPLE, EXPANSION, FOUND = "record", "failure", "sample", "expansion", "found"
 """The store's kinds. `found`: the ids of the points that were looked up for a sample, the best first."""
+ANSWERED_NOW = "@"
+"""What parts a record's key from the digest of the sample that it is scored by, where that one has another golden answer than was
+asked with."""
+
+
+class Kept(Protocol):
+    """An opened store, for reading alone or for writing too."""
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """The value of a key, or None."""
+        ...
 
 
 class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,12 +43,16 @@ class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run."""
+    """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
+
+    digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than were asked with.
+    """
 
     name: str
     root: str
     folder: str
     digest: str
+    answers: str = ""
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -160,7 +176,7 @@ class RunFolder:
     def records(self) -> Iterator[Record]:
         """Every record, with the score that is in force; each failure that was not mended since, once."""
         with self._reading() as reader:
-            yield from _joined(reader, score_kind(self.config.scorer))
+            yield from _joined(reader, self.config)
 
     def expansions(self) -> Iterator[Expansion]:
         """What models wrote on knowledge points before they were shown questions, each once."""
@@ -198,6 +214,46 @@ def unjudged_kind(judge: str) -> str:
     return f"unjudged:{judge}"
 
 
+def answers_kind(answers: str) -> str:
+    """The store's kind for the samples, by the digests that they were asked with, that have other golden answers now."""
+    return f"answers:{answers}"
+
+
+class _Asked(Struct):
+    set: str
+    digest: str
+
+
+class _Worth(Struct):
+    points: float = 1.0
+
+
+def scored_records(reader: Reader, sets: Iterable[SetEntry]) -> Iterator[tuple[str, bytes]]:
+    """Every record of a run of these sets as it is stored, with the key that its scores, verdicts and labels lie under.
+
+    That is its own; where it is scored by a sample whose golden answer is another one now, that sample's digest follows.
+    """
+    kinds = dict[str, list[str]]()
+    for entry in sets:
+        if entry.answers:
+            kinds.setdefault(entry.root, []).append(answers_kind(entry.answers))
+    for key, value in reader.items(RECORD):
+        if kinds:
+            asked = msgspec.json.decode(value, type=_Asked)
+            found = (reader.get(kind, asked.digest) for kind in kinds.get(asked.set, ()))
+            key += next((ANSWERED_NOW + now.decode() for now in found if now), "")
+        yield key, value
+
+
+def record_under(key: str, value: bytes, kept: Kept) -> Record:
+    """The record of such a key, with what is of the sample that it is scored by."""
+    record, digest = from_json(value, Record), key.partition(ANSWERED_NOW)[2]
+    if not digest:
+        return record
+    worth = msgspec.json.decode(kept.get(SAMPLE, digest) or b"{}", type=_Worth)
+    return msgspec.structs.replace(record, key=key, digest=digest, points=worth.points)
+
+
 def write_config(folder: Path, config: RunConfig) -> None:
     """Write run.json in one step."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -206,10 +262,10 @@ def write_config(folder: Path, config: RunConfig) -> None:
     part.replace(folder / RUN)
 
 
-def _joined(reader: Reader, kind: str) -> Iterator[Record]:
-    for key, value in reader.items(RECORD):
-        score = reader.get(kind, key)
-        yield _with_score(from_json(value, Record), score)
+def _joined(reader: Reader, config: RunConfig) -> Iterator[Record]:
+    kind = score_kind(config.scorer)
+    for key, value in scored_records(reader, config.sets):
+        yield _with_score(record_under(key, value, reader), reader.get(kind, key))
     for record_key, failures in groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0]):
         *_, (_, last) = failures
         if reader.get(RECORD, record_key) is None:

@@ -83,7 +83,7 @@ def test_pairs_without_a_verdict_end_in_status_1(folder: Path) -> None:
         (["compare", "ra", "rb", "--judge", "scripted:fatal.jsonl", "-o", "out", "-q"], "mmdyn: a failure scripted in fatal.jsonl: take the line out\n"),
         (["compare", "ra", "--judge", "scripted:fatal.jsonl", "-o", "out"], "mmdyn: ra holds ma: name RUN_B, too\n"),
         (["compare", "ra", "rb", "--judge", "nobody:x", "-o", "out"], "mmdyn: there is no model 'nobody'"),
-        (["errors", "run"], "Missing option '--judge'"),
+        (["errors", "run", "--per", "3"], "go with --judge: name one"),
         (["errors", "run", "--judge", "scripted:fatal.jsonl", "-q"], "mmdyn: a failure scripted in fatal.jsonl: take the line out\n"),
         (["errors", "ra/records", "--judge", "scripted:fatal.jsonl"], "mmdyn: ra/records: no run.json in it"),
         (["errors", "run", "--judge", "scripted:fatal.jsonl", "--per", "0"], "0 is not in the range x>=1"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from making import blank, choice, multi, write_set
 from mmdyn.cli.data import command as data_command
@@ -22,7 +23,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.run.predictions import score_predictions
 from mmdyn.run.score import score
 from mmdyn.sample import Option, Sample
-from mmdyn.work.run_folder import FAILURE, RECORD
+from mmdyn.work.run_folder import FAILURE, RECORD, RunFolder
 from mmdyn.work.store import Reader, Store
 from perturb.pipeline import perturb
 
@@ -182,7 +183,7 @@ def test_the_command_beside_the_old_one(source: SampleSet, tmp_path: Path) -> No
     for wrong in (
         [],
         ["--predictions", str(file)],
-        ["x", "--set", "y"],
+        ["x", "--model", "y"],
         ["x", "--predictions", str(file), "--set", "y"],
     ):
         assert CliRunner().invoke(command, wrong).exit_code == 2
@@ -263,6 +264,22 @@ def test_a_file_that_was_corrected_after_a_call_that_failed_is_scored(source: Sa
     predicted(file, rows, ["C", "AC", "4", "A"])
     again, _ = score_predictions([(file, source)], tmp_path / "again")
     assert {record.request for record in run.records()}.isdisjoint(record.request for record in again.records())
+
+
+def test_predictions_are_scored_by_answers_that_changed_and_recorded_once(source: SampleSet, tmp_path: Path) -> None:
+    options = Option("1", "one"), Option("2", "two")
+    lettered = Sample("l", "Which is even?", "single_choice", ("2",), options=options)
+    old = write_set(tmp_path / "old", [lettered], "exam")
+    file = predicted(tmp_path / "m_exam.json", exported(old, tmp_path), ["A"])
+    run, _ = score_predictions([(file, old)], tmp_path / "run")
+    new = write_set(tmp_path / "new", [replace(lettered, answer=("1",))], "exam")
+    with pytest.raises(
+        UserError, match=r"holds these predictions for other sets: `mmdyn score .*run --set SET` scores"
+    ):
+        score_predictions([(file, new)], run.folder)
+    (change,) = score(run, sets=new)
+    assert (change.before, change.after) == (0.0, 1.0), "by the letter that the sheet gives the option"
+    assert len([*RunFolder(run.folder).records()]) == 1
 
 
 def store_items(run: Path) -> list[tuple[str, bytes]]:

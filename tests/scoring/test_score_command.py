@@ -1,0 +1,102 @@
+"""`mmdyn score`: what it says of weights, of a run without answers, and of judges that a limit stops."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from making_judged_runs import RULES, judge_lines, model, questions, under_way, values
+from reporting.making_runs import answers, write_run
+from serving import bare_environment as bare_environment
+from serving import script, serve
+
+from making import choice, multi, write_set
+from mmdyn.cli import commands
+from mmdyn.errors import Stopped, UserError
+from mmdyn.reporting.cascades import Cascades
+from mmdyn.reporting.summary import report
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.score import score
+from mmdyn.work.run_folder import RunFolder
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
+
+
+def typed(*arguments: object) -> Result:
+    return CliRunner().invoke(commands, [str(each) for each in arguments])
+
+
+def test_scores_that_weigh_something_else_have_changed(tmp_path: Path) -> None:
+    samples = choice("a", points=6), multi("b", points=2), choice("c")
+    (tmp_path / "model.jsonl").write_text(json.dumps({"match": "", "reply": "Answer: A"}) + "\n")
+    settings: dict[str, Any] = {"policy": "strict", "quiet": True}
+    opened = write_set(tmp_path / "set", samples)
+    run = evaluate(opened, f"scripted:{tmp_path}/model.jsonl", tmp_path / "run", **settings).folder
+    done = typed("score", run, "--policy", "exam")
+    assert sorted(done.stdout.splitlines()) == [
+        "scripted:model.jsonl  a  standard: 0.000 -> 0.000, weight 1 -> 6",
+        "scripted:model.jsonl  b  standard: 0.000 -> 0.500, weight 1 -> 2",
+    ]
+    assert done.exit_code == 0 and "2 scores changed, 2 of them in weight; exam is in force now" in done.stderr
+    assert report(run).conditions[0].score == pytest.approx(1 / 9, abs=1e-6)
+    done = typed("score", run, "--policy", "exam")
+    assert done.stdout == "" and "0 scores changed; exam is in force now" in done.stderr
+    changes = score(run, "strict")
+    assert {(one.sample, one.weight_before, one.weight_after) for one in changes} == {("a", 6, 1), ("b", 2, 1)}
+
+
+def test_what_was_not_scored_has_no_weight_of_before(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", answers("1", scored=False), scorer="strict@0").folder
+    done = typed("score", run)
+    assert done.stdout == "m1  s00  standard: unscored -> 0.000\n" and "1 scores changed; mdk12" in done.stderr
+
+
+@pytest.mark.parametrize(("marks", "what"), [("", "asked"), ("xx", "answered")])
+def test_a_run_without_answers_says_how_to_ask(tmp_path: Path, marks: str, what: str) -> None:
+    run = write_run(tmp_path / "run", answers(marks), planned=30)
+    before = (run.folder / "run.json").read_bytes()
+    done = typed("score", run.folder)
+    assert isinstance(done.exception, UserError) and done.exception.exit_status == 2, done.output
+    assert (
+        str(done.exception) == f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks"
+    )
+    assert (run.folder / "run.json").read_bytes() == before
+    told = typed("report", run.folder)
+    assert f"run is not finished: {len(marks)} of 30 asked so far." in told.stdout and told.exit_code == bool(marks)
+
+
+def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
+    run = evaluate(questions(tmp_path), model(tmp_path), tmp_path / "run", quiet=True)
+    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        call = [
+            "score",
+            run.folder,
+            "--judge",
+            f"openai:cheap,base_url={server.url}",
+            "--no-cache",
+            "--policy",
+            "strict",
+        ]
+        done = typed(*call, "--max-requests", "1", "--concurrency", "1")
+        assert isinstance(done.exception, Stopped) and done.exception.exit_status == 3, done.output
+        assert "1 requests by this call; 2 to judge, and the same command goes on" in str(done.exception)
+        config = RunFolder(run.folder).config
+        assert config.scorer.startswith("mdk12@") and values(run) == RULES, "what was in force is"
+        assert config.under_way and [entry.label for entry in config.under_way.judges] == ["openai:cheap"]
+        waiting = report(run.folder).runs[0].waiting
+        assert waiting is not None and (waiting.due, waiting.missing) == (3, 2)
+        judged = {name: value for name, value in under_way(run).items() if value is not None}
+        assert judged.keys() > {"sky", "sides"} and len(judged) == 3, "the rules went through all"
+        told = typed("report", run.folder)
+        assert told.exit_code == 1 and "gave no verdict on 2 of the 3 answers due" in " ".join(told.stdout.split())
+        assert "combined (not in force)" in told.stdout and "answers without a verdict as 0 and as 1" in told.stdout
+        cascades = report(run.folder).cascades
+        assert isinstance(cascades, Cascades) and cascades.rows[0].combined.bounds is not None
+        done = typed(*call)
+        assert done.exit_code == 0 and RunFolder(run.folder).config.under_way is None and server.stats.total == 3
+    assert values(run) == RULES | CHEAP
