@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import cache
 
 from msgspec import Struct
 
 from mmdyn.scoring.reading import languages
+from mmdyn.scoring.reading.doubts import DOUBTED, LAST_WORDS, finds, overturned
+from mmdyn.scoring.reading.examples import shown
 from mmdyn.scoring.reading.response import Response
 from mmdyn.scoring.reading.tables import ANSWER_HEAD, tables_of
 
@@ -67,6 +70,7 @@ CORRECTIONS = dict.fromkeys(
 )
 """The words that take an earlier answer back."""
 CONCLUSIONS = CORRECTIONS | {
+    "oops": "fix", "sorry": "fix", "my bad": "fix", "抱歉": "fix", "对不起": "fix", ",不,": "fix", "。不,": "fix", "哦不,": "fix",
     "so ": "so", "so,": "so", "therefore": "so", "thus": "so", "hence": "so",
     "it's": "it", "it is": "it", "it must be": "it", "it would be": "it", "it should be": "it", "it has to be": "it", "that leaves": "it", "left with": "it", "elimination,": "so",
     "correct one": "one", "right one": "one", "correct:": "reply", "response:": "reply", "selected:": "reply", "final:": "reply",
@@ -74,9 +78,9 @@ CONCLUSIONS = CORRECTIONS | {
 }  # fmt: skip
 """Those, and what counts only where nothing is declared more plainly: "so C", 所以B, "Correct: A, C"."""
 
-_ADVERB = r"(?:\s(?:therefore|thus|then|hence|clearly|definitely|indeed|simply|most\slikely|likely|probably|actually|in\sfact)\b,?)?"
+_ADVERB = r"(?:\s(?:therefore|thus|then|hence|clearly|definitely|indeed|simply|most\slikely|likely|probably|actually|obviously|undoubtedly|certainly|surely|in\sfact)\b,?)?"
 _BE = r"(?:is|are|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains)"
-_ENGLISH = re.compile(
+_ENGLISH = (
     rf"(?:s|\(s\))?(?:\s(?:choices?|options?|letters?|key))?(?:\s?\([^()\n]{{1,30}}\))?"
     rf"(?:\s(?:left|here)|\s(?:to|for|of|from|among|in)(?:\s[\w']{{1,14}}){{1,4}}?)?"
     rf"(?:,\s(?:then|therefore|thus|however|in\sfact),)?"
@@ -87,31 +91,30 @@ _LINKS = {
     "answer": _ENGLISH,
     "noun": _ENGLISH,
     "one": _ENGLISH,
-    "ans": re.compile(rf"(?P<slot>[:.=)]{S}[:=]?)"),
-    "reply": re.compile(S),
-    "答案": re.compile(
+    "ans": rf"(?P<slot>[:.=)]{S}[:=]?)",
+    "reply": S,
+    "答案": (
         rf"(?P<slot>[】\]>]{S}:?|{S}[:=|])"
         rf"|{S}(?:应该|应当|应|就|只能|只会|显然|即|并|依次|分别)?(?P<no>绝?不(?:应该|应|可能|会)?)?(?:是|为|选择|选|有){S}:?"
         r"|[ \t]{1,3}(?=\S{1,12}\s{0,3}(?:\n|$))"
     ),
-    "adjective": re.compile(
-        rf"的?(?:选项|叙述|说法|一项|判断|结论|推断|描述|命题)?(?:应该|应当|应|就)?(?P<no>不)?(?:是|为|有){S}:?"
-    ),
-    "选": re.compile(rf"(?!项[a-z])(?:项?(?:应该|应|就)?(?:是|为){S}:?|项{S}:|择?{S}:|择?(?!项))"),
-    "pick": re.compile(rf"(?:\s(?:the\s)?(?:options?|choices?|answers?|letters?|statements?))?(?:\sis)?{S}:?"),
-    "so": re.compile(rf"{S}[,:]?(?:\s(?:i\s(?:think|believe|would\ssay)\s)?(?:it(?:'s|\sis|\smust\sbe)))?"),
-    "it": re.compile(""),
-    "所以": re.compile(r"[,:]?(?:本题|我)?(?:是)?"),
-    "fix": re.compile(
+    "adjective": rf"的?(?:选项|叙述|说法|一项|判断|结论|推断|描述|命题)?(?:应该|应当|应|就)?(?P<no>不)?(?:是|为|有){S}:?",
+    "选": rf"(?!项[a-z])(?:项?(?:应该|应|就)?(?:是|为){S}:?|项{S}:|择?{S}:|择?(?!项))",
+    "pick": rf"(?:\s(?:the\s)?(?:options?|choices?|answers?|letters?|statements?))?(?:\sis)?{S}:?",
+    "so": rf"{S}[,:]?(?:\s(?:i\s(?:think|believe|would\ssay)\s)?(?:it(?:'s|\sis|\smust\sbe)))?",
+    "it": "",
+    "所以": r"[,:]?(?:本题|我)?(?:是)?",
+    "fix": (
         r"[^\w\n]{0,5}(?:(?:no|actually|rather|sorry)\b[^\w\n]{0,3})?"
         r"(?:(?:it\sis|it's|it\sshould\sbe|should\sbe|the\sanswer\sis|应该是|应当是|应为|应是|应选|应该选|改为|改选|选|是)\s?)?"
     ),
 } | languages.LINKS
 _ANSWERING = {"answer", "ans", "答案", *languages.LINKS}
 """The kinds of words that name an answer; what follows their colon is a slot."""
-_HEADING = re.compile(rf"{S}\n{S}")
 _HEADED = ("answer", "答案")
 """The kinds of words that may be a heading, with the answer on a line below."""
+_RAREST = {word: max(word) for word in CHOICES | CONCLUSIONS}
+"""The character of each word with the highest code: where it is missing, so is the word, and one is sought 30 times as fast."""
 _BOXED = re.compile(rf"\\(?:boxed|fbox){S}\{{|####\s")
 _QUALIFIED = re.compile(
     r"(?:correct|right|best|appropriate|suitable|valid|accurate|true|false|incorrect|wrong|only|final|my|closest|chosen|selected)[\s_]$"
@@ -130,13 +133,13 @@ _UNMEANT = (
     r"(?:(?:(?:\b(?:do|did|would)\snot|n't)\s(?:think|believe)|\bnot\s(?:sure|certain)|\b(?:false|untrue|wrong|incorrect)(?=\sthat))(?:\sthat)?"
     r"|\b(?:perhaps|maybe),?|\b(?:no|says|claims|claimed|thinks|believes|argues|(?<!\bi\s)said)(?:\sthat)?:?)(?:\sthe)?(?:\s(?:final|correct|right|best))?\s"
     r"|\b(?:(?:choose|pick|select)\s(?:an?|one|your)|(?:example|sample)(?:\sof\san)?|please)\s"
-    r"|(?:不(?:认为|觉得|相信|同意)|(?<![以是来话该之我])说):?(?:正确|最终)?"
+    rf"|(?:不(?:认为|觉得|相信|同意)|(?<![以是来话该之我])说):?(?:正确|最终)?|{DOUBTED}"
 )
-"""Before an announcement: it is not what is thought, perhaps so, what somebody says, or an instruction or an example."""
+"""Before an announcement: it is not what is thought, perhaps so, what somebody says, doubted, or an instruction or an example."""
 _IS_UNMEANT = re.compile(rf"(?:{_UNMEANT})\Z")
 _HINTS_AT_UNMEANT = (
     "think", "believe", "sure", "certain", "that", "perhaps", "maybe", "no", "says", "claim", "argues", "said", "choose", "pick", "select",
-    "ample", "please", "不", "说",
+    "ample", "please", "不", "说", *LAST_WORDS, "say", "assume", "suppose", "认为", "觉得",
 )  # fmt: skip
 """One of these stands in whatever `_IS_UNMEANT` finds; they are looked for sooner than it is."""
 UNMEANT = re.compile(rf"(?:{_UNMEANT})(?:answer|答案)")
@@ -154,41 +157,20 @@ _CLAUSE_BEGINS = re.compile(r"(?:^|[\n.。;:])\s*$")
 _NO_ANSWER = re.compile(r"[解简问抢]$")
 _NO_CHOICE = re.compile(r"(?:[可供备单多任挑筛首候误错各个待竞海入精被每哪]|(?<!应)该|其他)$")
 _BUT = re.compile(
+    r"(?!\s?(?:\w+ly\s)?(?:given|listed|stated|shown|provided|available|included|known|clear|certain|sure|unique|obvious|here|there|among|in)\b)"
     r"[^\n.;。]{1,24}?(?:\bbut\s(?:rather\s|is\s)?|\brather\s|\binstead\s|而是|而应(?:该)?选|应(?:该)?(?:是|选)"
     rf"|{languages.BUT})"
 )
-_THE_FORM = (
-    r"\b(?:the|this|that)\s(?:(?:following|required|requested|exact|given|same|correct|specified|answer|output)\s){0,2}(?:form(?:at)?|template)"
-    r"(?:\s(?:of|is|like))?"
-)
-_REPLY = r"(?:respond|reply|answer|end|finish|conclude|begin|start)"
-_ASKS_FOR = r"(?:[\n.!?:;]\W{0,3}|\bplease\s|(?<!\bi\s)(?:should|must)\s)"
-_SHOWS = re.compile(
-    rf"(?:{_THE_FORM}(?!\s(?:the|your)\s)|\bbe\s(?:formatted|written|stated|given|presented)\sas(?!\sthe\s)"
-    rf"|{_ASKS_FOR}{_REPLY}\s(?:(?:your|the|its|every|each)\s(?:\w+\s){{1,2}})?(?:\w+ly\s|just\s)?with(?!\sthe\s(?!line)):?(?:\sthe\sline)?"
-    rf"|(?:{_ASKS_FOR}(?:use|follow|{_REPLY}|write|put|give|provide|format|state|return|output|print|present)\b|\bplease\b"
-    r"|\b(?:answers?|response|reply|line|output|it)\s(?:should|must|needs?\sto|has\sto|have\sto)\b)"
-    rf"(?![^.\n]{{0,80}}\b(?:my|i|we|here)\b)[^.\n]{{0,80}}?(?:{_THE_FORM}|\bfollows|\blike(?:\sthis)?):?|\bplease\b[^.\n]{{0,40}}\bas(?!\sthe\s)"
-    r"|\bformat\s(?:is|(?:would|should|must)\sbe|looks\slike):?"
-    rf"|\b(?:is|example\sof)\s{_THE_FORM}:"
-    r"|[\n.;]\W{0,4}(?:the\s)?(?:(?:required|expected|correct|desired|answer|output|response|reply)\s){0,2}format:"
-    r"|\bfor\sexample[,:]?|\be\.g\.[,:]?|\bsuch\sas"
-    r")[\s'‘]{1,3}(?:(?:the|your)\s)?(?:(?:final|correct|right)\s)?(?:(?:final\s)?answer:\s?\w[,\s']{1,3}(?:(?:or|and)\s)?'?){0,9}\Z"
-    r"|(?:请|务必|必须|应按|须按|输出|答题|最后一行)[^。\n,我]{0,30}(?:格式|形式)[^。\n,]{0,8}\Z|(?:格式|形式)(?:应?[是为]|如下)[:\s]{0,3}\Z"
-    r"|[\n。;](?:输出|回答|答题|作答|答案|示例)?格式:\s{0,3}\Z|请[^。\n,我]{0,12}(?:写|写上|写出|输出):\s{0,3}\Z"
-    r"|(?:例如|比如|譬如|示例)[,:]?\s{0,3}\Z"
-)
-"""Before an announcement: it is asked for in this form, or an example. "My answer in the required format:" does not ask."""
-_HINTS_AT_FORM = ("form", " as", "with", "like", "follows", "example", "e.g", "templ", "式", "如", "示例", "请")
-_SHOWN = re.compile(
-    r"\A[\s(*]{0,4}\w{1,4}[*)\]”’'\s]{0,4}?(?:\sis\s(?:only\s|just\s)?(?:the|an?)\s(?:(?:required|expected|correct|requested|right|exact|output)\s)?(?:format\b(?!\sof)|example\b(?!\sof))"
-    r"|[是为][^。\n,;]{0,8}格式"
-    r"|\s?\((?:(?:this|that|which)\sis\s[^()\n]{0,30}\bform|[^()\n]{0,12}\b(?:this|that|diesem|dieser|ce|cette|este|esta|neste|nesta|questo|questa|этом)\s(?:exact\s)?(?:form|форм)"
-    r"|(?:请|须|务必|この|次の|이)[^()\n]{0,20}(?:格式|形式|형식)))"
-)
-"""Behind it: "Answer: A is the format"."""
-_HINTS_AT_SHOWN = ("form", "example", "式", "форм", "형식")
-_BEFORE, _MOST, _LONGEST_NOT, _SENTENCE, _BEHIND = 40, 100, 8, 100, 60
+_LAST_WORDS = (
+    "the", "that", "final", "correct", "right", "best", "if", "si", "suppose", "assume", "assuming", "whether", "unless", "when",
+    "is", "say", "thought", "believed", "assumed", "guessed", "said", "my", "think", "believe", "sure", "certain", "perhaps", "maybe",
+    "no", "says", "claims", "claimed", "thinks", "believes", "argues", ":", "a", "an", "one", "your", "example",
+    "sample", "please", "wrong", "incorrect", "common", "tempting",
+    "若", "如果", "如", "假设", "假定", "要是", "是否", "为何", "为什么", "难道", "可能", "许", "本题", "正确", "最终", "说", "应该", "应",
+    "认为", "觉得", "相信", "同意", "错误", "错误的", *LAST_WORDS,
+)  # fmt: skip
+"""Whatever makes an announcement none ends in one of these: where none of them stands before it, nothing need be searched for."""
+_BEFORE, _MOST, _LONGEST_NOT, _LONGEST_OTHERS = 40, 100, 8, 24
 
 
 def declared(response: Response, words: dict[str, str], start: int = 0, denials: bool = False) -> list[Declared]:
@@ -200,20 +182,14 @@ def declared(response: Response, words: dict[str, str], start: int = 0, denials:
     """
     low = response.low
     found = list[Declared]()
-    for word, kind in words.items():
-        if word not in low:  # most are not, and this is quicker than find()
-            continue
-        at = low.find(word, start)
-        while at >= 0:
-            end = at + len(word)
-            link = _LINKS[kind].match(low, end)
-            phrase = _phrase(low, at, word, kind, link) if link or kind in _HEADED else None
+    for word in [word for word in words if _RAREST[word] in low and word in low]:
+        for match in _announcement(word, words[word]).finditer(low, start):
+            phrase = _phrase(low, match, word, words[word])
             if phrase and (denials or not phrase.denied) and _meant(response, phrase, len(word)):
                 found.append(phrase)
-            at = low.find(word, end)
     if "actually" in words:
         found += [_correction(*place) for place in languages.corrections(low, start)]
-    if "answer" in words and ("box" in low or "####" in low):
+    if "answer" in words and (("\\" in low and "box" in low) or ("#" in low and "####" in low)):
         found += [_boxed(match) for match in _BOXED.finditer(low, start)]
     for table in tables_of(response) if "answer" in words else ():
         found = [phrase for phrase in found if not table.start <= phrase.start < table.end]
@@ -224,28 +200,11 @@ def declared(response: Response, words: dict[str, str], start: int = 0, denials:
 
 def _meant(response: Response, phrase: Declared, length: int) -> bool:
     """Is a phrase that begins with a word of this length not quoted and, in a language of few forms, one of these?"""
-    if response.quotes(phrase.start, length, phrase.end) or _shown(response.low, phrase):
+    if response.quotes(phrase.start, length, phrase.end) or shown(response.low, phrase.start, phrase.end):
+        return False
+    if phrase.rank > Rank.CONCLUSION and overturned(response.low, phrase.start, phrase.end):
         return False
     return not phrase.language or phrase.denied or languages.announces(response, phrase.start, phrase.end)
-
-
-def _shown(low: str, phrase: Declared) -> bool:
-    """Is it said on its line that an answer should look like this?"""
-    first = max(0, phrase.start - _SENTENCE)
-    line = low.rfind("\n", first, phrase.start)
-    before = low[max(line, first) : phrase.start] if line >= 0 or first else f"\n{low[: phrase.start]}"
-    if "form" in low[phrase.start : phrase.end] and before.endswith(("your ", "your final ")):
-        return True  # "write your answer in the format: …"
-    behind = low[phrase.end : phrase.end + _BEHIND]
-    return _finds(_SHOWS, _HINTS_AT_FORM, before) or _finds(_SHOWN, _HINTS_AT_SHOWN, behind)
-
-
-def _finds(pattern: re.Pattern[str], hints: tuple[str, ...], text: str) -> bool:
-    """Is the pattern found? Only where one of its hints is does it need to be looked for."""
-    for hint in hints:
-        if hint in text:
-            return bool(pattern.search(text))
-    return False
 
 
 def _correction(start: int, end: int, language: str) -> Declared:
@@ -256,26 +215,29 @@ def _boxed(match: re.Match[str]) -> Declared:
     return Declared(match.start(), match.end(), Rank.SLOT, "boxed" if match[0][0] == "\\" else "slot")
 
 
-def _phrase(low: str, start: int, word: str, kind: str, link: re.Match[str] | None) -> Declared | None:
-    heading = None if link else _HEADING.match(low, start + len(word))
-    if not link and not heading:
-        return None
+@cache
+def _announcement(word: str, kind: str) -> re.Pattern[str]:
+    """A word with, in group `link`, what must follow it, or in group `heading` the end of its line. Only the word is consumed."""
+    heading = rf"|(?P<heading>{S}\n{S})" if kind in _HEADED else ""
+    return re.compile(rf"{re.escape(word)}(?=(?P<link>{_LINKS[kind]}){heading})")
+
+
+def _phrase(low: str, match: re.Match[str], word: str, kind: str) -> Declared | None:
+    start = match.start()
     before = low[max(0, start - _BEFORE) : start]
     if not _asserted(before, word, kind):
         return None
-    if heading:
+    link = match["link"]
+    if link is None:
         titled = not before.rpartition("\n")[2].strip("# \t.-")
-        return Declared(start, heading.end(), Rank.SLOT, "slot") if titled else None
-    assert link
-    if kind == "answer" and (
-        (link[0][0] == "]" and before[-1:] != "[") or ("was" in link[0] and _EARLIER.search(before))
-    ):
+        return Declared(start, match.end("heading"), Rank.SLOT, "slot") if titled else None
+    if kind == "answer" and ((link[:1] == "]" and before[-1:] != "[") or ("was" in link and _EARLIER.search(before))):
         return None  # "the [answer]", "my first answer was A"
-    if link.re is _ENGLISH and link["of"] and not (kind == "answer" and _REACHED.search(before)):
+    if _LINKS[kind] is _ENGLISH and match["of"] and not (kind == "answer" and _REACHED.search(before)):
         return None  # "the answer of the first group"
-    if kind == "noun" and not _QUALIFIED.search(before) and _UNQUALIFIED.search(link[0]):
+    if kind == "noun" and not _QUALIFIED.search(before) and _UNQUALIFIED.search(link):
         return None  # "the options are A, B and C", "each option:"
-    return _declaration(low, start, link, kind)
+    return _declaration(low, match, kind)
 
 
 def _asserted(before: str, word: str, kind: str) -> bool:
@@ -286,23 +248,28 @@ def _asserted(before: str, word: str, kind: str) -> bool:
             return False
     elif (kind == "选" and _NO_CHOICE.search(before)) or (word == "答:" and _NO_ANSWER.search(before)):
         return False
-    if kind in ("选", "pick") and (_NOT_CHOSEN.search(before, len(before) - _LONGEST_NOT) or _BY_OTHERS.search(before)):
-        return False
-    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or _finds(_IS_UNMEANT, _HINTS_AT_UNMEANT, before)):
+    if kind in ("选", "pick") and (
+        _NOT_CHOSEN.search(before, len(before) - _LONGEST_NOT)
+        or _BY_OTHERS.search(before, len(before) - _LONGEST_OTHERS)
+    ):
         return False
     if word in ("correct:", "response:", "final:") and not _CLAUSE_BEGINS.search(before):
         return False
-    return not _finds(_SUPPOSED, _HINTS_AT_SUPPOSED, before)
+    if not before.rstrip().rstrip(",").endswith(_LAST_WORDS):
+        return True
+    if kind in ("answer", "答案") and (_MISTAKEN.search(before) or finds(_IS_UNMEANT, _HINTS_AT_UNMEANT, before)):
+        return False
+    return not finds(_SUPPOSED, _HINTS_AT_SUPPOSED, before)
 
 
-def _declaration(low: str, start: int, link: re.Match[str], kind: str) -> Declared:
-    groups = link.groupdict()
-    end = link.end()
+def _declaration(low: str, match: re.Match[str], kind: str) -> Declared:
+    groups = match.groupdict()
+    start, end = match.start(), match.end("link")
     language = kind if kind in languages.LINKS else ""
     if groups.get("no"):
         but = _BUT.match(low, end)
         if not but:
-            return Declared(start, link.start("no"), Rank.SENTENCE, "sentence", denied=True, language=language)
+            return Declared(start, match.start("no"), Rank.SENTENCE, "sentence", denied=True, language=language)
         end = but.end()
     if kind == "fix":
         return Declared(start, end, Rank.CONCLUSION, "corrected", fix=True, ends=True)

@@ -73,7 +73,7 @@ WORDS = {word: name for name, tongue in _TONGUES.items() for word in tongue.word
 """Each word that announces an answer, with its language."""
 
 LINKS = {
-    name: re.compile(
+    name: (
         rf"s?(?:\s(?:{tongue.right}))?(?:\s?\([^()\n]{{1,30}}\))?"
         rf"(?:(?P<slot>{_S}:)(?!\s?не\b)|(?P<no>{tongue.denies})|(?:{tongue.says}){_SURELY}{_S}:?){_OPTION}"
     )
@@ -184,9 +184,6 @@ def kept(low: str, start: int, end: int) -> bool:
 def corrections(low: str, start: int) -> Iterator[tuple[int, int, str]]:
     """Where a sentence corrects an answer that was announced before it in its language: start, end, language."""
     for word, name in WORDS.items():
-        at = low.find(word)
-        while at >= 0 and not LINKS[name].match(low, at + len(word)):
-            at = low.find(word, at + len(word))
-        if at >= 0:
-            for found in _CORRECTIONS[name].finditer(low, max(at, start)):
-                yield found.start(), found.end(), name
+        announced = re.search(word + LINKS[name], low) if word in low else None
+        for found in _CORRECTIONS[name].finditer(low, max(announced.start(), start)) if announced else ():
+            yield found.start(), found.end(), name

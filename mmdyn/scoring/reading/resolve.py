@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from mmdyn.scoring.match import LONGEST
 from mmdyn.scoring.reading.declared import CONCLUSIONS, Declared, Rank, declared
+from mmdyn.scoring.reading.further import FURTHER
 from mmdyn.scoring.reading.response import Response
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ Read: TypeAlias = "tuple[Picks, str] | Conflict | None"
 
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|hold\son|correction|hmm|oops|sorry|second\sthought|i\smean|rather|however|let\sme\s(?:re)?-?check"
-    r"|re-?check(?:ing)?|re-?evaluat\w+|reconsider\w*|mistake|i\swas\swrong|that's\swrong|checking\sagain|first\sthought|no,)"
-    r"|更正|纠正|不对|等等|等一下|错了|重新|其实|实际上|改为|应改|修正"
+    r"|re-?check(?:ing)?|re-?evaluat\w+|reconsider\w*|mistake|i\swas\swrong|that's\swrong|checking\sagain|first\sthought|no,|my\sbad"
+    r"|but\s(?:the\s)?(?:right|correct|actual|real|true)\s(?:one|answer|option|choice))"
+    r"|更正|纠正|不对|等等|等一下|错了|重新|其实|实际上|改为|应改|修正|抱歉|对不起|[,。;!哦噢]\s?不,|噢,"
 )
 _TAKES_BACK = re.compile(
     r"(?:^|[\n.!?。!?…,])\s{0,3}(?:(?:but\s)?(?:wait|hold\son|hmm|oops|no)\b[^\n]{0,60}?\b(?:wrong|incorrect|not\s(?:right|correct)|mistake)"
@@ -38,10 +40,13 @@ _NOT_LISTED = re.compile(
     r"\banswer\b[^\n]{0,160}?\bnot\s(?:listed|given|provided|included|among|in)\b[^\n.]{0,24}\b(?:options|choices)|答案[^\n。]{0,12}不在选项"
     r"|\bnone\sof\sthe\s(?:\w+\s)?(?:options|choices|answers)\s(?:match|fit|correspond|agree|(?:is|are)\s(?:right|correct))"
 )
-_SUMS_UP = re.compile(r"\b(?:a\stotal\sof|in\stotal|altogether|add(?:ing)?\s(?:these|them)\b)|[一总]共|合计")
-_FURTHER = re.compile(
-    r"\n\s{0,9}[#*\s]{0,6}(?:(?:next\s|new\s|another\s)?(?:question|problem)|题目|问题)\s?\d{0,3}\s?[:.]"
+_ANOTHER = re.compile(
+    r"[)\]*,.!;。( \t]{0,6}(?:(?<![a-z0-9])or\s(?:(?:maybe|perhaps|possibly)\b|is\sit\b|[^.!?\n]{1,30}\?)"
+    r"|(?:还是|或者?|抑或)[^。!?\n]{0,12}\?|(?:或者?|也)(?:可能|许))"
+    r"|[)\]]?\s?(?:->|→|=>)\s?\(?[a-z](?![a-z])|\+\+|#(?!#)|[+-](?=[\s.,;)]{0,9}(?:\n|\Z))"
 )
+"""Right behind a label: another one in its place ("Or is it C?", "→ C"), or what makes it no label (C++, B-)."""
+_SUMS_UP = re.compile(r"\b(?:a\stotal\sof|in\stotal|altogether|add(?:ing)?\s(?:these|them)\b)|[一总]共|合计")
 _SENTENCE_END = re.compile(
     r"[.?](?=\s+[A-Z\u4e00-\u9fff])|(?<=[A-Za-z\u4e00-\u9fff]{2})!|[。?](?!\d)|;(?=\s)|\n|<[/|]?[A-Za-z_]{1,20}\|?>"
 )
@@ -96,7 +101,7 @@ def resolve(
         if not superseded and not agree(cast("T", earlier.value), cast("T", last.value)):
             return Conflict()
     unread = any(each.value is None and each.phrase.rank is Rank.SLOT and each.start > last.end for each in candidates)
-    if last.hedged or unread or _taken_back(last, low):
+    if last.hedged or unread or _taken_back(last, low) or _broken_off(last, response):
         return Conflict()
     return last
 
@@ -110,19 +115,27 @@ def _to_this_question(candidates: list[Candidate[T]], low: str) -> list[Candidat
         for each in candidates
         if each.value is not None and not each.hedged and each.phrase.rank > Rank.CONCLUSION
     ]
-    further = _FURTHER.search(low, min(plain)) if len(plain) > 1 else None
+    further = FURTHER.search(low, min(plain)) if len(plain) > 1 else None
     return [each for each in candidates if each.start < further.start()] if further else candidates
 
 
 def _taken_back(last: Candidate[T], low: str) -> bool:
     """Is the answer called wrong right behind it: "Wait, that's wrong", "But … B is not right", or is none of the options right?"""
     end = last.end + _TAKEN_BACK_WITHIN
+    if isinstance(last.value, tuple) and _ANOTHER.match(low, last.end):
+        return True
     if len(low) - last.end < _SHORTEST_DENIAL:
         return False
     if _TAKES_BACK.search(low, last.end, end) or _NOT_LISTED.search(low, last.end, end):
         return True
     denial = _DENIES_IT.search(low, last.end, end)
     return denial is not None and denial["what"] in ("it", "that", "this", low[last.start : last.end].strip())
+
+
+def _broken_off(last: Candidate[T], response: Response) -> bool:
+    """Is the label A the article with which the text breaks off ("The answer is a")?"""
+    sentence = last.value == ("A",) and last.phrase.rank < Rank.SLOT
+    return sentence and response.text[last.start :].rstrip() == "a"
 
 
 def _summed_up(earlier: Candidate[T], last: Candidate[T], low: str) -> bool:

@@ -35,11 +35,16 @@ _HANDED_OVER = re.compile(
 )
 """Before a quotation: it is a value of JSON, or what the response itself says."""
 _LONGEST_QUOTED = 300
-_MARKS = str.maketrans(dict.fromkeys('*`"$“”「」『』《》', " "))
-_WRAPPER = re.compile(
-    r"</?(?:b|i|em|strong|p|br|u)\s?/?>|\\(?:text(?:bf|rm|it|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{"
-    r"|\\(?:bf|rm|displaystyle|quad|left|right)(?![a-z])|\\[,;! ]|__"
-)
+_MARKS = '*`"$“”「」『』《》'
+_WRAPPERS = {
+    "<": re.compile(r"</?(?:b|i|em|strong|p|br|u)\s?/?>"),
+    "\\": re.compile(
+        r"\\(?:(?:text(?:bf|rm|it|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{"
+        r"|(?:bf|rm|displaystyle|quad|left|right)(?![a-z])|[,;! ])"
+    ),
+    "_": re.compile("__"),
+}
+"""What wraps other text, by the character that it begins with."""
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _COURTESY = re.compile(
     r"\W{0,4}(?:do you have|(?:please )?let me know|(?:please )?feel free|(?:i )?hope (?:this|that|it)|is there anything|if you (?:have|need|would like)"
@@ -151,11 +156,9 @@ def _behind_thinking(response: str) -> tuple[int, bool]:
 
 
 def _flat(text: str) -> str:
-    if text.isascii():
-        text = text.translate(_MARKS)
-    else:
-        for mark in _MARKS:
-            text = text.replace(chr(mark), " ")
-    if "\\" in text or "<" in text or "__" in text:
-        text = _WRAPPER.sub(lambda found: " " * len(found[0]), text)
+    for mark in _MARKS:
+        text = text.replace(mark, " ")
+    for opens, wrapper in _WRAPPERS.items():
+        if opens in text:
+            text = wrapper.sub(lambda found: " " * len(found[0]), text)
     return text
