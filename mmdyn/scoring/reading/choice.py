@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 from mmdyn.scoring.reading import languages
 from mmdyn.scoring.reading.declared import CHOICES, Declared, Rank, declared
@@ -10,17 +12,21 @@ from mmdyn.scoring.reading.endings import ending, first_words, last_line, last_w
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.reading.labels import Labels, Picks, labels_of
 from mmdyn.scoring.reading.options import Options, options_of
-from mmdyn.scoring.reading.resolve import Candidate, Conflict, Read, content, resolve, weak_phrases
+from mmdyn.scoring.reading.resolve import Candidate, Conflict, Read, braced, content, resolve, weak_phrases
 from mmdyn.scoring.reading.response import Response
-from mmdyn.scoring.reading.verdicts import called_right, judged_in_turn
+from mmdyn.scoring.reading.several import added, all_but_named, all_of, hedged, last_list, listed
+from mmdyn.scoring.reading.verdicts import all_judged, called_right, judged_behind, judged_in_turn
 
 _LONGEST_ALONE = 400
-_COUNTED = (
-    re.compile(r"option(?:\s(?:number\s|no\.?\s|\#\s?)?\d|(?<=[snrt][tdh]\soption))"),
-    re.compile(r"choice(?:\s(?:number\s|no\.?\s|\#\s?)?\d|(?<=[snrt][tdh]\schoice))"),
-    re.compile(r"alternative(?<=[snrt][tdh]\salternative)"),
-    re.compile(r"第"),
-)
+_COUNTED = {
+    "option": re.compile(
+        r"option(?:s?\s(?:numbers?\s|no\.?\s|\#\s?)?\d|\s(?:one|two|three|four|five|six|seven|eight|nine|ten)\b|(?<=[snrt][tdh]\soption))"
+    ),
+    "choice": re.compile(r"choice(?:s?\s(?:numbers?\s|no\.?\s|\#\s?)?\d|(?<=[snrt][tdh]\schoice))"),
+    "alternative": re.compile(r"alternative(?<=[snrt][tdh]\salternative)"),
+    "第": re.compile(r"第"),
+    "选项": re.compile(r"选项\s?[一二三四五六七八九十\d]"),
+}
 """Is an option named by its number (option 2, the second option)? A hint, and one that costs little."""
 _CONCLUDED = re.compile(r"[)\]}】\s]{0,6}(?:[.,;:。、!]|$|\n|<|because|since|option|as\s(?:the|my)\b|选项|项)")
 _CLAUSE = re.compile(r"[,，;；(（]|\s(?:because|since|as)\s")
@@ -46,15 +52,21 @@ _ITEM = re.compile(r"[ \t]*(?:[-•+]|\d{1,2}[.)](?!\d))?[ \t]*")
 _NEXT = re.compile(r"[.,;。、]?\s{1,9}(?:(?:and|or)\s)?|[,;。、]?(?:和|或者?)?")
 _NO_MORE = re.compile(r"[.,;。]?[^\S\n]{0,9}(?:(?P<line>$|\n)|[A-Z])")
 _ADJECTIVES = ("正确", "错误", "符合")
+_BESIDE = re.compile(r"\}(?:[\s,;、&]|\\[()\[\]]|and|和|与)*")
+_JSON_LIST = re.compile(r"\[\s{0,3}[\"'A-Z]")
+_OPTIONS_ARE = re.compile("option|choice|选项|选择")
 _LONGEST_LIST, _LONGEST_VALUE, _LONGEST_CONDITION = 26, 60, 200
 
 
 def read_choice(response: Response, labels: tuple[str, ...], texts: tuple[str, ...], several: bool) -> Extraction:
     """The labels that a response chooses, in the options' order: exactly one unless `several`."""
     options = options_of(labels, texts)
-    counted = any(hint.search(response.low) for hint in _COUNTED) and not options.numbered
+    counted = (
+        any(word in response.low and hint.search(response.low) for word, hint in _COUNTED.items())
+        and not options.numbered
+    )
     reader = labels_of(labels, counted)
-    for tier in _CUT_OFF if response.cut_off else _TRUNCATED if response.truncated else _TIERS:
+    for tier in _tiers(response, several):
         read = tier(response, reader, options)
         if isinstance(read, Conflict):
             return conflict()
@@ -65,7 +77,7 @@ def read_choice(response: Response, labels: tuple[str, ...], texts: tuple[str, .
     return nothing(response)
 
 
-def _alone(response: Response, reader: Labels, options: Options) -> Read:
+def _alone(response: Response, reader: Labels, options: Options, several: bool = False) -> Read:
     """The response is a label, several, or an option's text, and nothing else."""
     number = _QUESTION.match(response.flat)
     whole = response.flat[number.end() if number else 0 :].strip()
@@ -83,34 +95,72 @@ def _alone(response: Response, reader: Labels, options: Options) -> Read:
         return Picks((led,), start, start + len(whole)), "alone"
     read = option_text(response, options, start, start + len(whole))
     valued = None if read else options.valued(response.text[start : start + len(whole)])
-    return (Picks((valued,), start, start + len(whole)), "value") if valued else read
+    if valued:
+        return Picks((valued,), start, start + len(whole)), "value"
+    return read or _list_alone(response, reader, options, several, start, start + len(whole))
 
 
-def _declared(response: Response, reader: Labels, options: Options) -> Read:
+def _list_alone(response: Response, reader: Labels, options: Options, several: bool, start: int, end: int) -> Read:
+    """The response is a list of options, or takes all of them, and nothing else. A single choice takes none of several texts."""
+    if response.low.startswith("answer", start):
+        return None
+    every = all_of(response, reader, options, start, end) if several else None
+    if every:
+        return Picks(every, start, end), "alone"
+    listing = listed(response, reader, options, start, end)
+    if not listing or listing.broken or response.flat[listing.end : end].strip(" .。!"):
+        return None
+    if len(listing.labels) == 1 or not (several or listing.texts):
+        return None
+    ordered = listing.labels == reader.labels and listing.texts  # these are the question's
+    return (Picks(listing.labels, start, end), "alone") if several and listing.labels and not ordered else Conflict()
+
+
+def _declared(response: Response, reader: Labels, options: Options, several: bool = False) -> Read:
     """What is declared as the answer; of reasoning that was cut off only a slot in its last line."""
     phrases = declared(response, CHOICES)
     if response.cut_off:
         start, _ = response.last_line()
         phrases = [each for each in phrases if each.rank is Rank.SLOT and each.start >= start]
-    candidates = _candidates(response, reader, options, phrases)
+    candidates = _candidates(response, reader, options, phrases, several)
     plain = [each for each in candidates if each.value is not None]
     weak = weak_phrases(response, plain[0].end if plain else None)
-    candidates += _candidates(response, reader, options, weak)
-    last = resolve(candidates, response)
+    candidates += _candidates(response, reader, options, weak, several)
+    last = resolve(_side_by_side(response, reader, candidates) if several else candidates, response)
     if isinstance(last, Candidate):
-        return Picks(last.value or (), last.start, last.end), last.rule
+        picks = Picks(last.value or (), last.start, last.end)
+        if several and added(response, reader, options, picks, last.rule == "option_text"):
+            return Conflict()
+        return picks, last.rule
     return last
 
 
 def _candidates(
-    response: Response, reader: Labels, options: Options, phrases: list[Declared]
+    response: Response, reader: Labels, options: Options, phrases: list[Declared], several: bool
 ) -> list[Candidate[tuple[str, ...]]]:
-    read = [_candidate(response, reader, options, phrase) for phrase in phrases]
+    read = [_candidate(response, reader, options, phrase, several) for phrase in phrases]
     return [each for each in read if each]
 
 
+def _side_by_side(
+    response: Response, reader: Labels, candidates: list[Candidate[tuple[str, ...]]]
+) -> list[Candidate[tuple[str, ...]]]:
+    """Different boxes side by side as one list."""
+    merged = list[Candidate[tuple[str, ...]]]()
+    for each in sorted(candidates, key=lambda candidate: candidate.start):
+        last = merged[-1] if merged else None
+        if last and last.value and each.value and last.phrase.rule == each.phrase.rule == "boxed":
+            between = response.flat[braced(response.text, last.end) : each.phrase.start]
+            if _BESIDE.fullmatch(between):
+                both = reader.ordered(list({*last.value, *each.value}))
+                merged[-1] = Candidate(both, last.start, each.end, last.phrase, last.rule)
+                continue
+        merged.append(each)
+    return merged
+
+
 def _candidate(
-    response: Response, reader: Labels, options: Options, phrase: Declared
+    response: Response, reader: Labels, options: Options, phrase: Declared, several: bool
 ) -> Candidate[tuple[str, ...]] | None:
     """What stands behind a phrase: labels, or else an option's text."""
     flat = response.flat
@@ -121,15 +171,23 @@ def _candidate(
     concluded = picks and _CONCLUDED.match(flat, picks.end)
     if picks and (reader.denied(flat, picks.end) or _ASKED.match(flat, picks.end)):
         return None
+    if several:
+        if picks and judged_behind(response, reader, options, picks):
+            return None
+        some = _several(response, reader, options, phrase, picks, start, end)
+        if some:
+            return some
     if picks and "would" in response.low[phrase.start : phrase.end] and _supposed(response.low, phrase, picks):
         return None
     if picks and _OTHERWISE.match(response.low, picks.end):
         return Candidate((), picks.start, picks.end, phrase, phrase.rule, hedged=True)
     clear = concluded and picks and len(picks.labels) == 1
     if (not clear and options.like_labels) if picks else not phrase.ends:
-        how_many = response.low.startswith(_ADJECTIVES, phrase.start)  # "正确的有两个" says how many
-        label = None if how_many else _declared_text(response, options, start, end)
+        label = None if _how_many(response, phrase) else _declared_text(response, options, start, end, several)
         if label:
+            listing = None if several else listed(response, reader, options, start, len(response.text))
+            if listing and len(listing.labels) > 1 and listing.texts and not listing.broken:
+                return Candidate((), phrase.end, end, phrase, "option_text", hedged=True)
             return Candidate((label,), phrase.end, end, phrase, "option_text")
         named = None if picks else _named_at_end(flat, reader, start, end)
         if named:
@@ -140,6 +198,56 @@ def _candidate(
     if picks and (concluded or not phrase.ends):
         return Candidate(picks.labels, picks.start, picks.end, phrase, phrase.rule, hedged=not picks.labels)
     return Candidate(None, phrase.end, end, phrase, phrase.rule) if flat[phrase.end : end].strip() else None
+
+
+def _how_many(response: Response, phrase: Declared) -> bool:
+    """Does it say how many options are right ("正确的有两个"), rather than which?"""
+    return response.low.startswith(_ADJECTIVES, phrase.start)
+
+
+def _several(
+    response: Response,
+    reader: Labels,
+    options: Options,
+    phrase: Declared,
+    picks: Picks | None,
+    start: int,
+    end: int,
+) -> Candidate[tuple[str, ...]] | None:
+    """Several options behind a phrase where they are more than the labels that stand there: a list with texts, all, all but one."""
+    every = None if phrase.ends else all_of(response, reader, options, start, end)
+    every = all_but_named(response, reader, start, end) if every is None else every
+    if every is not None:
+        return Candidate(every, start, end, phrase, phrase.rule, hedged=not every)
+    stop = end if phrase.rule in ("boxed", "table") or response.text[start - 1 : start] == '"' else len(response.text)
+    if _JSON_LIST.match(response.text, start):
+        closing = response.text.find("]", start)
+        start, stop = start + 1, closing if closing >= 0 else stop
+    listing = listed(response, reader, options, start, stop)
+    if listing and len(listing.labels) == 1 and _how_many(response, phrase):
+        return None
+    doubtful = picks and hedged(response, options, picks)
+    if listing and listing.broken:
+        known = {*listing.labels, *(picks.labels if picks else ())}
+        doubtful = doubtful or bool(options.mentioned(response.low[listing.end : end]) - known)
+    if doubtful:
+        return Candidate((), start, end, phrase, phrase.rule, hedged=True)
+    if not listing or (listing.texts and phrase.ends) or (picks and not picks.labels):
+        return None
+    more = not picks or set(picks.labels) < set(listing.labels) or (options.like_labels and not listing.broken)
+    if not more:
+        return None
+    asked = response.flat[start : listing.end].rstrip().endswith("?")
+    if asked or reader.denied(response.flat, listing.end) or _ASKED.match(response.flat, listing.end):
+        return None
+    named = (
+        listing.labels == reader.labels
+        and listing.texts
+        and _OPTIONS_ARE.search(response.low, phrase.start, phrase.end)
+    )
+    value = () if listing.broken or named else listing.labels
+    rule = "option_text" if listing.texts else phrase.rule
+    return Candidate(value, start, listing.end, phrase, rule, hedged=not value)
 
 
 def _in_few_forms(
@@ -242,11 +350,11 @@ def _named_at_end(flat: str, reader: Labels, start: int, end: int) -> str | None
     return named[1] if named and alone else None
 
 
-def _declared_text(response: Response, options: Options, start: int, end: int) -> str | None:
-    """The option whose text stands behind a phrase: to the end of the line, of the sentence, or of its first clause."""
+def _declared_text(response: Response, options: Options, start: int, end: int, several: bool) -> str | None:
+    """The option whose text stands behind a phrase: to the end of the line, of the sentence, or (one alone) of its first clause."""
     text = response.text
     line = text.find("\n", end)
-    clause = _CLAUSE.search(text, start, end)
+    clause = None if several else _CLAUSE.search(text, start, end)
     for stop in dict.fromkeys((end, len(text) if line < 0 else line, clause.start() if clause else end)):
         said = text[start:stop].strip(_QUOTES)
         label = options.exact(said) or options.led(said)
@@ -255,6 +363,25 @@ def _declared_text(response: Response, options: Options, start: int, end: int) -
     return None
 
 
+def _tiers(response: Response, several: bool) -> tuple[Callable[[Response, Labels, Options], Read], ...]:
+    if response.cut_off:
+        return (partial(_declared, several=several),)
+    if not several:
+        return _TIERS[:2] if response.truncated else _TIERS
+    return _SEVERAL[:2] if response.truncated else _SEVERAL
+
+
 _TIERS = (_alone, _declared, led_lines, last_line, ending, called_right, judged_in_turn, last_words, first_words)
-_TRUNCATED = (_alone, _declared)
-_CUT_OFF = (_declared,)
+_SEVERAL = (
+    partial(_alone, several=True),
+    partial(_declared, several=True),
+    all_judged,
+    led_lines,
+    last_list,
+    last_line,
+    ending,
+    partial(called_right, several=True),
+    judged_in_turn,
+    last_words,
+    first_words,
+)

@@ -18,23 +18,33 @@ _WORD = (
 )
 _APART = r"(?![A-Za-z0-9À-ɏ_^]|['’][A-Za-z]|-[A-Za-z0-9]|\s?[=≈∩∪^×÷]|\s[<>]\s|\.\s?e\.)"
 _ENDED = rf"(?={_CLOSE}(?:[.,;:。、]|$|\n|<))"
-_SEPARATOR = re.compile(
-    rf"{_CLOSE}(?:(?:[,、;&+]|(?=\())\s{{0,3}}(?:and\s|和|与|以及|及)?|(?:and\s|和|与|以及|及|{languages.AND}))"
-)
+_AND = r"(?:and\s(?:also\s)?|as\swell\sas\s|along\swith\s|together\swith\s|plus\s|but\salso\s|和|与|以及|及|还有)"
+_SEPARATOR = re.compile(rf"{_CLOSE}(?:(?:[,、;&+]|(?=\())\s{{0,3}}{_AND}?|(?:{_AND}|{languages.AND}))")
 _HEDGE = re.compile(
-    rf"{_CLOSE}(?:,\s?)?(?:or\b(?:\s(?:maybe|possibly|perhaps|probably|even|rather|else))?|then\b|to\b|through\b|(?:and\s|but\s)?(?:maybe|possibly|perhaps|probably)\b|还是(?:应该?)?选?|(?:也|还)?(?:有可能|可能|或许)(?:也?是|为|选)?|或者?(?:可能|许)?(?:是|选)?|至|到|/|{languages.OR})"
+    rf"{_CLOSE}(?:,\s?)?(?:or\b(?:\s(?:maybe|possibly|perhaps|probably|even|rather|else))?|then\b|to\b|through\b|(?:and\s|but\s)?(?:maybe|possibly|perhaps|probably)\b|还是(?:应该?)?选?|(?:也|还)?(?:有可能|可能|或许)(?:也?是|为|选)?|或者?(?:可能|许)?(?:是|选)?|至|到|/|[–—~](?=\s?[A-Z](?:[)\]\s]{{0,3}}(?:[.,;。]|$|\n)|\s?(?:are|all)\b|[都均全皆]))|{languages.OR})"
 )
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NTH = rf"(?:{'|'.join(_WORDS)}|[1-9]\d?(?:st|nd|rd|th))"
+_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ZH = r"(?:[一二三四五六七八九十]|[1-9]\d?)"
+_ALONE = r"(?=[)\]\s]{0,3}(?:[.,;:。、]|$|\n)|\s(?:is|and|because|since|as)\b|是|正确|错误)"
 _ORDINAL = (
-    rf"(?:(?i:(?:the\s)?(?P<word>{'|'.join(_WORDS)})\s(?:option|choice|alternative)\b)"
+    rf"(?:(?P<list>(?i:(?:options|choices|alternatives)\s(?:numbers?\s)?[1-9]\d?(?:(?:,\s?(?:and\s)?|\s?&\s?|\sand\s)[1-9]\d?)+)(?![\d%°]|\.\d)"
+    rf"|(?i:(?:the\s)?{_NTH}(?:(?:,\s(?:and\s)?|\sand\s)(?:the\s)?{_NTH})+\s(?:options|choices|alternatives)\b)"
+    rf"|第\s?{_ZH}(?:[、,和与及]\s?第?\s?{_ZH})+\s?(?:个?选项|项|个(?=[\s。.,;]|$))|选项\s?{_ZH}(?:[、,和与及]\s?(?:选项\s?)?{_ZH})+{_ALONE})"
+    rf"|(?i:(?:the\s)?(?P<word>{'|'.join(_WORDS)})\s(?:option|choice|alternative)\b)"
+    r"|(?i:(?:the\s)?(?P<nth>[1-9]\d?)(?:st|nd|rd|th)\s(?:option|choice|alternative)\b)"
+    rf"|(?i:(?:option|choice)\s(?P<cardinal>{'|'.join(_CARDINALS)})){_ALONE}"
     r"|(?i:(?:option|choice)\s(?:number\s|no\.?\s?|\#\s?)?)(?P<number>[1-9]\d?)(?![\d%°]|\.\d)"
+    rf"|选项\s?(?P<named>{_ZH}){_ALONE}"
     r"|第\s?(?P<zh>[一二三四五六七八九十]|[1-9]\d?)\s?(?:个?选项|项|个(?=[\s。.,;]|$)))"
     r"(?!\s?(?:,|、|and\b|or\b|和|与|或)\s?(?:the\s)?(?:第|\d))"
 )
+_COUNTS = re.compile(rf"{'|'.join(_WORDS)}|[一二三四五六七八九十]|\d{{1,2}}", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"[ \t]{1,3}([a-z']+)")
 _JOINS_A_LABEL = frozenset({
     "because", "since", "as", "is", "are", "was", "were", "and", "or", "for", "due", "but", "not", "which",
-    "being", "seems", "with", "by", "option", *languages.JOINS_A_LABEL,
+    "being", "seems", "with", "by", "option", "along", "together", *languages.JOINS_A_LABEL,
 })  # fmt: skip
 _DENIES = re.compile(
     rf"{_CLOSE}(?:选项|两项|项|都|均|皆|的?说法){{0,3}}\s?"
@@ -45,7 +55,7 @@ _DENIES = re.compile(
 _PREDICATE = re.compile(
     rf"{_CLOSE}(?:选项|两?项|都|均|皆|是)*(?:\s?(?P<one>is|was)\b|\s?(?:are|were)\b|错|不|(?P<right>正确)|有误)"
 )
-_NUMBERS = {word: n for words in (_WORDS, "一二三四五六七八九十") for n, word in enumerate(words, 1)}
+_NUMBERS = {word: n for words in (_WORDS, _CARDINALS, "一二三四五六七八九十") for n, word in enumerate(words, 1)}
 
 
 class Picks(Struct, frozen=True):
@@ -137,13 +147,15 @@ class Labels:
         return Picks(picked, found.start("label"), found.end())
 
     def _by_number(self, flat: str, at: int) -> Picks | None:
-        """The option that its number names; None where there are not so many."""
+        """The options that their numbers name; None where there are not so many."""
         found = self._ordinal.match(flat, at) if self._ordinal else None
         if not found:
             return None
-        written = found[found.lastgroup or 0].lower()
-        number = _NUMBERS.get(written) or int(written)
-        return Picks((self.labels[number - 1],), found.start(), found.end()) if number <= len(self.labels) else None
+        written = _COUNTS.findall(found["list"]) if found["list"] else [found[found.lastgroup or 0]]
+        numbers = [_NUMBERS.get(each.lower()) or int(each) for each in written]
+        if max(numbers) > len(self.labels):
+            return None
+        return Picks(tuple(self.labels[number - 1] for number in numbers), found.start(), found.end())
 
     def _is_word(self, flat: str, found: re.Match[str]) -> bool:
         """The article A, the pronoun I, and capitals such as DC before a small word are no labels."""

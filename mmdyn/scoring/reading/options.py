@@ -32,7 +32,8 @@ class Options:
 
     def __init__(self, labels: tuple[str, ...], texts: tuple[str, ...]) -> None:
         self._labels = labels_of(labels)
-        self._given = labels, texts
+        self.labels, self.given = self._given = labels, texts
+        self._parts: int | None = None
 
     @cached_property
     def _cleaned(self) -> list[str]:
@@ -103,6 +104,12 @@ class Options:
     def text(self, label: str) -> str:
         """An option's own words, "" where it has none."""
         return next((text.strip() for each, text in self._texts if each == label), "")
+
+    def parts(self, parted: re.Pattern[str]) -> int:
+        """How many parts the option's text has that a pattern parts into most."""
+        if self._parts is None:
+            self._parts = 1 + max((sum(1 for _ in parted.finditer(text)) for _, text in self._texts), default=0)
+        return self._parts
 
     def _counted(self, text: str) -> str | None:
         """The option that a text gives with its number ("2) London")."""
