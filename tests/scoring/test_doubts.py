@@ -340,6 +340,12 @@ NOT_READ = (
     "表面上答案是B，实际上是C",
     "表面上答案是B，其实是C。",
     "Some would say the answer is B, but it is actually C.",
+    "Answer: B. No.",
+    "答案：B。不对。",
+    "Plan B is the answer.",
+    "Vitamin C is the answer.",
+    "Perhaps the answer is (B).",
+    "I doubt the answer is (B).",
 )
 """Replies that announce no answer, or take it back in words too few to read another."""
 
@@ -354,6 +360,10 @@ def read(reply: str) -> str | None:
 @pytest.mark.parametrize("reply", STAY_READ)
 def test_certain_answers_stay_read(reply: str) -> None:
     assert read(reply) == "B"
+
+
+def test_no_may_be_the_options_own_text() -> None:
+    assert extract("single_choice", "Answer: B. no", labels=("A", "B"), option_texts=("yes", "no")).found == ("B",)
 
 
 @pytest.mark.parametrize("reply", READ_AS_C)

@@ -51,6 +51,10 @@ _MENTIONS = re.compile(r"\([A-Z]\)")
 _ITEM = re.compile(r"[ \t]*(?:[-•+]|\d{1,2}[.)](?!\d))?[ \t]*")
 _NEXT = re.compile(r"[.,;。、]?\s{1,9}(?:(?:and|or)\s)?|[,;。、]?(?:和|或者?)?")
 _NO_MORE = re.compile(r"[.,;。]?[^\S\n]{0,9}(?:(?P<line>$|\n)|[A-Z])")
+_NO = re.compile(
+    r"[)\]*\s]{0,4}[,.!;。][ \t]{0,3}(?P<word>no|nope|wrong|[哦噢]?不|不是|不对|错了?)[.!。]{0,3}\s{0,9}\Z"
+)
+"""The last word behind an answer, where it is no option's own."""
 _ADJECTIVES = ("正确", "错误", "符合")
 _BESIDE = re.compile(r"\}(?:[\s,;、&]|\\[()\[\]]|and|和|与)*")
 _JSON_LIST = re.compile(r"\[\s{0,3}[\"'A-Z]")
@@ -129,6 +133,9 @@ def _declared(response: Response, reader: Labels, options: Options, several: boo
     last = resolve(_side_by_side(response, reader, candidates) if several else candidates, response)
     if isinstance(last, Candidate):
         picks = Picks(last.value or (), last.start, last.end)
+        no, label = _NO.match(response.low, last.end), (*picks.labels, "")[0]
+        if no and options.text(label) and options.exact(no["word"]) != label:
+            return Conflict()
         if several and added(response, reader, options, picks, last.rule == "option_text"):
             return Conflict()
         return picks, last.rule

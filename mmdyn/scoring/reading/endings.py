@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mmdyn.scoring.reading.declared import UNMEANT
 from mmdyn.scoring.reading.labels import Labels, Picks
 from mmdyn.scoring.reading.options import Options
 from mmdyn.scoring.reading.resolve import Conflict, Read
@@ -106,6 +107,8 @@ def ending(response: Response, reader: Labels, options: Options) -> Read:
     before = response.low[max(start, last.start() - 60) : last.start()]
     rest = response.text[last.end() : end].strip(" .。)\\]}*`\"'")
     if not before.strip() or before[-2:] in _CALLS or _RULED_OUT.search(before):
+        return None
+    if UNMEANT.search(response.low, start, last.start()):
         return None
     if (rest and options.exact(rest.lstrip(".:、 ")) != label) or (
         not last[1] and not rest and not _MEANS.search(before)

@@ -29,6 +29,10 @@ _SUPPOSED = re.compile(
     r"|(?:\b(?:if|suppose|assum(?:e|ing)|whether|when|unless|except|besides|neither|nor|(?:how\smany|which|one|some|none)\sof)"
     r"\s(?:for\s|that\s)?|若|如果|假设|假如|除了?|并非|(?<![a-z])[a-z](?:\s?[-–—~至到]|\s(?:to|through)\s))\W{0,3}(?:option\s|选项)?\W{0,3}$"
 )
+_NAMED = re.compile(
+    r"(?i)\b(?:plan|vitamin|team|hepatitis|type|class|grade|group|phase|point|line|figure|section|appendix|block|size|drive)\s$"
+)
+"""Before a letter that is a part of a name."""
 _REACHED = re.compile(
     r"(?i)(?<!\bif\s)\b(?:(?:we|i)\s(?:get|got|obtain|have|take)|gives?|giving|leaves?|leaving|yields?)\s(?:us\s)?(?:with\s)?(?:option\s)?\W{0,3}$"
 )
@@ -192,7 +196,7 @@ def _verdict_on(response: Response, options: Options, picks: Picks) -> re.Match[
 
 def _speaks_of_option(flat: str, picks: Picks, at: int, verdict: re.Match[str]) -> bool:
     """Is the verdict on an option, and meant? "If A is true" is not; words between label and verdict need 选项 or 项."""
-    if _SUPPOSED.search(flat, max(0, at - _LEADS), at):
+    if _SUPPOSED.search(flat, max(0, at - _LEADS), at) or _NAMED.search(flat, max(0, at - _LEADS), at):
         return False
     if verdict["as"]:
         return bool(_REACHED.search(flat, max(0, at - 30), at))
