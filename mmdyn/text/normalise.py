@@ -52,8 +52,8 @@ def visible(text: str) -> tuple[str, list[int]]:
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the replacement
     character U+FFFD, each character one.
     """
-    if text.isascii():
-        return text.translate(_CONTROLS), []
+    if text.isascii():  # most texts have no control characters but line breaks, and to see that is quicker than to translate
+        return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
     odd, gaps = set(_ODD.findall(text)), list[int]()
     if any(map(_UNSEEN.match, odd)):
         gaps = [found.start() for found in _UNSEEN.finditer(text)]
