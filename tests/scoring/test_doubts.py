@@ -5,6 +5,16 @@ import pytest
 from mmdyn.scoring.extract import extract
 
 STAY_READ = (
+    # what others may take it for
+    "The correct answer is B. A common mistake is to choose D.",
+    "The answer is B. Students tend to choose D.",
+    "The answer is B. There's no reason to choose D.",
+    "The answer is B. It is wrong to choose D.",
+    "Answer: B. People often confuse this with D, but that is wrong.",
+    "It might be tempting to choose A, but that would be a mistake. So the answer is B.",
+    "**Answer: B**\n\n**Explanation:** London is the capital. (If the question were about France, the answer would be A.)",
+    "答案：B。等一下，35>20，没错。",
+    "我们来逐一分析选项：\n\n**A. Paris**：错误。\n\n**B. London**：正确。\n\n**C. Rome**：错误。\n\n因此答案为 B。",
     # certain, in words that sound like doubt
     "I have no doubt the answer is B.",
     "I have no doubt that the answer is B.",
@@ -341,6 +351,8 @@ NOT_READ = (
     "表面上答案是B，其实是C。",
     "Some would say the answer is B, but it is actually C.",
     "Answer: B. No.",
+    "Answer: B. We chose quickly, but that is wrong.",
+    "It might be tempting to choose B, but the bars rise.",
     "答案：B。不对。",
     "Plan B is the answer.",
     "Vitamin C is the answer.",

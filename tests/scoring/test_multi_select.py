@@ -282,6 +282,30 @@ ONE_ALONE = [
 ]
 
 
+BARS = ("The bars rise.", "The bars fall.", "There are two bars.", "There are nine bars.")
+BESIDE = [
+    ("A and C are correct; B isn't.", "AC"),
+    ("A and C are correct, but B is not.", "AC"),
+    ("A, C and D are correct. B is not, because the bars rise.", "ACD"),
+    ("A and C are correct. Option B describes the opposite.", "AC"),
+    ("So A and C are correct. B would only be right if sales had fallen.", "AC"),
+    ("A shows rising bars. B shows falling bars. A and C are correct.", "AC"),
+    ("B contradicts the graph. A and C are correct.", "AC"),
+    ("Therefore, A and C are correct.\n\nB: the bars rise rather than fall.\nD: only two bars are visible.", "AC"),
+    ("B与图不符，故AC正确。", "AC"),
+    ("AC正确，B应为上升。", "AC"),
+    ("A and C are correct. D as well.", ""),
+    ("A and C are correct. Also D.", ""),
+    ("A and C are correct. D is also right.", ""),
+    ("AC正确，D也是。", ""),
+]
+
+
+@pytest.mark.parametrize(("reply", "wanted"), BESIDE)
+def test_options_that_are_named_beside_the_list_of_right_ones(reply: str, wanted: str) -> None:
+    assert letters("multi_select", reply, BARS) == wanted
+
+
 def letters(task_type: TaskType, reply: str, texts: tuple[str, ...]) -> str:
     found = extract(task_type, reply, labels=tuple("ABCD"), option_texts=texts).found
     return "".join(map(str, found)) if isinstance(found, tuple) else ""

@@ -38,7 +38,7 @@ _ASKED = re.compile(
 """Is it asked, or said of what others choose?"""
 _IF = re.compile(r"[)\]】\s]{0,4}\b(?:if|unless|provided)\b")
 _OTHERWISE = re.compile(r"[)\]】\s]{0,4}\bif\b[^.\n]{1,80}\b(?:otherwise|else)\b")
-_CONDITION = re.compile(r"(?:^|[.\n;]\s?|\bbut\s|,\s)if\s[^.\n;]+$")
+_CONDITION = re.compile(r"(?:^|[.\n;(]\s?|\bbut\s|,\s)if\s[^.\n;]+$")
 _GOES_ON = re.compile(r"[^.\n]{0,60}[.\n]\s{0,9}\S")
 _INSTEAD = re.compile(
     r"[)\]】]?,?\s{0,3}(?:and\s)?(?:not\s|rather\sthan\s|instead\sof\s|non\s|nicht\s|pas\s|не\s|不是|而不是|不选)"

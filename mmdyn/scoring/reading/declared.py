@@ -148,14 +148,17 @@ _REACHED = re.compile(
 )
 _NOT_CHOSEN = re.compile(r"(?:[不别勿非]|还是|或者?|不能|不应该?|不会|不该|不可|\bnot\s|n't\s|\bnever\s|\bcannot\s)$")
 _BY_OTHERS = re.compile(
-    r"\b(?:students?|people|candidates|they|many|some|most|others?|who|he|she)\s(?:(?:will|would|may|might|often|wrongly)\s)?$"
+    r"\b(?:students?|people|candidates|they|many|some|most|others?|who|he|she)\s(?:(?:will|would|may|might|often|wrongly|tend\sto|like\sto)\s)?$"
+    r"|\b(?:mistake|error|trap|tempting|wrong|reason)\s(?:is\s|would\sbe\s)?to\s$"
     r"|(?:人|同学|学生|考生|们)(?:都|会|可能|往往|容易|误|就|认为|觉得|说)?$"
 )
 _MISTAKEN = re.compile(r"(?:wrong|incorrect|common|tempting)\s$|错误的?$")
 _EARLIER = re.compile(r"\b(?:first|initial|original|previous|earlier)\s$")
 _CLAUSE_BEGINS = re.compile(r"(?:^|[\n.。;:])\s*$")
 _NO_ANSWER = re.compile(r"[解简问抢]$")
-_NO_CHOICE = re.compile(r"(?:[可供备单多任挑筛首候误错各个待竞海入精被每哪]|(?<!应)该|其他)$")
+_NO_CHOICE = re.compile(
+    r"(?:分析|判断|来看|看看|比较|验证|检查|[可供备单多任挑筛首候误错各个待竞海入精被每哪]|(?<!应)该|其他)$"
+)
 _BUT = re.compile(
     r"(?!\s?(?:\w+ly\s)?(?:given|listed|stated|shown|provided|available|included|known|clear|certain|sure|unique|obvious|here|there|among|in)\b)"
     r"[^\n.;。]{1,24}?(?:\bbut\s(?:rather\s|is\s)?|\brather\s|\binstead\s|而是|而应(?:该)?选|应(?:该)?(?:是|选)"

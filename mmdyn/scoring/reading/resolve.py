@@ -30,8 +30,9 @@ _CORRECTS = re.compile(
 )
 _TAKES_BACK = re.compile(
     r"(?:^|[\n.!?。!?…,])\s{0,3}(?:(?:but\s)?(?:wait|hold\son|hmm|oops|no)\b[^\n]{0,60}?\b(?:wrong|incorrect|not\s(?:right|correct)|mistake)"
-    r"|(?:等等|等一下|不对)[^\n]{0,30}?(?:错|不对))"
+    r"|(?:等等|等一下|不对)[^\n]{0,30}?(?:(?<!没)错|不对))"
 )
+_OF_OTHERS = re.compile(r"\b(?:people|students?|many|others|often|confus\w+|mistak\w+|tempt\w+)\b|误|混淆|同学")
 _DENIES_IT = re.compile(
     r"(?:^|[\n.!?。!?…,])\s{0,3}(?:but|however|on\s(?:reflection|second\sthought)|actually|sorry|但是?|然而|不过)[^\n]{0,60}?"
     r"(?P<what>\b\w+|[a-z])\)?\s?(?:(?:is|was)\s(?:not\s(?:right|correct)|wrong|incorrect)|(?:选项|项)?(?:是)?(?:错|不对|不正确))"
@@ -129,6 +130,8 @@ def _taken_back(last: Candidate[T], low: str) -> bool:
     if _TAKES_BACK.search(low, last.end, end) or _NOT_LISTED.search(low, last.end, end):
         return True
     denial = _DENIES_IT.search(low, last.end, end)
+    if denial and _OF_OTHERS.search(low, low.rfind(".", last.end, denial.start()) + 1 or last.end, denial.start()):
+        return False  # "People often confuse this with D, but that is wrong."
     return denial is not None and denial["what"] in ("it", "that", "this", low[last.start : last.end].strip())
 
 

@@ -33,6 +33,12 @@ _NAMED = re.compile(
     r"(?i)\b(?:plan|vitamin|team|hepatitis|type|class|grade|group|phase|point|line|figure|section|appendix|block|size|drive)\s$"
 )
 """Before a letter that is a part of a name."""
+_ALSO_BEHIND = re.compile(
+    r"[)\]\s]{0,4}(?:(?:is|are|does)\s)?(?:also|too|as\swell|likewise)\b|(?:选项|项)?(?:也|同样|亦)"
+)
+_ALSO_BEFORE = re.compile(
+    r"(?:\b(?:also|plus|so\s(?:is|are|does)|along\swith|as\swell\sas)|还有|以及|加上)\s?(?:option\s|选项)?[(\[]?$"
+)
 _REACHED = re.compile(
     r"(?i)(?<!\bif\s)\b(?:(?:we|i)\s(?:get|got|obtain|have|take)|gives?|giving|leaves?|leaving|yields?)\s(?:us\s)?(?:with\s)?(?:option\s)?\W{0,3}$"
 )
@@ -109,7 +115,7 @@ def called_right(response: Response, reader: Labels, options: Options, several: 
 
 
 def _all_right(response: Response, reader: Labels, right: list[Picks], wrong: set[str]) -> Read:
-    """What is called right in one list, or in turn where all options are judged; no option may be named that is not judged."""
+    """What is called right in one list, to which no other option is added, or in turn where all options are judged."""
     chosen = {label for picks in right for label in picks.labels}
     in_turn = len({picks.labels for picks in right}) > 1
     judged = chosen | wrong
@@ -118,9 +124,18 @@ def _all_right(response: Response, reader: Labels, right: list[Picks], wrong: se
     named = [
         reader.read(response.flat, each.start(), as_subject=True) for each in reader.mention.finditer(response.flat)
     ]
-    if any(picks and not judged.issuperset(picks.labels) for picks in named) or _asks_for_wrong(response):
+    others = [picks for picks in named if picks and not judged.issuperset(picks.labels)]
+    a_list = not in_turn and len(chosen) > 1
+    if any(not a_list or _added(response.low, picks) for picks in others) or _asks_for_wrong(response):
         return Conflict()
     return Picks(reader.ordered(list(chosen)), right[0].start, right[-1].end), "verdict"
+
+
+def _added(low: str, picks: Picks) -> bool:
+    """Is a label named in addition: "also D", "D as well", D也?"""
+    return bool(
+        _ALSO_BEHIND.match(low, picks.end) or _ALSO_BEFORE.search(low, max(0, picks.start - _LEADS), picks.start)
+    )
 
 
 def _asks_for_wrong(response: Response) -> bool:
