@@ -223,3 +223,104 @@ SINGLE = [
 @pytest.mark.parametrize(("reply", "wanted"), SINGLE)
 def test_one_blank(reply: str, wanted: str) -> None:
     assert _read(reply, 1) == (wanted,)
+
+
+REASONS = [
+    ("答案是70°，理由是三角形内角和为180°。", "70°"),
+    ("答案：70°，因为三角形内角和为180°。", "70°"),
+    ("答案是70°，由于内角和为180°", "70°"),
+    ("The answer is 70°, because the angles sum to 180°.", "70°"),
+    ("答案是光合作用，理由是植物需要光。", "光合作用"),
+    ("Answer: tired, because he worked", "tired, because he worked"),
+    ("答案是70°，不是110°，因为和为180°", "70°"),
+    ("答案：甲，因为他的分数为90", "甲"),
+    ("答案：共三组，由于每组4人，所以总数为12", "12"),
+    ("答案：理由是充分的", "理由是充分的"),
+    ("他没来，因为病了", "他没来,因为病了"),
+]
+
+
+@pytest.mark.parametrize(("reply", "wanted"), REASONS)
+def test_a_reason_behind_a_comma_is_no_answer(reply: str, wanted: str) -> None:
+    assert _read(reply, 1) == (wanted,)
+
+
+BEHIND = [
+    (
+        "1. **carbon dioxide** - absorbed through the stomata\n2. **oxygen** - released as a by-product",
+        "carbon dioxide|oxygen",
+    ),
+    ("1. **carbon dioxide**: absorbed through the stomata\n2. **oxygen** (released)", "carbon dioxide|oxygen"),
+    ("(1) **carbon dioxide** (absorbed) (2) **oxygen** (released)", "carbon dioxide|oxygen"),
+    ("1. **二氧化碳**（通过气孔进入）\n2. **氧气**（释放到空气中）", "二氧化碳|氧气"),
+    ("1. **空气**：释放到大气中的气体\n2. **第二次世界大战**（1939年开始）", "空气|第二次世界大战"),
+    ("1. carbon dioxide (CO2)\n2. oxygen (O2)", "carbon dioxide (CO2)|oxygen (O2)"),
+    ("1. **Organelle**: mitochondria\n2. **Gas**: oxygen", "Organelle**: mitochondria|Gas**: oxygen"),
+    (
+        "1. **Speed** - 60 km per hour\n2. **Time** - 2 hours and more",
+        "Speed** - 60 km per hour|Time** - 2 hours and more",
+    ),
+    ("1. **第一空**：二氧化碳气体分子\n2. **第二空**：氧气分子", "第一空**:二氧化碳气体分子|第二空**:氧气分子"),
+    ("【答案】二氧化碳 氧气\n【解析】植物通过光合作用吸收二氧化碳，释放氧气。", "二氧化碳|氧气"),
+    ("【答案】3；2【解析】由题意得x=3，y=2。", "3|2"),
+    ("答案：二氧化碳；氧气\n解析：植物通过光合作用吸收二氧化碳，释放氧气。", "二氧化碳|氧气"),
+    ("**Answer:** 3; 2\n\n**Explanation:** we add 2 and 1.", "3|2"),
+    ("【解析】由题意得x=3。\n【答案】3；2", "3|2"),
+    ("Explanation: x is half of y.\n3; 2", "3|2"),
+    ("3\n解析\n2", "3|解析|2"),
+    ("答案：光合作用 呼吸作用", "光合作用|呼吸作用"),
+    ("Final Answer: 3; 2\n\nLet me know if you need the steps!", "3|2"),
+    ("3\n2\nLet me know if you need more!", "3|2"),
+    ("3; 2. I hope this helps!", "3|2"),
+    ("Answer: 3; 2\nExplanation: it is so.\nI hope this helps!", "3|2"),
+    ("let me know; feel free", "let me know|feel free"),
+    ("thank you\nhave a good day", "thank you|have a good day"),
+]
+"""What stands behind an answer: more about it, an explanation, a courtesy; and what only looks so."""
+
+
+@pytest.mark.parametrize(("reply", "wanted"), BEHIND)
+def test_what_stands_behind_fills_no_blank(reply: str, wanted: str) -> None:
+    parts = tuple(wanted.split("|"))
+    assert _read(reply, len(parts)) == parts
+
+
+def test_words_apart_are_a_list_only_where_they_are_as_many_as_the_blanks() -> None:
+    assert _read("光合作用 呼吸", 3) == ("光合作用 呼吸",)
+    assert _read("Answer: carbon dioxide", 2) == ("carbon dioxide",)
+
+
+SAID = [
+    ("Its speed is 60 km/h. I hope this helps!", "60 km/h"),
+    ("heart. I hope this helps!", "heart"),
+    ("∠C为70°。如需进一步讲解请告诉我。", "70°"),
+    ("So the blank should be filled with 60.", "60"),
+    ("The angles sum to 180. So the blank should be filled with 60.", "60"),
+    ('The blank should be filled with "heart".', "heart"),
+    ("The blank is filled by the heart, which pumps blood.", "the heart"),
+    ("It should be 60.", "60"),
+    ("It should be 60, not 70.", "60"),
+    ("The organ that pumps blood through the body is the **heart**.", "heart"),
+    ("The answer is the **heart**.", "heart"),
+    ("综上，∠C=70°，故填70°。", "70°"),
+    ("故填光合作用。", "光合作用"),
+    ("It should be noted", "It should be noted"),
+    ("I hope this helps", "I hope this helps"),
+    ("他说：如有雷同，纯属巧合", "他说:如有雷同,纯属巧合"),
+    ("故填海造陆", "故填海造陆"),
+    ("所以填空题", "所以填空题"),
+    ("设x为3", "设x为3"),
+    ("他为70岁", "他为70岁"),
+    ("It is about **60** km", "about **60** km"),
+]
+
+
+@pytest.mark.parametrize(("reply", "wanted"), SAID)
+def test_what_a_short_reply_says_of_one_blank(reply: str, wanted: str) -> None:
+    assert _read(reply, 1) == (wanted,)
+
+
+def test_slots_for_some_of_the_blanks_are_none() -> None:
+    response = "21. 【答案】 C\n22. 【答案】 B\n23. The passage does not say which train to take."
+    assert extract("fill_in_the_blank", response, blanks=3, language="zh").found is None
+    assert extract("fill_in_the_blank", "Answer: 1; 2; 3\nFinal answer: 1; 2; 4", blanks=3).found == ("1", "2", "4")

@@ -15,12 +15,24 @@ from mmdyn.scoring.reading.parts import parts_of, stretches
 from mmdyn.scoring.reading.remains import amount_left
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, content, resolve
 from mmdyn.scoring.reading.response import Response
+from mmdyn.scoring.reading.saying import (
+    COPULA,
+    LONGEST_LINE,
+    LONGEST_SENTENCE,
+    REASON,
+    UNFILLED,
+    WHY,
+    before_reason,
+    counted,
+    in_bold,
+    last_words,
+    tidy,
+    total,
+    without_besides,
+)
 from mmdyn.text.numbers import read_number
 
-_LONGEST_SENTENCE, _LONGEST_LINE, _LONGEST_FIRST = 80, 60, 40
-_COPULA = re.compile(
-    r"\b(?<!\bas\sthere\s)(?<!because\sthere\s)(?<!since\sthere\s)(?<!\bwho\s)(?:is|are|was|were|equals)(?:\s(?:called|named|known\sas|termed))?:?\s|(?<![求不于但])是|称为|称作|叫做|叫作|(?P<counted>等于|为|得|(?<![<>!])=)"
-)
+_LONGEST_FIRST = 40
 _IS_THE_ANSWER = re.compile(
     r"(?:^|\b(?:so|thus|therefore|hence),?\s)(?!(?:this|that|it|which)\b)(\S.{0,40}?)\sis\s(?:the|our|my)\s(?:final\s|correct\s)?(?:answer|solution|result)\b",
     re.IGNORECASE,
@@ -30,6 +42,26 @@ _FILL = re.compile(
     r"(?:(?:(?:此|该|本)空|(?:横线|空格|空白)处?)应?该?填(?:写|入|的是|为)?:?|应该?填(?:写|入|的是|为)?:?|填(?:写|入|的是|为|:|(?=[-+\d\"“(√π])):?)"
     r"\s?(?![空充补海埋满报平表说])"
 )
+_SO_FILL = re.compile(
+    r"(?:.{0,200}[,;。]\s?)?(?:故|所以|因此)(?:[此该本]空)?应?该?填(?:写|入|的是|为)?:?\s?(?![空充补海埋满报平表说])"
+)
+_FILLED_WITH = re.compile(
+    r"(?:.{0,200}?[.!;,]\s)?(?:(?:so|thus|therefore|hence),?\s)?(?:the\s(?:blank|gap|missing\s(?:word|number|value))|it)\s"
+    r"(?:(?:should|must)\sbe|is)\s(?P<filled>filled\s(?:in\s)?(?:with|by)\s)?",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"(?:(?:综上|所以|因此|故|则),?)?\s?[∠△]?[A-Za-z]{1,4}\s?(?:的[\u4e00-\u9fff]{1,4})?(?:为|是|等于)")
+"""What a letter of a figure or a formula stands for: ∠C为70°."""
+_COURTESY = re.compile(
+    r"(?<=[.!。])\s{0,3}(?:(?:i\s)?hope\s(?:this|that|it)\s|let\sme\sknow\s(?:if|whether)\s|(?:please\s)?feel\sfree\s"
+    r"|if\syou\s(?:have\s(?:any|more|further|other|questions)|need|would\slike)\s|希望(?:这|对|能|以上)|如有|如需|如果[您你]).{0,120}\Z",
+    re.IGNORECASE,
+)
+"""A closing courtesy on the line of the answer."""
+_EXPLAINED = re.compile(
+    r"【(?:解析|分析|详解|解答|解释|点评)】|\n[^\w\n]{0,6}(?:解析|分析|详解|解释|理由|explanation|reasoning|reasons?)\W{0,3}?[:\n]",
+    re.IGNORECASE,
+)
 _WE_GET = re.compile(
     r"(?:(?:so|thus|therefore|hence),?\s)?we\s(?:get|have|obtain|find)\s[^<>=!≤≥]{1,40}=\s?(?=-?[$€£¥]?\d[\d.,/]*\W{0,4}\Z)",
     re.IGNORECASE,
@@ -38,25 +70,7 @@ _FIRM = re.compile(r"[;|\n]")
 _ARE = re.compile(r"\b(?:are|were)\b", re.IGNORECASE)
 _SHORTENED = ("slot", "sentence", "boxed", "corrected", "last_words")
 """The rules by which one of several parts may say less than all its words."""
-_REASON = re.compile(r",?\s(?:as|because|since|which)\s|,?(?:因为|由于)")
-_BESIDES = re.compile(
-    r",\s?(?:i\.e\.|not\s|and\snot\s|rather\sthan\s|instead\sof\s|non\s|nicht\s|pas\s|não\s|не\s|(?:而)?不是|而非)"
-)
-"""What follows a number says it again, or which it is not."""
-_COUNT = re.compile(r"(?<![A-Za-z0-9_.,/^\\{])-?\d[\d.,]*(?:/\d+)?(?:\s?[A-Za-z%°]+|[\u4e00-\u9fff]{1,6})?")
-_BOLD = re.compile(rf"\*\*({_COUNT.pattern})(?:\*\*|$)[\s.。!]*$")
-_SUMS_UP = re.compile(
-    r"\b(?:we\s(?:get|have|obtain)|there\s(?:are|were|is|will\sbe)|in\stotal|altogether|total\sof|results?\sin)\b|[一总]共|共[有计]|合计|还剩|剩下"
-)
-_UNSURE = re.compile(
-    r"\b(?:not|no|never|than|least|most|between|or|if|maybe|perhaps|suppose|let|assume|given|when)\b|n't|[不非未设约或<>≤≥]|至[少多]|[大小]于|如果"
-)
 _NO_ANSWER = re.compile(r"\b(?:wrong|incorrect|not|let|check|i|we|mistake|think)\b|错|不对|检查|重新")
-_UNFILLED = re.compile(
-    rf"[\s_＿()\[\]【】]*|null|n/a|(?:the\s)?(?:final\s|correct\s)?(?:answer|result|solution)|\?|\.{{2,}}|.{{0,80}}(?:吗|{languages.ASKED_BEHIND})|.{{1,80}}{languages.DENIED_BEHIND}.{{0,8}}"
-    rf"|.{{0,10}}(?:{languages.UNKNOWN})",
-    re.IGNORECASE,
-)
 _IF_ANSWER = re.compile(
     rf"(?:\b(?:if|unless|si|se|wenn|falls|если)\s|如果|若|假如|假设)(?:\w{{1,12}}\s){{0,3}}(?:{'|'.join(ANSWERS)})"
 )
@@ -66,11 +80,6 @@ _UNANSWERED = re.compile(
 )
 _PROGRAM = re.compile(r"print\s?\(|return(?:$|\s[\w.]+(?:\(.*)?$)|plt\.")
 _BREAKS_OFF = re.compile(r"(?:[(\[{=/^]|\s[-+*]|\s(?:of|the|an|is|to|and|by|with))$")
-_ASIDE = re.compile(
-    r",\s(?:(?:which|who|whose)\s(?:is|are|was|were)\s(?!called|named|known)|with\s(?:the|an?|each|one)\s)"
-    r"(?![^,]*\b(?:wrong|incorrect|not|impossible|too)\b)[^,]*$"
-)
-"""A clause that says more of a number that a sentence has named: "the mean is 12, with a spread of 3"."""
 _THERE = re.compile(r"\bthere\s(?:are|is|were|was)\s", re.IGNORECASE)
 _THERE_ARE = re.compile(
     r"(?:(?:so|thus|therefore|hence),?\s)?there\s(?:are|is|were|was|will\sbe|would\sbe)\s(?:(?:a\stotal\sof|exactly)\s)?"
@@ -80,14 +89,6 @@ _THERE_ARE = re.compile(
     re.IGNORECASE,
 )
 """A line that counts something, and says nothing more than why."""
-_PREDICATE = re.compile(
-    r"(?:not|for|from|with|by|of|also|estimated|shown|based)\s|(?:needed|required|necessary|unknown|unclear)\b"
-    r"|(?:[a-z]{3,}ed|born|found|made|seen|given|taken)\s(?:by|in|on|at|to|from|with|as|for|after|before)\s",
-    re.IGNORECASE,
-)
-"""Behind a copula: it says how something is, not what."""
-_DISPLAYS = (("$$", "$$"), ("\\[", "\\]"))
-_EDGES = ' \t\r\n*`"“”,;:。、'
 
 
 def read_blanks(response: Response, blanks: int) -> Extraction:
@@ -105,6 +106,8 @@ def _one(response: Response) -> Extraction:
     if not place:
         return nothing(response)
     start, end, rule = place
+    why = WHY.search(response.text, start + 1, end) if last and rule != "boxed" else None
+    end = why.start() if why and not why["en"] else end
     return found(response, (response.text[start:end],), rule, start, end)
 
 
@@ -118,11 +121,11 @@ def candidates(response: Response) -> list[Candidate[str]]:
     read = list[Candidate[str]]()
     for phrase in phrases:
         start, end = _declared_place(response, phrase)
-        longest = _LONGEST_LINE if phrase.fix else _LONGEST_SENTENCE
+        longest = LONGEST_LINE if phrase.fix else LONGEST_SENTENCE
         readable = start < end and (phrase.rank is Rank.SLOT or end - start <= longest)
         if phrase.fix and _NO_ANSWER.search(response.low, start, end):
             readable = False
-        if _UNFILLED.fullmatch(response.text, start, end):
+        if UNFILLED.fullmatch(response.text, start, end):
             readable = False
         if phrase.language and not _surely(response, phrase, start, end):
             readable = False
@@ -151,7 +154,8 @@ def _declared_place(response: Response, phrase: Declared) -> tuple[int, int]:
     lead = _BE_OF_FIX.match(text, start, end) if phrase.fix else _FILL.match(text, start, end)
     start = lead.end() if lead else start
     if phrase.rule != "boxed":
-        start, end = _counted(text, start, end) or amount_left(text, start, end) or _without_besides(text, start, end)
+        start, end = in_bold(text, start, before_reason(text, start, end))
+        start, end = counted(text, start, end) or amount_left(text, start, end) or without_besides(text, start, end)
     return start, end - (text[end - 1 : end] == "}" and "{" not in text[start:end])
 
 
@@ -159,14 +163,14 @@ def _undeclared(response: Response) -> tuple[int, int, str] | None:
     """The answer of a response that declares none: all of it, its last line or that line's last words, or its first line."""
     if response.cut_off or response.truncated or response.declined:
         return None
-    first, last = tidy(response.text, *response.first_line()), tidy(response.text, *response.last_line())
-    if _UNANSWERED.search(response.text[slice(*last)].lower()) or _UNFILLED.fullmatch(response.low, *last):
+    first, last = (_line(response, *line) for line in (response.first_line(), response.last_line()))
+    if _UNANSWERED.search(response.text[slice(*last)].lower()) or UNFILLED.fullmatch(response.low, *last):
         return None
     if _IF_ANSWER.search(response.low, *last) or UNMEANT.search(response.low, *last) or _denied(response, last[0]):
         return None
-    filled = _FILL.match(response.text, *last) or _WE_GET.match(response.text[: last[1]], last[0])
-    if filled and (filled.re is _FILL or read_number(response.text[filled.end() : last[1]])):
-        return *tidy(response.text, filled.end(), last[1]), "last_words"
+    filled = _filled(response.text, *last)
+    if filled:
+        return *filled, "last_words"
     said = _IS_THE_ANSWER.search(response.text, *last)
     if said:
         return *tidy(response.text, *said.span(1)), "last_words"
@@ -175,67 +179,42 @@ def _undeclared(response: Response) -> tuple[int, int, str] | None:
     counted = _THERE_ARE.fullmatch(response.text, *last)
     if counted:
         return *counted.span("count"), "last_words"
-    there = deque(_COPULA.finditer(response.low, *last), maxlen=1)
+    there = deque(COPULA.finditer(response.low, *last), maxlen=1)
     if there and _THERE.fullmatch(response.low, there[0].start() - len("there "), there[0].end()):
         return None
-    words = last_words(response.text, *last) or _total(response.text, *last)
+    words = last_words(response.text, *last) or total(response.text, *last)
     if words:
         return *words, "last_words"
-    if 0 < last[1] - last[0] <= _LONGEST_LINE:
+    if 0 < last[1] - last[0] <= LONGEST_LINE:
         return *last, "alone" if first == last else "last_line"
     if first != last and 0 < first[1] - first[0] <= _LONGEST_FIRST:
         return *first, "first_line"
     return None
 
 
+def _line(response: Response, start: int, end: int) -> tuple[int, int]:
+    """A line without what stands around it, and without a courtesy that ends it."""
+    courtesy = _COURTESY.search(response.text[:end], start)
+    return tidy(response.text, start, courtesy.start() if courtesy else end)
+
+
+def _filled(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """What a line says to fill in, or the number that it says the blank is: 故填70°, "it should be 60"."""
+    text = text[:end]
+    for lead in (_FILL, _SO_FILL, _FILLED_WITH, _WE_GET, _NAMED):
+        match = lead.match(text, start)
+        reason = REASON.search(text, match.end()) if match and lead is _FILLED_WITH else None
+        place = tidy(text, match.end(), reason.start() if reason else end) if match else (end, end)
+        place = without_besides(text, *place)
+        whole = match and (lead in (_FILL, _SO_FILL) or (lead is _FILLED_WITH and match["filled"]))
+        if place[0] < place[1] and (whole or read_number(text[slice(*place)])):
+            return place
+    return None
+
+
 def _denied(response: Response, start: int) -> bool:
     """Does the last line, which begins here, say what the answer is not?"""
     return any(phrase.denied for phrase in declared(response, ANSWERS, start, denials=True))
-
-
-def _counted(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The number that a short sentence ends in: "the volume is 120", 每份应该是 2/5 吨."""
-    copulas = [each for each in _COPULA.finditer(text, start, min(end, start + _LONGEST_SENTENCE)) if each[0] != "="]
-    place = tidy(text, copulas[-1].end(), end) if copulas else (end, end)
-    return place if read_number(text[place[0] : place[1]]) else None
-
-
-def last_words(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """What a closing sentence says something is: "The capital of France is Paris", 法国的首都是巴黎."""
-    aside = _ASIDE.search(text, start, end)
-    if aside and not _counted(text, aside.start(), end):
-        copula = deque(_COPULA.finditer(text, start, aside.start()), maxlen=1)
-        end = aside.start() if copula and _COUNT.fullmatch(text, copula[0].end(), aside.start()) else end
-    line = text[start:end]
-    copulas = list(_COPULA.finditer(line))
-    if not copulas or (len(line.split()) < 4 and not re.search(r"[\u4e00-\u9fff].{5}", line)):
-        return None
-    last = copulas[-1]
-    reason = _REASON.search(text, start + last.end(), end)
-    place = _without_besides(text, *tidy(text, start + last.end(), reason.start() if reason else end))
-    if _UNFILLED.fullmatch(text, *place) or _PREDICATE.match(text, place[0]):
-        return None
-    if last["counted"] and not read_number(text[place[0] : place[1]]):
-        return None
-    return place if 0 < place[1] - place[0] <= _LONGEST_LINE else None
-
-
-def _without_besides(text: str, start: int, end: int) -> tuple[int, int]:
-    """Of "12, not 16" and of "7.5, i.e. 15/2" the first number."""
-    besides = _BESIDES.search(text, start, end)
-    return (start, besides.start()) if besides and read_number(text[start : besides.start()]) else (start, end)
-
-
-def _total(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The number, with what it counts, that a closing sentence sets off in bold, or says to be the total: we get 42 apples."""
-    bold = _BOLD.search(text, start, end)
-    line = text[start:end].lower()
-    if _UNSURE.search(line) or len(line) > _LONGEST_SENTENCE:
-        return None
-    counts = list(_COUNT.finditer(text, start, end))
-    if bold:
-        return bold.span(1)
-    return counts[0].span() if len(counts) == 1 and _SUMS_UP.search(line) else None
 
 
 def _several(response: Response, blanks: int) -> Extraction:
@@ -260,7 +239,7 @@ def _several(response: Response, blanks: int) -> Extraction:
         start, end = content(response, phrase)
         if phrase.rule != "boxed" and response.text[start - 1 : start] != '"':
             end = len(response.text)
-    start, end = tidy(response.text, start, end or len(response.text))
+    start, end = _list(response, start, end or len(response.text), blanks)
     said = response.text[start:end]
     parts, rule = parts_of(said, blanks)
     if rule == "numbered":
@@ -269,23 +248,38 @@ def _several(response: Response, blanks: int) -> Extraction:
         if len(parts) < blanks and not phrases and _UNANSWERED.search(said.lower()):
             return nothing(response)
         parts = _stated(parts, said, bool(phrases))
-    return found(response, parts, rule, start, end) if any(parts) else nothing(response)
+    in_part = (
+        len(parts) == 1 and len({slot.value for slot in slots}) > 1
+    )  # which blanks these slots are for is not said
+    return found(response, parts, rule, start, end) if any(parts) and not in_part else nothing(response)
+
+
+def _list(response: Response, start: int, end: int, blanks: int) -> tuple[int, int]:
+    """The stretch without the courtesy and the explanation behind it, where what stands before fills all blanks."""
+    start, end = tidy(response.text, start, end)
+    closing = _line(response, *response.last_line())[1]
+    explained = _EXPLAINED.search(response.text, start + 1, end)
+    for stop in (explained.start() if explained else end, closing):
+        before = tidy(response.text, start, max(start, stop))
+        if stop < end and len(parts_of(response.text[slice(*before)], blanks)[0]) == blanks:
+            return before
+    return start, end
 
 
 def _finished(part: str, otherwise: str) -> str:
     """What one of several parts says as a reply of its own: "10. Wait, actually 12", "the value is 12"; "" if it says nothing."""
     low = part.lower()
     corrected = any(word in low for word in CORRECTIONS)
-    if _UNFILLED.fullmatch(low):
+    if UNFILLED.fullmatch(low):
         return ""
-    reason = _REASON.search(part)
+    reason = REASON.search(part)
     if reason and read_number(part[: reason.start()]):
         return part[: reason.start()]
     read = _one(Response.of(f"Answer: {part}" if corrected and otherwise else part))
     text = str(read.found[0]) if isinstance(read.found, tuple) else ""
     if corrected or not otherwise or read.rule == "conflict":
         return text
-    plain = read.rule in _SHORTENED and (read.rule != "last_words" or len(_COPULA.findall(part)) < 2)
+    plain = read.rule in _SHORTENED and (read.rule != "last_words" or len(COPULA.findall(part)) < 2)
     return text if text and plain else otherwise
 
 
@@ -302,20 +296,3 @@ def _stated(parts: tuple[str, ...], text: str, declared_ones: bool) -> tuple[str
         return parts
     listed = places[0] and not any(places[1:]) and (read_number(said[0]) or _ARE.search(parts[0]))
     return said if listed and len(parts) > 1 else ()
-
-
-def tidy(text: str, start: int, end: int) -> tuple[int, int]:
-    """The stretch without spaces, markup, quotes and closing punctuation around it."""
-    while True:
-        while start < end and text[start] in _EDGES:
-            start += 1
-        while end > start and (text[end - 1] in _EDGES or text[end - 1] == "."):
-            end -= 1
-        display = next((marks for marks in _DISPLAYS if _displayed(text, start, end, *marks)), None)
-        if not display:
-            return start, end
-        start, end = start + len(display[0]), end - len(display[1])
-
-
-def _displayed(text: str, start: int, end: int, opens: str, closes: str) -> bool:
-    return text.startswith(opens, start) and text.endswith(closes, start + len(opens), end)

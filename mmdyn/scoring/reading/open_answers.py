@@ -6,10 +6,11 @@ import re
 
 from mmdyn.scoring.equal.lists import assigned, joined
 from mmdyn.scoring.match import same
-from mmdyn.scoring.reading.blanks import candidates, last_words, tidy
+from mmdyn.scoring.reading.blanks import candidates
 from mmdyn.scoring.reading.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.reading.resolve import Candidate, Conflict, braced, resolve
 from mmdyn.scoring.reading.response import Response
+from mmdyn.scoring.reading.saying import last_words, tidy
 from mmdyn.text.dimensions import measure
 from mmdyn.text.maths import spelled
 from mmdyn.text.numbers import read_number

@@ -60,6 +60,17 @@ _SHORTEST_RUN = 4
 _BARE = (2, 8, 9)
 """The groups of _NUMBERED that are a number without brackets, which alone may be anything."""
 _FILLED = re.compile(r"\*\*([^*\n]{1,80})(?:\*\*|$)|__([^_\n]{1,80})(?:__|$)|<u>([^<\n]{1,80})</u>")
+_EXPLAINED = re.compile(
+    r"\s*\*\*(?P<bold>[^*\n]{1,80})\*\*(?:\s\([^\n]+\)|\([^\n]*[\u4e00-\u9fff][^\n]*\)"
+    r"|(?::|\s[-–—])\s?(?=[A-Za-z]+(?:\s\S+){2}|[\u4e00-\u9fff]{6})[^\n]+)[\s.。;]*"
+)
+"""A bold answer with more than a word or two about it: "**oxygen** - released as a by-product"."""
+_TITLE = re.compile(
+    r"\W*(?:(?:the\s)?(?:\w+\s)?(?:blank|gap|answer|question|part|step)(?:\s?\(?\w{1,5}\)?)?"
+    r"|(?:第\s?\S{1,3}\s?)?个?(?:空格?|小?[问题]|答案)\s?\(?\d?\)?|.*:)\W*",
+    re.IGNORECASE,
+)
+_SPACED = re.compile(r"(?![是为])[^\s。,;:?!]{0,7}[\u4e00-\u9fff][^\s。,;:?!]{0,7}")
 _IN_ORDER = re.compile(r"[,，]?\s?(?:respectively|in\s(?:that|this)\sorder|in\sorder)\s?[.。]?\s*$", re.IGNORECASE)
 _UNFILLED = re.compile(r"___|＿＿|^(?:[\s_()\[\]【】]*|n/a)$", re.IGNORECASE)
 _LEADING_ORDER = re.compile(
@@ -169,6 +180,9 @@ def _marked(text: str, wanted: int) -> tuple[str, ...]:
 def _line(text: str) -> str:
     """The first line of a part, without what leads to the next one."""
     line = text.strip().split("\n", 1)[0]
+    explained = _EXPLAINED.fullmatch(line)
+    if explained and not _TITLE.fullmatch(explained["bold"]):
+        return _tidy(explained["bold"])
     return _tidy(_TRAILING_AND.sub("", _TAG.split(line, maxsplit=1)[0]))
 
 
@@ -267,6 +281,7 @@ def _separated(text: str, wanted: int) -> tuple[str, ...]:
         [] if _PER.search(first) else _SLASH.split(first),
         re.split(r"\s{2,}|\t", first),
         first.split() if all(len(word) <= _LONGEST_SYMBOL for word in first.split()) else [],
+        first.split() if len(first.split()) == wanted and all(map(_SPACED.fullmatch, first.split())) else [],
     ]
     if _SENTENCES.search(first):
         loose = []
