@@ -134,7 +134,7 @@ def _state_lines(state: RunState) -> Iterator[str]:
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
     if state.corrected:
-        yield f"{state.name}: {state.corrected} are scored by another golden answer than their sample had when it was asked."
+        yield f"{state.name}: scored by another golden answer than their sample had when it was asked: {state.corrected}."
     for mode, count in state.skipped.items():
         yield f"{state.name}: {count} samples could not be asked in mode {mode}."
     for spent in state.spending:

@@ -156,10 +156,10 @@ class _Root:
 
     def _notes(self, root: str, corrected: int) -> list[str]:
         said = {
-            f"{corrected} samples of {root} have another answer, or other points, than when they were asked, and are scored by "
-            "it": corrected,
-            f"{self._other} samples of {root} ask something else now, or are gone, and are scored by the answer that they were "
-            "asked with: `mmdyn eval` into another folder asks them": self._other,
+            f"samples of {root} with another answer, or other points, than when they were asked: {corrected}; they are scored "
+            "by what they have now": corrected,
+            f"samples of {root} that ask something else now, or are gone: {self._other}; they are scored by the answer that "
+            "they were asked with, and `mmdyn eval` into another folder asks them": self._other,
         }
         return [note for note, holds in said.items() if holds]
 

@@ -52,7 +52,9 @@ def visible(text: str) -> tuple[str, list[int]]:
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the replacement
     character U+FFFD, each character one.
     """
-    if text.isascii():  # most texts have no control characters but line breaks, and to see that is quicker than to translate
+    if (
+        text.isascii()
+    ):  # most texts have no control characters but line breaks, and to see that is quicker than to translate
         return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
     odd, gaps = set(_ODD.findall(text)), list[int]()
     if any(map(_UNSEEN.match, odd)):

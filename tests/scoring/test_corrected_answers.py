@@ -72,7 +72,10 @@ def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: 
             "scripted:model.jsonl  sides  standard: 1.000 -> 0.000",
         ],
     )
-    said = "2 samples of exam have another answer, or other points, than when they were asked, and are scored by it\n"
+    said = (
+        "samples of exam with another answer, or other points, than when they were asked: 2; they are scored by what they "
+        "have now\n"
+    )
     assert said + "2 scores changed; mdk12 is in force now" in done.stderr
     assert values(run) == {"sides": 0.0, "eyes": 1.0, "primes": 1.0}
     assert answers(run) == [SampleSet(tmp_path / "set").manifest.digest]
@@ -82,7 +85,7 @@ def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: 
     summary = report(run.folder)
     assert summary.complete and summary.runs[0].corrected == 2
     told = typed("report", run.folder).stdout
-    assert "run: 2 are scored by another golden answer than their sample had when it was asked." in told
+    assert "run: scored by another golden answer than their sample had when it was asked: 2." in told
     typed("report", run.folder, "--flips")
     export(run.folder, tmp_path / "rows.jsonl", samples=True)
     rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())}
@@ -115,9 +118,9 @@ def test_what_asks_something_else_now_keeps_its_answer(tmp_path: Path) -> None:
     exam(tmp_path, (but(SIDES, answer=("C",), question="How many corners?"), but(EYES, answer=("B",)), more))
     done = typed("score", run.folder)
     assert done.stdout == "scripted:model.jsonl  eyes  standard: 0.000 -> 1.000\n" and done.exit_code == 0
-    assert "1 samples of exam have another answer" in done.stderr
+    assert "samples of exam with another answer, or other points, than when they were asked: 1;" in done.stderr
     assert (
-        "2 samples of exam ask something else now, or are gone, and are scored by the answer that they were asked with: "
+        "samples of exam that ask something else now, or are gone: 2; they are scored by the answer that they were asked with, and "
         "`mmdyn eval` into another folder asks them"
     ) in done.stderr
     assert answers(run)[0] not in ("", SampleSet(tmp_path / "set").manifest.digest), "not the answers of that set alone"
