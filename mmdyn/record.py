@@ -157,7 +157,7 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1, 1].
 
     `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under both,
-    `failed` the failed records of a and b, `needs_judge` those that need a judge and had none. `note` says why a number is None, or
+    `failed` the failed records of a and b, `needs_judge` the compared answers that need a judge and had none. `note` says why a number is None, or
     what to know of it.
     """
 

@@ -37,8 +37,8 @@ class Pair(NamedTuple):
 class Paired(NamedTuple):
     """The parents that both conditions have, with their values in [0, 1] and weights.
 
-    `asked` are all parents that either was asked, `failed` the parent of each failed record of either, `needs_judge` and `bounded` of
-    those as Scores have them.
+    `asked` are all parents that either was asked, `failed` the parent of each failed record of either; `needs_judge` and `bounded`,
+    as Scores have them, are of the compared parents.
     """
 
     parents: Labels
@@ -100,9 +100,10 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     a, b = table.scores[pair.a], table.scores[pair.b]
     parents, in_a, in_b = np.intersect1d(a.parents, b.parents, assume_unique=True, return_indices=True)
     weights = (a.weights[in_a] + b.weights[in_b]) / 2
-    both = zip((a.failed, a.needs_judge, a.bounded), (b.failed, b.needs_judge, b.bounded), strict=True)
-    records = map(np.concatenate, both)
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, np.union1d(a.asked, b.asked), *records)
+    asked, failed = np.union1d(a.asked, b.asked), np.concatenate((a.failed, b.failed))
+    both = ((a.needs_judge, b.needs_judge), (a.bounded, b.bounded))
+    of_rules = (records[np.isin(records, parents)] for records in map(np.concatenate, both))
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, failed, *of_rules)
 
 
 def compare(table: Table) -> list[Contrast]:
