@@ -67,7 +67,11 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a reply was read: `value` in [0, 1] (None where the status is `failed`), `extracted` as it was found, by which `rule`."""
+    """How a reply was read: `value` in [0, 1] (None where the status is `failed`), `extracted` as it was found, by which `rule`.
+
+    confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle the value, and no judge
+    has. lower_bound: it needs one because it is an open answer, or a blank in words, of which the rules may have missed that it is right.
+    """
 
     status: Status
     value: float | None
@@ -75,6 +79,9 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     rule: str = ""
     parts: tuple[float, ...] = ()
     weight: float = 1.0
+    confidence: float = 0.0
+    needs_judge: bool = False
+    lower_bound: bool = False
 
 
 class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -150,7 +157,8 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1, 1].
 
     `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under both,
-    `failed` the failed records of a and b. `note` says why a number is None.
+    `failed` the failed records of a and b, `needs_judge` the compared answers that need a judge and had none. `note` says why a number is None, or
+    what to know of it.
     """
 
     model: str
@@ -168,4 +176,5 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     method: str
     by: dict[str, dict[str, dict[str, Json]]] = {}
     failed: int = 0
+    needs_judge: int = 0
     note: str = ""

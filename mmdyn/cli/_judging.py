@@ -7,6 +7,19 @@ import click
 from mmdyn.cli._shared import F, add_options, number_option
 
 
+def judge_mode_option(command: F) -> F:
+    """About which answers judges are asked."""
+    option = click.option(
+        "--judge-mode",
+        metavar="MODE",
+        default="unsure",
+        show_default=True,
+        help="With --judge: unsure asks about answers that need a judge (nothing was read, or not surely; open answers and blanks in "
+        "words that do not equal the right one), wrong about whatever the rules do not call right, all about everything.",
+    )
+    return option(command)
+
+
 def judge_options(command: F) -> F:
     """Which judges score answers beside the rules, and how."""
     options = (
@@ -15,16 +28,10 @@ def judge_options(command: F) -> F:
             "judges",
             metavar="MODEL",
             multiple=True,
-            help="Who judges answers that the rules do not call right. Given twice, a cheap one first: the next is asked only "
+            help="Who judges what rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only "
             "where the one before gives less than full marks, or no verdict.",
         ),
-        click.option(
-            "--judge-mode",
-            default="cascade",
-            show_default=True,
-            type=click.Choice(["cascade", "parallel"]),
-            help="parallel: every judge is asked about every answer, which changes no score and shows where they differ.",
-        ),
+        judge_mode_option,
         number_option("--votes", "N", "With --judge: asks of each about an answer; odd."),
         click.option(
             "--rubric",

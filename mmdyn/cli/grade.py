@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 from click.core import ParameterSource
 
+from mmdyn.cli._judging import judge_mode_option
 from mmdyn.cli._shared import concurrency_option, money_options
 from mmdyn.errors import printable
 
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
     "judges",
     metavar="MODEL",
     multiple=True,
-    help="Who is asked about answers that the rules do not call right. Given twice, a cheap one first: the next is asked only "
+    help="Who is asked about answers that rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only "
     "where the one before gives less than full marks, or no verdict.",
 )
+@judge_mode_option
 @click.option("--rubric", default="auto", show_default=True, help="What the judges are asked: `mmdyn list rubrics`.")
 @click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Asks of each judge; odd.")
 @concurrency_option("Requests in flight at most, to each judge.")
@@ -58,6 +60,7 @@ def command(
     file: BinaryIO,
     policy: str,
     judges: tuple[str, ...],
+    judge_mode: str,
     rubric: str,
     votes: int,
     concurrency: int,
@@ -70,7 +73,7 @@ def command(
     """Score the responses in FILE (- for standard input).
 
     FILE has a JSON object a line: question, task_type, answer, response and, as they apply, options, language, finish_reason,
-    checklist and match. The same lines come out on standard output with score (by rules) and, with --judge, judgement (null
+    checklist and match. The same lines come out on standard output with score (by rules), needs_judge and, with --judge, judgement (null
     where no judge was asked) and combined; with several judges also judgements, by judge. Exit status: 1 where a line got no
     verdict (combined is null); 3 stopped at --max-cost or --max-requests: replies are in the cache, so that the same command
     goes on.
@@ -86,13 +89,17 @@ def command(
 
     if as_json and not calibrate:
         raise click.UsageError("--json goes with --calibrate: without it every line of output is JSON")
-    given = click.get_current_context().get_parameter_source("threshold")
-    if given is not ParameterSource.DEFAULT and not calibrate:
+    given = click.get_current_context().get_parameter_source
+    if given("threshold") is not ParameterSource.DEFAULT and not calibrate:
         raise click.UsageError("--threshold goes with --calibrate: without it scores stay as they are")
-    if not judges and (votes > 1 or rubric != "auto" or any(money.values())):
-        names = "--votes, --rubric, --prices, --max-cost and --max-requests"
+    if given("judge_mode") is not ParameterSource.DEFAULT and calibrate:
+        raise click.UsageError(
+            "--calibrate asks about all marked answers and measures every judge mode: leave --judge-mode out"
+        )
+    if not judges and (votes > 1 or rubric != "auto" or judge_mode != "unsure" or any(money.values())):
+        names = "--judge-mode, --votes, --rubric, --prices, --max-cost and --max-requests"
         raise click.UsageError(f"{names} go with --judge: the rules need none of them")
-    mode = "parallel" if calibrate and judges else "cascade"
+    mode = "all" if calibrate and judges else judge_mode
     judging, budget = Judging(judges, mode, votes, rubric), open_budget(**money)
     progress = ProgressBar("grading", quiet=quiet)
     with open_cascade(Scorer(policy), judging, concurrency=concurrency, use_cache=True, budget=budget) as cascade:

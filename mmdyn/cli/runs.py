@@ -83,4 +83,6 @@ def _print(found: list[Glance]) -> None:
 
 def _scores(scored: Scored) -> str:
     under_way = "" if scored.in_force else ", not in force yet"
-    return f"{scored.scorer}{under_way}" + (f": {scored.unscored} answers have none" if scored.unscored else "")
+    lacking = [f"{scored.unscored} answers have none"] * bool(scored.unscored)
+    lacking += [f"{scored.needs_judge} need a judge"] * bool(scored.needs_judge)
+    return f"{scored.scorer}{under_way}" + (f": {', '.join(lacking)}" if lacking else "")

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Judgement, Record, Score
+from mmdyn.reporting.bounds import Bound, Interval, bound_of, interval_of
 from mmdyn.reporting.collect import SHOWN_CHARS, SHOWN_FAILURES, average
 from mmdyn.reporting.grading import weighted_kappa
 from mmdyn.reporting.results import Failure, Key, Table, key_of
@@ -28,14 +29,15 @@ from mmdyn.work.store import Reader
 class Accuracy(Struct, frozen=True):
     """The mean score of `answers` of n parents, in [0, 1], with a 95 % interval; None where there is none.
 
-    bounds: where answers wait for a verdict, in place of a score: the mean with each of them worth 0, and worth 1.
+    bound: `lower` where the score is one, by rules alone. bounds: where answers wait for a verdict, in place of a score: the mean with each of them worth 0, and worth 1.
     """
 
     n: int
     answers: int
     score: float | None
-    ci95: tuple[float, float] | None
+    ci95: Interval | None
     method: str
+    bound: Bound = ""
     bounds: tuple[float, float] | None = None
 
 
@@ -44,8 +46,8 @@ class JudgeFigures(Struct, frozen=True):
     verdict on so many; `saved`: it was not asked about so many.
 
     requests: sent for all that, tries again counted. agreement: the share of answers that the rules and it call right
-    alike, kappa: the quadratic weighted kappa of both values; in parallel mode alone, as otherwise it sees only what the rules
-    call wrong. consistency: the mean share of votes that say what was decided, with several votes. checklist: the items `met` over
+    alike, kappa: the quadratic weighted kappa of both values; in the mode `all` alone, as otherwise it sees only what the
+    rules do not settle. consistency: the mean share of votes that say what was decided, with several votes. checklist: the items `met` over
     `items`, those of all answers.
     """
 
@@ -147,10 +149,10 @@ class _Asked:
             if judgement.agreement is not None:
                 self.consistency.append(judgement.agreement)
 
-    def figures(self, columns: _Columns, table: Table, places: Mapping[str, int], *, parallel: bool) -> JudgeFigures:
+    def figures(self, columns: _Columns, table: Table, places: Mapping[str, int], *, all_asked: bool) -> JudgeFigures:
         values, rules = np.array(self.values), np.array(columns.rules)
         both = ~np.isnan(values)
-        compared = parallel and bool(both.any())
+        compared = all_asked and bool(both.any())
         alike = (values[both] == 1) == (rules[both] == 1)
         kappa = weighted_kappa(rules[both], values[both]) if compared else None
         return JudgeFigures(
@@ -175,13 +177,16 @@ class _Columns:
     def __init__(self, judges: tuple[JudgeEntry, ...]) -> None:
         self.parents = list[str]()
         self.weights, self.rules, self.combined = array("d"), array("d"), array("d")
+        self.rules_bounded = self.combined_bounded = False
         self.judges = [_Asked(entry) for entry in judges]
 
-    def add(self, record: Record, rules: Score, combined: float | None) -> None:
+    def add(self, record: Record, rules: Score, combined: Score | None) -> None:
         self.parents.append(intern(record.parent))
         self.weights.append(rules.weight)
         self.rules.append(rules.value or 0.0)
-        self.combined.append(np.nan if combined is None else combined)
+        self.combined.append(np.nan if combined is None or combined.value is None else combined.value)
+        self.rules_bounded |= rules.lower_bound
+        self.combined_bounded |= combined is not None and combined.lower_bound
 
     def row(self, key: Key, scoring: Scoring, table: Table, *, in_force: bool) -> CascadeRow:
         places = {table.names[place]: place for place in table.scores[key].asked.tolist()}
@@ -194,30 +199,31 @@ class _Columns:
             scorer=scoring.scorer,
             in_force=in_force,
             mode=mode,
-            rules=self.accuracy(np.array(self.rules), table, places),
-            judges=[asked.figures(self, table, places, parallel=mode == "parallel") for asked in self.judges],
+            rules=self.accuracy(np.array(self.rules), table, places, lower=self.rules_bounded),
+            judges=[asked.figures(self, table, places, all_asked=mode == "all") for asked in self.judges],
             combined=self._combined(table, places),
         )
 
     def _combined(self, table: Table, places: Mapping[str, int]) -> Accuracy:
         """The mean of both, which would be too high over those that have a verdict alone: all that the rules call right have one."""
         values = np.array(self.combined)
-        found, missing = self.accuracy(values, table, places), np.isnan(values)
+        found = self.accuracy(values, table, places, lower=self.combined_bounded)
+        missing = np.isnan(values)
         if not missing.any():
             return found
         low, high = (self.accuracy(np.where(missing, worth, values), table, places).score for worth in (0.0, 1.0))
         assert low is not None and high is not None
-        return replace(found, score=None, ci95=None, method="", bounds=(low, high))
+        return replace(found, score=None, ci95=None, method="", bound="", bounds=(low, high))
 
-    def accuracy(self, values: Floats, table: Table, places: Mapping[str, int]) -> Accuracy:
+    def accuracy(self, values: Floats, table: Table, places: Mapping[str, int], *, lower: bool = False) -> Accuracy:
         there = ~np.isnan(values)
         if not there.any():
             return Accuracy(0, 0, None, None, "")
         parents = np.array([places[parent] for parent in self.parents])[there]
         unique, means, weights = average(parents, values[there], np.array(self.weights)[there])
         found = mean_score(means, weights, table.clusters[unique])
-        interval = (round(found.low, 6), round(found.high, 6))
-        return Accuracy(len(unique), int(there.sum()), round(found.value, 6), interval, found.method)
+        ends, score = interval_of(found, lower=lower), round(found.value, 6)
+        return Accuracy(len(unique), int(there.sum()), score, ends, found.method, bound_of(lower))
 
 
 class _Run:
@@ -238,7 +244,7 @@ class _Run:
                 columns = self.columns.setdefault(key_of(name, record), _Columns(judges))
                 has_verdict = reader.get(both, record.key) is not None
                 combined = reader.get(all_scored, record.key)
-                score = None if combined is None else msgspec.json.decode(combined, type=Score).value
+                score = None if combined is None else msgspec.json.decode(combined, type=Score)
                 columns.add(record, msgspec.json.decode(value, type=Score), score)
                 tries = [by_key.get(record.key, []) for by_key in failed]
                 for place, (entry, without) in enumerate(zip(judges, tries, strict=True)):

@@ -65,7 +65,7 @@ class _Tally:
     """How many records of a run there are."""
 
     def __init__(self) -> None:
-        self.asked = self.failed = self.unscored = self.corrected = 0
+        self.asked = self.failed = self.unscored = self.needs_judge = self.corrected = 0
         self._spending = dict[str, Spending]()
 
     def spend(self, model: str, reply: Reply) -> None:
@@ -84,6 +84,7 @@ class _Tally:
             asked=self.asked,
             failed=self.failed,
             unscored=self.unscored,
+            needs_judge=self.needs_judge,
             skipped=dict(sorted(run.config.skipped.items())),
             spending=[self._spending[model].rounded for model in sorted(self._spending)],
             waiting=find_waiting(run, under_way) if under_way else None,
@@ -96,6 +97,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.parents, self.failed, self.unscored = array("q"), array("q"), array("q")
+        self.needs_judge, self.bounded = array("q"), array("q")
         self.values, self.weights = array("d"), array("d")
         self.statuses = {"ok": 0, "unparsed": 0, "refused": 0}
         self.truncated = 0
@@ -104,8 +106,10 @@ class _Builder:
 
     def finish(self) -> Scores:
         parents, values, weights = average(_ints(self.parents), _floats(self.values), _floats(self.weights))
-        counts = _ints(self.failed), _ints(self.unscored), self.statuses, self.truncated
-        return Scores(parents, values, weights, *counts, frozenset(self.languages), self.converted)
+        failed, unscored = _ints(self.failed), _ints(self.unscored)
+        of_rules = _ints(self.needs_judge), _ints(self.bounded)
+        counts, languages = (self.statuses, self.truncated), frozenset(self.languages)
+        return Scores(parents, values, weights, failed, unscored, *of_rules, *counts, languages, self.converted)
 
 
 class _Collector:
@@ -148,6 +152,9 @@ class _Collector:
             builder.parents.append(parent)
             builder.values.append(_value(run, record, score))
             builder.weights.append(score.weight)
+            tally.needs_judge += score.needs_judge
+            builder.needs_judge.extend([parent] * score.needs_judge)
+            builder.bounded.extend([parent] * score.lower_bound)
 
     def clusters(self) -> Labels:
         """A label for each parent: its group's, or a negative one of its own."""
@@ -252,7 +259,9 @@ def _joined(chains: list[Scores]) -> Scores:
     truncated = sum(chain.truncated for chain in chains)
     languages = frozenset[str]().union(*(chain.languages for chain in chains))
     converted = any(chain.converted for chain in chains)
-    return Scores(*averaged, together("failed"), together("unscored"), statuses, truncated, languages, converted)
+    failed, unscored = together("failed"), together("unscored")
+    of_rules = together("needs_judge"), together("bounded")
+    return Scores(*averaged, failed, unscored, *of_rules, statuses, truncated, languages, converted)
 
 
 def average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, Floats, Floats]:

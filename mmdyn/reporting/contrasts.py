@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mmdyn.context import NONE
 from mmdyn.record import Contrast
 from mmdyn.reporting.beside import ORDER, fields_of, leak_field
+from mmdyn.reporting.bounds import BY_RULES
 from mmdyn.reporting.contexts import are_compared, place_of
 from mmdyn.reporting.results import Field, Key, Table, by_value
 from mmdyn.reporting.statistics import Floats, Labels, holm, mean_delta, paired_test
@@ -36,7 +37,8 @@ class Pair(NamedTuple):
 class Paired(NamedTuple):
     """The parents that both conditions have, with their values in [0, 1] and weights.
 
-    `asked` are all parents that either was asked, `failed` the parent of each failed record of either.
+    `asked` are all parents that either was asked, `failed` the parent of each failed record of either; `needs_judge` and `bounded`,
+    as Scores have them, are of the compared parents.
     """
 
     parents: Labels
@@ -45,6 +47,8 @@ class Paired(NamedTuple):
     weights: Floats
     asked: Labels
     failed: Labels
+    needs_judge: Labels
+    bounded: Labels
 
     def only(self, keep: NDArray[np.bool_]) -> Paired:
         """The part that lies in some parents; `keep` says so for every parent."""
@@ -56,6 +60,8 @@ class Paired(NamedTuple):
             weights=self.weights[inside],
             asked=self.asked[keep[self.asked]],
             failed=self.failed[keep[self.failed]],
+            needs_judge=self.needs_judge[keep[self.needs_judge]],
+            bounded=self.bounded[keep[self.bounded]],
         )
 
 
@@ -65,6 +71,7 @@ class Delta(Struct, frozen=True):
     n: int
     left_out: int
     failed: int
+    needs_judge: int
     delta: float | None = None
     ci95: tuple[float, float] | None = None
     p: float | None = None
@@ -94,7 +101,9 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     parents, in_a, in_b = np.intersect1d(a.parents, b.parents, assume_unique=True, return_indices=True)
     weights = (a.weights[in_a] + b.weights[in_b]) / 2
     asked, failed = np.union1d(a.asked, b.asked), np.concatenate((a.failed, b.failed))
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, failed)
+    both = ((a.needs_judge, b.needs_judge), (a.bounded, b.bounded))
+    of_rules = (records[np.isin(records, parents)] for records in map(np.concatenate, both))
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, failed, *of_rules)
 
 
 def compare(table: Table) -> list[Contrast]:
@@ -195,7 +204,9 @@ def _values(fields: dict[str, Field], paired: Paired) -> Iterator[tuple[str, str
 
 def _delta(table: Table, paired: Paired, note: str, comparable: bool) -> Delta:
     n, asked = len(paired.parents), len(paired.asked)
-    counted = Delta(n, left_out=asked - n, failed=len(paired.failed), note=note)
+    if len(paired.bounded):
+        note = "; ".join(filter(None, (note, BY_RULES)))
+    counted = Delta(n, left_out=asked - n, failed=len(paired.failed), needs_judge=len(paired.needs_judge), note=note)
     if not comparable:
         return counted
     if not n:

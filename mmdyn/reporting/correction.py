@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from mmdyn.errors import UserError, did_you_mean
+from mmdyn.reporting.bounds import Bound, Interval, bound_of, interval_of
 from mmdyn.reporting.calibration import Share
 from mmdyn.reporting.estimators import prediction_powered, rogan_gladen, tuned_power
 from mmdyn.reporting.grading import Grading, load_gradings
@@ -42,7 +44,7 @@ ONE_SIDED = "people call all answers of {file} right, or none, so that it has no
 class CorrectionRow(Struct, frozen=True):
     """A condition's score as it is, and `corrected` by a method; both in [0, 1], with 95 % intervals.
 
-    n: answers; labels: the marked answers that it was corrected by, which are the calibration's or this condition's own.
+    bound: `lower` where the plain score is one. n: answers; labels: the marked answers that it was corrected by, which are the calibration's or this condition's own.
     scorer: whose errors it is corrected for. calibration: the labelled file, with the sensitivity and the specificity there
     (Rogan-Gladen). power: how much the scores count (PPI). `corrected` is None where `note` says why.
     """
@@ -54,7 +56,7 @@ class CorrectionRow(Struct, frozen=True):
     scorer: str
     n: int
     score: float
-    ci95: tuple[float, float]
+    ci95: Interval
     corrected: float | None
     corrected_ci95: tuple[float, float] | None
     method: str
@@ -64,16 +66,19 @@ class CorrectionRow(Struct, frozen=True):
     specificity: Share | None = None
     power: float | None = None
     note: str = ""
+    bound: Bound = ""
 
 
 class _Answers(NamedTuple):
-    """A condition's scored answers, one a place: the weights are such that the weighted mean is the report's score."""
+    """A condition's scored answers, one a place: the weights are such that the weighted mean is the report's score. bounded: whose value
+    is a lower bound."""
 
     parents: Codes
     clusters: Codes
     values: Floats
     weights: Floats
     marks: Floats
+    bounded: NDArray[np.bool_]
 
 
 def find_corrections(table: Table, method: str, labels: str | Path | None = None) -> list[CorrectionRow]:
@@ -136,6 +141,7 @@ class _Columns:
     def __init__(self) -> None:
         self.parents, self.clusters = array("q"), array("q")
         self.values, self.weights, self.marks = array("d"), array("d"), array("d")
+        self.bounded = list[bool]()
 
     def finish(self) -> _Answers:
         """An answer's weight is shared by the answers of its parent."""
@@ -143,7 +149,8 @@ class _Columns:
         _, places, counts = np.unique(parents, return_inverse=True, return_counts=True)
         columns = (np.array(column, dtype=np.float64) for column in (self.values, self.weights, self.marks))
         values, weights, marks = columns
-        return _Answers(parents, np.array(self.clusters, dtype=np.int64), values, weights / counts[places], marks)
+        clusters, bounded = np.array(self.clusters, dtype=np.int64), np.array(self.bounded, dtype=np.bool_)
+        return _Answers(parents, clusters, values, weights / counts[places], marks, bounded)
 
 
 def _answers(name: str, run: RunFolder, marks: Labels | None, *, binary: bool) -> dict[Key, _Answers]:
@@ -162,6 +169,7 @@ def _answers(name: str, run: RunFolder, marks: Labels | None, *, binary: bool) -
         found.clusters.append(clusters.setdefault(cluster_of(record), len(clusters)))
         found.values.append(value)
         found.weights.append(record.score.weight)
+        found.bounded.append(record.score.lower_bound)
         found.marks.append(np.nan if mark is None else mark)
     if marks:
         marks.check()
@@ -202,7 +210,7 @@ def _row(
     key: Key, run: RunFolder, found: _Answers, method: str, labels: int, note: str, calibration: str = ""
 ) -> CorrectionRow:
     """The row with the plain score alone."""
-    plain = mean_score(found.values, found.weights, found.clusters)
+    plain, lower = mean_score(found.values, found.weights, found.clusters), bool(found.bounded.any())
     return CorrectionRow(
         run=key.run,
         model=key.model,
@@ -211,13 +219,14 @@ def _row(
         scorer=run.config.scorer,
         n=len(found.values),
         score=round(plain.value, 6),
-        ci95=(round(plain.low, 6), round(plain.high, 6)),
+        ci95=interval_of(plain, lower=lower),
         corrected=None,
         corrected_ci95=None,
         method=method,
         labels=labels,
         calibration=calibration,
         note=note,
+        bound=bound_of(lower),
     )
 
 

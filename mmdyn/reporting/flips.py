@@ -22,7 +22,7 @@ EVEN = 0.5
 
 
 class Reply(Struct, frozen=True):
-    """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer."""
+    """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer, `needs_judge` as a Score has it."""
 
     sample: str
     status: Status
@@ -30,6 +30,7 @@ class Reply(Struct, frozen=True):
     extracted: Json
     expected: Answer
     pictures: tuple[str, ...]
+    needs_judge: bool
 
 
 class Flip(Struct, frozen=True):
@@ -91,7 +92,7 @@ def _reply(run: RunFolder, record: Record, reader: Reader) -> Reply:
         raise InputError(run.folder, None, problem)
     sample, score = from_json(stored, Sample), record.score
     pictures = tuple(_pictures(run, record.set, sample))
-    return Reply(record.sample, score.status, score.value, score.extracted, sample.answer, pictures)
+    return Reply(record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge)
 
 
 def _pictures(run: RunFolder, root: str, sample: Sample) -> Iterator[str]:

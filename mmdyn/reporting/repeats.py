@@ -22,6 +22,7 @@ from msgspec import Struct
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Score
+from mmdyn.reporting.bounds import Bound, Interval, bound_of, interval_of
 from mmdyn.reporting.results import Key, Table, key_of
 from mmdyn.reporting.statistics import mean_score
 from mmdyn.text.fold import fold
@@ -35,15 +36,16 @@ RIGHT, WRONG = "right", "wrong"
 class Figure(Struct, frozen=True):
     """A mean over n parents, in [0, 1], each the mean over its groups. `left_out` counts groups with too few tries.
 
-    `value` and `ci95` are None where no group has enough.
+    `value` and `ci95` are None where no group has enough. bound: `lower` where the value is one.
     """
 
     n: int
     groups: int
     left_out: int
     value: float | None
-    ci95: tuple[float, float] | None
+    ci95: Interval | None
     method: str
+    bound: Bound = ""
 
 
 class AtK(Struct, frozen=True):
@@ -57,6 +59,8 @@ class AtK(Struct, frozen=True):
 
 class RepeatsRow(Struct, frozen=True):
     """The repeats of one condition. `tries` is the most that a group has; `failed` and `unscored` records are in no group.
+    `needs_judge` counts tries that need a judge and had none; where the value of any is a lower bound, so are all figures but the
+    consistency, which is then no bound and not sure.
 
     `mean` is the mean value (partial credit counts), `consistency` how often two tries of a group agree.
     """
@@ -69,6 +73,7 @@ class RepeatsRow(Struct, frozen=True):
     tries: int
     failed: int
     unscored: int
+    needs_judge: int
     mean: Figure
     consistency: Figure
     at: list[AtK]
@@ -165,7 +170,8 @@ class _Tries:
     """The records of one condition, by parent."""
 
     def __init__(self) -> None:
-        self.failed = self.unscored = 0
+        self.failed = self.unscored = self.needs_judge = 0
+        self.bounded = False
         self._parents = dict[str, list[_Try]]()
 
     def add(self, record: Record) -> None:
@@ -177,6 +183,8 @@ class _Tries:
             self.unscored += 1
         else:
             value = (score.value or 0.0) if score.status == "ok" else 0.0
+            self.needs_judge += score.needs_judge
+            self.bounded |= score.lower_bound
             made = _Try(record.sample, record.epoch, _answer(record, score, value), value, score.weight)
         self._parents.setdefault(record.parent, []).append(made)
 
@@ -230,6 +238,7 @@ def _row(
 ) -> RepeatsRow:
     places = {table.names[place]: place for place in table.scores[key].asked.tolist()}
     groups, most = {places[parent]: found for parent, found in parents.items()}, _most(parents)
+    lower = tries.bounded
     return RepeatsRow(
         run=key.run,
         model=key.model,
@@ -239,17 +248,22 @@ def _row(
         tries=most,
         failed=tries.failed,
         unscored=tries.unscored,
-        mean=_figure(table, groups, lambda group: group.mean if group.n else None),
-        consistency=_figure(table, groups, agreement),
-        at=[_at(table, groups, k) for k in ks or (1, most)],
+        needs_judge=tries.needs_judge,
+        mean=_figure(table, groups, lambda group: group.mean if group.n else None, lower=lower),
+        consistency=_figure(table, groups, agreement, lower=False),
+        at=[_at(table, groups, k, lower=lower) for k in ks or (1, most)],
     )
 
 
-def _at(table: Table, groups: dict[int, list[Group]], k: int) -> AtK:
-    return AtK(k, *(_figure(table, groups, partial(measure, k=k)) for measure in (pass_at, majority_at, worst_at)))
+def _at(table: Table, groups: dict[int, list[Group]], k: int, *, lower: bool) -> AtK:
+    return AtK(
+        k, *(_figure(table, groups, partial(measure, k=k), lower=lower) for measure in (pass_at, majority_at, worst_at))
+    )
 
 
-def _figure(table: Table, groups: dict[int, list[Group]], measure: Callable[[Group], float | None]) -> Figure:
+def _figure(
+    table: Table, groups: dict[int, list[Group]], measure: Callable[[Group], float | None], *, lower: bool
+) -> Figure:
     """The mean over parents, each the mean over its groups that have a value."""
     parents, values, weights = list[int](), list[float](), list[float]()
     counted = left_out = 0
@@ -263,8 +277,8 @@ def _figure(table: Table, groups: dict[int, list[Group]], measure: Callable[[Gro
     if not parents:
         return Figure(0, 0, left_out, None, None, "")
     found = mean_score(np.array(values), np.array(weights), table.clusters[parents])
-    interval = (round(found.low, 6), round(found.high, 6))
-    return Figure(len(parents), counted, left_out, round(found.value, 6), interval, found.method)
+    ends, value = interval_of(found, lower=lower), round(found.value, 6)
+    return Figure(len(parents), counted, left_out, value, ends, found.method, bound_of(lower))
 
 
 @lru_cache(maxsize=65_536)

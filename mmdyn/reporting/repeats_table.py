@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from mmdyn.reporting.bounds import BY_RULES
 from mmdyn.reporting.repeats import Figure, RepeatsRow, figures_of
 from mmdyn.reporting.table import clean, names_of, open_console, percent, print_grid
 
@@ -23,8 +24,11 @@ def print_repeats(rows: Sequence[RepeatsRow], file: TextIO | None = None) -> Non
         return
     print_grid(console, TITLE, [cells for row in rows for cells in _lines(row)], "figure")
     for row in rows:
+        names = ", ".join(filter(None, names_of(row).values()))
+        if row.needs_judge:
+            said = f"{names}, over {row.over}: {row.needs_judge} answers need a judge and had none."
+            console.print(clean(said), soft_wrap=True)
         if row.failed or row.unscored:
-            names = ", ".join(filter(None, names_of(row).values()))
             said = f"{names}, over {row.over}: {row.failed} failed and {row.unscored} unscored answers are no tries."
             console.print(clean(said), soft_wrap=True)
 
@@ -33,14 +37,15 @@ def _lines(row: RepeatsRow) -> Iterator[dict[str, str]]:
     names = names_of(row)
     names["condition"] = f"{names['condition']}, over {row.over}"
     for name, figure in figures_of(row):
-        yield {**names, "figure": name, **_cells(figure)}
+        note = f"; {BY_RULES}" if row.mean.bound and not figure.bound else ""
+        yield {**names, "figure": name, **_cells(figure, note)}
 
 
-def _cells(figure: Figure) -> dict[str, str]:
+def _cells(figure: Figure, note: str) -> dict[str, str]:
     return {
         "share": percent(figure.value, figure.ci95),
         "n": str(figure.n),
         "groups": str(figure.groups),
         "left\nout": str(figure.left_out),
-        "method": figure.method or "no group has so many tries",
+        "method": f"{figure.method}{note}" if figure.method else "no group has so many tries",
     }

@@ -46,7 +46,8 @@ class Key(Struct, frozen=True):
 class Scores(NamedTuple):
     """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are averaged.
 
-    `failed` and `unscored` hold the parent's index of each such record; `statuses` counts ok, unparsed and refused records.
+    `failed` and `unscored` hold the parent's index of each such record, `needs_judge` those that need a judge and had none, `bounded` those
+    among them whose value is a lower bound; `statuses` counts ok, unparsed and refused records.
     `truncated` counts those that were cut off; `converted` says that some were asked in another form than their parents.
     """
 
@@ -55,6 +56,8 @@ class Scores(NamedTuple):
     weights: Floats
     failed: Labels
     unscored: Labels
+    needs_judge: Labels
+    bounded: Labels
     statuses: dict[str, int]
     truncated: int
     languages: frozenset[str]
@@ -113,7 +116,7 @@ class Failure(Struct, frozen=True):
 class RunState(Struct, frozen=True):
     """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by model.
 
-    waiting: what judges owe, whose scores are under way and not in force. corrected: answers that are scored by another golden
+    needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are under way and not in force. corrected: answers that are scored by another golden
     answer than their sample had when it was asked.
     """
 
@@ -124,6 +127,7 @@ class RunState(Struct, frozen=True):
     asked: int
     failed: int
     unscored: int
+    needs_judge: int
     skipped: dict[str, int]
     spending: list[Spending]
     waiting: Waiting | None = None

@@ -8,10 +8,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
+from numpy.typing import NDArray
 
 from mmdyn.record import Contrast
 from mmdyn.reporting.auc import AucRow, find_auc
 from mmdyn.reporting.beside import ORDER, fields_of
+from mmdyn.reporting.bounds import Bound, Interval, bound_of, interval_of
 from mmdyn.reporting.cascades import Cascades, find_cascades
 from mmdyn.reporting.collect import collect
 from mmdyn.reporting.contrasts import compare
@@ -27,21 +29,28 @@ from mmdyn.work.run_folder import RunFolder
 
 
 class Mean(Struct, frozen=True):
-    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed` and `unscored` count records."""
+    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and `needs_judge` count records.
+
+    bound: `lower` where the score is one.
+    """
 
     n: int
     score: float | None
-    ci95: tuple[float, float] | None
+    ci95: Interval | None
     failed: int
     unscored: int
+    needs_judge: int
+    bound: Bound
     method: str
     note: str
 
 
 class ConditionRow(Struct, frozen=True):
-    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed` and `unscored` count records, n counts parents.
+    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed`, `unscored` and `needs_judge` (and had none) count
+    records, n counts parents.
 
-    truncated: records whose answer was cut off, as the finish reason says, whatever it scores.
+    bound: `lower` where the score is one, as open answers, or blanks in words, had no judge. truncated: records whose answer was
+    cut off, as the finish reason says, whatever it scores.
     """
 
     run: str
@@ -50,13 +59,15 @@ class ConditionRow(Struct, frozen=True):
     factors: dict[str, str]
     n: int
     score: float | None
-    ci95: tuple[float, float] | None
+    ci95: Interval | None
     ok: int
     unparsed: int
     refused: int
     truncated: int
     failed: int
     unscored: int
+    needs_judge: int
+    bound: Bound
     method: str
     note: str
     by: dict[str, dict[str, Mean]]
@@ -146,7 +157,7 @@ def summarise(
 
 
 def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
-    mean = _mean(table, scores, slice(None), len(scores.failed), len(scores.unscored))
+    mean = _mean(table, scores, np.ones(len(table.names), np.bool_))
     return ConditionRow(
         run=key.run,
         model=key.model,
@@ -163,19 +174,23 @@ def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
 
 def _cells(table: Table, scores: Scores, name: str, field: Field) -> dict[str, Mean]:
     values, codes = field
-    inside, failed, unscored = (codes[parents] for parents in (scores.parents, scores.failed, scores.unscored))
-    there = set(np.concatenate((inside, failed, unscored)).tolist())
+    there = set(codes[scores.asked].tolist())
     return {
-        values[code]: _mean(table, scores, inside == code, int((failed == code).sum()), int((unscored == code).sum()))
+        values[code]: _mean(table, scores, codes == code)
         for code in by_value(values, ORDER.get(name, ()))
         if code in there
     }
 
 
-def _mean(table: Table, scores: Scores, part: slice | np.ndarray, failed: int, unscored: int) -> Mean:
+def _mean(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> Mean:
+    """The score of some parents; `keep` says so for every parent."""
+    part = keep[scores.parents]
+    named = {name: getattr(scores, name) for name in ("failed", "unscored", "needs_judge", "bounded")}
+    counts = {name: int(keep[parents].sum()) for name, parents in named.items()}
+    lower = counts.pop("bounded") > 0
     parents = scores.parents[part]
     if not len(parents):
-        return Mean(0, None, None, failed, unscored, "", "no parent has an answer that is scored")
+        return Mean(0, None, None, **counts, bound="", method="", note="no parent has an answer that is scored")
     found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
-    interval = (round(found.low, 6), round(found.high, 6))
-    return Mean(len(parents), round(found.value, 6), interval, failed, unscored, found.method, "")
+    ends, score = interval_of(found, lower=lower), round(found.value, 6)
+    return Mean(len(parents), score, ends, **counts, bound=bound_of(lower), method=found.method, note="")

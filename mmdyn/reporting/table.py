@@ -37,7 +37,8 @@ _SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specific
 """What a calibration's shares are called in a heading and in a Calibration."""
 
 CUT_OFF = "cut\noff"
-SELDOM = (CUT_OFF, "unparsed", "refused", "unscored")
+NEEDS_JUDGE = "needs\njudge"
+SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored")
 """Counts that get a column only where one of them is not 0."""
 
 
@@ -131,6 +132,8 @@ def _state_lines(state: RunState) -> Iterator[str]:
     if state.unscored:
         judged = ", with the same --judge," if "+" in state.scorer else ""
         yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score`{judged} scores them."
+    if state.needs_judge and not state.waiting and "+" not in state.scorer:
+        yield f"{state.name}: {state.needs_judge} answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks one."
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
     if state.corrected:
@@ -155,13 +158,15 @@ def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
 
 def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
     title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
-    counts = ("unparsed", "refused", "unscored", "failed")
+    if any(row.bound for row in rows):
+        title += "; at least: open answers, or blanks in words, had no judge"
+    counts = ("unparsed", "refused", "needs_judge", "unscored", "failed")
     whole = [
         {
             **names_of(row),
             **_score(row),
             CUT_OFF: str(row.truncated),
-            **{name: str(getattr(row, name)) for name in counts},
+            **{name.replace("_", "\n"): str(getattr(row, name)) for name in counts},
         }
         for row in rows
     ]
@@ -172,6 +177,7 @@ def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
                 **names_of(row),
                 "value": value,
                 **_score(cell),
+                NEEDS_JUDGE: str(cell.needs_judge),
                 "unscored": str(cell.unscored),
                 "failed": str(cell.failed),
             }
@@ -281,14 +287,17 @@ def _delta(cell: dict[str, Any]) -> dict[str, str]:
         "n": str(cell["n"]),
         "left\nout": str(cell["left_out"]),
         "failed": str(cell["failed"]),
+        NEEDS_JUDGE: str(cell["needs_judge"]),
         "method": "; ".join(text for text in (cell["method"], cell["note"]) if text),
     }
 
 
-def percent(share: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
-    """A share with its interval, in percent; a dash where there is none."""
-    if share is None or ends is None:
+def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:
+    """A share with its interval, in percent; a dash where there is none. Without an upper end it is a lower bound."""
+    if share is None or ends is None or ends[0] is None:
         return "-"
+    if ends[1] is None:
+        return f"at least {100 * share:.1f} [{100 * ends[0]:.1f}, \N{EN DASH}]"
     return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
 
 
@@ -335,6 +344,7 @@ def _reply(reply: Reply) -> str:
     pictures = f"  {' '.join(reply.pictures)}" if reply.pictures else ""
     answered = "no answer found" if reply.extracted is None else _short(reply.extracted)
     status = "" if reply.status == "ok" else f" ({reply.status})"
+    status += " (needs a judge)" * reply.needs_judge
     return f"{reply.sample}: {answered}{status}, expected {_expected(reply.expected)}{pictures}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from mmdyn.errors import UserError
 from mmdyn.record import Contrast
 from mmdyn.reporting.auc import AucRow
+from mmdyn.reporting.bounds import BY_RULES
 from mmdyn.reporting.cascades import CascadeRow, Cascades, lines_of
 from mmdyn.reporting.correction import CorrectionRow
 from mmdyn.reporting.error_kinds import ErrorRow, Part
@@ -20,11 +21,11 @@ from mmdyn.reporting.summary import ConditionRow, Mean, Summary
 FACTORS = ("variant", "chain", "context", "style", "language")
 COLUMNS = (
     *("kind", "run", "model", "set", *FACTORS, "factor", "a", "b", "by", "value"),
-    *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored"),
-    *("estimate", "low", "high", "p", "p_adjusted", "method", "note"),
+    *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
+    *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note"),
 )
 """`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low`
-and `high`. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`: its first row counts
+and `high`; where `bound` is `lower` it is a lower bound, and `high` is empty. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`: its first row counts
 under `n` the variants that it was asked about and under `left_out` those it rejected, each further row has a share of n pairs, with
 its name under `by` and the labelled file under `value`. A corrected score has the scorer under `by`, the labelled file under
 `value` and the number of marked answers under `n`. The share of a kind of error, which stands under `factor`, counts under `n` the
@@ -76,8 +77,8 @@ def _condition(row: ConditionRow) -> Iterator[dict[str, object]]:
 
 
 def _score(cell: Mean | ConditionRow) -> dict[str, object]:
-    counts = {"n": cell.n, "failed": cell.failed, "unscored": cell.unscored}
-    return {**counts, "estimate": cell.score, **_ends(cell.ci95), "method": cell.method, "note": cell.note}
+    names = ("n", "failed", "unscored", "needs_judge", "bound", "method", "note")
+    return {**{name: getattr(cell, name) for name in names}, "estimate": cell.score, **_ends(cell.ci95)}
 
 
 def _contrast(row: Contrast) -> Iterator[dict[str, object]]:
@@ -91,7 +92,7 @@ def _contrast(row: Contrast) -> Iterator[dict[str, object]]:
         "a": row.a,
         "b": row.b,
     }
-    numbers = ("n", "left_out", "failed", "p", "p_adjusted", "method", "note")
+    numbers = ("n", "left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note")
     whole = {name: getattr(row, name) for name in numbers}
     yield {**names, **whole, "estimate": row.delta, **_ends(row.ci95)}
     for name, values in row.by.items():
@@ -137,16 +138,17 @@ def _cascade(row: CascadeRow) -> Iterator[dict[str, object]]:
     for who, found, judge in lines_of(row):
         counts = {"left_out": judge.saved, "failed": judge.failed} if judge else {}
         note = "between the bounds that answers without a verdict leave" if found.bounds else ""
-        numbers = {"n": found.n, "estimate": found.score, **_ends(found.bounds or found.ci95), "method": found.method}
-        yield {**names, "value": who, **counts, **numbers, "note": note}
+        numbers = {"n": found.n, "estimate": found.score, **_ends(found.bounds or found.ci95)}
+        yield {**names, "value": who, **counts, **numbers, "bound": found.bound, "method": found.method, "note": note}
 
 
 def _repeats(row: RepeatsRow) -> Iterator[dict[str, object]]:
     names = {"kind": "repeats", **_place(row), "by": "over", "value": row.over}
-    counts = {"failed": row.failed, "unscored": row.unscored}
+    counts = {"failed": row.failed, "unscored": row.unscored, "needs_judge": row.needs_judge}
     for name, found in figures_of(row):
+        note = BY_RULES if row.mean.bound and not found.bound else ""
         numbers = {"n": found.n, "left_out": found.left_out, "estimate": found.value, **_ends(found.ci95)}
-        yield {**names, "factor": name, **counts, **numbers, "method": found.method}
+        yield {**names, "factor": name, **counts, **numbers, "bound": found.bound, "method": found.method, "note": note}
 
 
 def _auc(row: AucRow) -> dict[str, object]:

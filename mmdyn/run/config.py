@@ -46,7 +46,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     library: Library = Library()
     policy: str = "mdk12"
     judges: tuple[str, ...] = ()
-    judge_mode: str = "cascade"
+    judge_mode: str = "unsure"
     votes: int = 1
     rubric: str = "auto"
     judge_pictures: bool = False

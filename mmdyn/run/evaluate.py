@@ -59,7 +59,7 @@ def evaluate(
     library: Library = OWN_POINTS,
     policy: str = "mdk12",
     judges: str | Sequence[str] = (),
-    judge_mode: str = "cascade",
+    judge_mode: str = "unsure",
     votes: int = 1,
     rubric: str = "auto",
     judge_pictures: bool = False,

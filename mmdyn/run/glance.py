@@ -38,11 +38,12 @@ State = Literal["finished", "going on", "not finished", "comparison", "unreadabl
 
 
 class Scored(Struct, frozen=True):
-    """Scores of a run by their scorer's name: so many answers have none. `in_force`: they are what reports show."""
+    """Scores of a run by their scorer's name: so many answers have none, or one that needs a judge. `in_force`: they are what reports show."""
 
     scorer: str
     in_force: bool
     unscored: int
+    needs_judge: int
 
 
 class Glance(Struct, frozen=True):
@@ -68,6 +69,10 @@ class Glance(Struct, frozen=True):
     spending: list[Spending] = []
     judges: list[Spending] = []
     problem: str = ""
+
+
+class _Score(Struct):
+    needs_judge: bool = False
 
 
 class _Reply(Struct):
@@ -103,12 +108,15 @@ def glance(folder: Path) -> Glance:
     spending = {entry.label: Spending(entry.label) for entry in run.config.models}
     scorings = [scoring for scoring in (run.config.in_force, run.config.under_way) if scoring]
     kinds = {scoring.scorer: score_kind(scoring.scorer) for scoring in scorings}
-    unscored, answered = Counter[str](), 0
+    unscored, needs_judge, answered = Counter[str](), Counter[str](), 0
     with Reader(run.records_folder) as reader:
         try:
             for key, value in scored_records(reader, run.config.sets):
                 answered += 1
-                unscored.update(scorer for scorer, kind in kinds.items() if reader.get(kind, key) is None)
+                for scorer, kind in kinds.items():
+                    score = reader.get(kind, key)
+                    unscored[scorer] += score is None
+                    needs_judge[scorer] += score is not None and msgspec.json.decode(score, type=_Score).needs_judge
                 record = msgspec.json.decode(value, type=_Record)
                 by_model = spending.setdefault(record.model, Spending(record.model))
                 by_model.add(record.reply.usage, record.reply.cost, record.reply.currency)
@@ -133,7 +141,9 @@ def glance(folder: Path) -> Glance:
         planned=config.planned,
         answered=answered,
         failed=failed,
-        scores=[Scored(scorer, place == 0, unscored[scorer]) for place, scorer in enumerate(kinds)],
+        scores=[
+            Scored(scorer, place == 0, unscored[scorer], needs_judge[scorer]) for place, scorer in enumerate(kinds)
+        ],
         spending=[one.rounded for one in spending.values()],
         judges=[one.rounded for one in judges],
     )

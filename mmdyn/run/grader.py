@@ -52,7 +52,7 @@ class Grader:
         self._learn(key)
         if self._store.get(self._combined, key) is None:
             return False
-        wanted = self._judged if self.cascade.mode == "parallel" else []
+        wanted = self._judged if self.cascade.mode == "all" else []
         return all(self._store.get(kind, key) is not None for kind in wanted)
 
     async def by_rules(self, key: str, sample: Sample, reply: Reply) -> bool:

@@ -14,7 +14,7 @@ from mmdyn.work.store import Reader
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Cell]
 
-BY_RULES: dict[str, type] = {"score": float, "status": str, "rule": str}
+BY_RULES: dict[str, type] = {"score": float, "status": str, "rule": str, "needs_judge": bool}
 BY_JUDGE: dict[str, type] = {
     "value": float,
     **dict.fromkeys(("votes", "parts", "items"), str),
@@ -40,6 +40,7 @@ def judged_cells(config: RunConfig, reader: Reader, key: str) -> Row:
     if config.judged and (value := reader.get(score_kind(config.judged[-1].rules), key)) is not None:
         score = msgspec.json.decode(value, type=Score)
         row |= {"rules.score": score.value, "rules.status": score.status, "rules.rule": score.rule}
+        row["rules.needs_judge"] = score.needs_judge
     for who, id in _judges(config).items():
         if (value := reader.get(judged_kind(id), key)) is not None:
             judgement = msgspec.json.decode(value, type=Judgement)

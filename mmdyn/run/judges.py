@@ -13,7 +13,7 @@ from mmdyn.models.budget import Budget
 from mmdyn.models.cache import open_cache
 from mmdyn.models.until_usable import nonces
 from mmdyn.plugins import resolve
-from mmdyn.scoring.cascade import Cascade
+from mmdyn.scoring.cascade import Cascade, check_mode
 from mmdyn.scoring.judge import AUTO, open_judge
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import JudgeEntry
@@ -26,14 +26,15 @@ class Judging(Struct, frozen=True):
     """
 
     models: tuple[str, ...] = ()
-    mode: str = "cascade"
+    mode: str = "unsure"
     votes: int = 1
     rubric: str = AUTO
     pictures: bool = False
     else_rules: bool = False
 
     def check(self) -> None:
-        """Raise UserError for settings of judges where none is named, an even number of votes and an unknown rubric."""
+        """Raise UserError for settings of judges where none is named, an even number of votes, an unknown mode and an unknown rubric."""
+        check_mode(self.mode)
         if not self.models and self != Judging():
             raise UserError(
                 "--judge-mode, --votes, --rubric, --judge-pictures and --else-rules go with --judge: name one"

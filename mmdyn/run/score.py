@@ -83,7 +83,7 @@ def score(
     *,
     sets: Given | Sequence[Given] = (),
     judges: str | Sequence[str] = (),
-    judge_mode: str = "cascade",
+    judge_mode: str = "unsure",
     votes: int = 1,
     rubric: str = "auto",
     judge_pictures: bool = False,

@@ -16,25 +16,32 @@ from mmdyn.scoring.scorer import declined
 def graders(cascade: Cascade) -> dict[str, tuple[str, Json]]:
     """What is measured: the label and the identity of each. Those that a run's scores may be by have its scorer's name for one.
 
-    A judge among several is called judge.LABEL.
+    A judge among several is called judge.LABEL; all together are combined.MODE.
     """
-    rules, both, judges = cascade.scorer.name, cascade.name, cascade.judges
+    rules, judges = cascade.scorer.name, cascade.judges
     if not judges:
         return {"rules": (rules, rules)}
     names = [f"judge.{judge.label}" if len(judges) > 1 else "judge" for judge in judges]
     by_name = {name: (judge.label, judge.identity) for name, judge in zip(names, judges, strict=True)}
-    return {"rules": (rules, rules), **by_name, "combined": (both, both)}
+    both = {f"combined.{one.mode}": (one.name, one.name) for one in _combined(cascade)}
+    return {"rules": (rules, rules), **by_name, **both}
+
+
+def _combined(cascade: Cascade) -> list[Cascade]:
+    """The same judges in the modes that give other scores than each other."""
+    modes = ("wrong",) if cascade.scorer.compares else ("unsure", "wrong")
+    return [Cascade(cascade.scorer, cascade.judges, mode) for mode in modes]
 
 
 async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: float, ahead: int) -> dict[str, Grading]:
-    """Each of the graders measured on the lines that have a mark, about all of which a cascade in `parallel` asks every judge.
+    """Each of the graders measured on the lines that have a mark, about all of which a cascade in the mode `all` asks every judge.
 
     A line without a verdict of each counts as failed for all of them, so that they are measured on the same lines. One that was
     withheld, as its finish reason says, is worth what it is to the rules, 0, to a judge, too.
     Raises UserError where no line has a mark, and as `grade` does.
     """
     marked = (line for line in lines if line.human is not None)
-    who = graders(cascade)
+    who, together = graders(cascade), _combined(cascade)
     values: dict[str, list[tuple[float, float | None]]] = {name: [] for name in who}
     async with aclosing(grade(marked, cascade, ahead=ahead)) as all_graded:
         async for graded in all_graded:
@@ -43,7 +50,8 @@ async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: floa
             if declined(graded.line.reply):
                 found = [rules] * len(who)
             elif cascade.judges:
-                found = [rules, *(judged.value if judged else None for judged in graded.judgements), graded.combined]
+                scores = [one.combined(graded.line.reply, graded.score, graded.judgements) for one in together]
+                found = [rules, *(judged.value if judged else None for judged in (*graded.judgements, *scores))]
             else:
                 found = [rules]
             for pairs, value in zip(values.values(), found, strict=True):

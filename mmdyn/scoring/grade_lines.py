@@ -56,9 +56,9 @@ async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64)
 
 
 def output(graded: Graded, labels: Sequence[str]) -> Row:
-    """The line's own keys with `score`; where there are judges, with these labels, `judgement` (of the last one that was asked, null
+    """The line's own keys with `score` and `needs_judge`, by the rules; where there are judges, with these labels, `judgement` (of the last one that was asked, null
     where none was) and `combined` too; of several judges also `judgements`, by label."""
-    row = graded.line.row | {"score": graded.score.value}
+    row = graded.line.row | {"score": graded.score.value, "needs_judge": graded.score.needs_judge}
     if not labels:
         return row
     judgements = [msgspec.to_builtins(judgement) for judgement in graded.judgements]

@@ -63,7 +63,7 @@ def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) ->
 
 
 def read_out(line: Answered, scorer: Scorer) -> Row:
-    """The line's row with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score`.
+    """The line's row with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score` and `needs_judge`.
 
     Raises UserError for a sample that a metric cannot score.
     """
@@ -76,7 +76,8 @@ def read_out(line: Answered, scorer: Scorer) -> Row:
         "confidence": extraction.confidence,
     }
     if "answer" in line.row:
-        read["score"] = scorer.credit(line.sample, extraction).value
+        score = scorer.credit(line.sample, extraction)
+        read |= {"score": score.value, "needs_judge": score.needs_judge}
     return line.row | read
 
 

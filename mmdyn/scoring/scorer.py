@@ -12,20 +12,21 @@ from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Answer, Sample
+from mmdyn.scoring.certainty import WITHHELD, is_lower_bound, needs_judge
 from mmdyn.scoring.extract import Extraction, extract
 from mmdyn.scoring.match import LONGEST, match_blanks, same
 from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 from mmdyn.scoring.reading.response import Response
 
-SCORING_VERSION = 4
+SCORING_VERSION = 5
 """Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by side."""
 
 
 class Scorer:
-    """Scores by rules alone: by a policy of credit, or by a metric that compares texts.
+    """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none needs a judge.
 
-    `name` is the policy or metric with the version of the rules, such as mdk12@4 or metric.rouge_l@4. Raises PluginError, and
+    `name` is the policy or metric with the version of the rules, such as mdk12@5 or metric.rouge_l@5. Raises PluginError, and
     MissingExtra for a metric whose library is not installed.
     """
 
@@ -33,7 +34,7 @@ class Scorer:
         full = resolve("scorers", policy)
         self.name = f"{full}@{SCORING_VERSION}"
         plugin: Policy | Metric = load("scorers", full)()
-        self._compares, self._whole = isinstance(plugin, Metric), isinstance(plugin, Metric) and plugin.whole
+        self.compares, self._whole = isinstance(plugin, Metric), isinstance(plugin, Metric) and plugin.whole
         self._weight: Callable[[Sample], float]
         if isinstance(plugin, Metric):
             self._weight, self._credit = _even, partial(credit_by_metric, plugin)
@@ -52,7 +53,7 @@ class Scorer:
         The sample's own answer is not looked at, but for the number of blanks.
         """
         if declined(reply):
-            return Extraction(None, "refused", "refused")
+            return Extraction(None, "refused", WITHHELD)
         extraction = extract(
             sample.task_type,
             reply.text,
@@ -85,7 +86,7 @@ class Scorer:
 
     def check(self, sample: Sample) -> None:
         """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
-        if self._compares and sample.task_type not in COMPARED:
+        if self.compares and sample.task_type not in COMPARED:
             raise UserError(
                 f"{self.name.partition('@')[0]} compares texts, and {sample.id} is a {sample.task_type}: score it by a policy, "
                 "such as --policy strict"
@@ -94,13 +95,21 @@ class Scorer:
     def credit(self, sample: Sample, extraction: Extraction) -> Score:
         """The score of what was read. Raises UserError where `check` does."""
         self.check(sample)
-        weight = self._weight(sample)
-        if extraction.found is None:
-            return Score(extraction.status, 0.0, rule=extraction.rule, weight=weight)
-        value, parts = self._credit(sample, extraction.found)
-        lower_bound = sample.task_type == "open_ended" and not value and not self._compares
-        rule = "no_rule_match" if lower_bound else extraction.rule
-        return Score("ok", value, _stored(extraction.found), rule, parts, weight)
+        found = extraction.found
+        value, parts = (0.0, ()) if found is None else self._credit(sample, found)
+        more = not self.compares and is_lower_bound(sample, extraction, value, parts)
+        unmatched = more and found is not None and sample.task_type == "open_ended"
+        return Score(
+            status=extraction.status,
+            value=value,
+            extracted=None if found is None else _stored(found),
+            rule="no_rule_match" if unmatched else extraction.rule,
+            parts=parts,
+            weight=self._weight(sample),
+            confidence=extraction.confidence,
+            needs_judge=not self.compares and needs_judge(extraction, lower_bound=more),
+            lower_bound=more,
+        )
 
 
 def _credit_by_policy(policy: Policy, sample: Sample, found: Answer) -> tuple[float, tuple[float, ...]]:

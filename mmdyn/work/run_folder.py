@@ -84,7 +84,7 @@ class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
-    """Scores by their scorer's name, and the judges whose verdicts they are made of; `judge_mode` is cascade or parallel."""
+    """Scores by their scorer's name, and the judges whose verdicts they are made of; `judge_mode` is a Cascade's."""
 
     scorer: str
     judges: tuple[JudgeEntry, ...] = ()
@@ -97,8 +97,8 @@ class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any (cascade or
-    parallel: `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is the number of records asked for, `prompt` the
+    """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any (asked in
+    the mode `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is the number of records asked for, `prompt` the
     user's own template, `prompts` a digest of all templates.
 
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.

@@ -34,7 +34,7 @@ def test_lines_come_out_with_what_was_read(tmp_path: Path) -> None:
     status, out, _ = run("\n".join(json.dumps(row) for row in rows) + "\n\n", tmp_path)
     assert status == 0
     assert out[0] == CHOICE | {
-        "id": 7, "answer": ["B"], "extracted": ["B"], "status": "ok", "rule": "sentence", "span": [14, 15], "confidence": 0.98, "score": 1.0,
+        "id": 7, "answer": ["B"], "extracted": ["B"], "status": "ok", "rule": "sentence", "span": [14, 15], "confidence": 0.98, "score": 1.0, "needs_judge": False,
     }  # fmt: skip
     assert [line["extracted"] for line in out[1:]] == [
         ["X", "Z"],
@@ -108,7 +108,8 @@ def test_match_and_finish_reason_decide_as_they_do_for_a_run(tmp_path: Path) -> 
     ]
     status, out, _ = run("\n".join(json.dumps(row) for row in rows), tmp_path)
     assert status == 0 and [line["score"] for line in out] == [0.0, 1.0, 1.0, 0.0, 0.0]
-    assert [(line["status"], line["rule"]) for line in out[3:]] == [("unparsed", "cut_off"), ("refused", "refused")]
+    assert [(line["status"], line["rule"]) for line in out[3:]] == [("unparsed", "cut_off"), ("refused", "withheld")]
+    assert [line["needs_judge"] for line in out] == [False, False, False, True, False]
 
 
 def test_an_unknown_policy_and_a_missing_file(tmp_path: Path) -> None:

@@ -125,13 +125,21 @@ def test_every_judge_is_measured_on_all_marked_answers_and_all_combined(tmp_path
     cheap = judge(tmp_path, "cheap", lines, [1.0, 1.0, 0.0, 0.5, 1.0, 0.0])
     strong = judge(tmp_path, "strong", lines, [0.0, 0.0, 0.0, 1.0, 0.0, 0.25])
     status, (out,), errors = run(tmp_path, lines, "-q", "--calibrate", "--json", *cheap, *strong)
-    assert status == 0 and list(out) == ["rules", f"judge.{CHEAP}", f"judge.{STRONG}", "combined"]
+    assert status == 0 and list(out) == [
+        "rules",
+        f"judge.{CHEAP}",
+        f"judge.{STRONG}",
+        "combined.unsure",
+        "combined.wrong",
+    ]
     assert {(found["n"], found["failed"]) for found in out.values()} == {(6, 0)}
-    values = [(1, 0, 0, 0, 0, 0), (1, 1, 0, 0.5, 1, 0), (0, 0, 0, 1, 0, 0.25), (1, 1, 0, 1, 1, 0.25)]
+    values = [(1, 0, 0, 0, 0, 0), (1, 1, 0, 0.5, 1, 0), (0, 0, 0, 1, 0, 0.25), *[(1, 1, 0, 1, 1, 0.25)] * 2]
     assert [found["mean_error"] for found in out.values()] == pytest.approx([(sum(each) - 4) / 6 for each in values])
-    assert [found["specificity"]["value"] for found in out.values()] == [1.0, 0.5, 1.0, 0.5]
+    assert [found["specificity"]["value"] for found in out.values()] == [1.0, 0.5, 1.0, 0.5, 0.5]
     assert [out[f"judge.{name}"]["grader"] for name in (CHEAP, STRONG)] == [CHEAP, STRONG]
-    assert re.fullmatch(r"mdk12@\d+\+cascade\([0-9a-f]{8},[0-9a-f]{8}\)", out["combined"]["identity"])
+    for mode in ("unsure", "wrong"):
+        identity = out[f"combined.{mode}"]["identity"]
+        assert re.fullmatch(rf"mdk12@\d+\+{mode}\([0-9a-f]{{8}},[0-9a-f]{{8}}\)", identity)
     kept = [json.loads(Path(line.removeprefix("kept for reports: ")).read_text("utf-8")) for line in errors]
     assert kept == [[found] for found in out.values()]
 
@@ -142,7 +150,7 @@ def test_answers_on_which_one_judge_gives_no_verdict_are_in_nobodys_numbers(tmp_
     strong = judge(tmp_path, "strong", lines, [1.0, 1.0, NEVER, 1.0, 1.0, 1.0])
     status, (out,), errors = run(tmp_path, lines, "-q", "--calibrate", "--json", *cheap, *strong)
     assert status == 1 and errors[-1] == "answers without a verdict: 2"
-    assert [(found["n"], found["failed"]) for found in out.values()] == [(4, 2)] * 4
+    assert [(found["n"], found["failed"]) for found in out.values()] == [(4, 2)] * 5
 
 
 def test_an_answer_that_was_withheld_is_worth_nothing_to_all_and_no_judge_is_asked(tmp_path: Path) -> None:
@@ -150,4 +158,4 @@ def test_an_answer_that_was_withheld_is_worth_nothing_to_all_and_no_judge_is_ask
     lines = [{**RIGHT, "human": 1}, {**RIGHT, **withheld}, {**RIGHT, **withheld, "response": "", "finish_reason": "content_filter"}]  # fmt: skip
     cheap = judge(tmp_path, "cheap", lines, [1.0, None, None])
     status, (out,), _ = run(tmp_path, lines, "-q", "--calibrate", "--json", *cheap)
-    assert status == 0 and [(found["n"], found["failed"], found["mean_error"]) for found in out.values()] == [(3, 0, 0.0)] * 3  # fmt: skip
+    assert status == 0 and [(found["n"], found["failed"], found["mean_error"]) for found in out.values()] == [(3, 0, 0.0)] * 4  # fmt: skip

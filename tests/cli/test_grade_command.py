@@ -66,7 +66,8 @@ def run(tmp_path: Path, lines: list[Line] | bytes, *options: str) -> tuple[int, 
 def test_by_rules_alone_lines_come_out_in_their_order_with_their_own_keys(tmp_path: Path) -> None:
     status, out, errors = run(tmp_path, LINES)
     assert (status, errors) == (0, "")
-    assert out == [{**line, "score": score} for line, score in zip(LINES, (1.0, 0.0, 0.0, 0.0), strict=True)]
+    found = zip(LINES, (1.0, 0.0, 0.0, 0.0), strict=True)
+    assert out == [{**line, "score": score, "needs_judge": not score} for line, score in found]
 
 
 def test_another_policy_and_a_byte_order_mark(tmp_path: Path) -> None:
@@ -83,6 +84,36 @@ def test_a_judge_is_asked_where_the_rules_find_nothing_right(tmp_path: Path) -> 
     assert out[0]["judgement"] is None and out[0]["score"] == 1.0 and out[0]["id"] == 7
     assert out[1]["judgement"]["value"] == 0.5 and out[1]["judgement"]["votes"] == [0.5]
     assert out[1]["judgement"]["reason"] == "it says so" and out[3]["judgement"]["items"] == [True, False]
+
+
+def test_a_judge_mode_says_who_is_asked(tmp_path: Path) -> None:
+    half: Line = {**CHOICE, "task_type": "multi_select", "answer": ["A", "B"]}
+    lines = [half, {**OPEN, "response": "It is less dense."}, {**CHOICE, "response": "It is hard to say."}]
+    script = [
+        {"match": Match().sheet(line.sample, line.reply.text, False).code, "reply": ""}
+        for line in answered_lines([json.dumps(line).encode() for line in lines], "lines")
+    ]
+    for entry in script:
+        entry["reply"] = marks(entry["match"], 0.25)
+    (tmp_path / "script.jsonl").write_text("\n".join(map(json.dumps, script)), "utf-8")
+    judge = ("--judge", "scripted:script.jsonl,max_tries=1")
+    for mode, combined in (((), [0.5, 0.25, 0.25]), (("--judge-mode", "wrong"), [0.25] * 3)):
+        status, out, errors = run(tmp_path, lines, *judge, *mode)
+        assert (status, errors) == (0, "") and [line["combined"] for line in out] == combined
+        assert [line["needs_judge"] for line in out] == [False, True, True]
+    for options, problem in (
+        (
+            (*judge, "--judge-mode", "cascade"),
+            "there is no judge mode 'cascade': wrong asks about whatever the rules do not",
+        ),
+        (
+            ("--judge-mode", "all"),
+            "--judge-mode, --votes, --rubric, --prices, --max-cost and --max-requests go with --judge",
+        ),
+        ((*judge, "--calibrate", "--judge-mode", "all"), "measures every judge mode: leave --judge-mode out"),
+    ):
+        status, out, errors = run(tmp_path, lines, *options)
+        assert (status, out) == (2, []) and problem in errors
 
 
 def test_a_line_without_a_verdict_is_null_and_ends_in_status_1(tmp_path: Path) -> None:
@@ -188,18 +219,18 @@ def test_rules_and_judge_and_both_are_measured_and_kept(tmp_path: Path) -> None:
     lines = [*LINES, {**OPEN, "response": "left out, for nobody marked it"}]
     judge = judge_of(tmp_path, LINES)
     status, (out,), errors = run(tmp_path, lines, "--calibrate", "--json", "--judge", judge)
-    assert status == 0 and list(out) == ["rules", "judge", "combined"]
-    assert [out[who]["n"] for who in out] == [4, 4, 4]
-    assert [out[who]["sensitivity"]["value"] for who in out] == pytest.approx([1 / 3, 2 / 3, 2 / 3])
-    assert [out[who]["mean_error"] for who in out] == pytest.approx([-1.75 / 4, -1 / 4, -1 / 4])
+    assert status == 0 and list(out) == ["rules", "judge", "combined.unsure", "combined.wrong"]
+    assert [out[who]["n"] for who in out] == [4] * 4
+    assert [out[who]["sensitivity"]["value"] for who in out] == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
+    assert [out[who]["mean_error"] for who in out] == pytest.approx([-1.75 / 4, -1 / 4, -1 / 4, -1 / 4])
     assert out["rules"]["grader"] == out["rules"]["identity"] and re.fullmatch(r"mdk12@\d+", out["rules"]["identity"])
     assert out["judge"]["grader"] == "scripted:script.jsonl" and out["judge"]["identity"]["votes"] == 1
-    assert re.fullmatch(r"mdk12@\d+\+cascade\([0-9a-f]{8}\)", out["combined"]["identity"])
+    assert re.fullmatch(r"mdk12@\d+\+unsure\([0-9a-f]{8}\)", out["combined.unsure"]["identity"])
     assert {out[who]["file"] for who in out} == {"lines.jsonl"}
     assert out["rules"]["labels"] == sha256((tmp_path / "lines.jsonl").read_bytes())
     files = [Path(line.removeprefix("kept for reports: ")) for line in errors.splitlines()]
     kept = [json.loads(file.read_text("utf-8")) for file in files]
-    assert kept == [[out["rules"]], [out["judge"]], [out["combined"]]]
+    assert kept == [[found] for found in out.values()]
     assert {file.parent for file in files} == {tmp_path / "cache" / "graders"}
 
 
@@ -222,7 +253,7 @@ def test_a_calibration_counts_answers_without_a_verdict_apart(tmp_path: Path) ->
     judge = judge_of(tmp_path, LINES, without=2)
     status, (out,), errors = run(tmp_path, LINES, "--calibrate", "--json", "--judge", judge)
     assert status == 1 and errors.endswith("answers without a verdict: 1\n")
-    assert [(out[who]["n"], out[who]["failed"]) for who in out] == [(3, 1)] * 3
+    assert [(out[who]["n"], out[who]["failed"]) for who in out] == [(3, 1)] * 4
 
 
 def test_with_fewer_than_half_of_the_verdicts_nothing_is_kept(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_one_server_answers_judges_compares_and_sorts_errors(tmp_path: Path) -> 
     with serve(reply="hashed") as server:
         judge = f"openai:judge,base_url={server.url}"
         models = ["baseline:random", "baseline:majority"]
-        run = evaluate(tmp_path / "set", models, tmp_path / "run", judges=judge, judge_mode="parallel", quiet=True)
+        run = evaluate(tmp_path / "set", models, tmp_path / "run", judges=judge, judge_mode="all", quiet=True)
         assert all(record.score for record in run.records())
         found = compare([run.folder], tmp_path / "pairs", judge, quiet=True)
         assert found.whole is not None and not found.failed

@@ -36,11 +36,11 @@ def judged_run(
     cheap: Said,
     strong: Said,
     combined: dict[str, float],
-    mode: str = "cascade",
+    mode: str = "wrong",
 ) -> RunFolder:
     """A run whose records hold the rules' scores; the others by sample. A Judgement without value is a failed ask."""
     made = list(records)
-    kind = f"{RULES}+cascade({CHEAP.id},{STRONG.id})"
+    kind = f"{RULES}+wrong({CHEAP.id},{STRONG.id})"
     run = write_run(folder, made, scorer=RULES)
     with Store(run.records_folder) as store:
         for record in made:
@@ -55,7 +55,8 @@ def judged_run(
                 else:
                     store.put(judged_kind(entry.id), record.key, canonical(found))
             if record.sample in combined and record.score:
-                store.put(score_kind(kind), record.key, canonical(replace(record.score, value=combined[record.sample])))
+                settled = replace(record.score, value=combined[record.sample], needs_judge=False, lower_bound=False)
+                store.put(score_kind(kind), record.key, canonical(settled))
     run.write_config(replace(run.config, scorer=kind, judges=(CHEAP, STRONG), judge_mode=mode))
     return run
 
@@ -100,7 +101,7 @@ def test_agreement_votes_and_checklists(tmp_path: Path) -> None:
         "p1": Judgement(1.0, (1.0, 1.0, 1.0), items=(True,), agreement=1.0, requests=3),
     }
     cheap: Said = {**votes, "p2": 0.0, "p3": 0.0}
-    run = judged_run(tmp_path / "run", standard("1000"), cheap, {}, {}, "parallel")
+    run = judged_run(tmp_path / "run", standard("1000"), cheap, {}, {}, "all")
     (row,) = found(run).rows
     figures, silent = row.judges
     assert (figures.agreement, figures.kappa, figures.consistency) == (0.75, 0.5, 0.9)

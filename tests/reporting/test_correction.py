@@ -114,9 +114,9 @@ def test_a_calibration_that_tells_nothing_is_refused(tmp_path: Path, counts: tup
     ("scorer", "again"),
     [
         ("mdk12@3", "`mmdyn grade LABELLED --calibrate --policy mdk12`"),
-        ("exam@3+cascade(ab12cd34)", "`mmdyn grade LABELLED --calibrate --policy exam --judge MODEL`"),
+        ("exam@3+wrong(ab12cd34)", "`mmdyn grade LABELLED --calibrate --policy exam --judge MODEL`"),
         (
-            "mdk12@3+cascade(ab12cd34,ef56ab78)",
+            "mdk12@3+wrong(ab12cd34,ef56ab78)",
             "`mmdyn grade LABELLED --calibrate --policy mdk12 --judge MODEL --judge MODEL`",
         ),
     ],
@@ -131,7 +131,7 @@ def test_a_scorer_that_was_never_calibrated_is_refused(tmp_path: Path, scorer: s
 
 def test_a_scorer_that_cannot_be_calibrated_is_not_told_to_be(tmp_path: Path) -> None:
     judges = (JudgeEntry("judge", "00000000", {"pictures": False}), JudgeEntry("judge", "00000001", {"pictures": True}))
-    scorer = f"{SCORER}+cascade({','.join(judge.id for judge in judges)})"
+    scorer = f"{SCORER}+wrong({','.join(judge.id for judge in judges)})"
     run = write_run(tmp_path / "run", answers("10"), scorer=scorer, judges=judges)
     with pytest.raises(UserError) as caught:
         report(run, correct="rogan-gladen")

@@ -251,6 +251,7 @@ def test_as_it_is_typed(tmp_path: Path) -> None:
     assert [at["k"] for at in read[0]["at"]] == [1, 3]
     assert read[0]["at"][1]["pass_at_k"] == {
         "n": 2, "groups": 2, "left_out": 0, "value": 0.5, "ci95": read[0]["at"][1]["pass_at_k"]["ci95"], "method": "Wilson",
+        "bound": "",
     }  # fmt: skip
     assert "repeats" not in json.loads(report(run).to_json())
     assert json.loads(report(run, repeats=(1, 3)).to_json())["repeats"] == read

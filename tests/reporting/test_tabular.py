@@ -95,7 +95,7 @@ def test_rules_and_judges_have_rows(tmp_path: Path) -> None:
     rules, none = Accuracy(4, 8, 0.25, (0.1, 0.4), "Wilson"), Accuracy(4, 8, None, None, "", bounds=(0.3, 0.6))
     judge = JudgeFigures("cheap", "12345678", rules, 2, 6, 9, None, None, None, 0, 0, None)
     row = CascadeRow(
-        *PLACE, scorer="strict@3", in_force=True, mode="cascade", rules=rules, judges=[judge], combined=none
+        *PLACE, scorer="strict@3", in_force=True, mode="unsure", rules=rules, judges=[judge], combined=none
     )
     cascades = Cascades([row], [], 2, [], 0)
     note = "between the bounds that answers without a verdict leave"
@@ -108,9 +108,11 @@ def test_rules_and_judges_have_rows(tmp_path: Path) -> None:
 
 def test_repeats_and_auc_have_rows(tmp_path: Path) -> None:
     at = [AtK(1, FIGURE, FIGURE, FIGURE), AtK(4, FIGURE, FIGURE, FIGURE)]
-    repeats = RepeatsRow(*PLACE, "draws", tries=4, failed=1, unscored=7, mean=FIGURE, consistency=FIGURE, at=at)
+    repeats = RepeatsRow(
+        *PLACE, "draws", tries=4, failed=1, unscored=7, needs_judge=8, mean=FIGURE, consistency=FIGURE, at=at
+    )
     auc = AucRow(*PLACE, "true_false", 6, 9, 4, 0.75, (0.5, 0.9), "Wilson")
-    rest = ["over", "draws", "3", "2", "1", "7", "0.5", "0.1", "0.9", "Wilson"]
+    rest = ["over", "draws", "3", "2", "1", "7", "8", "0.5", "0.1", "0.9", "Wilson"]
     names = ["mean", "pass@1", "pass@4", "majority@4", "worst@4", "consistency"]
     assert rows_of(tmp_path, repeats=[repeats], auc=[auc]) == [
         *(["repeats", name, *rest] for name in names),

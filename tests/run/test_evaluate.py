@@ -294,7 +294,7 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
         )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, 1)
         asyncio.run(runner.run(Asker(open_model("baseline:majority")), asks, 4))
-    assert Watched.kinds == ["sample", "record", "score:mdk12@4"]
+    assert Watched.kinds == ["sample", "record", "score:mdk12@5"]
 
 
 def test_a_prompt_of_ones_own_is_a_style_and_is_kept_with_the_run(tmp_path: Path) -> None:

@@ -44,7 +44,13 @@ ONE = RULES | CHEAP
 def run_of(folder: Path, *judges: str, **settings: Any) -> RunFolder:
     if not (folder / "set").exists():
         questions(folder)
-    return evaluate(folder / "set", model(folder), folder / "run", judges=judges, quiet=True, **settings)
+    return evaluate(
+        folder / "set", model(folder), folder / "run", judges=judges, **_wrong(judges), quiet=True, **settings
+    )
+
+
+def _wrong(judges: tuple[str, ...]) -> dict[str, str]:
+    return {"judge_mode": "wrong"} if judges else {}
 
 
 def typed(*arguments: object) -> Result:
@@ -64,14 +70,15 @@ def shy(folder: Path, name: str = "shy") -> str:
 def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_out(tmp_path: Path) -> None:
     questions(tmp_path)
     command = ["eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", "--judge", shy(tmp_path)]
+    command += ["--judge-mode", "wrong"]
     done = typed(*command)
     kept = config(tmp_path)
-    assert done.exit_code == 1 and (kept["scorer"], kept["judges"]) == ("mdk12@4", []), done.output
+    assert done.exit_code == 1 and (kept["scorer"], kept["judges"]) == ("mdk12@5", []), done.output
     assert values(tmp_path / "run") == RULES
     assert under_way(tmp_path / "run") == RULES | {"primes": 0.0, "ice": None, "sea": None}
     (entry,) = RunFolder(tmp_path / "run").config.all_judges
     said = (
-        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@4; "
+        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@5; "
         "the same command goes on."
     )
     for result in (done, typed("report", tmp_path / "run")):
@@ -82,7 +89,7 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
     assert summary.conditions[0].score == 0.5 and not summary.complete
 
     done = typed(*command, "--else-rules")
-    name = f"mdk12@4+cascade({entry.id})+else-rules"
+    name = f"mdk12@5+wrong({entry.id})+else-rules"
     assert (done.exit_code, config(tmp_path)["scorer"]) == (0, name), done.output
     assert values(tmp_path / "run") == RULES | {"primes": 0.0} and config(tmp_path)["under_way"] is None
     assert "On 2 answers no judge gave a verdict, and the rules' score counts (else-rules)." in done.stdout
@@ -92,11 +99,11 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
 
 def test_score_keeps_what_is_in_force_and_takes_else_rules(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    assert score(run, judges=shy(tmp_path)) == [] and values(run) == RULES
-    (change,) = score(run, judges=shy(tmp_path), else_rules=True)
+    assert score(run, judges=shy(tmp_path), judge_mode="wrong") == [] and values(run) == RULES
+    (change,) = score(run, judges=shy(tmp_path), judge_mode="wrong", else_rules=True)
     assert (change.sample, change.before, change.after) == ("primes", 0.5, 0.0)
-    assert score(run, judges=shy(tmp_path), else_rules=True) == []
-    done = typed("score", run.folder, "--judge", shy(tmp_path), "--else-rules")
+    assert score(run, judges=shy(tmp_path), judge_mode="wrong", else_rules=True) == []
+    done = typed("score", run.folder, "--judge", shy(tmp_path), "--judge-mode", "wrong", "--else-rules")
     assert done.exit_code == 0 and "else rules is in force now" in done.stderr, done.output
     done = typed("score", run.folder)
     assert done.exit_code == 0 and values(run) == RULES and config(tmp_path)["under_way"] is None
@@ -126,7 +133,7 @@ def test_a_run_that_grows_goes_back_to_the_rules_until_all_is_judged(tmp_path: P
     assert config(tmp_path)["scorer"].endswith(")") and len(values(run)) == 2
     scripted(tmp_path / "cheap.jsonl", *judge_lines({"ice": 1.0, "primes": 0.0}), {"match": "", "error": "transient"})
     run_of(tmp_path, f"scripted:{tmp_path}/cheap.jsonl,max_tries=1", limit=5)
-    assert config(tmp_path)["scorer"] == "mdk12@4" and values(run) == RULES
+    assert config(tmp_path)["scorer"] == "mdk12@5" and values(run) == RULES
 
 
 @pytest.mark.parametrize("verb", ["eval", "score", "grade"])
@@ -137,6 +144,7 @@ def test_a_rubric_that_is_not_for_a_sample_is_refused_before_anything_is_asked(t
     (tmp_path / "lines.jsonl").write_text(json.dumps(checked) + "\n" + json.dumps(line) + "\n")
     with serve(reply=str(script(tmp_path, "x"))) as server:
         more = ["--judge", f"openai:j,base_url={server.url}", "--rubric", "checklist"]
+        more += ["--judge-mode", "wrong"]
         if verb == "score":
             run_of(tmp_path)
         done = {
@@ -167,7 +175,9 @@ def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_
         assert values(run_of(tmp_path, asked)) == ONE and server.stats.total == 1
         before = verdicts(RunFolder(tmp_path / "run"))["sea"]
         (tmp_path / "other").mkdir()
-        other = evaluate(tmp_path / "set", model(tmp_path), tmp_path / "other" / "run", judges=asked, quiet=True)
+        other = evaluate(
+            tmp_path / "set", model(tmp_path), tmp_path / "other" / "run", judges=asked, judge_mode="wrong", quiet=True
+        )
         assert values(other) == ONE and server.stats.total == 1, "the verdict lies in the cache behind what failed"
         assert (before.requests, verdicts(other)["sea"].requests) == (1, 0)
         assert {(one.cost, one.cached) for one in verdicts(other).values()} == {(0.0, 1)}
@@ -191,7 +201,7 @@ def test_judges_of_one_label_are_told_apart(tmp_path: Path) -> None:
 
 def test_errors_names_what_is_not_scored(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    run.write_config(RunFolder(run.folder).config.__class__(**{**_fields(run), "scorer": "strict@4"}))
+    run.write_config(RunFolder(run.folder).config.__class__(**{**_fields(run), "scorer": "strict@5"}))
     done = typed("errors", run.folder, "--judge", scripted(tmp_path / "none.jsonl"), "-q")
     assert done.exit_code == 1 and "no answer that is scored is wrong" in done.stdout, done.output
     assert f"5 answers are not scored and were left out: `mmdyn score {run.folder}`" in done.stderr

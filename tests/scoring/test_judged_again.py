@@ -52,7 +52,7 @@ def told(folder: Path, *arguments: str) -> Result:
 def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path) -> None:
     made(tmp_path)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        cheap = ["--judge", f"openai:cheap,base_url={server.url}", "--no-cache"]
+        cheap = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--no-cache"]
         done = told(tmp_path, *cheap)
         assert done.exit_code == 0 and server.stats.total == 3, done.output
         assert sorted(done.stdout.splitlines()) == [
@@ -84,11 +84,11 @@ def test_a_changed_reading_asks_only_about_what_it_calls_wrong_now(tmp_path: Pat
     assert before == RULES | {"primes": 0.5}
     with serve(reply=str(script(tmp_path, *judge_lines({"sky": 0.5, "sides": 0.5, **CHEAP})))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
-        score(run, judges=cheap, use_cache=False)
+        score(run, judges=cheap, judge_mode="wrong", use_cache=False)
         with Store(run.records_folder) as store:  # as if the rules were read otherwise, in which sky is wrong
             key = next(record.key for record in run.records() if record.sample == "sky")
             store.put(f"score:{Scorer('exam').name}", key, b'{"status":"ok","value":0.0}')
-        changes = score(run, "exam", judges=cheap, use_cache=False)
+        changes = score(run, "exam", judges=cheap, judge_mode="wrong", use_cache=False)
         assert [(one.sample, one.before, one.after) for one in changes] == [("sky", 1.0, 0.5)]
         assert server.stats.total == 4
 
@@ -99,11 +99,11 @@ def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again(tmp_path: Pa
         *judge_lines({"ice": 1.0, "primes": 0.0}),
         {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"},
     ]
-    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines))
+    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines), "--judge-mode", "wrong")
     assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
     (name,) = (entry.name for entry in RunFolder(tmp_path / "run").config.all_judges)
     assert (
-        f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@4; the same "
+        f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; the same "
         "command goes on"
     ) in done.stderr
     assert (
@@ -111,7 +111,7 @@ def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again(tmp_path: Pa
         "(a failure scripted in shy.jsonl)"
     ) in done.stderr
     assert values(tmp_path / "run") == RULES
-    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines))
+    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines), "--judge-mode", "wrong")
     assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
 
 
@@ -121,11 +121,11 @@ def test_a_verdict_that_comes_later_brings_all_changes(tmp_path: Path) -> None:
     down = {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"}
     with serve(reply=str(script(tmp_path, *lines, down))) as server:
         cheap, port = f"openai:cheap,base_url={server.url},max_tries=1", int(server.url.split(":")[2].split("/")[0])
-        assert score(run, judges=cheap) == [] and values(run) == RULES
+        assert score(run, judges=cheap, judge_mode="wrong") == [] and values(run) == RULES
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        changes = {one.sample: (one.before, one.after) for one in score(run, judges=cheap)}
+        changes = {one.sample: (one.before, one.after) for one in score(run, judges=cheap, judge_mode="wrong")}
         assert changes == {name: (RULES[name], value) for name, value in CHEAP.items()}
-        assert score(run, judges=cheap) == [] and server.stats.total == 1
+        assert score(run, judges=cheap, judge_mode="wrong") == [] and server.stats.total == 1
 
 
 async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_refuses(tmp_path: Path) -> None:
@@ -153,11 +153,14 @@ def test_a_limit_leaves_the_scores_of_before_in_force_and_the_same_call_goes_on(
         with pytest.raises(
             Stopped, match="stopped at --max-requests 2: 2 requests by this call; 1 to judge, and the same"
         ):
-            score(run, judges=cheap, max_requests=2, use_cache=False)
+            score(run, judges=cheap, judge_mode="wrong", max_requests=2, use_cache=False)
         assert values(run) == RULES
-        assert len(score(run, judges=cheap, max_requests=2, use_cache=False)) == 3 and server.stats.total == 3
+        assert (
+            len(score(run, judges=cheap, judge_mode="wrong", max_requests=2, use_cache=False)) == 3
+            and server.stats.total == 3
+        )
     with Store(run.records_folder), pytest.raises(Busy):
-        score(run, judges=judge(tmp_path, "cheap", CHEAP))
+        score(run, judges=judge(tmp_path, "cheap", CHEAP), judge_mode="wrong")
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])

@@ -51,7 +51,8 @@ BOTH = RULES | {"ice": 1.0, "sea": 0.0, "primes": 0.75}
 def run_of(folder: Path, *judges: str, name: str = "run", **settings: Any) -> RunFolder:
     if not (folder / "set").exists():
         questions(folder)
-    return evaluate(folder / "set", model(folder), folder / name, judges=judges, quiet=True, **settings)
+    mode = {"judge_mode": "wrong"} if judges else {}
+    return evaluate(folder / "set", model(folder), folder / name, judges=judges, quiet=True, **(mode | settings))
 
 
 def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None:
@@ -59,12 +60,12 @@ def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None
     assert values(run) == ONE and set(verdicts(run)) == {"ice", "sea", "primes"}
     found, (entry,) = scores(run), run.config.judges
     by_judge = {"rule": "judge:scripted:cheap.jsonl"}
-    assert found["sky"] == Score("ok", 1.0, "Blue light is scattered most", "slot"), "as the rules have it"
-    assert found["ice"] == Score("ok", 1.0, "Because its density is lower", **by_judge)
-    assert found["primes"] == Score("ok", 0.0, ["A"], parts=(1.0, 0.0), **by_judge)
-    assert (
-        run.config.scorer == f"{run.config.in_force.rules}+cascade({entry.id})" and run.config.judge_mode == "cascade"
+    assert found["sky"] == Score("ok", 1.0, "Blue light is scattered most", "slot", confidence=0.99), (
+        "as the rules have it"
     )
+    assert found["ice"] == Score("ok", 1.0, "Because its density is lower", confidence=0.8, **by_judge)
+    assert found["primes"] == Score("ok", 0.0, ["A"], parts=(1.0, 0.0), confidence=1.0, **by_judge)
+    assert run.config.scorer == f"{run.config.in_force.rules}+wrong({entry.id})" and run.config.judge_mode == "wrong"
     assert verdicts(run)["sea"].votes == (0.25,) and verdicts(run)["sea"].reason == "it says so"
 
 
@@ -75,9 +76,9 @@ def test_a_strong_judge_is_asked_where_the_cheap_one_gives_less_than_all(tmp_pat
     assert scores(run)["sea"].rule == "judge:scripted:strong.jsonl"  # type: ignore[union-attr]
 
 
-def test_parallel_asks_all_and_combines_alike(tmp_path: Path) -> None:
+def test_all_are_asked_about_and_combine_alike(tmp_path: Path) -> None:
     judges = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
-    run = run_of(tmp_path, *judges, judge_mode="parallel")
+    run = run_of(tmp_path, *judges, judge_mode="all")
     assert values(run) == BOTH and {len(verdicts(run, place)) for place in (0, 1)} == {5}
     assert scores(run) == scores(run_of(tmp_path, *judges, name="other"))
     assert run.config.scorer == RunFolder(tmp_path / "other").config.scorer
@@ -90,7 +91,7 @@ def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Pat
         assert values(run_of(tmp_path)) == RULES and server.stats.total == 0
         assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
         assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
-        assert values(run_of(tmp_path, cheap, use_cache=False, judge_mode="parallel")) == ONE
+        assert values(run_of(tmp_path, cheap, use_cache=False, judge_mode="all")) == ONE
         assert server.stats.total == 5, "the two that the rules call right"
         both = run_of(tmp_path, cheap, judge(tmp_path, "strong", STRONG), use_cache=False)
         assert values(both) == BOTH and server.stats.total == 5
@@ -100,8 +101,10 @@ def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Pat
 def test_a_reply_that_was_withheld_or_never_came_is_not_judged(tmp_path: Path) -> None:
     broken = scripted(tmp_path / "m.jsonl", {"match": "float", "error": "transient"}, {"match": "", "reply": ""})
     strict = scripted(tmp_path / "none.jsonl")
-    run = evaluate(questions(tmp_path), broken, tmp_path / "run", judges=[strict], quiet=True)
+    unsure = evaluate(questions(tmp_path), broken, tmp_path / "unsure", judges=[strict], quiet=True)
+    run = evaluate(tmp_path / "set", broken, tmp_path / "run", judges=[strict], judge_mode="wrong", quiet=True)
     empty = dict.fromkeys(RULES, 0.0) | {"ice": None}
+    assert values(unsure) == empty and not verdicts(unsure), "an empty reply is worth nothing, surely"
     assert values(run) == empty, "an empty reply is worth nothing to a judge, without asking"
     assert report(run).failed == 1 and set(verdicts(run)) == {"sky", "sea", "sides", "primes"}
 
@@ -121,7 +124,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         assert isinstance(summary.cascades, Cascades) and not summary.complete
         (name,) = (entry.name for entry in run.config.all_judges)
         assert str(summary.runs[0].waiting) == (
-            f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@4; "
+            f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; "
             "the same command goes on"
         )
         (row,) = summary.cascades.rows
@@ -129,6 +132,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         assert summary.runs[0].unscored == 0 and summary.cascades.unjudged == 1
         assert [(one.sample, one.reason) for one in summary.cascades.failures] == [("sea", failed["sea"].error)]
         arguments = ["eval", "set", "-m", model(tmp_path), "-o", "run", "--judge", cheap, "--no-cache"]
+        arguments += ["--judge-mode", "wrong"]
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(tmp_path)
             done = CliRunner().invoke(commands, arguments)
@@ -180,8 +184,8 @@ def _any() -> list[dict[str, str]]:
     ("settings", "problem"),
     [
         ({"votes": 3}, "--judge-mode, --votes, --rubric, --judge-pictures and --else-rules go with --judge: name one"),
-        ({"judge_mode": "parallel"}, "go with --judge: name one"),
-        ({"judges": ["scripted:{}/cheap.jsonl"], "judge_mode": "paralel"}, "there is no judge mode 'paralel' \\(did you mean"),
+        ({"judge_mode": "all"}, "go with --judge: name one"),
+        ({"judges": ["scripted:{}/cheap.jsonl"], "judge_mode": "unsur"}, "there is no judge mode 'unsur' \\(did you mean 'unsure'"),
         ({"judges": ["scripted:{}/cheap.jsonl"], "votes": 2}, "2 votes can tie"),
         ({"judges": ["scripted:{}/cheap.jsonl"] * 2}, "two judges are called scripted:cheap.jsonl: give one of them once"),
         ({"judges": "scripted:{}/cheap.jsonl", "rubric": "mach"}, "there is no rubric 'mach'"),
@@ -242,10 +246,15 @@ def test_asking_does_not_wait_for_a_judge(tmp_path: Path) -> None:
 
 def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: Path) -> None:
     cheap = judge(tmp_path, "cheap", CHEAP)
-    run = mmdyn.evaluate(questions(tmp_path), model(tmp_path), tmp_path / "run", judges=[cheap], quiet=True)
+    run = mmdyn.evaluate(
+        questions(tmp_path), model(tmp_path), tmp_path / "run", judges=[cheap], judge_mode="wrong", quiet=True
+    )
     assert values(run) == ONE
-    assert [change.sample for change in mmdyn.score(run)] == [c.sample for c in mmdyn.score(run, judges=[cheap])]
+    assert [change.sample for change in mmdyn.score(run)] == [
+        c.sample for c in mmdyn.score(run, judges=[cheap], judge_mode="wrong")
+    ]
     text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "c"), "judges": [cheap]}
+    text["judge_mode"] = "wrong"
     (tmp_path / "c.yaml").write_text(json.dumps(text))
     done = CliRunner().invoke(commands, ["run", str(tmp_path / "c.yaml")])
     assert done.exit_code == 0 and values(tmp_path / "c") == ONE, done.output
@@ -268,3 +277,57 @@ def test_verdicts_come_out_of_the_response_cache_of_all_runs(tmp_path: Path) -> 
             run = run_of(tmp_path, f"openai:cheap,base_url={server.url}", name=name)
             assert values(run) == ONE and server.stats.total == 3
             assert [(one.requests, one.cached) for one in verdicts(run).values()] == [(sent, 1 - sent)] * 3
+
+
+def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
+    cheap, strong = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
+    given = questions(tmp_path), model(tmp_path)
+    run = evaluate(*given, tmp_path / "run", judges=[cheap, strong], quiet=True)
+    (first, second), in_force = run.config.judges, run.config.in_force
+    assert (in_force.scorer, in_force.judge_mode) == (f"{in_force.rules}+unsure({first.id},{second.id})", "unsure")
+    assert values(run) == RULES | {"ice": 1.0, "sea": 0.0}, "primes is half right, surely"
+    assert set(verdicts(run)) == {"ice", "sea"} and set(verdicts(run, 1)) == {"sea"}
+    assert not any(score and (score.needs_judge or score.lower_bound) for score in scores(run).values())
+    summary = report(run)
+    assert isinstance(summary.cascades, Cascades)
+    (row,), (condition,) = summary.cascades.rows, summary.conditions
+    assert (row.mode, row.rules.score, row.rules.bound, row.combined.score) == ("unsure", 0.5, "lower", 0.7)
+    assert [(one.accuracy.answers, one.saved, one.requests) for one in row.judges] == [(2, 3, 2), (1, 4, 1)]
+    assert (condition.score, condition.bound, condition.needs_judge) == (0.7, "", 0)
+    wrong = evaluate(*given, tmp_path / "run", judges=[cheap, strong], judge_mode="wrong", quiet=True)
+    assert values(wrong) == BOTH and len(verdicts(wrong)) == 3, "primes alone is asked about anew"
+    assert values(evaluate(*given, tmp_path / "run", judges=[cheap, strong], quiet=True))["primes"] == 0.5
+
+
+def test_a_run_without_a_judge_says_how_to_ask_one_and_then_asks(tmp_path: Path) -> None:
+    command = ["eval", str(questions(tmp_path)), "-m", model(tmp_path), "-o", str(tmp_path / "run")]
+    done = CliRunner().invoke(commands, command)
+    assert done.exit_code == 0, done.output
+    assert "run: 2 answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks one.\n" in done.stdout
+    assert "at least 50.0 [" in done.stdout
+    cheap = judge(tmp_path, "cheap", {"ice": 1.0, "sea": 0.25})
+    judged = CliRunner().invoke(commands, ["score", str(tmp_path / "run"), "--judge", cheap])
+    assert judged.exit_code == 0 and values(tmp_path / "run") == RULES | {"ice": 1.0, "sea": 0.25}, judged.output
+    told = CliRunner().invoke(commands, ["report", str(tmp_path / "run"), "-q"]).stdout
+    assert "need a judge" not in told and told.count("at least") == 1, "the rules' line alone is a bound"
+
+
+@pytest.mark.parametrize("command", ["eval", "score", "run"])
+def test_a_former_mode_is_answered_with_its_name_of_now(tmp_path: Path, command: str) -> None:
+    cheap, run = judge(tmp_path, "cheap", CHEAP), str(tmp_path / "run")
+    given = str(questions(tmp_path))
+    if command == "score":
+        evaluate(given, model(tmp_path), run, quiet=True)
+    text = {"sets": [given], "models": [model(tmp_path)], "out": run, "judges": [cheap], "judge_mode": "cascade"}
+    (tmp_path / "c.yaml").write_text(json.dumps(text))
+    mode = ["--judge", cheap, "--judge-mode", "cascade"]
+    arguments = {
+        "eval": ["eval", given, "-m", model(tmp_path), "-o", run, *mode],
+        "score": ["score", run, *mode],
+        "run": ["run", str(tmp_path / "c.yaml")],
+    }
+    done = CliRunner().invoke(commands, arguments[command])
+    assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
+    assert str(done.exception) == (
+        "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"
+    )

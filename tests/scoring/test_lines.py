@@ -50,8 +50,8 @@ def read(line: Line) -> Line:
         ({**CHOICE, "response": "Rome is old.\nB", "finish_reason": "length"}, "unparsed", "cut_off", 0.0),
         ({**CHOICE, "response": "Answer: B", "finish_reason": "length"}, "ok", "alone", 1.0),
         ({**CHOICE, "response": "Answer: B", "finish_reason": "content_filter"}, "ok", "alone", 1.0),
-        ({**CHOICE, "response": " ", "finish_reason": "content_filter"}, "refused", "refused", 0.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": "refusal: SAFETY"}, "refused", "refused", 0.0),
+        ({**CHOICE, "response": " ", "finish_reason": "content_filter"}, "refused", "withheld", 0.0),
+        ({**CHOICE, "response": "Answer: B", "finish_reason": "refusal: SAFETY"}, "refused", "withheld", 0.0),
         ({**CHOICE, "response": "", "finish_reason": "stop"}, "unparsed", "empty", 0.0),
         ({**CHOICE, "response": "Answer: B", "finish_reason": None}, "ok", "alone", 1.0),
         ({**CHOICE, "question": "What is in <image 2>?", "options": [{"label": "A"}, {"label": "B"}], "response": "B"}, "ok", "alone", 1.0),
@@ -87,7 +87,7 @@ def test_without_an_answer_there_is_no_score_and_blanks_says_how_many_there_are(
 def test_no_judge_is_asked_about_an_answer_that_was_withheld() -> None:
     judge, model = judged_by(in_turn(marks("CODE", 1)))
     lines = [{**CHOICE, "response": said, "finish_reason": why} for said, why in (("", "content_filter"), ("A", "refusal"), ("A", "stop"))]  # fmt: skip
-    found = graded(lines, Cascade(Scorer(), [judge]))
+    found = graded(lines, Cascade(Scorer(), [judge], "wrong"))
     assert [each.combined for each in found] == [0.0, 0.0, 1.0] and len(model.asked) == 1
     assert [each.judgements[0] is None for each in found] == [True, True, False]
 

@@ -78,6 +78,8 @@ def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
             run.folder,
             "--judge",
             f"openai:cheap,base_url={server.url}",
+            "--judge-mode",
+            "wrong",
             "--no-cache",
             "--policy",
             "strict",
