@@ -7,7 +7,7 @@ benchmark's extraction made of it. A reading `agrees` with that, is `unread` whe
 `otherwise`: where the extraction names something else, or nothing. Replies that are Python programs are left out, unless `--programs`.
 A labelled file has a JSON object a line, with `read`, what a person reads (null: no answer), and the golden `answer`: there a
 reading also earns `undeserved` credit where the policy strict gives it more than the label. Answers are compared by the
-working tree's rules in both columns. `--list` prints each reply that the two commits read otherwise than the label, or differently.
+working tree's rules in both columns. `--list` prints each reply that the working tree does not read as its label, or not as the commit does.
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commit", default=BASE, help=f"whose readers stand beside the working tree's ({BASE})")
     parser.add_argument("--data", type=Path, default=real_outputs.DATA, help="the folder of the public data")
-    parser.add_argument("--labelled", type=Path, nargs="*", default=[], help="files of labelled replies, in place of the data")
-    parser.add_argument("--list", action="store_true", help="print what is read otherwise, or differently")
+    parser.add_argument(
+        "--labelled", type=Path, nargs="*", default=[], help="files of labelled replies, in place of the data"
+    )
+    parser.add_argument("--list", action="store_true", help="print what is not read as its label, or not as before")
     parser.add_argument("--programs", action="store_true", help="with the replies that are programs")
     args = parser.parse_args(argv)
     if args.labelled:
@@ -101,7 +103,13 @@ def readings(replies: Sequence[LabelledReply], root: Path) -> list[Any]:
     lines = "".join(json.dumps(reply.asked()) + "\n" for reply in replies)
     environment = {**os.environ, "PYTHONPATH": str(root)}
     done = subprocess.run(
-        [sys.executable, "-c", READ], input=lines, stdout=subprocess.PIPE, text=True, env=environment, cwd=root, check=False
+        [sys.executable, "-c", READ],
+        input=lines,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=root,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"the readers of {root} ended with {done.returncode}")
@@ -125,14 +133,16 @@ def print_table(commit: str, replies: Sequence[LabelledReply], before: Sequence[
 
 
 def print_differences(replies: Sequence[LabelledReply], before: Sequence[Any], after: Sequence[Any]) -> None:
-    """A line for each reply that is read otherwise than its label by the working tree, or not as before."""
+    """A line for each reply that is not read as its label by the working tree, or not as before."""
     for reply, old, new in zip(replies, before, after, strict=True):
         verdicts = reply.verdicts(new)
         changed = not reply.equal(old, new)
-        if changed or "otherwise" in verdicts or "undeserved" in verdicts:
+        if changed or "agree" not in verdicts:
             said = f"label {reply.read!r}, before {old!r}, now {new!r}"
             words = " ".join(word for word in verdicts if word != "n")
-            print(f"\n{words}{', changed' if changed else ''} {reply.set} {reply.id} {reply.task_type}: {said}\n    {reply.response[-400:]!r}")
+            print(
+                f"\n{words}{', changed' if changed else ''} {reply.set} {reply.id} {reply.task_type}: {said}\n    {reply.response[-400:]!r}"
+            )
 
 
 if __name__ == "__main__":

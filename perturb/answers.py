@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from mmdyn.equal import read_value
 from mmdyn.text.fold import fold
-from mmdyn.text.formula_values import value_of
 from mmdyn.text.latex import plain
+from mmdyn.text.maths import spelled
 from mmdyn.text.numbers import Number, read_number
 from mmdyn.text.units import known_unit
 
@@ -67,8 +68,9 @@ def _read(text: str) -> Answer:
     number = quantity(text)
     if number and (number.value == 0 or _TINY < abs(number.value) < _HUGE):
         return Answer(text, folded, f"number {number.unit}".strip(), number.value, number.step is not None)
-    if (value := value_of(text)) is not None:
-        return Answer(text, folded, "value", value)
+    formal = not _VAGUE.search(text) and not read_number(text)
+    if formal and (value := read_value(spelled(text))) and not value.unit and abs(value.value) < _HUGE:
+        return Answer(text, folded, "value", float(value.value))
     for kind, pattern in (("words", _WORDS), ("han", _HAN), ("symbols", _SYMBOLS)):
         if pattern.fullmatch(folded) and not (kind == "han" and _JOINED.search(folded)):
             return Answer(text, folded, kind)

@@ -7,17 +7,16 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from mmdyn.equal import LONGEST, asked_unit, match_blanks, same
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Score
-from mmdyn.sample import Answer, Sample
+from mmdyn.sample import Answer, Match, Sample
 from mmdyn.scoring.certainty import WITHHELD, is_lower_bound, needs_judge
-from mmdyn.scoring.extract import Extraction, extract
-from mmdyn.scoring.match import LONGEST, match_blanks, same
+from mmdyn.scoring.extract import Extraction, Response, extract
 from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
-from mmdyn.scoring.reading.response import Response
 
 SCORING_VERSION = 5
 """Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by side."""
@@ -69,10 +68,10 @@ class Scorer:
     def widened(self, sample: Sample, extraction: Extraction, response: str) -> Extraction:
         """The extraction; for a metric that compares whole answers to open questions all of the response that is one.
 
-        That is what follows `Answer:` where there is such a slot, else the response without its reasoning, also where short
-        answers in it differ.
+        That is what follows `Answer:` where there is such a slot, else the response without its reasoning, also where no short
+        answer is in it, or several that differ.
         """
-        read = extraction.found is not None or extraction.rule == "conflict"
+        read = extraction.status != "refused" and extraction.rule not in ("empty", "cut_off")
         if not (self._whole and read and sample.task_type == "open_ended"):
             return extraction
         start = extraction.span[0] if extraction.span and extraction.rule == "slot" else 0
@@ -118,13 +117,18 @@ def _credit_by_policy(policy: Policy, sample: Sample, found: Answer) -> tuple[fl
     if isinstance(gold, bool) or isinstance(found, bool):
         return float(found == gold), ()
     if isinstance(gold, str) or isinstance(found, str):
-        return float(same(str(found), str(gold), sample.match)), ()
+        return float(same(str(found), str(gold), _match(sample))), ()
     if sample.task_type == "fill_in_the_blank":
-        correct = match_blanks(_texts(found), tuple(map(_texts, gold)), sample.match)
+        correct = match_blanks(_texts(found), tuple(map(_texts, gold)), _match(sample))
         return policy.blanks(correct), tuple(map(float, correct))
     value = policy.choice(frozenset(_texts(found)), frozenset(_texts(gold)))
     parts = tuple(float(label in found) for label in gold) if sample.task_type == "multi_select" else ()
     return value, parts
+
+
+def _match(sample: Sample) -> Match:
+    """How the sample's answer is compared, in the unit that its question asks for where the answer names none."""
+    return sample.match if sample.match.unit else replace(sample.match, unit=asked_unit(sample.question))
 
 
 def _even(sample: Sample) -> float:

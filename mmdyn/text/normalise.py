@@ -12,6 +12,9 @@ _CIRCLED = {chr(0x24B6 + n): chr(ord("A") + n) for n in range(26)} | {
 }
 _VISIBLE = {old: new for old, new in (_WIDE | _STYLED | _CIRCLED).items() if len(new) == 1}
 
+_FREQUENT = "，：（）？！；"
+"""Most of what is full-width in Chinese texts."""
+
 _INVISIBLE = r"\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 """A character class's inside: zero-width characters, direction marks, soft hyphens, variation selectors."""
 
@@ -56,6 +59,10 @@ def visible(text: str) -> tuple[str, list[int]]:
         text.isascii()
     ):  # most texts have no control characters but line breaks, and to see that is quicker than to translate
         return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
+    for char in _FREQUENT:
+        text = text.replace(char, _VISIBLE[char])
+    if not _ODD.search(text):  # so it is in most Chinese texts
+        return text, []
     odd, gaps = set(_ODD.findall(text)), list[int]()
     if any(map(_UNSEEN.match, odd)):
         gaps = [found.start() for found in _UNSEEN.finditer(text)]

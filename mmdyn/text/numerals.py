@@ -15,12 +15,6 @@ TIMES = {
     "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
     "百": 100, "千": 1000, "万": 10**4, "亿": 10**8, "百万": 10**6, "千万": 10**7, "十亿": 10**9, "百亿": 10**10, "万亿": 10**12,
 }  # fmt: skip
-ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
-    "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth",
-)  # fmt: skip
-"""Ordinal words from the first on."""
-
 _SMALL = "|".join(sorted(WORDS, key=len, reverse=True))
 _BELOW = {
     "half": 2,

@@ -110,7 +110,7 @@ def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
         return ORDINAL, match.end()
     if named.get("money"):
         return _known(named["money"].strip()), match.end()
-    return ("", match.end()) if named.get("factor") or named.get("share") else _unit_at(text, match.end())
+    return ("", match.end()) if named.get("factor") or named.get("share") else unit_at(text, match.end())
 
 
 def asked_units(text: str) -> tuple[set[str], str]:
@@ -118,7 +118,7 @@ def asked_units(text: str) -> tuple[set[str], str]:
     without them."""
     units, rest, end = set[str](), list[str](), 0
     for found in _ASKED.finditer(text):
-        name, stop = _unit_at(text, found.end())
+        name, stop = unit_at(text, found.end())
         if name:
             units.add(name)
             rest.append(text[end : found.end()])
@@ -173,7 +173,7 @@ def _is_time(text: str, match: re.Match[str]) -> bool:
     return before.endswith(("per ", "each ", "every ", "a ")) or before[-2:-1].isdigit()
 
 
-def _unit_at(text: str, at: int) -> tuple[str, int]:
+def unit_at(text: str, at: int) -> tuple[str, int]:
     """The one name of the unit that begins here and where it ends; ("", at) where none does."""
     found = _UNIT.match(text, at)
     if not found:

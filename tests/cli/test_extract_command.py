@@ -28,7 +28,7 @@ def test_lines_come_out_with_what_was_read(tmp_path: Path) -> None:
         {"task_type": "fill_in_the_blank", "response": "4; 5", "blanks": 2},
         {"task_type": "fill_in_the_blank", "response": "4; 5", "answer": [["4"], ["6"]]},
         {"task_type": "true_false", "response": "不正确", "answer": False},
-        {"task_type": "open_ended", "response": "Ice is lighter."},
+        {"task_type": "open_ended", "response": "Answer: Ice is lighter."},
         {"task_type": "open_ended", "response": "I can't help with that.", "answer": "x"},
     ]  # fmt: skip
     status, out, _ = run("\n".join(json.dumps(row) for row in rows) + "\n\n", tmp_path)

@@ -31,6 +31,8 @@ RIGHT: tuple[tuple[Sample, tuple[str, ...]], ...] = (
     (open_ended(answer="5 m/s"), ("5 m/s", "5")),
     (open_ended(answer="光合作用", language="zh"), ("光合作用",)),
 )
+UNREAD = frozenset(("(London)",))
+"""Right answers that earn nothing by rules, so that a judge is asked. Take out those that are read."""
 WRONG: tuple[tuple[Sample, tuple[str, ...]], ...] = (
     (choice(answer="B", texts=CITIES), ("A", "C. Rome", "ABCD", "A or B", "not B", "hm", "")),
     (multi(answer="AC"), ("B", "BD", "not A", "")),
@@ -45,11 +47,10 @@ WRONG: tuple[tuple[Sample, tuple[str, ...]], ...] = (
 def test_full_marks_for_the_right_answer(name: str, sample: Sample, writings: tuple[str, ...]) -> None:
     scorer = Scorer(name)
     frames = (*ENGLISH, *CHINESE, *(CHOSEN if sample.labels else ()))
-    for writing in writings:
-        for frame in frames:
-            text = frame.format(writing)
-            score = scorer.score(sample, Reply(text=text))
-            assert (score.status, score.value) == ("ok", 1.0), f"{text!r}: {score}"
+    texts = {frame.format(writing) for frame in frames for writing in writings}
+    scores = {text: scorer.score(sample, Reply(text=text)) for text in texts}
+    missed = {text for text, score in scores.items() if (score.status, score.value) != ("ok", 1.0)}
+    assert missed == UNREAD & texts
 
 
 @pytest.mark.parametrize("name", SCORERS)

@@ -17,9 +17,9 @@ from making_sets import samples as mixed
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn import plugins
+from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.sample import TASK_TYPES, Match, Option, Sample
-from mmdyn.scoring.match import same
 from mmdyn.text.references import plain_text
 from perturb._operator import Item, NotApplicable, Operator, Picture
 

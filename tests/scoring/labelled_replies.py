@@ -10,8 +10,8 @@ from typing import Any
 
 from real_outputs import LETTERS, Output
 
+from mmdyn.equal import same
 from mmdyn.sample import Language, Option, Sample, TaskType
-from mmdyn.scoring.match import same
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class LabelledReply:
         """Whether two readings are one answer: the same letters, or the same texts."""
         if one is None or other is None or isinstance(other, bool):
             return one is other
-        if self.options or (isinstance(other, list) and len(other) > 1 and self.answer is None):
-            return bool(list(one) == list(other))
-        texts = [[part] if isinstance(part, str) else part for part in (one, other)]
-        return len(texts[0]) == len(texts[1]) and all(map(same, *texts))
+        if self.options:
+            return list(one) == list(other)
+        texts, wanted = ([part] if isinstance(part, str) else part for part in (one, other))
+        return len(texts) == len(wanted) and all(a == b or same(a, b) for a, b in zip(texts, wanted, strict=True))
 
     def verdicts(self, found: Any) -> tuple[str, ...]:
         """`n`, and what is to be counted of a reading."""

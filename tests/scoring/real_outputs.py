@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mmdyn.equal import same
 from mmdyn.sample import Language, TaskType
 from mmdyn.scoring.extract import extract
-from mmdyn.scoring.match import same
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 LETTERS = "ABCDEFGHIJ"

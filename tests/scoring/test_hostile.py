@@ -11,33 +11,14 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from making_hostile import FORMULAS, SEARCH, TEXTS
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.record import Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.extract import extract
-from mmdyn.scoring.match import same
 from mmdyn.scoring.scorer import Scorer
 
-SEARCH = settings(max_examples=max(150, settings().max_examples), deadline=None)
-"""How far the tests below search: 150 texts, or as many as the profile says."""
-
-PIECES = (
-    "answer", "Answer: ", "the answer is ", "答案：", "故选", "选", "不", "是", "正确", "错误", "A", "B", "C和D", "AC", "(A)", "or ", "\\boxed{",
-    "\\frac{1}", "}", "{", "$", "**", "<think>", "</think>", "wait, ", "actually ", "\n", "1. ", "(1)", "①", ";", ",", "、", "1,000", "-5", "%",
-    "×10^{-4}", "½", "≈", "=", "[", '"', '{"answer": ', "true", "not ", "√", "\u200b", "\u202e", "\ud800", "Ａ", "𝐁", "İ", "I ", "A triangle", " cm",
-    "|", "| Answer |", "\n|---|---|\n", "| A | yes |", "~~", "__", "____", "option 3", "the second option", "第三个选项", "(a)", "1: ", "Question: ", "?", "吗", "but ",
-    "may be correct", "neither ", "respectively", "✅", "I agree with the statement", "Let me know", "41-45 DAGFE", "[answer]", "<blank1>", "first blank ", "correct: ",
-)  # fmt: skip
-TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
-FORMULA_PIECES = (
-    "\\frac{", "\\frac", "\\sqrt[", "\\sqrt{", "]{", "\\left(", "\\right)", "\\left", "\\begin{pmatrix}", "\\end{pmatrix}", "\\begin{cases}", "\\begin{", "&", "\\\\",
-    "^{", "^", "_{", "_", "{", "}", "{}", "9^{9^{9}}", "1000000!", "!", "\\binom{9}{", "\\sum_{k=1}^{", "\\prod", "\\int_0^1 ", "\\lim_{x\\to\\infty}", "\\infty", "\\sin ", "\\sin(",
-    "\\tan^{60}(x)", "\\log_", "\\ln", "\\cdot ", "\\times", "\\div", "\\pm", "=", "<", "\\le ", "\\neq", "\\approx", "\\in", "\\cup", "\\{", "\\}", "(", ")", "[", "]", "|", ",", ";", ":",
-    "x", "y", "e", "i", "\\pi", "0", "1", "12", "0.5", "1e999", "-", "+", "/", "*", "\\text{cm}", "\\mathrm{", "\\overline{", "\\vec{", "^\\circ", "\\%", "\\ce{", "H2O", "->", "\\boxed{", "$", "$$",
-    "\\[", "\\]", "\\(", "\\def\\a{\\a\\a}\\a", "\\newcommand", "\\", "%", "\\\n", "\\over ", "\\displaystyle", "\\unknown{", "#1", "~", "√", "²", "½", "∞", "π", "×", "＋", "\u200b", "\ud800",
-)  # fmt: skip
-FORMULAS = st.lists(st.sampled_from(FORMULA_PIECES), max_size=20).map("".join)
 SAMPLES = (
     choice(),
     multi(),
@@ -84,18 +65,10 @@ def test_any_labels_and_options_are_read_without_raising(text: str, labels: list
         assert got.found is None or set(got.found) <= set(labels)  # type: ignore[arg-type]
 
 
-@given(TEXTS, TEXTS)
+@given(FORMULAS)
 @SEARCH
-def test_any_two_texts_are_compared_without_raising(given: str, gold: str) -> None:
-    assert isinstance(same(given, gold), bool)
-
-
-@given(FORMULAS, FORMULAS)
-@SEARCH
-def test_any_latex_is_read_and_compared_without_raising(given: str, gold: str) -> None:
+def test_any_latex_is_read_without_raising(given: str) -> None:
     check(SAMPLES[-1], f"The answer is ${given}$.")
-    assert isinstance(same(given, gold), bool)
-    assert isinstance(same(f"\\frac{{1}}{{{given}}}", f"\\frac{{1}}{{{gold}}}"), bool)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +83,7 @@ def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     began = time.process_time()
     for task_type in ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended"):
-        for blanks, question in ((3, ""), (1, text[-30_000:])):
+        for blanks in (3, 1):
             options = ("A cat", "2", "x", "true")
-            extract(task_type, text, question=question, labels=tuple("ABCD"), option_texts=options, blanks=blanks)
-    same(text[:1900], "(1,2)")
+            extract(task_type, text, question=text, labels=tuple("ABCD"), option_texts=options, blanks=blanks)
     assert time.process_time() - began < 5

@@ -46,14 +46,14 @@ def read(line: Line) -> Line:
         ({**BLANK, "answer": [["100 m"]], "match": {"tolerance": 0.05}, "response": "103 m"}, "ok", "alone", 1.0),
         ({**BLANK, "answer": [["5"]], "response": "500 cm"}, "ok", "alone", 0.0),
         ({**BLANK, "answer": [["5"]], "match": {"unit": "m"}, "response": "500 cm"}, "ok", "alone", 1.0),
-        ({**CHOICE, "response": "Rome is old.\nB"}, "ok", "last_line", 1.0),
+        ({**CHOICE, "response": "Rome is old.\nB"}, "ok", "line", 1.0),
         ({**CHOICE, "response": "Rome is old.\nB", "finish_reason": "length"}, "unparsed", "cut_off", 0.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": "length"}, "ok", "alone", 1.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": "content_filter"}, "ok", "alone", 1.0),
+        ({**CHOICE, "response": "Answer: B", "finish_reason": "length"}, "ok", "slot", 1.0),
+        ({**CHOICE, "response": "Answer: B", "finish_reason": "content_filter"}, "ok", "slot", 1.0),
         ({**CHOICE, "response": " ", "finish_reason": "content_filter"}, "refused", "withheld", 0.0),
         ({**CHOICE, "response": "Answer: B", "finish_reason": "refusal: SAFETY"}, "refused", "withheld", 0.0),
         ({**CHOICE, "response": "", "finish_reason": "stop"}, "unparsed", "empty", 0.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": None}, "ok", "alone", 1.0),
+        ({**CHOICE, "response": "Answer: B", "finish_reason": None}, "ok", "slot", 1.0),
         ({**CHOICE, "question": "What is in <image 2>?", "options": [{"label": "A"}, {"label": "B"}], "response": "B"}, "ok", "alone", 1.0),
     ],
 )  # fmt: skip
@@ -67,7 +67,7 @@ def test_a_line_has_one_score_whoever_reads_it(line: Line, status: str, rule: st
 @pytest.mark.parametrize(
     ("line", "whole", "cut"),
     [
-        ({"task_type": "open_ended", "response": "Ice is lighter because"}, "Ice is lighter because", None),
+        ({"task_type": "open_ended", "response": "The volume is 120"}, "120", None),
         ({"task_type": "fill_in_the_blank", "response": "We add them.\n7"}, ["7"], None),
         ({"task_type": "fill_in_the_blank", "response": "4; 5", "blanks": 2}, ["4", "5"], None),
         ({"task_type": "true_false", "response": "Answer: false\nFor we"}, False, False),

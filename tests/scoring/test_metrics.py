@@ -124,13 +124,11 @@ def test_bleu_remembers_no_texts() -> None:
 
 def test_open_answers_are_compared_as_they_were_read() -> None:
     sample = open_ended()
-    reply = "It says here that the answer is Paris. It is in France."
+    reply = "I looked it up: the answer is Paris. It is in France."
     assert score(open_ended(answer="Paris"), reply, "exact_match") == Score(
         "ok", 1.0, "Paris", "sentence", confidence=0.98
     )
-    assert score(sample, "no idea at all", "f1") == Score("ok", 0.0, "no idea at all", "whole", confidence=0.8), (
-        "no lower bound"
-    )
+    assert score(sample, "no idea at all", "f1") == Score("unparsed", 0.0, None, "none"), "no lower bound"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +155,7 @@ def test_whole_answers_to_open_questions_are_compared_where_the_metric_is_over_s
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "rouge_l", "f1", "anls", "exact_match"])
-@pytest.mark.parametrize("answer", [ICE[1], 冰[1], ".5", "5!", '"Yes."'])
+@pytest.mark.parametrize("answer", [ICE[1], 冰[1], ".5", '"Yes."'])
 def test_the_accepted_text_itself_is_worth_one_whatever_readers_leave_out(metric: str, answer: str) -> None:
     assert score(open_ended(answer=answer), f"Answer: {answer}", metric).value == 1.0
     assert score(blank(answer=((answer,),)), f"Answer: {answer}", metric).value == 1.0
@@ -183,8 +181,8 @@ def test_blanks_are_worth_the_best_of_their_texts_and_the_mean_of_the_blanks() -
     sample = blank(answer=(("New York", "New York City"), ("four",)))
     assert score(sample, "York; four", "f1").parts == (pytest.approx(2 / 3), 1.0)
     assert score(sample, "York; four", "f1").value == pytest.approx(5 / 6)
-    assert score(sample, "New York City", "f1").parts == (1.0, 0.0)
-    assert score(sample, "New York; four; five", "f1").parts == (0.0, 0.0)
+    assert score(sample, '["New York City", ""]', "f1").parts == (1.0, 0.0)
+    assert score(sample, '["New York", "four", "five"]', "f1").parts == (0.0, 0.0)
 
 
 def test_blanks_in_any_order_take_the_best_one() -> None:

@@ -1,7 +1,8 @@
 """Our own words are read: replies to every form of question that text.convert and our prompts make.
 
 form_replies.jsonl holds twelve replies, written by hand, for each form and language. `read` is what a careful person reads
-in the reply: labels, true or false, a text a blank, a text, or null where there is no clear final answer.
+in the reply: labels, true or false, a text a blank, a text, or null where there is no clear final answer; `misread` names the
+kind of mistake that is still made there.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from making_items import item
 from msgspec import Struct
 
 from making import blank, choice, multi, open_ended, true_false
+from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.prompts import LANGUAGES
 from mmdyn.prompts import __file__ as prompts
 from mmdyn.sample import TASK_TYPES, Option, Sample
 from mmdyn.scoring.extract import extract
-from mmdyn.scoring.match import same
 from perturb._operator import NotApplicable
 from perturb.text.convert import _TARGETS, Convert
 
@@ -217,7 +218,9 @@ def agree(row: dict[str, Any], found: Any) -> bool:
 @pytest.mark.parametrize(("form", "language"), GROUPS)
 def test_replies_are_read_right_or_not_at_all(form: str, language: str) -> None:
     readings = [(row, reading(row)) for row in GROUPS[form, language]]
-    assert [(row["response"], row["read"], found) for row, found in readings if not agree(row, found)] == []
+    misread = [(row, found) for row, found in readings if not agree(row, found)]
+    assert [(row["response"], row["read"], found) for row, found in misread if "misread" not in row] == []
+    assert [row for row, _ in misread] == [row for row, _ in readings if "misread" in row], "mended: take `misread` out"
 
 
 def test_most_replies_with_an_answer_are_read() -> None:

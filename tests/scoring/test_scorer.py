@@ -79,7 +79,7 @@ def test_a_third_of_three() -> None:
 @pytest.mark.parametrize(("policy", "value"), [("mdk12", 0.5), ("mdk12_lenient", 0.5), ("exam", 0.5), ("strict", 0.0)])
 def test_partial_credit_for_blanks(policy: str, value: float) -> None:
     sample = blank(answer=(("4", "four"), ("5",)))
-    assert score(sample, "4; 6", policy) == Score("ok", value, ["4", "6"], "separated", (1.0, 0.0), confidence=0.95)
+    assert score(sample, "4; 6", policy) == Score("ok", value, ["4", "6"], "separated", (1.0, 0.0), confidence=0.93)
     assert score(sample, "4; 5", policy).value == 1.0
     assert score(sample, "4; 5; 6", policy).value == 0.0
 
@@ -134,9 +134,10 @@ def test_open_answers_by_rules_are_a_lower_bound() -> None:
     assert score(open_ended(answer="5 m/s"), "Answer: 5 m·s^{-1}") == Score(
         "ok", 1.0, "5 m·s^{-1}", "slot", confidence=0.99
     )
-    missed = score(open_ended(), "Ice has a lower density.")
-    assert (missed.rule, missed.value, missed.lower_bound, missed.needs_judge) == ("no_rule_match", 0.0, True, True)
-    assert score(open_ended(), "Because ice is less dense than water").value == 1.0
+    for response, rule in (("Answer: a lower density", "no_rule_match"), ("Ice has a lower density.", "none")):
+        missed = score(open_ended(), response)
+        assert (missed.rule, missed.value, missed.lower_bound, missed.needs_judge) == (rule, 0.0, True, True)
+    assert score(open_ended(answer="a lower density"), "Answer: a lower density").value == 1.0
 
 
 def test_tolerance_and_unit_of_the_sample_count() -> None:

@@ -1,0 +1,141 @@
+"""Are two short answers the same? By spelling, by value and by structure; docs/equality.md says what is equal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from mmdyn.equal.algebra import same_algebra
+from mmdyn.equal.chemistry import same_chemistry
+from mmdyn.equal.formula import agree, read_formula
+from mmdyn.equal.lists import AND, OR, Same, assigned, bracketed, joined, listed, partners, parts_of, same_list
+from mmdyn.equal.numbers import PLAIN, read_quantity, read_value, same_number
+from mmdyn.equal.regions import read_region, same_region
+from mmdyn.equal.relations import ascending, same_relation
+from mmdyn.sample import Match
+from mmdyn.text.dates import read_date
+from mmdyn.text.fold import fold
+from mmdyn.text.maths import SET_OPEN, outside, spelled
+
+LONGEST = 2_000
+"""Answers longer than this many characters are compared as they are, not read as formulas or numbers."""
+
+_LONGEST_STRUCTURE, _DEEPEST = 600, 4
+_CIRCLED = re.compile(r"(?<=[\u2460-\u2473])\s*(?=[\u2460-\u2473])")
+_CHARGE = re.compile(r"\^?[({]?(\d{1,2})\s?([+-])[)}]?")
+_DECIMAL_COMMA = re.compile(r"([+-]?(?:0|\d{4,}|\d+(?=,(?:\d\d$|\d{4})))),(\d+)")
+_MATHS = re.compile(r"[和\d+*/!=<>≤≥≠^√π∞∈∪∅±|⦃\\,;、" + AND + OR + r"(\[]|\b[A-Za-z]-[A-Za-z]\b|空集")
+_CONDITION = re.compile(r"[\s,，(]*[a-z](?:\s*,\s*[a-z])?\s*∈[\s{]*[ZNRℤℕℝ][}_^*+{\s]*\)?$")
+_ABOUT = re.compile(r"(=.*|^[^=≈]*\d[^=≈]*)≈[^≈=]*$")
+
+
+def same(given: str, gold: str, match: Match = PLAIN) -> bool:
+    """Is `given` the answer `gold`?
+
+    Equal are: texts that `mmdyn.text.fold.fold` makes equal; numbers of one value, in units of one dimension (`match.tolerance`
+    is relative to gold's; without one an exact gold wants the exact number; a gold printed with decimals, three significant
+    digits or two decimals of which both count, also takes what rounds to it; one without finite decimals, such as 1/3 or √2,
+    what it rounds to); formulas of one value; `x = 4` and `4`; lists part by part; regions, equations, reactions and dates that
+    say the same. A part of a reply never counts for the whole, and several circled numbers (①③) are never one number (13).
+    Thread-safe; symbolic maths that needs more than arithmetic runs in other processes for a second at most.
+    """
+    return _same(given, gold, match, 0)
+
+
+def _same(given: str, gold: str, match: Match, depth: int) -> bool:
+    """`same` for answers at depth 0, and for parts of them, which are spelled and joined already."""
+    if max(len(given), len(gold)) > LONGEST:
+        return given.strip() == gold.strip()
+    given, gold = _CIRCLED.sub("、", given), _CIRCLED.sub("、", gold)
+    dates = read_date(given), read_date(gold)
+    if all(dates) or "decade" in dates[0] | dates[1]:
+        return dates[0] == dates[1]
+    numbers = read_quantity(given), read_quantity(gold)
+    if numbers[0] and numbers[1]:
+        return same_number(numbers[0], numbers[1], match)
+    left, right = (_folded(text) for text in (given, gold))
+    if left == right or not left or not right:
+        return bool(left) and left == right
+    if depth > _DEEPEST or max(len(given), len(gold)) > _LONGEST_STRUCTURE:
+        return False
+    return _same_meaning(given, gold, match, depth)
+
+
+def _folded(text: str) -> str:
+    """Charges with the sign before them (2+, as +2), decimal commas as points."""
+    text = fold(text)
+    charge, comma = _CHARGE.fullmatch(text), _DECIMAL_COMMA.fullmatch(text)
+    return f"{charge[2]}{charge[1]}" if charge else f"{comma[1]}.{comma[2]}" if comma else text
+
+
+def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
+    """Formulas and what is made of them: the first reading that both sides have decides."""
+    left, right = (unwrapped(text if depth else joined(spelled(text))) for text in (given, gold))
+    left, right = (ascending(_ABOUT.sub(r"\1", text).replace("≈", "=")) for text in (left, right))
+    if left == right or not left or not right or not (_MATHS.search(left) or _MATHS.search(right)):
+        return left == right and bool(left)
+    if not match.ordered:
+        left, right = left.replace("和", AND), right.replace("和", AND)
+
+    def inner(one: str, other: str, match: Match = PLAIN) -> bool:
+        return _same(one, other, match, depth + 1)
+
+    readings: tuple[Callable[[], bool | None], ...] = (
+        lambda: same_chemistry(given, gold),
+        lambda: same_region(read_region(left), read_region(right)) or None,
+        lambda: same_list(listed(left), listed(right), match, inner),
+        lambda: _same_named(left, right, match, inner),
+        lambda: same_relation(left, right),
+        lambda: _same_formula(left, right, match),
+        lambda: same_algebra(left, right),
+    )
+    return next((verdict for reading in readings if (verdict := reading()) is not None), False)
+
+
+def unwrapped(text: str) -> str:
+    """Without brackets around the whole of one value: (x + 1), not (1, 2)."""
+    while (inside := bracketed(text)) and inside[0] == "tuple" and len(parts_of(inside[1])) == 1:
+        text = inside[1]
+    return text
+
+
+def _same_named(left: str, right: str, match: Match, same: Same) -> bool | None:
+    """`x = 4` and `4`, whichever side names the symbol; `2 + 2 = 4` and `4`; two names must be the same name."""
+    says, meant = assigned(left), assigned(right)
+    if not (says or meant) or (not says and "=" in left) or (not meant and "=" in right):
+        return None
+    if says and meant and says[0] != meant[0] and says[0] and meant[0]:
+        return None  # y = x and x = y
+    bare = right if says else left
+    if not (says and meant) and len(outside(bare, f",;{AND}{OR}")) > 1 and SET_OPEN not in bare:
+        return None
+    return same(says[1] if says else left, meant[1] if meant else right, match)
+
+
+def _same_formula(left: str, right: str, match: Match) -> bool | None:
+    """Formulas by their values; those without symbols by their value and unit, within the tolerance or the rounding of numbers."""
+    given, gold = _CONDITION.sub("", left), _CONDITION.sub("", right)
+    numbers = read_value(given), read_value(gold)
+    if numbers[0] and numbers[1] and same_number(numbers[0], numbers[1], match):
+        return True
+    one, other = read_formula(given), read_formula(gold)
+    return agree(one.values, other.values) if one and other else None
+
+
+def match_blanks(given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match) -> tuple[bool, ...]:
+    """Which blanks are right: `accepted` has the accepted texts of each.
+
+    In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks make
+    none right, so that a list of guesses buys nothing.
+    """
+    if len(given) > len(accepted):
+        return (False,) * len(accepted)
+
+    def fits(text: str, texts: tuple[str, ...]) -> bool:
+        return bool(text) and any(same(text, gold, match) for gold in texts)
+
+    if match.ordered:
+        right = {at for at, (text, texts) in enumerate(zip(given, accepted, strict=False)) if fits(text, texts)}
+    else:
+        right = {at for _, at in partners([[fits(text, texts) for texts in accepted] for text in given])}
+    return tuple(at in right for at in range(len(accepted)))

@@ -1,0 +1,7 @@
+"""What a response answers: the one way into the readers of the five task types. No model is asked, nothing is guessed."""
+
+from mmdyn.scoring.extract._extract import extract
+from mmdyn.scoring.extract.extraction import Extraction
+from mmdyn.scoring.extract.response import Response
+
+__all__ = ["Extraction", "Response", "extract"]

@@ -1,0 +1,47 @@
+"""One response, read by the reader of its task type."""
+
+from __future__ import annotations
+
+from mmdyn.sample import Language, TaskType
+from mmdyn.scoring.extract.asked import Asked
+from mmdyn.scoring.extract.blanks import read_blanks
+from mmdyn.scoring.extract.choice import read_choice
+from mmdyn.scoring.extract.extraction import Extraction
+from mmdyn.scoring.extract.response import Response
+from mmdyn.scoring.extract.texts import read_open
+from mmdyn.scoring.extract.true_false import read_true_false
+
+_READERS = {
+    "single_choice": read_choice,
+    "multi_select": read_choice,
+    "true_false": read_true_false,
+    "fill_in_the_blank": read_blanks,
+    "open_ended": read_open,
+}
+
+
+def extract(
+    task_type: TaskType,
+    response: str,
+    *,
+    question: str = "",
+    labels: tuple[str, ...] = (),
+    option_texts: tuple[str, ...] = (),
+    language: Language = "en",
+    blanks: int = 1,
+    truncated: bool = False,
+) -> Extraction:
+    """Read the answer out of a response, in English and Chinese alike, whatever the question's language.
+
+    Args:
+        labels, option_texts: the options' (a choice needs labels; an option without a text has "").
+        question: tells whether the right or the wrong options are asked for, where a response only judges them.
+        language: decides only what an x alone means for a true/false question: wrong in Chinese, nothing in English.
+        blanks: how many blanks are to be filled.
+        truncated: the response was stopped at the length limit, so that only announced answers count.
+
+    Returns:
+        What was read, or why nothing was. Of responses longer than 20,000 characters the last 20,000 are read.
+    """
+    asked = Asked(task_type, question, labels, option_texts, language, blanks)
+    return _READERS[task_type](Response.of(response, truncated), asked)

@@ -1,0 +1,166 @@
+"""Where a response announces an answer: "Answer: …", "the answer is …", \\boxed{…}, 答案：…, 故选…; and whether it means it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.scoring.extract.response import Response
+from mmdyn.scoring.extract.tables import Phrase, Rows, pattern, phrases, words
+
+
+class Rank(IntEnum):
+    """How plainly an answer is announced. A lower rank does not supersede a higher one."""
+
+    CONCLUDED = 1
+    """so C; 所以B; Wait, actually C"""
+    SENTENCE = 2
+    """the answer is B; 故选B"""
+    SLOT = 3
+    """Answer: B; \\boxed{B}; 【答案】B"""
+
+
+class Announced(Struct, frozen=True, gc=False):
+    """A phrase from `start` to `end`, behind which the answer stands. `ends`: it counts only where its clause ends with a label."""
+
+    start: int
+    end: int
+    rank: Rank
+    rule: str
+    ends: bool = False
+
+
+Wanted = Literal["choice", "verdict", "text"]
+"""What a reader looks for: options, true or false, or texts."""
+
+_PLAIN = phrases(("announcements",), ("slot", "sentence"))
+_OWN: dict[Wanted, Rows] = {
+    "choice": phrases(("choosing",), ("slot", "sentence")),
+    "verdict": phrases(("judging",), ("slot", "sentence")),
+    "text": phrases(("filling",), ("slot", "sentence")),
+}
+"""Those of one kind of reader, which matter near the end, or where there is no other."""
+_FURTHER = phrases(("announcements", "choosing"), ("choose", "corrected", "concluded"))
+"""These matter only behind a plain one, or where there is none."""
+_RANKS = {
+    "slot": (Rank.SLOT, "slot", False),
+    "sentence": (Rank.SENTENCE, "sentence", False),
+    "choose": (Rank.SENTENCE, "sentence", True),
+    "corrected": (Rank.CONCLUDED, "corrected", True),
+    "concluded": (Rank.CONCLUDED, "concluded", True),
+}
+BOX = re.compile(r"\\f?box(?:ed)?\s{0,9}\{|####\s")
+_WORD = re.compile(r"[a-z']+")
+_BOUNDARIES = (". ", "! ", "? ", "。")
+(_HINTS_AT_SENTENCE, _SENTENCE), (_HINTS_AT_DENIAL, _DENIES) = words("unmeant.sentence"), words("unmeant.clause")
+_HINTS, (_, _AGAIN) = _HINTS_AT_SENTENCE | _HINTS_AT_DENIAL, words("unmeant.again")
+DENIED, _OPEN = pattern("unmeant.denied"), pattern("unmeant.behind")
+_CLOSING = re.compile(r"(?:[ \t]?\((?!or\b|and\b|also|maybe|perhaps|not\b|或|还|不)[^()\n]{2,40}\))?[)\]}】〕 \t]{0,9}")
+_QUOTATION = re.compile(
+    r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<![`\w])`[^`\n]+`(?!`)|(?<!\w)'[^'\n]*'(?!\w)|‘[^’\n]*’"
+)
+_QUOTES = "\"“«「『`'‘"
+_CLAUSE = re.compile(r"[,:;，、；]|\band\b")
+_LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST_FURTHER = 160, 40, 400, 60, 5
+
+
+def announcements(response: Response, wanted: Wanted) -> list[Announced]:
+    """Every announcement that is meant, in order (the last 60): none that is denied, supposed, quoted, or somebody else's.
+
+    Of a response of which the reasoning never ended only a slot in the last line.
+    """
+    low, found = response.low, dict[int, Announced]()
+    _add(found, response, _PLAIN, 0)
+    _add(found, response, _OWN[wanted], max(0, len(low) - _NEAR))
+    for box in BOX.finditer(low) if "box" in low or "####" in low else ():
+        rule = "slot" if box[0][0] == "#" else "boxed"
+        found[box.end()] = Announced(box.start(), box.end(), Rank.SLOT, rule)
+    if not found:
+        _add(found, response, _OWN[wanted], 0)
+    start = min(found, default=0)
+    if len(low) - start > _SHORTEST_FURTHER:
+        _add(found, response, _FURTHER, start)
+    if response.cut_off:
+        last, _ = response.last_line()
+        found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}
+    return sorted(found.values(), key=lambda announced: announced.start)[-_MOST:]
+
+
+def _add(found: dict[int, Announced], response: Response, phrases: Rows, start: int) -> None:
+    """Add what is announced and meant from a place on, by where its answer stands: a plainer phrase comes first, and stays."""
+    low, searched = response.low, response.low[start:]
+    for word in [word for word in phrases if word in searched]:
+        places = [place.start() for place in phrases[word][0].sought.finditer(low, start)][-_MOST:]
+        for phrase in phrases[word]:
+            for announced in _of_phrase(low, phrase, places):
+                if announced.end not in found and meant(response, announced.start):
+                    found[announced.end] = announced
+
+
+def _of_phrase(low: str, phrase: Phrase, places: list[int]) -> Iterator[Announced]:
+    """A phrase at those places of its word where it stands whole."""
+    endings, before = phrase.endings, phrase.before
+    for start in [place for place in places if low.endswith(endings, 0, place)] if endings else places:
+        match = phrase.pattern.match(low, start)
+        if match and (not before or before.search(low, max(0, start - _BEFORE), start)):
+            yield Announced(start, match.end(), *_RANKS[phrase.kind])
+
+
+def meant(response: Response, start: int) -> bool:
+    """Does the sentence up to a place say what follows for itself?
+
+    Not where it supposes ("if …"), tells what others think, gives a form, or where its last clause denies; a word such as
+    "but" or "so" begins what is said for oneself again. Not inside quotation marks either, unless the quotation is the line.
+    """
+    before = response.low[sentence_start(response.low, start) : start]
+    quick = before.isascii() and _HINTS.isdisjoint(_WORD.findall(before))
+    return (quick or not _of_others(before)) and not _quoted(response, start)
+
+
+def _of_others(before: str) -> bool:
+    since = max((word.end() for word in _AGAIN.finditer(before)), default=0)
+    clause = max((mark.end() for mark in _CLAUSE.finditer(before)), default=0)
+    return bool(_SENTENCE.search(before, since) or _DENIES.search(before, max(since, clause)))
+
+
+def sentence_start(low: str, at: int) -> int:
+    """Where the sentence begins that goes on at a place; a line that ends with a colon belongs to the next one."""
+    begin = max(0, at - _LONGEST_SENTENCE)
+    line = low.rfind("\n", begin, at)
+    while line > begin and low[begin:line].rstrip().endswith(":"):
+        line = low.rfind("\n", begin, line)
+    begin = max(begin, line + 1)
+    before = low[begin:at]
+    return begin + max([0, *(before.rfind(mark) + len(mark) for mark in _BOUNDARIES if mark in before)])
+
+
+def _quoted(response: Response, at: int) -> bool:
+    """Does a place stand inside a quotation that is a part of its line?"""
+    text = response.text
+    line = text.rfind("\n", 0, at) + 1
+    before = text[line:at]
+    if not any(mark in before for mark in _QUOTES):
+        return False
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    for quotation in _QUOTATION.finditer(text, line, end):
+        if quotation.start() <= at < quotation.end():
+            around = text[line : quotation.start()] + text[quotation.end() : end]
+            closes = text[quotation.end() : quotation.end() + 2].lstrip().startswith(":")
+            return bool(around.strip(" *.。`>-")) and not closes
+    return False
+
+
+def behind(response: Response, end: int) -> str:
+    """What is said right behind an answer: `denied`, `open` (asked, conditional, one of several), or nothing."""
+    low = response.low
+    closing = _CLOSING.match(low, end)
+    end = closing.end() if closing else end
+    spaced = low[end - 1 : end] == " "
+    if DENIED.match(low, end) or (spaced and DENIED.match(low, end - 1)):
+        return "denied"
+    return "open" if _OPEN.match(low, end) or (spaced and _OPEN.match(low, end - 1)) else ""

@@ -1,0 +1,170 @@
+"""Reads single-choice and multi-select answers by tiers: announced, alone, concluded, an option's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from mmdyn.scoring.extract.announcements import DENIED, Announced, Rank, announcements, behind, meant
+from mmdyn.scoring.extract.asked import Asked
+from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothing
+from mmdyn.scoring.extract.judged import judged
+from mmdyn.scoring.extract.labels import Labels, Picks, labels_of
+from mmdyn.scoring.extract.options import Options
+from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
+from mmdyn.scoring.extract.response import Response
+
+_Read = tuple[Picks, str] | Conflict | None
+
+_CONCLUDES = re.compile(r"[)\]}】\s]{0,6}(?:[.,;:。、!?]|$|\n|<|because|since|as\s(?:the|my)\b|is\sthe|选项|项)")
+_AT_END = re.compile(r"(?:\((?:option\s|choice\s)?|\b(?:option|choice)\s)([A-Z])\)?[\s.。]{0,9}$", re.IGNORECASE)
+_COPULA = re.compile(r"\b(?:is|are|was|were|equals)\s|是|为|等于|[=≈]")
+_FIRST = re.compile(r"[,;:!。]|\.(?!\d)|\s(?:because|since|as)\s|\n")
+_QUOTES = " \t\"'“”‘’「」『』《》*`:"
+_LONGEST_ALONE, _LONGEST_LINE = 60, 400
+
+
+def read_choice(response: Response, asked: Asked) -> Extraction:
+    """The labels that a response chooses, in the options' order: exactly one unless several may be right."""
+    several = asked.task_type == "multi_select"
+    reply = _Reply(response, labels_of(asked.labels), Options(asked.labels, asked.option_texts), several)
+    read = reply.announced()
+    if not read and not (response.cut_off or response.truncated):
+        read = reply.whole() or reply.line() or judged(response, reply.labels, asked) or reply.ending() or reply.said()
+    if not read:
+        return nothing(response)
+    if isinstance(read, Conflict) or reply.denied_later(read[0]) or taken_back(response, read[0].end):
+        return conflict()
+    picks, rule = read
+    fits = len(picks.labels) == 1 or (several and picks.labels)
+    return found(response, picks.labels, rule, picks.start, picks.end) if fits else conflict()
+
+
+class _Reply(Struct, frozen=True, gc=False):
+    """A response to a question with these labels and options. Each method is a way to read it."""
+
+    response: Response
+    labels: Labels
+    options: Options
+    several: bool
+
+    def announced(self) -> _Read:
+        """What the announcements that count say."""
+        candidates = map(self._candidate, announcements(self.response, "choice"))
+        last = resolve([each for each in candidates if each], self.response)
+        return (Picks(last.value or (), last.start, last.end), last.rule) if isinstance(last, Candidate) else last
+
+    def _candidate(self, phrase: Announced) -> Candidate[tuple[str, ...]] | None:
+        """What a phrase announces: labels, an option's text, or a value with its label in brackets."""
+        flat = self.response.flat
+        picks = self.labels.read(flat, phrase.end)
+        if picks:
+            said = behind(self.response, picks.end)
+            if said == "denied" or (phrase.ends and not _CONCLUDES.match(flat, picks.end)):
+                return None
+            if said == "open":
+                return Candidate(None, picks.start, picks.end, phrase.rank, phrase.rule, hedged=True)
+            picks = self._with_listed(picks) if phrase.rank > Rank.CONCLUDED else picks
+        elif phrase.rank > Rank.CONCLUDED:
+            start, end = content(self.response, phrase)
+            picks = self._by_text(start, end)
+            if not picks and phrase.rule == "slot" and flat[start:end].strip():
+                return Candidate(None, start, end, phrase.rank, phrase.rule)
+        if not picks:
+            return None
+        value = picks.labels or None
+        return Candidate(value, picks.start, picks.end, phrase.rank, phrase.rule, hedged=not value)
+
+    def _with_listed(self, picks: Picks) -> Picks:
+        """The labels, with those that stand in front of options' texts behind them; as they are where one is named twice."""
+        picked = [*picks.labels, *self.labels.listed(self.response.flat, picks.end)]
+        return Picks(self.labels.ordered(picked), picks.start, picks.end) if len(set(picked)) == len(picked) else picks
+
+    def _by_text(self, start: int, end: int) -> Picks | None:
+        """A stretch that is an option's text, a list of such texts, or ends with a label in brackets."""
+        text = self.response.text[start:end].strip(_QUOTES)
+        first = self.options.exact(_FIRST.split(text, maxsplit=1)[0].strip(_QUOTES))
+        label = self.options.exact(text) or (first if first and self._only(first, start, end) else None)
+        picked = (label,) if label else self.options.listed(text) if self.several else ()
+        bracket = None if picked else _AT_END.search(self.response.flat, start, end)
+        if bracket and bracket[1].upper() in self.labels.labels and meant(self.response, bracket.start()):
+            return Picks((bracket[1].upper(),), *bracket.span(1))
+        return Picks(picked, start, end) if picked else None
+
+    def whole(self) -> _Read:
+        """The whole response is a label, several, or an option's text."""
+        start, end = self.response.first_line()[0], len(self.response.flat.rstrip())
+        return self._bare(start, end, "alone")
+
+    def _bare(self, start: int, end: int, rule: str) -> _Read:
+        text = self.response.text[start:end].strip(_QUOTES)
+        picks = self.labels.alone(self.response.flat[start:end]) if end - start <= _LONGEST_ALONE else None
+        if picks:
+            return Picks(picks.labels, start + picks.start, start + picks.end), rule
+        if label := self.options.led(text):
+            return Picks((label,), start, end), rule
+        label = self.options.exact(text)
+        picked = (label,) if label else self.options.listed(text) if self.several else ()
+        return (Picks(picked, start, end), "option_text") if picked else None
+
+    def line(self) -> _Read:
+        """A line that is an option, first or last, or (several) all lines; nothing where other lines are options, too."""
+        flat, (last, end) = self.response.flat, self.response.last_line()
+        led = list(self._led_lines())
+        names = list(dict.fromkeys(self.labels.names[match["label"]] for match in led))
+        lines = [line for line in flat.split("\n") if line.strip()] if self.several else []
+        options = [line for line in lines if self.labels.alone(line) or self.options.led(line)]
+        if len(names) == len(led) == len(lines) == len(options) > 1:
+            return Picks(self.labels.ordered(names), led[0].start("label"), led[-1].end("label")), "line"
+        for match in (led[-1], led[0]) if len(names) == 1 else ():
+            edge = match.start() >= last or match.start() <= self.response.first_line()[0]
+            picks = self.labels.read(flat, match.start("label"))
+            if edge and picks and len(picks.labels) == 1 and not self.labels.listed(flat, match.end()):
+                return Picks((names[0],), *match.span("label")), "line"
+        before = flat[:last].rstrip().rpartition("\n")[2]
+        return None if self.labels.led.match(before) else self._bare(last, end, "line")
+
+    def _led_lines(self) -> Iterator[re.Match[str]]:
+        """The lines that begin with a label that is not called wrong there."""
+        start = 0
+        while start >= 0:
+            led = self.labels.led.match(self.response.flat, start)
+            if led and not behind(self.response, led.end("label")):
+                yield led
+            start = self.response.flat.find("\n", start) + 1 or -1
+
+    def ending(self) -> _Read:
+        """The last line ends with a label in brackets, or with "option C", and names no other."""
+        start, end = self.response.last_line()
+        label = _AT_END.search(self.response.flat, start, end)
+        if not label or label[1] not in self.labels.labels or not meant(self.response, label.start()):
+            return None
+        others = set(self.labels.mention.findall(self.response.flat, start, end)) - {label[1]}
+        alone = not self.response.flat[start : label.start()].strip()
+        return None if others or alone else (Picks((label[1],), *label.span(1)), "concluded")
+
+    def said(self) -> _Read:
+        """The last line ends by saying that something is an option's text, or the response opens with one, and names no other."""
+        text, (start, end) = self.response.text, self.response.last_line()
+        for copula in reversed(list(_COPULA.finditer(self.response.low, max(start, end - _LONGEST_LINE), end))[-2:]):
+            label = self.options.exact(text[copula.end() : end].strip(_QUOTES))
+            if label and meant(self.response, copula.end()) and self._only(label, start, end):
+                return Picks((label,), copula.end(), end), "said"
+        first = self.response.first_line()[0]
+        opening = _FIRST.search(text, first) if end - first <= _LONGEST_LINE else None
+        label = self.options.exact(text[first : opening.start()]) if opening else None
+        if label and opening and self._only(label, 0, end):
+            return Picks((label,), first, opening.start()), "said"
+        return None
+
+    def _only(self, label: str, start: int, end: int) -> bool:
+        """Is no other option's text in a stretch of the response?"""
+        return not self.options.mentioned(self.response.low[start:end]) - {label}
+
+    def denied_later(self, picks: Picks) -> bool:
+        """Is a label of the answer called wrong behind it: "D. …, so D is wrong"?"""
+        low, mentions = self.response.low, self.labels.mention.finditer(self.response.flat, picks.end)
+        denied = [each.start() for each in mentions if each[0] in picks.labels and DENIED.match(low, each.end())]
+        return any(meant(self.response, place) for place in denied)

@@ -1,0 +1,119 @@
+"""Option labels in a response: one, or several in any style (A, C and D; ACD; A、C)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from msgspec import Struct
+
+from mmdyn.scoring.extract.tables import pattern, words
+from mmdyn.text.normalise import clean
+
+_OPEN = r"[\s(\[{<'【〔:\\]{0,9}"
+_CLOSE = r"[\s)\]}>'】〕]{0,6}"
+_WORD, _AND, _OR = (pattern(f"labels.{name}").pattern for name in ("word", "and", "hedge"))
+_APART = r"(?![A-Za-z0-9À-ɏ_^]|['’][A-Za-z]|-[A-Za-z0-9]|\s?[=≈∩∪^×÷+]|\s[<>]\s|\.\s?e\.|点|组|级|型|班)"
+_ENDED = rf"(?={_CLOSE}(?:[.,;:。、!]|$|\n|<))"
+_GLOSS = r"(?:\s?\([^()\n]{2,40}\))?"
+_SEPARATOR = re.compile(
+    rf"{_CLOSE}{_GLOSS}\s{{0,3}}(?:(?:[,、;&]|(?=\())\s{{0,3}}(?:{_AND})?|{_AND}|\s{{1,3}}(?=[A-Z](?:[\s.。]|$)))"
+)
+_HEDGE = re.compile(rf"{_CLOSE}(?:,\s?)?(?:{_OR})")
+_NEXT_WORD = re.compile(r"[ \t]{1,3}([a-z']+)")
+_JOINS_A_LABEL, _ = words("labels.joins")
+
+
+class Picks(Struct, frozen=True, gc=False):
+    """The labels that stand from `start` to `end`, in the order of the options. Empty where they are hedged ("A or B")."""
+
+    labels: tuple[str, ...]
+    start: int
+    end: int
+
+
+class Labels:
+    """Reads the labels of one question. Single capital letters may be run together and, where nothing else fits, be small."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        self.labels = labels
+        self.names = {clean(label).strip(): label for label in labels if clean(label).strip()}
+        self.letters = all(len(label) == 1 and "A" <= label <= "Z" for label in labels)
+        names = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True))) or "(?!)"
+        one = rf"[{''.join(labels)}]{{1,{len(labels)}}}" if self.letters and labels else names
+        self._label = re.compile(rf"{_OPEN}(?i:{_WORD}){_OPEN}(?P<label>{one}){_APART}")
+        self._small = (
+            re.compile(rf"{_OPEN}(?i:{_WORD}){_OPEN}(?P<label>{one.lower()}){_ENDED}") if self.letters else None
+        )
+        self.mention = re.compile(rf"(?<![A-Za-z0-9À-ɏ_\\-])(?:{names}){_APART}")
+        self._before_text = re.compile(
+            rf"(?<![A-Za-z0-9])(?P<label>{names})[.:)、\]】]{{1,2}}\s{{0,3}}(?=\S)(?!(?:{names}){_APART})"
+        )
+        self.led = re.compile(
+            rf"[ \t\-•>#(\[【'+]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?i:{_WORD})(?P<label>{names})(?=[ \t)\]】'}}]{{0,3}}(?:[.:、。)\]】,]|$))",
+            re.MULTILINE,
+        )
+
+    def listed(self, flat: str, end: int) -> list[str]:
+        """The labels that stand in front of texts of their own behind a label: on its line, or one a line below it."""
+        line = flat.find("\n", end)
+        line = len(flat) if line < 0 else line
+        found = [match["label"] for match in self._before_text.finditer(flat, end, line)]
+        while line < len(flat) and (led := self.led.match(flat, line + 1)):
+            found.append(led["label"])
+            line = flat.find("\n", line + 1)
+            line = len(flat) if line < 0 else line
+        return [self.names[name] for name in found]
+
+    def read(self, flat: str, at: int) -> Picks | None:
+        """The list of labels that begins at a place; None where no label stands there."""
+        group = self._one(flat, at)
+        if group is None:
+            return None
+        start, end, picked, hedged = group.start, group.end, [*group.labels], False
+        while True:
+            hedge = _HEDGE.match(flat, end)
+            between = hedge or _SEPARATOR.match(flat, end)
+            group = self._one(flat, between.end()) if between else None
+            if group is None:
+                break
+            hedged, end = hedged or bool(hedge), group.end
+            picked += group.labels
+        return Picks(() if hedged else self.ordered([*dict.fromkeys(picked)]), start, end)
+
+    def alone(self, flat: str) -> Picks | None:
+        """The labels that a text is, as a whole, but for brackets, spaces and a full stop."""
+        found = self.read(flat, 0)
+        if found and not flat[found.end :].strip(" \t\n)]}>'】〕.。,;:、\\"):
+            return found
+        return None
+
+    def ordered(self, picked: list[str]) -> tuple[str, ...]:
+        """Labels in the order of the options."""
+        return tuple(sorted(picked, key=self.labels.index))
+
+    def _one(self, flat: str, at: int) -> Picks | None:
+        found = self._label.match(flat, at)
+        if found and self._is_word(flat, found):
+            found = None
+        if not found and self._small:
+            found = self._small.match(flat, at)
+            if found and list(found["label"]) != sorted(set(found["label"])):
+                return None
+        if not found:
+            return None
+        picked = tuple(found["label"].upper()) if self.letters else (self.names[found["label"]],)
+        return Picks(picked, found.start("label"), found.end())
+
+    def _is_word(self, flat: str, found: re.Match[str]) -> bool:
+        """The article A, the pronoun I, and capitals such as DC before a small word are no labels."""
+        if not self.letters or (found["label"] not in "AI" and len(found["label"]) == 1):
+            return False
+        following = _NEXT_WORD.match(flat, found.end())
+        return following is not None and following[1] not in _JOINS_A_LABEL
+
+
+@lru_cache(maxsize=256)
+def labels_of(labels: tuple[str, ...]) -> Labels:
+    """The reader of a question's labels."""
+    return Labels(labels)

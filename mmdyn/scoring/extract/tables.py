@@ -1,0 +1,88 @@
+"""The words by which replies announce, deny, suppose, quote and correct an answer: one TOML file a language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from msgspec import Struct
+
+LANGUAGES = ("en", "zh")
+
+Kind = Literal["slot", "sentence", "choose", "corrected", "concluded"]
+"""How plainly a phrase announces an answer; `choose` is a sentence that counts where its clause ends with a label."""
+
+
+class Phrase(Struct, frozen=True):
+    """An announcement: a `word` that is sought, and a pattern that must match from it on.
+
+    Before it must stand one of the `endings` (none: anything), and what the pattern `before` finds (None: anything).
+    """
+
+    word: str
+    sought: re.Pattern[str]
+    kind: Kind
+    pattern: re.Pattern[str]
+    endings: tuple[str, ...]
+    before: re.Pattern[str] | None
+
+
+Rows = dict[str, tuple[Phrase, ...]]
+"""Phrases by their words, the plainest first."""
+
+
+def pattern(name: str, flags: int = 0) -> re.Pattern[str]:
+    """What finds the pattern of a name, such as `value.reason`, of any language. Without flags texts are lower case."""
+    return re.compile("|".join(f"(?:{_entry(table, name)})" for table in _tables()), flags)
+
+
+def words(name: str) -> tuple[frozenset[str], re.Pattern[str]]:
+    """The English words of a name, and what finds these as whole words, and Chinese ones anywhere."""
+    english, chinese = (_entry(table, name).split() for table in _tables())
+    return frozenset(english), re.compile(rf"(?<![a-z'])(?:{'|'.join(english)})(?![a-z'])|{'|'.join(chinese)}")
+
+
+def verdicts() -> dict[str, bool]:
+    """The words for true and for false."""
+    named = {"true_false.true": True, "true_false.false": False}
+    return {word: truth for name, truth in named.items() for table in _tables() for word in _entry(table, name).split()}
+
+
+def phrases(parts: tuple[str, ...], kinds: tuple[Kind, ...]) -> Rows:
+    """The phrases of some kinds in some parts of the tables."""
+    read = [_phrase(row, table["parts"]) for table in _tables() for part in parts for row in table[part]]
+    some = [phrase for kind in kinds for phrase in read if phrase.kind == kind]
+    known = dict.fromkeys(phrase.word for phrase in some)
+    return {word: tuple(phrase for phrase in some if phrase.word == word) for word in known}
+
+
+@cache
+def _tables() -> tuple[dict[str, Any], ...]:
+    folder = files(__package__)
+    return tuple(tomllib.loads(folder.joinpath(f"{name}.toml").read_text(encoding="utf-8")) for name in LANGUAGES)
+
+
+def _entry(table: dict[str, Any], name: str) -> str:
+    section, _, key = name.partition(".")
+    return str(table[section][key])
+
+
+def _phrase(row: list[Any], parts: dict[str, str]) -> Phrase:
+    word, kind, behind, before = row
+    for name, part in parts.items():
+        behind = behind.replace(f"{{{name}}}", part)
+    edge = r"(?![a-z])" if word.isascii() and word[-1].isalpha() and behind[:1] not in "s(" else ""
+    looks_back = before if before[:3] == "(?<" else r"(?<![a-z0-9])" if word.isascii() else ""
+    endings = tuple(before) if isinstance(before, list) else ()
+    searched = re.compile(before) if before and not endings and before[:3] != "(?<" else None
+    return Phrase(
+        word,
+        re.compile(re.escape(word)),
+        kind,
+        re.compile(looks_back + re.escape(word) + edge + behind),
+        endings,
+        searched,
+    )

@@ -1,1 +1,0 @@
-"""Readers of the answers of each task type: what a response says, where, and by which rule."""

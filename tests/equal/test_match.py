@@ -1,0 +1,116 @@
+"""Blanks against accepted texts, tolerances, units and rounding."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmdyn.equal import match_blanks, same
+from mmdyn.sample import Match
+
+
+def test_blanks_in_order() -> None:
+    accepted = (("4", "four"), ("5",))
+    assert match_blanks(("4", "5"), accepted, Match()) == (True, True)
+    assert match_blanks(("Four", "6"), accepted, Match()) == (True, False)
+    assert match_blanks(("5", "4"), accepted, Match()) == (False, False)
+    assert match_blanks(("4",), accepted, Match()) == (True, False)
+    assert match_blanks(("", "5"), accepted, Match()) == (False, True)
+    assert match_blanks((), accepted, Match()) == (False, False)
+
+
+def test_blanks_in_any_order_are_matched_at_their_best() -> None:
+    any_order = Match(ordered=False)
+    assert match_blanks(("5", "4"), (("4",), ("5",)), any_order) == (True, True)
+    assert match_blanks(("4", "4"), (("4",), ("5",)), any_order) == (True, False)
+    assert match_blanks(("a", "b"), (("a", "b"), ("a",)), any_order) == (True, True)
+    assert match_blanks(("b",), (("a", "b"), ("a",)), any_order) == (True, False)
+    assert match_blanks((), (("a",),), any_order) == (False,)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_more_answers_than_blanks_buy_nothing(ordered: bool) -> None:
+    assert match_blanks(("4", "5", "6"), (("4",), ("5",)), Match(ordered=ordered)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "gold", "tolerance", "equal"),
+    [
+        ("101", "100", 0.01, True),
+        ("102", "100", 0.01, False),
+        ("-101", "-100", 0.01, True),
+        ("3.1", "3.14", 0.02, True),
+        ("3.14159", "3.14", 0.0, False),
+        ("0", "0", 0.1, True),
+        ("0.1", "0", 0.1, False),
+    ],
+)
+def test_a_tolerance_is_relative_to_the_gold(given: str, gold: str, tolerance: float, equal: bool) -> None:
+    assert same(given, gold, Match(tolerance=tolerance)) is equal
+
+
+@pytest.mark.parametrize(
+    ("given", "gold", "equal"),
+    [
+        ("3.14159", "3.14", True),
+        ("3.145", "3.14", True),
+        ("3.1451", "3.14", False),
+        ("12.46", "12.5", True),
+        ("0.667", "0.67", True),
+        ("2.47", "2.5", False),
+        ("0.046", "0.05", False),
+        ("5.3", "5", False),
+        ("0.333", "1/3", True),
+        ("0.33", "1/3", True),
+        ("0.3", "1/3", False),
+        ("0.34", "1/3", False),
+        ("0.499", "1/2", False),
+        ("1.50e3", "1500", True),
+        ("1499", "1.50e3", True),
+        ("1494", "1.50e3", False),
+    ],
+)
+def test_rounding_follows_the_printed_digits(given: str, gold: str, equal: bool) -> None:
+    assert same(given, gold) is equal
+
+
+def test_units() -> None:
+    assert same("5 cm", "5", Match(unit="cm"))
+    assert same("5", "5", Match(unit="cm"))
+    assert not same("5 m", "5", Match(unit="cm"))
+    assert same("28", "28%")
+    assert same("28", "0.28", Match(unit="%")) is False
+    assert same("28%", "0.28")
+    assert same("5 厘米", "5 centimetres")
+
+
+def test_lists() -> None:
+    assert same("1, 3", "1 和 3")
+    assert same("1 and 3", "1、3")
+    assert not same("3, 1", "1 和 3")
+    assert same("{3, 1}", "{1, 3}")
+    assert same("(1, x=2)", "(1, 2)")
+    assert same("3和1", "1 和 3")
+    assert same("(1, 2)", "1, 2") and same("1, 2", "(1, 2)")
+    assert not same("(2, 1)", "1, 2") and not same("[1, 2]", "1, 2")
+
+
+def test_long_answers_are_compared_as_they_are() -> None:
+    text = "word " * 1000
+    assert same(text, text + "\n")
+    assert not same(text, text.title())
+
+
+def test_deep_and_wide_nesting_ends() -> None:
+    assert not same("(" * 900 + "1,2" + ")" * 900, "(1,2)")
+    assert not same("≈" * 1900, "≈" * 1800)
+    assert not same("{" + ",".join("1" * 400) + "}", "{" + ",".join("2" * 400) + "}")
+    assert not same("\\frac{" * 300, "1")
+
+
+@pytest.mark.parametrize(("given", "gold"), [("34", "③④"), ("③④", "34"), ("①③", "①④"), ("①③④", "①③"), ("13", "①③")])
+def test_circled_numbers_are_not_digits_of_one_number(given: str, gold: str) -> None:
+    assert not same(given, gold)
+
+
+def test_circled_numbers_are_themselves() -> None:
+    assert same("①③", "①③") and same("①、③", "①③") and same("① 和 ③", "①③") and same("3", "③")
