@@ -55,6 +55,13 @@ class Number(Struct, frozen=True):
     unit: str = ""
 
 
+_ANOTHER_NUMBER = re.compile(
+    r"(?:squared|cubed|factorial|halves|thirds|fifths|tenths?|hundredths?|inverse|negative|below|above|rejected|excluded)\b|的|次方|以[上下]|/$",
+    re.IGNORECASE,
+)
+"""Behind a number, and no unit: it makes another number of it, or a bound (5 squared, 5的倍数)."""
+
+
 def read_number(text: str) -> Number | None:
     """The number that a text is, as a whole, apart from an "about", a currency sign and a unit; else None.
 
@@ -145,6 +152,8 @@ def _with_rest(number: Number, rest: str) -> Number | None:
     if _ATTACHED.match(rest) and not (known_unit(rest) or measure(rest)):
         return None  # 2mgh is a product
     rest = rest.strip()
+    if _ANOTHER_NUMBER.match(rest):
+        return None
     return in_unit(number, rest) if unit(rest) else None
 
 

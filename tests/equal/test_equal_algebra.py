@@ -49,7 +49,9 @@ def test_a_hostile_formula_costs_a_second_once() -> None:
 
 
 def workers() -> list[int]:
-    shown = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], capture_output=True, text=True)
+    shown = subprocess.run(
+        ["ps", "-ww", "--ppid", str(os.getpid()), "-o", "pid=,args="], capture_output=True, text=True
+    )
     return [int(line.split()[0]) for line in shown.stdout.splitlines() if "_algebra_worker" in line]
 
 
@@ -91,7 +93,7 @@ def test_processes_even_daemons_have_their_own_workers(method: str) -> None:
 def test_workers_end_with_their_parent_and_what_is_no_calculus_starts_none() -> None:
     code = (
         "import subprocess, os, sys; from mmdyn.equal import same\n"
-        "def count(): return subprocess.run(['ps', '--ppid', str(os.getpid()), '-o', 'args='], capture_output=True, text=True).stdout.count('_algebra_worker')\n"
+        "def count(): return subprocess.run(['ps', '-ww', '--ppid', str(os.getpid()), '-o', 'args='], capture_output=True, text=True).stdout.count('_algebra_worker')\n"
         "same('(x+1)^2', 'x^2'); same('the sum', 'a sum'); same('the \\\\sum of them', '\\\\int')\n"
         "print(count(), 'sympy' in sys.modules, same('\\\\int_0^1 5x dx', '\\\\frac{5}{2}'), count())"
     )
@@ -105,5 +107,5 @@ def test_workers_end_with_their_parent_and_what_is_no_calculus_starts_none() -> 
 
 
 def every_worker() -> list[str]:
-    shown = subprocess.run(["ps", "-e", "-o", "stat=,args="], capture_output=True, text=True)
+    shown = subprocess.run(["ps", "-ww", "-e", "-o", "stat=,args="], capture_output=True, text=True)
     return [line for line in shown.stdout.splitlines() if "_algebra_worker" in line and line.strip()[0] != "Z"]

@@ -59,13 +59,16 @@ _BOUNDARIES = (". ", "! ", "? ", "。")
 (_HINTS_AT_SENTENCE, _SENTENCE), (_HINTS_AT_DENIAL, _DENIES) = words("unmeant.sentence"), words("unmeant.clause")
 _HINTS, (_, _AGAIN) = _HINTS_AT_SENTENCE | _HINTS_AT_DENIAL, words("unmeant.again")
 DENIED, _OPEN = pattern("unmeant.denied"), pattern("unmeant.behind")
-_CLOSING = re.compile(r"(?:[ \t]?\((?!or\b|and\b|also|maybe|perhaps|not\b|或|还|不)[^()\n]{2,40}\))?[)\]}】〕 \t]{0,9}")
+_GLOSS = (
+    r"[ \t]?\((?!or\b|and\b|also|maybe|perhaps|not\b|in|wrong|false|elim|excl|rej|disc|[或还不错排])[^()\n]{2,40}\)"
+)
+_CLOSING = re.compile(rf"(?:{_GLOSS})?[)\]}}】〕 \t]{{0,9}}")
 _QUOTATION = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<![`\w])`[^`\n]+`(?!`)|(?<!\w)'[^'\n]*'(?!\w)|‘[^’\n]*’"
 )
 _QUOTES = "\"“«「『`'‘"
 _CLAUSE = re.compile(r"[,:;，、；]|\band\b")
-_LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST_FURTHER = 160, 40, 400, 60, 5
+_LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST = 160, 40, 400, 60
 
 
 def announcements(response: Response, wanted: Wanted) -> list[Announced]:
@@ -81,9 +84,7 @@ def announcements(response: Response, wanted: Wanted) -> list[Announced]:
         found[box.end()] = Announced(box.start(), box.end(), Rank.SLOT, rule)
     if not found:
         _add(found, response, _OWN[wanted], 0)
-    start = min(found, default=0)
-    if len(low) - start > _SHORTEST_FURTHER:
-        _add(found, response, _FURTHER, start)
+    _add(found, response, _FURTHER, min(found, default=0))
     if response.cut_off:
         last, _ = response.last_line()
         found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}

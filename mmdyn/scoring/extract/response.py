@@ -23,6 +23,7 @@ _WRAPPERS = {
         r"|(?:bf|rm|displaystyle|quad|left|right)(?![a-z])|[,;!() ])"
     ),
     "_": re.compile("__"),
+    "~": re.compile(r"~~[^~\n]{1,200}~~"),
 }
 """What wraps other text, by the character that it begins with."""
 _COURTESY = re.compile(rf"\W{{0,4}}(?:{pattern('response.courtesy').pattern})")

@@ -55,7 +55,7 @@ def _opening(response: Response, asked: Asked) -> list[Candidate[bool]]:
     for start, end in {response.first_line(), response.last_line()}:
         line = response.flat[start:end]
         at = start + len(line) - len(line.lstrip(" #>-.)("))
-        verdict = _verdict(response, at, Rank.SENTENCE, rule, True, asked.language == "zh" and whole == line.strip())
+        verdict = _verdict(response, at, Rank.CONCLUDED, rule, True, asked.language == "zh" and whole == line.strip())
         if verdict and (start == response.first_line()[0] or not response.flat[verdict.end : end].strip(" .。!)】]")):
             read.append(verdict)
     return read

@@ -12,9 +12,7 @@ _OPENERS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"), ("**", "**
 _REASON = re.compile(rf"\s*[(（]?(?:{pattern('value.reason').pattern})", re.IGNORECASE)
 """What follows an answer and is none: why it is so, and what it is not."""
 HEDGED = pattern("value.hedged")
-_COPULA, _IS = (
-    re.compile(rf"(?:{pattern(name).pattern})\s{{0,3}}", re.IGNORECASE) for name in ("value.copula", "value.is")
-)
+_COPULA, _IS = (re.compile(rf"(?:{pattern(f'value.{name}').pattern})\s{{0,3}}", re.I) for name in ("copula", "is"))
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*[\s.。!]*$")
 _FEW = pattern("value.few", re.IGNORECASE)
 _WORD, _SENTENCES = re.compile(r"[^\W_]"), re.compile(r"[.!?]\s|[。；]")
@@ -65,8 +63,7 @@ def last_value(text: str, start: int, end: int) -> tuple[int, int] | None:
         return tidy(text, *bold.span(1))
     for copula in list(_COPULA.finditer(text, start, end))[: -_LAST_COPULAS - 1 : -1]:
         place = tidy(text, copula.end(), before_reason(text, copula.end(), end))
-        if read_number(text[slice(*place)]) and not HEDGED.search(
-            text[max(start, copula.start() - _BEFORE) : end].lower()
-        ):
+        doubted = text[max(start, copula.start() - _BEFORE) : end].lower()
+        if read_number(text[slice(*place)]) and not HEDGED.search(doubted):
             return place
     return None
