@@ -68,7 +68,7 @@ _QUOTATION = re.compile(
 )
 _QUOTES = "\"“«「『`'‘"
 _CLAUSE = re.compile(r"[,:;，、；]|\band\b")
-_LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST = 160, 40, 400, 60
+_LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST = 160, 40, 400, 60, 8
 
 
 def announcements(response: Response, wanted: Wanted) -> list[Announced]:
@@ -79,12 +79,13 @@ def announcements(response: Response, wanted: Wanted) -> list[Announced]:
     low, found = response.low, dict[int, Announced]()
     _add(found, response, _PLAIN, 0)
     _add(found, response, _OWN[wanted], max(0, len(low) - _NEAR))
-    for box in BOX.finditer(low) if "box" in low or "####" in low else ():
+    for box in BOX.finditer(low) if ("\\" in low and "box" in low) or "####" in low else ():
         rule = "slot" if box[0][0] == "#" else "boxed"
         found[box.end()] = Announced(box.start(), box.end(), Rank.SLOT, rule)
     if not found:
         _add(found, response, _OWN[wanted], 0)
-    _add(found, response, _FURTHER, min(found, default=0))
+    if not found or min(found) < len(low) - _SHORTEST:
+        _add(found, response, _FURTHER, min(found, default=0))
     if response.cut_off:
         last, _ = response.last_line()
         found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}

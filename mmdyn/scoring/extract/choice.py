@@ -13,7 +13,7 @@ from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothin
 from mmdyn.scoring.extract.judged import judged
 from mmdyn.scoring.extract.labels import Labels, Picks, labels_of
 from mmdyn.scoring.extract.options import Options
-from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
+from mmdyn.scoring.extract.resolve import ENDS, Candidate, Conflict, content, resolve, taken_back
 from mmdyn.scoring.extract.response import Response
 
 _Read = tuple[Picks, str] | Conflict | None
@@ -35,7 +35,7 @@ def read_choice(response: Response, asked: Asked) -> Extraction:
         read = reply.whole() or reply.line() or judged(response, reply.labels, asked) or reply.ending() or reply.said()
     if not read:
         return nothing(response)
-    if isinstance(read, Conflict) or reply.denied_later(read[0]) or taken_back(response, read[0].end):
+    if isinstance(read, Conflict) or reply.taken_back(read[0]):
         return conflict()
     picks, rule = read
     fits = len(picks.labels) == 1 or (several and picks.labels)
@@ -60,6 +60,8 @@ class _Reply(Struct, frozen=True, gc=False):
         """What a phrase announces: labels, an option's text, or a value with its label in brackets."""
         flat = self.response.flat
         picks = self.labels.read(flat, phrase.end)
+        if picks and picks.labels and not flat[picks.end :].strip(ENDS):
+            return Candidate(picks.labels, picks.start, picks.end, phrase.rank, phrase.rule)
         if picks:
             said = behind(self.response, picks.end)
             if said == "denied" or (phrase.ends and not _CONCLUDES.match(flat, picks.end)):
@@ -163,8 +165,8 @@ class _Reply(Struct, frozen=True, gc=False):
         """Is no other option's text in a stretch of the response?"""
         return not self.options.mentioned(self.response.low[start:end]) - {label}
 
-    def denied_later(self, picks: Picks) -> bool:
-        """Is a label of the answer called wrong behind it: "D. …, so D is wrong"?"""
+    def taken_back(self, picks: Picks) -> bool:
+        """Is the answer taken back behind it, or a label of it called wrong: "D. …, so D is wrong"?"""
         low, mentions = self.response.low, self.labels.mention.finditer(self.response.flat, picks.end)
         denied = [each.start() for each in mentions if each[0] in picks.labels and DENIED.match(low, each.end())]
-        return any(meant(self.response, place) for place in denied)
+        return any(meant(self.response, place) for place in denied) or taken_back(self.response, picks.end)

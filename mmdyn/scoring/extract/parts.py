@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from mmdyn.scoring.extract.tables import pattern
@@ -18,6 +17,7 @@ _RUN = re.compile(r"^\W{0,3}(?:\d{1,3}\s?[-~–—至]\s?\d{1,3}[.:、]?\s{0,3})
 _NAMES = ("mark", "joins", "and", "behind", "lead", "says", "explained")
 _MARK, _JOINS, _AND, _BEHIND, _LEAD, _SAYS, _EXPLAINED = (pattern(f"list.{name}", re.I | re.M) for name in _NAMES)
 _SET_OFF = re.compile(r"\*\*([^*\n:：]{1,80})\*\*")
+_VALUE = re.compile(r"[\[,:]\s*(?:\"([^\"\n]{1,120})\"(?!\s*:)|(-?\d[\d.]*)(?=\s*[,\]}]))")
 _EMPTY = re.compile(r"_{2,}|^(?:[\s_()\[\]【】]*|n/a)$", re.IGNORECASE)
 
 
@@ -32,19 +32,10 @@ def parts_of(text: str, wanted: int) -> tuple[tuple[str, ...], str]:
 
 
 def _json(text: str, wanted: int) -> tuple[str, ...]:
-    """A JSON list, or the values of an object."""
-    text = re.sub(r"^(?:```)?(?:json)?\s*", "", text.strip())
-    if text[:1] not in ("[", "{"):
-        return ()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return ()
-    if isinstance(value, dict):
-        lists = [each for each in value.values() if isinstance(each, list)]
-        value = lists[0] if len(lists) == 1 else list(value.values())
-    plain = isinstance(value, list) and all(isinstance(each, str | int | float) for each in value)
-    return tuple(_tidy(str(each)) for each in value) if plain else ()
+    """The values of a JSON list, or those behind the keys of an object."""
+    text = text.strip().removeprefix("```json").strip("` \n")
+    whole = text[:1] in ("[", "{") and text[-1:] in ("]", "}")
+    return tuple(found[1] or found[2] for found in _VALUE.finditer(text)) if whole else ()
 
 
 def _numbered(text: str, wanted: int) -> tuple[str, ...]:

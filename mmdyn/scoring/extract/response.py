@@ -99,6 +99,8 @@ class Response(Struct, frozen=True, gc=False):
 
 
 def _behind_thinking(response: str) -> tuple[int, bool]:
+    if "<" not in response and "◁" not in response:
+        return 0, False
     last: re.Match[str] | None = None
     for opens, trace in _THINKING:
         for tag in deque(trace.finditer(response), maxlen=1) if opens in response else ():
