@@ -16,6 +16,7 @@ from mmdyn.scoring.extract.tables import pattern
 T = TypeVar("T")
 
 LONGEST, ENDS = 2_000, " \n.。)]}】"
+"""How far an announced answer is read; what may stand behind it and says nothing."""
 BETWEEN, BACK = pattern("correction.between"), pattern("correction.back")
 _SENTENCE_END = re.compile(r"[.?](?=\s+[A-Z\u4e00-\u9fff])|。|\?(?!\d)|\n|<[/|]?[A-Za-z_]{1,20}\|?>")
 _BRACE = re.compile(r"(?<!\\)[{}]")

@@ -70,10 +70,11 @@ def _entry(table: dict[str, Any], name: str) -> str:
     return str(table[section][key])
 
 
-def _phrase(row: list[Any], parts: dict[str, str]) -> Phrase:
+def _phrase(row: list[Any], parts: dict[str, Any]) -> Phrase:
     word, kind, behind, before = row
     for name, part in parts.items():
-        behind = behind.replace(f"{{{name}}}", part)
+        before = part if before == f"{{{name}}}" else before
+        behind = behind.replace(f"{{{name}}}", str(part))
     edge = r"(?![a-z])" if word.isascii() and word[-1].isalpha() and behind[:1] not in "s(" else ""
     looks_back = before if before[:3] == "(?<" else r"(?<![a-z0-9])" if word.isascii() else ""
     endings = tuple(before) if isinstance(before, list) else ()

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from mmdyn.equal import same
-
 EQUAL = [
     ("\\{2,1\\}", "｛x|x=1或x=2｝"),
     ("5", "a_{n-1}=5"),
@@ -82,13 +78,3 @@ UNEQUAL = [
     ("1912年1月1日", "1912年"),
     ("1066 BC", "1066"),
 ]
-
-
-@pytest.mark.parametrize(("given", "gold"), EQUAL)
-def test_equal(given: str, gold: str) -> None:
-    assert same(given, gold) and same(gold, given)
-
-
-@pytest.mark.parametrize(("given", "gold"), UNEQUAL)
-def test_unequal(given: str, gold: str) -> None:
-    assert not same(given, gold) and not same(gold, given)
