@@ -22,6 +22,8 @@ _LOOKALIKE = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00a0\u0130\u24b6-\u24e9\u3000\uff01-\uff5e\ud800-\udfff\U0001d400-\U0001d7ff"
 )
 _UNSEEN, _ODD = re.compile(f"[{_INVISIBLE}]"), re.compile(f"[{_INVISIBLE}{_LOOKALIKE}]")
+_ORDINARY = re.compile(r"[\n -~\u3001-\u30ff\u4e00-\u9fff]*+")
+"""Most Chinese texts are of these alone, and to see that is quicker than to look for the odd ones."""
 _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), " ")
 
 _SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
@@ -61,7 +63,7 @@ def visible(text: str) -> tuple[str, list[int]]:
         return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
     for char in _FREQUENT:
         text = text.replace(char, _VISIBLE[char])
-    if not _ODD.search(text):  # so it is in most Chinese texts
+    if _ORDINARY.fullmatch(text) or not _ODD.search(text):
         return text, []
     odd, gaps = set(_ODD.findall(text)), list[int]()
     if any(map(_UNSEEN.match, odd)):

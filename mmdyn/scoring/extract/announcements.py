@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator
 from enum import IntEnum
 from typing import Literal
 
@@ -55,7 +55,6 @@ _RANKS = {
 }
 BOX = re.compile(r"\\f?box(?:ed)?\s{0,9}\{|####\s")
 _WORD = re.compile(r"[a-z']+")
-_BOUNDARIES = (". ", "! ", "? ", "。")
 (_HINTS_AT_SENTENCE, _SENTENCE), (_HINTS_AT_DENIAL, _DENIES) = words("unmeant.sentence"), words("unmeant.clause")
 _HINTS, (_, _AGAIN) = _HINTS_AT_SENTENCE | _HINTS_AT_DENIAL, words("unmeant.again")
 DENIED, _OPEN = pattern("unmeant.denied"), pattern("unmeant.behind")
@@ -66,8 +65,9 @@ _CLOSING = re.compile(rf"(?:{_GLOSS})?[)\]}}】〕 \t]{{0,9}}")
 _QUOTATION = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<![`\w])`[^`\n]+`(?!`)|(?<!\w)'[^'\n]*'(?!\w)|‘[^’\n]*’"
 )
-_QUOTES = "\"“«「『`'‘"
+_OPENS_QUOTATION = re.compile("[\"“«「『`'‘]")
 _CLAUSE = re.compile(r"[,:;，、；]|\band\b")
+_START = operator.attrgetter("start")
 _LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST = 160, 40, 400, 60, 8
 
 
@@ -89,27 +89,28 @@ def announcements(response: Response, wanted: Wanted) -> list[Announced]:
     if response.cut_off:
         last, _ = response.last_line()
         found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}
-    return sorted(found.values(), key=lambda announced: announced.start)[-_MOST:]
+    return sorted(found.values(), key=_START)[-_MOST:]
 
 
 def _add(found: dict[int, Announced], response: Response, phrases: Rows, start: int) -> None:
     """Add what is announced and meant from a place on, by where its answer stands: a plainer phrase comes first, and stays."""
     low, searched = response.low, response.low[start:]
-    for word in [word for word in phrases if word in searched]:
-        places = [place.start() for place in phrases[word][0].sought.finditer(low, start)][-_MOST:]
-        for phrase in phrases[word]:
-            for announced in _of_phrase(low, phrase, places):
-                if announced.end not in found and meant(response, announced.start):
-                    found[announced.end] = announced
+    for word in phrases:
+        if word in searched:
+            places = [place.start() for place in phrases[word][0].sought.finditer(low, start)][-_MOST:]
+            for phrase in phrases[word]:
+                _add_phrase(found, response, phrase, places)
 
 
-def _of_phrase(low: str, phrase: Phrase, places: list[int]) -> Iterator[Announced]:
-    """A phrase at those places of its word where it stands whole."""
-    endings, before = phrase.endings, phrase.before
-    for start in [place for place in places if low.endswith(endings, 0, place)] if endings else places:
-        match = phrase.pattern.match(low, start)
-        if match and (not before or before.search(low, max(0, start - _BEFORE), start)):
-            yield Announced(start, match.end(), *_RANKS[phrase.kind])
+def _add_phrase(found: dict[int, Announced], response: Response, phrase: Phrase, places: list[int]) -> None:
+    """Add a phrase at those places of its word where it stands whole."""
+    low, endings, before = response.low, phrase.endings, phrase.before
+    for start in places:
+        whole = phrase.pattern.match(low, start) if not endings or low.endswith(endings, 0, start) else None
+        if not whole or (before and not before.search(low, max(0, start - _BEFORE), start)):
+            continue
+        if whole.end() not in found and meant(response, start):
+            found[whole.end()] = Announced(start, whole.end(), *_RANKS[phrase.kind])
 
 
 def meant(response: Response, start: int) -> bool:
@@ -136,16 +137,15 @@ def sentence_start(low: str, at: int) -> int:
     while line > begin and low[begin:line].rstrip().endswith(":"):
         line = low.rfind("\n", begin, line)
     begin = max(begin, line + 1)
-    before = low[begin:at]
-    return begin + max([0, *(before.rfind(mark) + len(mark) for mark in _BOUNDARIES if mark in before)])
+    spaced = max(low.rfind(". ", begin, at), low.rfind("! ", begin, at), low.rfind("? ", begin, at))
+    return max(begin, spaced + 2 if spaced >= 0 else 0, low.rfind("。", begin, at) + 1)
 
 
 def _quoted(response: Response, at: int) -> bool:
     """Does a place stand inside a quotation that is a part of its line?"""
     text = response.text
     line = text.rfind("\n", 0, at) + 1
-    before = text[line:at]
-    if not any(mark in before for mark in _QUOTES):
+    if not _OPENS_QUOTATION.search(text, line, at):
         return False
     end = text.find("\n", at)
     end = len(text) if end < 0 else end

@@ -13,7 +13,7 @@ from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothin
 from mmdyn.scoring.extract.judged import judged
 from mmdyn.scoring.extract.labels import Labels, Picks, labels_of
 from mmdyn.scoring.extract.options import Options
-from mmdyn.scoring.extract.resolve import ENDS, Candidate, Conflict, content, resolve, taken_back
+from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
 from mmdyn.scoring.extract.response import Response
 
 _Read = tuple[Picks, str] | Conflict | None
@@ -52,7 +52,7 @@ class _Reply(Struct, frozen=True, gc=False):
 
     def announced(self) -> _Read:
         """What the announcements that count say."""
-        candidates = map(self._candidate, announcements(self.response, "choice"))
+        candidates = [self._candidate(phrase) for phrase in announcements(self.response, "choice")]
         last = resolve([each for each in candidates if each], self.response)
         return (Picks(last.value or (), last.start, last.end), last.rule) if isinstance(last, Candidate) else last
 
@@ -60,7 +60,7 @@ class _Reply(Struct, frozen=True, gc=False):
         """What a phrase announces: labels, an option's text, or a value with its label in brackets."""
         flat = self.response.flat
         picks = self.labels.read(flat, phrase.end)
-        if picks and picks.labels and not flat[picks.end :].strip(ENDS):
+        if picks and picks.labels and self.response.ends(picks.end):
             return Candidate(picks.labels, picks.start, picks.end, phrase.rank, phrase.rule)
         if picks:
             said = behind(self.response, picks.end)
@@ -167,6 +167,8 @@ class _Reply(Struct, frozen=True, gc=False):
 
     def taken_back(self, picks: Picks) -> bool:
         """Is the answer taken back behind it, or a label of it called wrong: "D. …, so D is wrong"?"""
+        if self.response.ends(picks.end):
+            return False
         low, mentions = self.response.low, self.labels.mention.finditer(self.response.flat, picks.end)
         denied = [each.start() for each in mentions if each[0] in picks.labels and DENIED.match(low, each.end())]
         return any(meant(self.response, place) for place in denied) or taken_back(self.response, picks.end)

@@ -17,7 +17,7 @@ CONFIDENCE = {
 """By rule, in [0, 1]: an ordering with round figures, set after what the rules got right on stored replies (docs/scoring.md)."""
 
 
-class Extraction(Struct, frozen=True):
+class Extraction(Struct, frozen=True, gc=False):
     """What was read in a response: as a sample's answer is written (labels, a bool, one text a blank, a text).
 
     `found` is None unless `status` is `ok`. `rule` names what decided, or why nothing was read (`empty`, `conflict`, `cut_off`,

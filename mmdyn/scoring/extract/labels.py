@@ -67,19 +67,17 @@ class Labels:
 
     def read(self, flat: str, at: int) -> Picks | None:
         """The list of labels that begins at a place; None where no label stands there."""
-        group = self._one(flat, at)
-        if group is None:
-            return None
-        start, end, picked, hedged = group.start, group.end, [*group.labels], False
-        while True:
-            hedge = _HEDGE.match(flat, end)
-            between = hedge or _SEPARATOR.match(flat, end)
-            group = self._one(flat, between.end()) if between else None
-            if group is None:
-                break
-            hedged, end = hedged or bool(hedge), group.end
-            picked += group.labels
-        return Picks(() if hedged else self.ordered([*dict.fromkeys(picked)]), start, end)
+        first = last = self._one(flat, at)
+        picked, hedged = list[str](), False
+        while first and last:
+            picked += last.labels
+            hedge = _HEDGE.match(flat, last.end)
+            between = hedge or _SEPARATOR.match(flat, last.end)
+            following = self._one(flat, between.end()) if between else None
+            if not following:
+                return Picks(() if hedged else self.ordered([*dict.fromkeys(picked)]), first.start, last.end)
+            hedged, last = hedged or bool(hedge), following
+        return None
 
     def alone(self, flat: str) -> Picks | None:
         """The labels that a text is, as a whole, but for brackets, spaces and a full stop."""

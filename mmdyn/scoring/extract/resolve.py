@@ -15,8 +15,8 @@ from mmdyn.scoring.extract.tables import pattern
 
 T = TypeVar("T")
 
-LONGEST, ENDS = 2_000, " \n.。)]}】"
-"""How far an announced answer is read; what may stand behind it and says nothing."""
+LONGEST = 2_000
+"""How far an announced answer is read."""
 BETWEEN, BACK = pattern("correction.between"), pattern("correction.back")
 _SENTENCE_END = re.compile(r"[.?](?=\s+[A-Z\u4e00-\u9fff])|。|\?(?!\d)|\n|<[/|]?[A-Za-z_]{1,20}\|?>")
 _BRACE = re.compile(r"(?<!\\)[{}]")
@@ -50,7 +50,7 @@ def resolve(
     A Conflict where an earlier one of its rank says otherwise and no correction stands between, where the last one is hedged, or is
     taken back behind it.
     """
-    if len(candidates) == 1 and not response.flat[candidates[0].end :].strip(ENDS) and not candidates[0].hedged:
+    if len(candidates) == 1 and response.ends(candidates[0].end) and not candidates[0].hedged:
         return candidates[0] if candidates[0].value is not None else None
     low, readable = response.low, [each for each in candidates if each.value is not None]
     if not readable:

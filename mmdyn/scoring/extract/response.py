@@ -17,7 +17,7 @@ _TRACE = r"(/?)(?i:think|thinking|thought|reasoning|reflection|scratchpad)"
 _THINKING = ("<", re.compile(rf"<{_TRACE}>")), ("◁", re.compile(rf"◁{_TRACE}▷"))
 _MARKS = '*`"$', '*`"$“”「」'
 _WRAPPERS = {
-    "<": re.compile(r"</?(?:b|i|em|strong|p|br|u)\s?/?>"),
+    "<": re.compile(r"</?(?:b|i|em|strong|p|br|u|eo[aest])\s?/?>"),
     "\\": re.compile(
         r"\\(?:(?:text(?:bf|rm|it|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{"
         r"|(?:bf|rm|displaystyle|quad|left|right)(?![a-z])|[,;!() ])"
@@ -65,6 +65,10 @@ class Response(Struct, frozen=True, gc=False):
         flat = _flat(text)
         low = flat.lower().replace("’", "'")
         return Response(text, flat, low if len(low) == len(flat) else flat, start, tuple(gaps), cut_off, truncated)
+
+    def ends(self, at: int) -> bool:
+        """Does nothing that says something stand behind a place?"""
+        return not self.flat[at:].strip(" \n.。)]}】")
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch of `text` stands in the response as it came."""
