@@ -34,11 +34,11 @@ class Announced(Struct, frozen=True, gc=False):
     ends: bool = False
 
 
-Wanted = Literal["choice", "verdict", "text"]
+ConditionSpec = Literal["choice", "verdict", "text"]
 """What a reader looks for: options, true or false, or texts."""
 
 _PLAIN = phrases(("announcements",), ("slot", "sentence"))
-_OWN: dict[Wanted, Rows] = {
+_OWN: dict[ConditionSpec, Rows] = {
     "choice": phrases(("choosing",), ("slot", "sentence")),
     "verdict": phrases(("judging",), ("slot", "sentence")),
     "text": phrases(("filling",), ("slot", "sentence")),
@@ -71,7 +71,7 @@ _START = operator.attrgetter("start")
 _LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST = 160, 40, 400, 60, 8
 
 
-def announcements(response: Response, wanted: Wanted) -> list[Announced]:
+def announcements(response: Response, wanted: ConditionSpec) -> list[Announced]:
     """Every announcement that is meant, in order (the last 60): none that is denied, supposed, quoted, or somebody else's.
 
     Of a response of which the reasoning never ended only a slot in the last line.

@@ -17,7 +17,7 @@ _APART = r"(?![A-Za-z0-9À-ɏ_^]|['’][A-Za-z]|-[A-Za-z0-9]|\s?[=≈∩∪^×÷
 _ENDED = rf"(?={_CLOSE}(?:[.,;:。、!]|$|\n|<))"
 _GLOSS = r"(?:\s?\([^()\n]{2,40}\))?"
 _SEPARATOR = re.compile(
-    rf"{_CLOSE}{_GLOSS}\s{{0,3}}(?:(?:[,、;&]|(?=\())\s{{0,3}}(?:{_AND})?|{_AND}|\s{{1,3}}(?=[A-Z](?:[\s.。]|$)))"
+    rf"{_CLOSE}{_GLOSS}\s{{0,3}}(?:(?:[,、;&]|(?=\())\s{{0,3}}(?:{_AND})?|{_AND}|\s{{1,3}}(?=[A-Z](?:[\s.。,;]|$)))"
 )
 _HEDGE = re.compile(rf"{_CLOSE}(?:,\s?)?(?:{_OR})")
 _NEXT_WORD = re.compile(r"[ \t]{1,3}([a-z']+)")

@@ -1,0 +1,63 @@
+"""What of a plan is answered already: in the run, and in the response cache."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Literal
+
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.models.asker import request_key
+from mmdyn.models.cache import KIND, cache_folder
+from mmdyn.models.message import Message
+from mmdyn.models.model import Model
+from mmdyn.record import Reply
+from mmdyn.run.executors._executor import Job
+from mmdyn.run.plan import Ask
+from mmdyn.run.prompt_flow import expands
+from mmdyn.run.runner import record_key
+from mmdyn.sample import from_json
+from mmdyn.work.run_folder import EXPANSION, RECORD, Expansion
+from mmdyn.work.store import Reader
+
+Found = Literal["", "there", "cached"]
+"""Where an answer is: nowhere yet, in the run, or in the response cache."""
+
+
+class AnswerLookup:
+    """Looks into both; `stores` closes them."""
+
+    def __init__(self, job: Job, stores: ExitStack) -> None:
+        folders = (job.out / "records", cache_folder())
+        run, cache = (stores.enter_context(Reader(folder)) if folder.is_dir() else None for folder in folders)
+        self._run, self._cache = run, cache if job.use_cache else None
+
+    def find(self, model: Model | None, opened: SampleSet, ask: Ask, first: tuple[Message, ...]) -> Found:
+        """Where the answer to an ask is that opens so."""
+        if model is None:
+            return ""
+        request = request_key(model, first, ask.epoch)
+        key = record_key(opened, ask, model.label, request)
+        if self._run is not None and self._run.get(RECORD, key) is not None:
+            return "there"
+        return "" if expands(ask.condition.context) else self._cached(model, request)
+
+    def find_expansion(self, model: Model | None, ask: Ask, first: tuple[Message, ...]) -> tuple[Found, str]:
+        """Where the expansion is that an ask opens with, and its text."""
+        if model is None:
+            return "", ""
+        request = request_key(model, first, ask.epoch)
+        found = self._run.find(EXPANSION, f"{request}:") if self._run is not None else None
+        if found is not None:
+            return "there", from_json(found[1], Expansion).reply.text
+        known = self._recall(model, request)
+        return ("cached", from_json(known, Reply).text) if known is not None else ("", "")
+
+    def find_second(self, model: Model | None, ask: Ask, second: tuple[Message, ...]) -> Found:
+        """Whether the answer to the second prompt of an ask is in the cache."""
+        return self._cached(model, request_key(model, second, ask.epoch)) if model is not None else ""
+
+    def _cached(self, model: Model, request: str) -> Found:
+        return "cached" if self._recall(model, request) is not None else ""
+
+    def _recall(self, model: Model, request: str) -> bytes | None:
+        return self._cache.get(KIND, request) if self._cache is not None and model.cached else None

@@ -1,0 +1,142 @@
+"""Shelves: for each set of a run what can be laid beside its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+
+import msgspec
+
+from kprag.context import BuiltContext, Knowledge
+from mmdyn.context import DISTRACTOR, NONE, Context
+from mmdyn.data.set_folder import SampleSet
+from mmdyn.errors import UserError
+from mmdyn.keys import Json, digest
+from mmdyn.record import Condition
+from mmdyn.run.knowledge_config import KnowledgeConfig, Section, found_key
+from mmdyn.run.samples import samples
+from mmdyn.sample import Sample
+from mmdyn.work.run_folder import FOUND
+from mmdyn.work.store import Store
+
+
+class ContextProvider:
+    """What can be laid beside the samples of one set; `store` holds what the finder of this digest found for them."""
+
+    def __init__(self, knowledge: Knowledge, store: Store, finder: str = "") -> None:
+        self._knowledge, self._store, self._finder = knowledge, store, finder
+
+    def build(self, sample: Sample, name: str) -> BuiltContext | None:
+        """What lies beside a sample in the context of this name; None where it cannot be asked so."""
+        context = _context(name)
+        return self._knowledge.build(sample, context, self._found(sample) if context.looks_up else ())
+
+    def _found(self, sample: Sample) -> list[str]:
+        if not self._finder:
+            return []  # there is no base to look anything up in
+        known = self._store.get(FOUND, found_key(self._finder, sample))
+        if known is None:
+            raise UserError(f"nothing was looked up for {sample.id}: the set has changed, so run the command again")
+        return msgspec.json.decode(known, type=list[str])
+
+
+class ContextProviders:
+    """What lies beside the samples of several sets under some conditions.
+
+    by_set (attribute): a shelf for each set; none where no condition has a context. settings (attribute): what run.json keeps
+    of how they are filled. Given those of another process, which has looked everything up, nothing is looked up here.
+    Raises UserError, MissingExtra, ModelError.
+    """
+
+    def __init__(
+        self,
+        sets: Sequence[SampleSet],
+        conditions: Sequence[Condition],
+        library: KnowledgeConfig,
+        store: Store,
+        settings: Mapping[str, Json] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
+        self._sets, self._library, self._store = sets, library, store
+        asked = [(condition.variant, _context(condition.context)) for condition in conditions]
+        self._contexts = [context for _, context in asked if context.name != NONE]
+        self._searched = {variant for variant, context in asked if context.looks_up}
+        self._sections = _sections(sets, library, quiet) if self._needs_base else {}
+        self.settings = dict(settings) if settings is not None else self._describe()
+        finders = self.settings.get("finders")
+        found = finders if isinstance(finders, dict) else {}
+        self.by_set = tuple(
+            self._provider(opened, str(found.get(opened.root, ""))) for opened in sets if self._contexts
+        )
+
+    def look_up(self, limit: int | None) -> None:
+        """Look up points for whatever sample is asked with looked-up ones and has none in the store. Raises UserError, ModelError."""
+        if not self._searched:
+            return
+        asked = (
+            (place, sample)
+            for place, sample in samples(self._sets, limit)
+            if ("dynamic" if sample.variant else "standard") in self._searched
+        )
+        try:
+            for place, group in groupby(asked, key=itemgetter(0)):
+                opened = self._sets[place]
+                if opened.root in self._sections:
+                    self._sections[opened.root].look_up(opened, (sample for _, sample in group), self._store)
+        finally:
+            self._store.flush()
+
+    def _provider(self, opened: SampleSet, finder: str) -> ContextProvider:
+        section = self._sections.get(opened.root)
+        texts = {point.point: point.text for point in opened.knowledge()}
+        return ContextProvider(
+            Knowledge(texts, section.taxonomy if section else None, self._library.layout), self._store, finder
+        )
+
+    def _describe(self) -> dict[str, Json]:
+        """What decides what lies there."""
+        if not self._contexts:
+            return {}
+        layout: dict[str, Json] = msgspec.to_builtins(self._library.layout)
+        unused = {"k": not self._searched, "seed": not self._draws}
+        settings: dict[str, Json] = {"layout": {name: value for name, value in layout.items() if not unused.get(name)}}
+        if any(context.source for context in self._contexts):
+            texts = {opened.root: digest([*opened.knowledge()]) for opened in self._sets}
+            settings["texts"] = {root: texts[root] for root in sorted(texts)}
+        if self._sections:
+            settings["bases"] = {root: digest([*section.taxonomy]) for root, section in sorted(self._sections.items())}
+        if self._searched:
+            settings["finders"] = {root: section.finder for root, section in sorted(self._sections.items())}
+        return settings
+
+    @property
+    def _draws(self) -> bool:
+        drawn = any(context.source == DISTRACTOR for context in self._contexts)
+        return drawn or self._library.layout.order == "shuffled"
+
+    @property
+    def _needs_base(self) -> bool:
+        wanted = self._searched or any(context.source == DISTRACTOR for context in self._contexts)
+        return bool(wanted or (self._contexts and (self._library.base or self._library.layout.format == "routes")))
+
+
+def _sections(sets: Sequence[SampleSet], library: KnowledgeConfig, quiet: bool) -> dict[str, Section]:
+    """The base of each standard set's samples and variants, by its name; none where there are no points at all."""
+    by_root = dict[str, SampleSet]()
+    for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
+        by_root.setdefault(opened.root, opened)
+    if library.base:
+        return dict.fromkeys(by_root, Section(library, sets[0], quiet))
+    return {root: Section(library, opened, quiet) for root, opened in by_root.items() if _has_points(opened)}
+
+
+def _has_points(opened: SampleSet) -> bool:
+    return any(True for _ in opened.knowledge()) or any(sample.knowledge_points for sample in opened)
+
+
+@lru_cache(maxsize=256)
+def _context(name: str) -> Context:
+    return Context.parse(name)

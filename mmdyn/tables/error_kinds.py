@@ -1,0 +1,280 @@
+"""Kinds of error: what made answers wrong, by a judge's labels of a stratified sample of them.
+
+The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; each has the same
+number of answers drawn, in an order that is keyed by the seed and each record's key, so that a larger number keeps what was
+drawn. A share over all wrong answers weighs each label by how many answers of its stratum it stands for (strata.py). Answers
+that were cut off, or are empty, need no label: they are incomplete.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from mmdyn.errors import InputError
+from mmdyn.keys import Json, digest
+from mmdyn.record import Record, Usage
+from mmdyn.tables.breakdown import Breakdown
+from mmdyn.tables.collect import is_cut_off
+from mmdyn.tables.context_columns import ORDER
+from mmdyn.tables.results import by_value, cluster_of
+from mmdyn.tables.strata import Strata, independent, share
+from mmdyn.tables.win_rates import Rate
+from mmdyn.work.run_folder import RunFolder
+from mmdyn.work.store import Reader, Store
+
+Kind = Literal["question", "reasoning", "visual", "incomplete", "other"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+DESIGN = "error design"
+"""The store's kind for what was drawn, by judge and time."""
+
+
+class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What kind of error a judge sees in an answer: what each vote said, none where it gave no label (`error` says why).
+
+    `reason`: the first vote's own words. `requests`, `usage`, `cost` and `currency` are as a Judgement has them.
+    """
+
+    votes: tuple[Kind, ...]
+    reason: str = ""
+    error: str = ""
+    requests: int = 0
+    usage: Usage = Usage()
+    cost: float | None = None
+    currency: str = ""
+
+
+class Design(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was drawn for a judge of this label and id: `per` answers of each stratum, by `seed`. `identity` decides its labels."""
+
+    judge: str
+    id: str
+    identity: Json
+    per: int
+    seed: int
+
+
+class Wrong(NamedTuple):
+    """A wrong answer. `decided`: why it needs no label (`truncated` or `empty`), else empty. `values`: of a breakdown."""
+
+    key: str
+    model: str
+    stratum: tuple[str, ...]
+    cluster: tuple[str, ...]
+    decided: str
+    values: tuple[str, ...]
+
+
+class Survey(NamedTuple):
+    """The wrong answers of a run, and how many answers of each model were refused. `by` are the names of the values.
+
+    unscored: answers that have no score, so that nobody knows whether they are wrong.
+    """
+
+    wrong: list[Wrong]
+    refused: Counter[str]
+    by: tuple[str, ...]
+    unscored: int
+
+
+class Part(Struct, frozen=True):
+    """Of wrong answers, the share of each kind, None where none was labelled. `note` says what is not covered.
+
+    wrong: how many there are, `truncated` and `empty` ones among them, which are incomplete. drawn: how many of the others
+    were drawn; labelled: how many of these a judge labelled.
+    """
+
+    wrong: int
+    truncated: int
+    empty: int
+    drawn: int
+    labelled: int
+    kinds: dict[Kind, Rate] | None
+    method: str
+    note: str
+
+
+class ErrorRow(Part, frozen=True):
+    """The wrong answers of one model, by the labels of one judge. `refused` answers are not among them."""
+
+    run: str
+    model: str
+    judge: str
+    id: str
+    per: int
+    seed: int
+    refused: int
+    by: dict[str, dict[str, Part]]
+
+
+def label_kind(judge: str) -> str:
+    """The store's kind for the labels of a judge of this id."""
+    return f"error:{judge}"
+
+
+def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
+    """The wrong answers: scored below 1, read or not; those that were refused apart. Raises UserError for an unknown name."""
+    breakdown, found, known = Breakdown(by), list[Wrong](), dict[tuple[str, ...], tuple[str, ...]]()
+    refused, unscored = Counter[str](), 0
+    for record in run.records():
+        values, score = breakdown.of(record), record.score
+        if score is None or record.reply.error or score.value is None:
+            unscored += not record.reply.error
+            continue
+        if score.status == "refused":
+            refused[record.model] += 1
+        elif score.value < 1:
+            kept = (_stratum_of(record), cluster_of(record), values)
+            stratum, cluster, values = (known.setdefault(one, one) for one in kept)
+            found.append(Wrong(record.key, stratum[0], stratum, cluster, decided(record), values))
+    breakdown.check()
+    return Survey(found, refused, breakdown.names, unscored)
+
+
+def draw(wrong: Iterable[Wrong], per: int, seed: int) -> list[Wrong]:
+    """At most `per` of each stratum that need a label, stratum by stratum."""
+    strata = dict[tuple[str, ...], list[Wrong]]()
+    for one in wrong:
+        if not one.decided:
+            strata.setdefault(one.stratum, []).append(one)
+    ordered = (sorted(strata[name], key=lambda one: digest(["errors", seed, one.key])) for name in sorted(strata))
+    return [one for stratum in ordered for one in stratum[:per]]
+
+
+def keep_design(store: Store, design: Design, time: int) -> None:
+    """Keep what was drawn, unless that is in force already. `time` in nanoseconds."""
+    with Reader(store.folder) as reader:
+        if design in _designs(reader):
+            return
+    store.put(DESIGN, f"{time:020}:{design.id}", msgspec.json.encode(design))
+
+
+def find_errors(runs: Mapping[str, RunFolder], by: Sequence[str] = ()) -> list[ErrorRow]:
+    """A row for each model of each run that has labels, and each judge who gave some or was not needed. Raises UserError for an unknown name."""
+    rows = list[ErrorRow]()
+    for name, run in runs.items():
+        with Reader(run.records_folder) as reader:
+            if designs := _designs(reader):
+                found = survey(run, by)
+                rows += [row for design in designs for row in _rows(name, run, found, design, reader)]
+    return rows
+
+
+def _designs(reader: Reader) -> list[Design]:
+    """The last one of each judge, in the order in which the judges were first asked."""
+    designs = dict[str, Design]()
+    for _, value in reader.items(DESIGN):
+        design = msgspec.json.decode(value, type=Design)
+        designs[design.id] = design
+    return list(designs.values())
+
+
+def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Reader) -> Iterator[ErrorRow]:
+    drawn = draw(found.wrong, design.per, design.seed)
+    labels = {one.key: _label(run, reader, design.id, one.key) for one in drawn}
+    if drawn and not any(labels.values()):
+        return
+    for model in dict.fromkeys(entry.label for entry in run.config.models):
+        wrong = [one for one in found.wrong if one.model == model]
+        if not wrong:
+            continue
+        cells: dict[str, dict[str, Part]] = {each: {} for each in found.by}
+        for place, each in enumerate(found.by):
+            known = list(dict.fromkeys(one.values[place] for one in wrong))
+            for value in (known[at] for at in by_value(known, ORDER.get(found.by[place], ()))):
+                cells[each][value] = _part([one for one in wrong if one.values[place] == value], labels)
+        yield ErrorRow(
+            run=name,
+            model=model,
+            judge=design.judge,
+            id=design.id,
+            per=design.per,
+            seed=design.seed,
+            refused=found.refused[model],
+            by=cells,
+            **msgspec.structs.asdict(_part(wrong, labels)),
+        )
+
+
+def _part(wrong: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]) -> Part:
+    """The shares among some wrong answers. `labels` has those that were drawn."""
+    decided = Counter(one.decided for one in wrong)
+    drawn = [one for one in wrong if one.key in labels]
+    known = [one for one in wrong if one.decided or labels.get(one.key)]
+    strata = {_stratum(one) for one in known}
+    covered = [one for one in wrong if _stratum(one) in strata]
+    missing = sum(not labels[one.key] for one in drawn)
+    notes = {
+        f"{missing} of {len(drawn)} drawn are not labelled yet: run the same `mmdyn errors` once more": missing,
+        f"{len(wrong) - len(covered)} answers of strata without a label are left out": len(wrong) - len(covered),
+    }
+    kinds, method = _kinds(covered, known, labels) if known else (None, "")
+    return Part(
+        wrong=len(wrong),
+        truncated=decided["truncated"],
+        empty=decided["empty"],
+        drawn=len(drawn),
+        labelled=len(known) - decided["truncated"] - decided["empty"],
+        kinds=kinds,
+        method=method,
+        note="; ".join(note for note, holds in notes.items() if holds),
+    )
+
+
+def _kinds(
+    covered: Sequence[Wrong], known: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]
+) -> tuple[dict[Kind, Rate], str]:
+    """The share of each kind among the answers of strata of which some are known, and the intervals' name."""
+    counts, sizes = Counter(map(_stratum, known)), Counter(map(_stratum, covered))
+    order = {stratum: place for place, stratum in enumerate(counts)}
+    clusters = Counter(one.cluster for one in covered)
+    labelled = np.array([float(counts[stratum]) for stratum in order])
+    strata = Strata(np.array([float(sizes[stratum]) for stratum in order]), labelled, independent(clusters.values()))
+    places, rates = [order[_stratum(one)] for one in known], dict[Kind, Rate]()
+    for kind in KINDS:
+        means = np.bincount(places, [_said(one, kind, labels) for one in known], len(order)) / labelled
+        found = share(strata, means)
+        rates[kind] = Rate(round(found.value, 6), (round(found.low, 6), round(found.high, 6)))
+    return rates, strata.method
+
+
+def _stratum(one: Wrong) -> tuple[str, ...]:
+    """What an answer stands for others in. All that need no label are one stratum, of which every answer is known."""
+    return ("decided",) if one.decided else one.stratum
+
+
+def _said(one: Wrong, kind: Kind, labels: Mapping[str, ErrorLabel | None]) -> float:
+    """The share of an answer's votes that name a kind."""
+    label = labels.get(one.key)
+    if one.decided or label is None:
+        return float(kind == "incomplete")
+    return label.votes.count(kind) / len(label.votes)
+
+
+def _stratum_of(record: Record) -> tuple[str, ...]:
+    condition = record.condition
+    factors = (condition.variant, condition.chain, condition.context, condition.style)
+    return (record.model, record.set, *factors, record.task_type)
+
+
+def decided(record: Record) -> str:
+    """Why a wrong answer needs no label, `truncated` or `empty`; else nothing."""
+    if is_cut_off(record.reply):
+        return "truncated"
+    return "" if record.reply.text.strip() else "empty"
+
+
+def _label(run: RunFolder, reader: Reader, judge: str, key: str) -> ErrorLabel | None:
+    value = reader.get(label_kind(judge), key)
+    try:
+        return None if value is None else msgspec.json.decode(value, type=ErrorLabel)
+    except msgspec.DecodeError as error:
+        raise InputError(
+            run.folder, None, f"holds a label that cannot be read ({error}): label with a newer mmdyn"
+        ) from None

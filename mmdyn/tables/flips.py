@@ -1,0 +1,128 @@
+"""Flips: samples that one of two contrasted conditions has right and the other wrong, with what was asked and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from mmdyn.errors import InputError
+from mmdyn.keys import Json
+from mmdyn.record import Record, Status
+from mmdyn.sample import Answer, Sample, from_json
+from mmdyn.tables.contrasts import Pair, find_pairs, held, pair_up
+from mmdyn.tables.results import Key, Table, key_of, members
+from mmdyn.work.run_folder import SAMPLE, RunFolder
+from mmdyn.work.store import Reader
+
+EVEN = 0.5
+"""A parent is right where its mean score is above this, wrong where it is below, and neither at it."""
+
+
+class Reply(Struct, frozen=True):
+    """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer, `needs_judge` as a Score has it."""
+
+    sample: str
+    status: Status
+    score: float | None
+    extracted: Json
+    expected: Answer
+    pictures: tuple[str, ...]
+    needs_judge: bool
+
+
+class Flip(Struct, frozen=True):
+    """A parent that went from right to wrong, or back, between the conditions a and b; scores are means in [0, 1]."""
+
+    model: str
+    set: str
+    factor: str
+    a: str
+    b: str
+    held: dict[str, str]
+    direction: Literal["right to wrong", "wrong to right"]
+    parent: str
+    a_score: float
+    b_score: float
+    a_replies: tuple[Reply, ...]
+    b_replies: tuple[Reply, ...]
+
+
+def find_flips(table: Table) -> list[Flip]:
+    """The flips of every contrast, contrast by contrast, losses first. Reads the records once more.
+
+    Raises InputError where a flipped sample is not in the run's store.
+    """
+    found = [(pair, _flipped(table, pair)) for pair in find_pairs(list(table.scores))]
+    wanted = dict[Key, set[tuple[str, str]]]()
+    for pair, parents in found:
+        for key in (*members(pair.a, table.scores), *members(pair.b, table.scores)):
+            wanted.setdefault(key, set()).update((key.set, table.names[place]) for place, _, _ in parents)
+    replies = _replies(table, wanted)
+    return [_flip(table, pair, parent, replies) for pair, parents in found for parent in parents]
+
+
+def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
+    paired = pair_up(table, pair)
+    rows = zip(paired.parents.tolist(), paired.a.tolist(), paired.b.tolist(), strict=True)
+    flipped = [row for row in rows if (row[1] - EVEN) * (row[2] - EVEN) < 0]
+    return sorted(flipped, key=lambda row: (row[1] < row[2], table.names[row[0]]))
+
+
+def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tuple[Key, str], list[Reply]]:
+    """The answers of the wanted parents, by condition and parent, in the order of samples and epochs."""
+    found = dict[tuple[Key, str], list[tuple[str, int, Reply]]]()
+    for name, run in table.runs.items():
+        with Reader(run.records_folder) as reader:
+            for record in run.records():
+                key = key_of(name, record)
+                if (record.set, record.parent) in wanted.get(key, ()) and record.score:
+                    reply = _reply(run, record, reader)
+                    found.setdefault((key, record.parent), []).append((record.sample, record.epoch, reply))
+    return {key: [reply for *_, reply in sorted(rows, key=lambda row: row[:2])] for key, rows in found.items()}
+
+
+def _reply(run: RunFolder, record: Record, reader: Reader) -> Reply:
+    assert record.score is not None
+    stored = reader.get(SAMPLE, record.digest)
+    if stored is None:
+        problem = f"the sample {record.sample} is not in the store: run the same `mmdyn eval` once more"
+        raise InputError(run.folder, None, problem)
+    sample, score = from_json(stored, Sample), record.score
+    pictures = tuple(_pictures(run, record.set, sample))
+    return Reply(record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge)
+
+
+def _pictures(run: RunFolder, root: str, sample: Sample) -> Iterator[str]:
+    """Where the pictures lie: in the first of the set's folders that has them. A picture that is gone says so."""
+    folders = [run.set_folder(entry) for entry in run.config.sets if entry.root == root]
+    for ref in sample.all_images:
+        files = (Path(folder / ref) for folder in folders)
+        yield next((str(file) for file in files if file.is_file()), f"{ref} (no longer there)")
+
+
+def _flip(
+    table: Table, pair: Pair, parent: tuple[int, float, float], replies: dict[tuple[Key, str], list[Reply]]
+) -> Flip:
+    place, a_score, b_score = parent
+    name = table.names[place]
+
+    def of(key: Key) -> tuple[Reply, ...]:
+        return tuple(reply for member in members(key, table.scores) for reply in replies.get((member, name), []))
+
+    return Flip(
+        model="" if pair.factor == "model" else pair.a.model,
+        set=pair.a.set,
+        factor=pair.factor,
+        a=getattr(pair.a, pair.factor),
+        b=getattr(pair.b, pair.factor),
+        held=held(pair, runs=len(table.runs) > 1),
+        direction="right to wrong" if a_score > b_score else "wrong to right",
+        parent=name,
+        a_score=round(a_score, 6),
+        b_score=round(b_score, 6),
+        a_replies=of(pair.a),
+        b_replies=of(pair.b),
+    )

@@ -1,0 +1,54 @@
+"""A share of all answers by labels of some of each stratum, as a pure function. docs/judging.md says how its interval holds.
+
+Sources: Neyman, JASA 33 (1938) 101, and Cochran, Sampling Techniques (1977), section 12.3: double sampling for
+stratification. The answers are a sample of those that might be asked, and their strata are known; of each stratum some are
+labelled. Kish, Survey Sampling (1965), section 11.7: the effective number of unequal clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from mmdyn.tables.statistics import Estimate, Floats, wilson
+
+UNSEEN = 1.0
+"""Labelled answers of either kind more in each stratum, for its variance: few that all agree do not pass for certainty."""
+
+
+class Strata(NamedTuple):
+    """Of each stratum, how many answers it has and how many of these (at least one) are labelled.
+
+    independent: how many answers that do not hang together tell as much as all of them.
+    """
+
+    sizes: Floats
+    labelled: Floats
+    independent: float
+
+    @property
+    def method(self) -> str:
+        """The interval's name."""
+        why = {"stratified": (self.labelled < self.sizes).any(), "clustered": self.independent < self.sizes.sum()}
+        named = [name for name, holds in why.items() if holds]
+        return f"Wilson at effective n ({', '.join(named)})" if named else "Wilson"
+
+
+def share(strata: Strata, means: Floats) -> Estimate:
+    """The share in all answers, with Wilson's interval at the effective number; `means` in [0, 1] are the labelled ones' shares."""
+    parts = strata.sizes / strata.sizes.sum()
+    value = float(parts @ means)
+    some = strata.labelled < strata.sizes
+    shrunk = np.where(some, (strata.labelled * means + UNSEEN) / (strata.labelled + 2 * UNSEEN), means)
+    spread = float(parts @ shrunk) * (1 - float(parts @ shrunk))
+    within = float((parts**2 * shrunk * (1 - shrunk) * (1 / strata.labelled - 1 / strata.sizes)).sum())
+    n = spread / (spread / strata.independent + within) if within else strata.independent
+    low, high = wilson(value, n)
+    return Estimate(value, low, high, strata.method)
+
+
+def independent(sizes: Collection[int]) -> float:
+    """How many answers that do not hang together tell as much as clusters of these sizes, each of which answers as one."""
+    return sum(sizes) ** 2 / sum(size**2 for size in sizes)

@@ -1,0 +1,217 @@
+"""Scores of judges come into force when no verdict is missing; until then those of before stay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from making_judged_runs import (
+    ICE,
+    RULES,
+    SAID,
+    SEA,
+    code_of_answer,
+    judge,
+    judge_lines,
+    model,
+    questions,
+    scripted,
+    under_way,
+    values,
+    verdicts,
+)
+from serving import bare_environment as bare_environment
+from serving import script, serve
+
+from mmdyn.cli import commands
+from mmdyn.errors import ModelError, Stopped, UserError
+from mmdyn.run.evaluate import evaluate
+from mmdyn.run.export import export
+from mmdyn.run.score import score
+from mmdyn.tables.cascades import Cascades
+from mmdyn.tables.summary import report
+from mmdyn.work.run_folder import RunFolder
+
+pytestmark = pytest.mark.usefixtures("bare_environment")
+
+CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
+ONE = RULES | CHEAP
+
+
+def run_of(folder: Path, *judges: str, **settings: Any) -> RunFolder:
+    if not (folder / "set").exists():
+        questions(folder)
+    return evaluate(
+        folder / "set", model(folder), folder / "run", judges=judges, **_wrong(judges), quiet=True, **settings
+    )
+
+
+def _wrong(judges: tuple[str, ...]) -> dict[str, str]:
+    return {"judge_mode": "wrong"} if judges else {}
+
+
+def typed(*arguments: object) -> Result:
+    return CliRunner().invoke(commands, [str(each) for each in arguments])
+
+
+def config(folder: Path) -> Any:
+    return json.loads((folder / "run" / "run.json").read_text())
+
+
+def shy(folder: Path, name: str = "shy") -> str:
+    """A judge that says nothing of ice and sea."""
+    silent = [{"match": code_of_answer(one, SAID[one.id]), "error": "transient"} for one in (ICE, SEA)]
+    return scripted(folder / f"{name}.jsonl", *judge_lines({"primes": 0.0}), *silent)
+
+
+def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_out(tmp_path: Path) -> None:
+    questions(tmp_path)
+    command = ["eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", "--judge", shy(tmp_path)]
+    command += ["--judge-mode", "wrong"]
+    done = typed(*command)
+    kept = config(tmp_path)
+    assert done.exit_code == 1 and (kept["scorer"], kept["judges"]) == ("mdk12@5", []), done.output
+    assert values(tmp_path / "run") == RULES
+    assert under_way(tmp_path / "run") == RULES | {"primes": 0.0, "ice": None, "sea": None}
+    (entry,) = RunFolder(tmp_path / "run").config.all_judges
+    said = (
+        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@5; "
+        "the same command goes on."
+    )
+    for result in (done, typed("report", tmp_path / "run")):
+        assert result.exit_code == 1 and said in " ".join(result.stdout.split()), result.stdout
+        assert "40.0 to 80.0" in result.stdout and "combined (not in force)" in result.stdout
+        assert "answers without a verdict as 0 and as 1" in result.stdout
+    summary = report(tmp_path / "run")
+    assert summary.conditions[0].score == 0.5 and not summary.complete
+
+    done = typed(*command, "--else-rules")
+    name = f"mdk12@5+wrong({entry.id})+else-rules"
+    assert (done.exit_code, config(tmp_path)["scorer"]) == (0, name), done.output
+    assert values(tmp_path / "run") == RULES | {"primes": 0.0} and config(tmp_path)["under_way"] is None
+    assert "On 2 answers no judge gave a verdict, and the rules' score counts (else-rules)." in done.stdout
+    done = typed("report", tmp_path / "run", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["cascades"]["else_rules"] == 2
+
+
+def test_score_keeps_what_is_in_force_and_takes_else_rules(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    assert score(run, judges=shy(tmp_path), judge_mode="wrong") == [] and values(run) == RULES
+    (change,) = score(run, judges=shy(tmp_path), judge_mode="wrong", else_rules=True)
+    assert (change.sample, change.before, change.after) == ("primes", 0.5, 0.0)
+    assert score(run, judges=shy(tmp_path), judge_mode="wrong", else_rules=True) == []
+    done = typed("score", run.folder, "--judge", shy(tmp_path), "--judge-mode", "wrong", "--else-rules")
+    assert done.exit_code == 0 and "else rules is in force now" in done.stderr, done.output
+    done = typed("score", run.folder)
+    assert done.exit_code == 0 and values(run) == RULES and config(tmp_path)["under_way"] is None
+
+
+def test_a_judge_that_cannot_be_asked_or_is_stopped_leaves_the_scores_of_another_in_force(tmp_path: Path) -> None:
+    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP))
+    before = config(tmp_path)
+    assert values(run) == ONE and before["under_way"] is None
+    dead = scripted(tmp_path / "dead.jsonl", {"match": "", "error": "fatal"})
+    with pytest.raises(ModelError):
+        run_of(tmp_path, dead)
+    slow = judge(tmp_path, "slow", CHEAP | {"sky": 0.5})
+    with pytest.raises(Stopped):
+        run_of(tmp_path, slow, max_requests=1, concurrency=1)
+    run_of(tmp_path, shy(tmp_path))
+    after = config(tmp_path)
+    assert [after[name] for name in ("scorer", "judges")] == [before[name] for name in ("scorer", "judges")]
+    assert values(run) == ONE and [one["label"] for one in after["under_way"]["judges"]] == ["scripted:shy.jsonl"]
+    cascades = report(run.folder).cascades
+    assert isinstance(cascades, Cascades) and [row.active for row in cascades.rows] == [True, False]
+    assert values(run_of(tmp_path, slow)) == ONE and config(tmp_path)["scorer"] != before["scorer"]
+
+
+def test_a_run_that_grows_goes_back_to_the_rules_until_all_is_judged(tmp_path: Path) -> None:
+    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP), limit=2)
+    assert config(tmp_path)["scorer"].endswith(")") and len(values(run)) == 2
+    scripted(tmp_path / "cheap.jsonl", *judge_lines({"ice": 1.0, "primes": 0.0}), {"match": "", "error": "transient"})
+    run_of(tmp_path, f"scripted:{tmp_path}/cheap.jsonl,max_tries=1", limit=5)
+    assert config(tmp_path)["scorer"] == "mdk12@5" and values(run) == RULES
+
+
+@pytest.mark.parametrize("verb", ["eval", "score", "grade"])
+def test_a_rubric_that_is_not_for_a_sample_is_refused_before_anything_is_asked(tmp_path: Path, verb: str) -> None:
+    questions(tmp_path)
+    line = {"question": "Why?", "task_type": "open_ended", "answer": "So.", "response": "No."}
+    checked = line | {"checklist": ["one"]}
+    (tmp_path / "lines.jsonl").write_text(json.dumps(checked) + "\n" + json.dumps(line) + "\n")
+    with serve(reply=str(script(tmp_path, "x"))) as server:
+        more = ["--judge", f"openai:j,base_url={server.url}", "--rubric", "checklist"]
+        more += ["--judge-mode", "wrong"]
+        if verb == "score":
+            run_of(tmp_path)
+        done = {
+            "eval": lambda: typed("eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", *more),
+            "score": lambda: typed("score", tmp_path / "run", *more),
+            "grade": lambda: typed("grade", tmp_path / "lines.jsonl", *more),
+        }[verb]()
+        assert isinstance(done.exception, UserError) and server.stats.total == 0, done.output
+    what = "line 2: " if verb == "grade" else ""
+    said = str(done.exception)
+    assert f"openai:j cannot judge {what}" in said and "the sample has no checklist: give it one" in said
+    assert verb == "score" or not (tmp_path / "run" / "run.json").exists()
+
+
+def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_counted(tmp_path: Path) -> None:
+    bad = {"match": code_of_answer(SEA, SAID["sea"]), "reply": "I would rather not say."}
+    with serve(reply=str(script(tmp_path, *judge_lines({"ice": 1.0, "primes": 0.0}), bad))) as server:
+        port = int(server.url.split(":")[2].split("/")[0])
+        asked = f"openai:cheap,base_url={server.url}"
+        for sent in (4, 6, 8):
+            run = run_of(tmp_path, asked)
+            assert server.stats.total == sent, "two tries each time, as the third would be the second again"
+        (spent,) = report(run).cascades.spending  # type: ignore[union-attr]
+        assert (spent.spending.replies, spent.cached) == (5, 0), "what is passed over is no answer"
+        failed = verdicts(run, failed=True)["sea"]
+        assert "nothing usable in 2 tries" in failed.error
+    with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
+        assert values(run_of(tmp_path, asked)) == ONE and server.stats.total == 1
+        before = verdicts(RunFolder(tmp_path / "run"))["sea"]
+        (tmp_path / "other").mkdir()
+        other = evaluate(
+            tmp_path / "set", model(tmp_path), tmp_path / "other" / "run", judges=asked, judge_mode="wrong", quiet=True
+        )
+        assert values(other) == ONE and server.stats.total == 1, "the verdict lies in the cache behind what failed"
+        assert (before.requests, verdicts(other)["sea"].requests) == (1, 0)
+        assert {(one.cost, one.cached) for one in verdicts(other).values()} == {(0.0, 1)}
+
+
+def test_judges_of_one_label_are_told_apart(tmp_path: Path) -> None:
+    run = run_of(tmp_path, shy(tmp_path))
+    lines = [*judge_lines(CHEAP), *judge_lines({"sea": 0.5})]
+    (tmp_path / "twin").mkdir()
+    run_of(tmp_path, scripted(tmp_path / "twin" / "shy.jsonl", *lines))
+    run_of(tmp_path, shy(tmp_path))
+    first, second = (entry.name for entry in RunFolder(run.folder).config.all_judges)
+    assert first != second and first.startswith("scripted:shy.jsonl, auto (")  # in force; the other is under way
+    said = typed("report", run.folder).stdout
+    assert f"judge {first}" in said and f"judge {second}" in said
+    export(run.folder, tmp_path / "rows.jsonl")
+    rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())}
+    assert rows["primes"][f"judge.{first}.value"] == rows["primes"][f"judge.{second}.value"] == 0.0
+    assert rows["ice"][f"judge.{first}.value"] == 1.0 and f"judge.{second}.value" not in rows["ice"]
+
+
+def test_errors_names_what_is_not_scored(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    run.write_config(RunFolder(run.folder).config.__class__(**{**_fields(run), "scorer": "strict@5"}))
+    done = typed("errors", run.folder, "--judge", scripted(tmp_path / "none.jsonl"), "-q")
+    assert done.exit_code == 1 and "no answer that is scored is wrong" in done.stdout, done.output
+    assert f"5 answers are not scored and were left out: `mmdyn score {run.folder}`" in done.stderr
+
+
+def _fields(run: RunFolder) -> dict[str, Any]:
+    found = RunFolder(run.folder).config
+    return {name: getattr(found, name) for name in found.__struct_fields__}
+
+
+def test_else_rules_goes_with_a_judge(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--else-rules go with --judge"):
+        run_of(tmp_path, else_rules=True)

@@ -1,0 +1,151 @@
+"""AUC: against hand counts and every pair of cases, and what is a case of weighed statements and choices."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables.making_runs import answer, write_run
+
+from making import choice, true_false
+from mmdyn.cli.report import command
+from mmdyn.errors import InputError
+from mmdyn.record import Condition, Record, Reply
+from mmdyn.sample import Sample
+from mmdyn.tables.auc import auc, find_auc
+from mmdyn.tables.collect import collect
+from mmdyn.work.run_folder import RunFolder
+
+WEIGHED = Condition(style="likelihood")
+
+
+def weighed(sample: Sample, *shares: float, tokens: int = 1, **more: Any) -> Record:
+    """A record whose options have these probabilities."""
+    record = answer(sample.id, 1.0, WEIGHED, task_type=sample.task_type, sample=sample, **more)
+    sums = tuple(tokens * math.log(share) for share in shares)
+    reply = Reply("x", "likelihood", logprobs=sums, option_tokens=(tokens,) * len(shares))
+    return msgspec.structs.replace(record, reply=reply)
+
+
+def run_of(folder: Path, asked: list[tuple[Sample, tuple[float, ...]]]) -> RunFolder:
+    return write_run(
+        folder, [weighed(sample, *shares) for sample, shares in asked], samples=[sample for sample, _ in asked]
+    )
+
+
+def value(scores: list[float], positive: list[int]) -> float:
+    return auc(np.array(scores), np.array(positive), np.arange(len(scores))).value
+
+
+def test_by_hand() -> None:
+    assert value([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0]) == 0.75
+    assert value([3, 2, 1], [1, 1, 0]) == 1.0
+    assert value([1, 2, 3], [1, 1, 0]) == 0.0
+    assert value([5, 5, 5, 5], [1, 0, 0, 1]) == 0.5
+    assert value([2, 2, 1], [1, 0, 0]) == 0.75
+
+
+scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=2, max_size=30)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cases=scores.filter(lambda cases: len({kind for _, kind in cases}) == 2), size=st.integers(1, 4))
+def test_against_every_pair(cases: list[tuple[int, int]], size: int) -> None:
+    found = auc(
+        np.array([float(score) for score, _ in cases]),
+        np.array([kind for _, kind in cases]),
+        np.arange(len(cases)) // size,
+    )
+    high, low = ([score for score, kind in cases if kind == each] for each in (1, 0))
+    pairs = [(a > b) + (a == b) / 2 for a, b in product(high, low)]
+    assert found.value == pytest.approx(sum(pairs) / len(pairs))
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_the_interval_holds_what_it_should() -> None:
+    draw, held = np.random.default_rng(7), 0
+    truth = 0.5 * (1 + math.erf(0.5))
+    for _ in range(400):
+        positive = (np.arange(60) < 24).astype(np.int64)
+        found = auc(draw.normal(size=60) + positive, positive, np.arange(60))
+        held += found.low <= truth <= found.high
+    assert 0.92 <= held / 400 <= 0.99
+
+
+def test_clusters_widen_the_interval() -> None:
+    draw = np.random.default_rng(7)
+    single, positive = draw.normal(size=40), np.tile([0, 1], 20)
+    repeated, kinds = np.repeat(single + positive, 4), np.repeat(positive, 4)
+    alone = auc(single + positive, positive, np.arange(40))
+    clustered = auc(repeated, kinds, np.repeat(np.arange(40), 4))
+    as_if = auc(repeated, kinds, np.arange(160))
+    assert clustered[:3] == pytest.approx(alone[:3])
+    assert as_if.high - as_if.low < 0.6 * (alone.high - alone.low)
+
+
+def test_a_statement_is_a_case(tmp_path: Path) -> None:
+    truths, shares = (True, False, True, False), (0.9, 0.8, 0.6, 0.3)
+    asked = [
+        (true_false(name, truth), (share, 1 - share)) for name, truth, share in zip("abcd", truths, shares, strict=True)
+    ]
+    (row,) = find_auc(collect([run_of(tmp_path / "run", asked)]))
+    assert (row.task_type, row.n, row.cases, row.positive, row.auc) == ("true_false", 4, 4, 2, 0.75)
+    assert row.factors["style"] == "likelihood" and row.method == "Wilson at effective n (Obuchowski)"
+
+
+def test_probabilities_are_normalised_and_by_token(tmp_path: Path) -> None:
+    a, b = true_false("a"), true_false("b", answer=False)
+    # P(true) is 2/3 for both, at other sums and lengths.
+    run = write_run(tmp_path / "run", [weighed(a, 0.2, 0.1, tokens=3), weighed(b, 0.5, 0.25)], samples=[a, b])
+    assert find_auc(collect([run]))[0].auc == pytest.approx(0.5)
+
+
+def test_an_option_of_a_choice_is_a_case(tmp_path: Path) -> None:
+    asked = [(choice("a", "B"), (0.1, 0.6, 0.2, 0.1)), (choice("b", "D"), (0.7, 0.1, 0.05, 0.15))]
+    (row,) = find_auc(collect([run_of(tmp_path / "run", asked)]))
+    assert (row.task_type, row.n, row.cases, row.positive) == ("single_choice", 2, 8, 2)
+    # 0.6 is above five of the six wrong ones, 0.15 above four.
+    assert row.auc == pytest.approx(9 / 12)
+
+
+def test_task_types_and_conditions_have_rows_of_their_own(tmp_path: Path) -> None:
+    a, b, c = true_false("a"), true_false("b", answer=False), choice("c")
+    records = [
+        weighed(a, 0.9, 0.1),
+        weighed(b, 0.2, 0.8),
+        weighed(c, 0.1, 0.7, 0.1, 0.1),
+        weighed(a, 0.3, 0.7, model="m2"),
+    ]
+    rows = find_auc(collect([write_run(tmp_path / "run", records, samples=[a, b, c])]))
+    assert [(row.model, row.task_type, row.auc) for row in rows] == [
+        ("m1", "single_choice", 1.0),
+        ("m1", "true_false", 1.0),
+        ("m2", "true_false", None),
+    ]
+    assert rows[2].ci95 is None and (rows[2].cases, rows[2].positive) == (1, 1)
+
+
+def test_a_lost_sample_is_told(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [weighed(true_false("a"), 0.9, 0.1)], keep_samples=False)
+    with pytest.raises(InputError, match="the sample a is not in the store: run the same `mmdyn eval` once more"):
+        find_auc(collect([run]))
+
+
+def test_as_it_is_typed(tmp_path: Path) -> None:
+    asked = [(true_false("a"), (0.9, 0.1)), (true_false("b", answer=False), (0.8, 0.2))]
+    run = run_of(tmp_path / "run", asked)
+    assert "standard, likelihood, true_false" in CliRunner().invoke(command, [str(run.folder), "--auc", "-q"]).output
+    read = json.loads(CliRunner().invoke(command, [str(run.folder), "--auc", "--json", "-q"]).stdout)
+    assert (read["auc"][0]["auc"], read["auc"][0]["cases"]) == (1.0, 2)
+    written = write_run(tmp_path / "written", [answer("s0", 1.0)])
+    output = CliRunner().invoke(command, [str(written.folder), "--auc", "-q"]).output
+    assert output.endswith("AUC: no options were weighed: ask with --scoring-mode likelihood.\n")

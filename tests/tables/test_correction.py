@@ -1,0 +1,322 @@
+"""Corrected scores in reports: which calibration and which marks count, what is refused, and how it is shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from msgspec import UNSET
+from msgspec.structs import replace
+from tables.making_runs import DYNAMIC, answer, answers, write_run
+
+from mmdyn.cli.report import command
+from mmdyn.errors import InputError, UserError
+from mmdyn.record import Condition, Record
+from mmdyn.tables.calibration import share
+from mmdyn.tables.correction import CorrectionRow
+from mmdyn.tables.correction_table import print_corrections
+from mmdyn.tables.grading import measure, save_grading
+from mmdyn.tables.summary import Summary, report
+from mmdyn.tables.tabular import write_csv
+from mmdyn.work.run_folder import JudgeEntry, RunFolder
+
+SCORER = "mdk12@3"
+VALUES = "1101001110" * 4
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def run_of(tmp_path: Path, *records: Record, **config: Any) -> RunFolder:
+    return write_run(tmp_path / "run", records or answers(VALUES), scorer=SCORER, **config)
+
+
+def calibrate(caught: int = 18, missed: int = 2, wronged: int = 6, spared: int = 14, *, labels: str = "ab", scorer: str = SCORER) -> None:  # fmt: skip
+    """Keep a calibration of so many right answers called right and wrong, and of wrong ones called right and wrong."""
+    pairs = [(1.0, 1.0)] * caught + [(1.0, 0.0)] * missed + [(0.0, 1.0)] * wronged + [(0.0, 0.0)] * spared
+    save_grading(replace(measure(scorer, scorer, pairs), labels=labels * 32, file="marks.jsonl"))
+
+
+def marks_file(tmp_path: Path, *lines: Any) -> Path:
+    file = tmp_path / "marks.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return file
+
+
+def rows(summary: Summary) -> list[CorrectionRow]:
+    assert isinstance(summary.corrections, list)
+    return summary.corrections
+
+
+def shown(summary: Summary) -> list[str]:
+    out = io.StringIO()
+    print_corrections(rows(summary), out)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def test_nothing_is_corrected_unasked(tmp_path: Path) -> None:
+    summary = report(run_of(tmp_path))
+    assert summary.corrections is UNSET and b"corrections" not in summary.to_json()
+
+
+def test_rogan_gladen_beside_the_plain_score(tmp_path: Path) -> None:
+    calibrate()
+    summary = report(run_of(tmp_path), correct="rogan-gladen")
+    (row,), (plain,) = rows(summary), summary.conditions
+    assert (row.score, row.ci95, row.n) == (plain.score, plain.ci95, 40) == (0.6, plain.ci95, plain.n)
+    assert row.corrected == 0.5
+    assert (row.labels, row.scorer, row.calibration) == (40, SCORER, "marks.jsonl (abababab)")
+    se, sp = share(18, 20), share(14, 20)
+    assert se and sp and (row.sensitivity, row.specificity) == (se.rounded, sp.rounded)
+    assert row.corrected_ci95 and row.corrected_ci95[1] - row.corrected_ci95[0] > plain.ci95[1] - plain.ci95[0]
+    (read,) = json.loads(summary.to_json())["corrections"]
+    assert (read["corrected"], read["method"]) == (row.corrected, "Rogan-Gladen, interval of Lang and Reiczigel")
+
+
+def test_each_calibration_of_the_scorer_in_force_gives_a_row(tmp_path: Path) -> None:
+    calibrate()
+    calibrate(20, 0, 0, 20, labels="cd")
+    calibrate(10, 10, 10, 10, labels="ef")
+    calibrate(scorer="mdk12@2", labels="aa")
+    found = rows(report(run_of(tmp_path), correct="rogan-gladen"))
+    assert [row.calibration[-9:-1] for row in found] == ["abababab", "cdcdcdcd", "efefefef"]
+    assert [row.corrected for row in found] == [0.5, 0.6, None]
+    useless = (
+        "sensitivity 0.500 and specificity 0.500 on marks.jsonl (efefefef) tell right from wrong no better than chance"
+    )
+    assert found[2].note == useless
+
+
+@pytest.mark.parametrize(
+    ("counts", "problem"),
+    [
+        ((10, 10, 10, 10), "mdk12@3 cannot be corrected: sensitivity 0.500 and specificity 0.500 on marks.jsonl (abababab) tell right from wrong no better than chance; calibrate it on other answers"),
+        ((5, 15, 10, 10), "mdk12@3 cannot be corrected: sensitivity 0.250 and specificity 0.500 on"),
+        ((10, 10, 0, 0), "mdk12@3 cannot be corrected: people call all answers of marks.jsonl (abababab) right, or none"),
+    ],
+)  # fmt: skip
+def test_a_calibration_that_tells_nothing_is_refused(tmp_path: Path, counts: tuple[int, ...], problem: str) -> None:
+    calibrate(*counts)
+    with pytest.raises(UserError) as caught:
+        report(run_of(tmp_path), correct="rogan-gladen")
+    assert str(caught.value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "again"),
+    [
+        ("mdk12@3", "`mmdyn grade LABELLED --calibrate --policy mdk12`"),
+        ("exam@3+wrong(ab12cd34)", "`mmdyn grade LABELLED --calibrate --policy exam --judge MODEL`"),
+        (
+            "mdk12@3+wrong(ab12cd34,ef56ab78)",
+            "`mmdyn grade LABELLED --calibrate --policy mdk12 --judge MODEL --judge MODEL`",
+        ),
+    ],
+)
+def test_a_scorer_that_was_never_calibrated_is_refused(tmp_path: Path, scorer: str, again: str) -> None:
+    calibrate(scorer="mdk12@2")
+    run = write_run(tmp_path / "run", answers("10"), scorer=scorer)
+    with pytest.raises(UserError) as caught:
+        report(run, correct="rogan-gladen")
+    assert str(caught.value).startswith(f"{scorer} was never calibrated here") and again in str(caught.value)
+
+
+def test_a_scorer_that_cannot_be_calibrated_is_not_told_to_be(tmp_path: Path) -> None:
+    judges = (JudgeEntry("judge", "00000000", {"pictures": False}), JudgeEntry("judge", "00000001", {"pictures": True}))
+    scorer = f"{SCORER}+wrong({','.join(judge.id for judge in judges)})"
+    run = write_run(tmp_path / "run", answers("10"), scorer=scorer, judges=judges)
+    with pytest.raises(UserError) as caught:
+        report(run, correct="rogan-gladen")
+    assert str(caught.value) == (
+        f"{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of "
+        "this run and give --correct ppi --labels FILE"
+    )
+
+
+def test_graded_scores_are_refused_to_rogan_gladen(tmp_path: Path) -> None:
+    run = run_of(tmp_path, answer("s0", 1), answer("s1", 0.5))
+    with pytest.raises(UserError) as caught:
+        report(run, correct="rogan-gladen")
+    said = f"{run.folder} has scores between 0 and 1 (0.5 of s1), and Rogan-Gladen is for right and wrong alone: give --correct ppi --labels FILE"
+    assert str(caught.value) == said
+
+
+def test_failed_answers_count_for_nothing_and_unparsed_ones_as_wrong(tmp_path: Path) -> None:
+    calibrate(20, 0, 0, 20)
+    summary = report(run_of(tmp_path, *answers("11ur0x")), correct="rogan-gladen")
+    (row,), (plain,) = rows(summary), summary.conditions
+    assert (row.n, row.score, row.corrected) == (5, 0.4, 0.4) == (plain.n, plain.score, 0.4)
+
+
+def test_the_plain_score_is_the_reports_for_draws_groups_weights_and_chains(tmp_path: Path) -> None:
+    records = [
+        answer(
+            f"s{n}",
+            float(n * draw % 3 > 0),
+            Condition("dynamic", chain),
+            draw=draw,
+            weight=1 + n % 4,
+            group=f"g{n // 3}",
+        )
+        for n in range(12)
+        for chain in ("pad", "color")
+        for draw in range(1 + n % (2 if chain == "pad" else 3))
+        if chain == "pad" or n % 5
+    ]
+    calibrate()
+    summary = report(run_of(tmp_path, *records), correct="rogan-gladen")
+    found = [(row.factors["chain"], row.score, row.ci95) for row in rows(summary)]
+    assert found == [(row.factors["chain"], row.score, row.ci95) for row in summary.conditions]
+    assert [chain for chain, *_ in found] == ["color", "pad", "all"]
+
+
+def test_ppi_by_key_and_by_name(tmp_path: Path) -> None:
+    records = answers(VALUES)
+    named = [{"sample": record.sample, "mode": "standard", "human": 1} for record in records[:5]]
+    keyed = [{"key": record.key, "human": 0.5, "reply": "passed over"} for record in records[5:10]]
+    summary = report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *named, *keyed))
+    (row,) = rows(summary)
+    assert (row.n, row.score, row.labels, row.method, row.power) == (40, 0.6, 10, "PPI", 1.0)
+    assert row.corrected == pytest.approx(0.6 + (5 + 2.5 - 6) / 10)
+    assert row.corrected_ci95 and row.corrected_ci95[1] - row.corrected_ci95[0] > row.ci95[1] - row.ci95[0]
+    (tuned,) = rows(report(tmp_path / "run", correct="ppi++", labels=tmp_path / "marks.jsonl"))
+    assert tuned.power is not None and tuned.method == f"PPI++ (lambda {tuned.power:.2f})" and 0 <= tuned.power < 1
+
+
+def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tmp_path: Path) -> None:
+    records = [
+        *(answer(f"s{n}", n % 5 / 4) for n in range(20)),
+        *(answer(f"s{n}", 0.5, DYNAMIC) for n in range(20)),
+        *(answer(f"s{n}", 0.5, model="m2") for n in range(20)),
+    ]
+    lines = [{"sample": f"s{n}", "mode": "standard", "model": "m1", "human": 1} for n in range(10)]
+    lines += [{"sample": "s1~pad~0", "mode": "dynamic", "human": 0}]
+    found = rows(report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines)))
+    assert [(row.model, row.factors["variant"], row.labels, row.corrected) for row in found] == [
+        ("m1", "standard", 10, 1.0), ("m1", "dynamic", 1, None), ("m2", "standard", 0, None),
+    ]  # fmt: skip
+    assert found[1].note == "fewer than two marked answers that do not belong together" and not found[0].note
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ([{"key": "k", "human": 1.5}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
+        ([{"key": "k", "human": True}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
+        ([{"key": "k"}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
+        ([{"sample": "s00", "human": 1}], 'marks.jsonl:1: say whose mark it is: give "key", or "sample" and "mode"'),
+        ([{"key": 7, "human": 1}], "marks.jsonl:1: key must be a text, a whole number given"),
+        ([{"key": "k", "human": 1}], "marks.jsonl:1: no answer of the run is named so: mark answers of this run"),
+        ([{"sample": "s00", "mode": "kprag", "human": 1}], "marks.jsonl:1: no answer of the run is named so"),
+        ([{"sample": "s00", "mode": "standard", "human": 1}], "marks.jsonl:1: several answers are named so: add one of model, set, style, epoch, or the key"),
+        ([{"sample": "s01", "mode": "standard", "model": "m1", "human": 1}] * 2, "marks.jsonl:2: line 1 marks the same answer: keep one of them"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_of_marks_is_named(tmp_path: Path, lines: list[Any], problem: str) -> None:
+    run = run_of(tmp_path, *answers("10"), *answers("11", model="m2"))
+    with pytest.raises(InputError) as caught:
+        report(run, correct="ppi", labels=marks_file(tmp_path, *lines))
+    assert str(caught.value).startswith(f"{tmp_path}/{problem}")
+
+
+def test_marks_of_answers_without_a_score_are_left_out(tmp_path: Path) -> None:
+    records = [*answers("101x"), answer("s9", None, scored=False)]
+    lines = [{"key": record.key, "human": 1} for record in records]
+    (row,) = rows(report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines)))
+    assert (row.n, row.labels) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("method", "labels", "problem"),
+    [
+        (
+            "rogan-glad",
+            None,
+            "there is no correction 'rogan-glad' (did you mean 'rogan-gladen'?): use rogan-gladen, ppi, ppi++",
+        ),
+        ("ppi", None, "ppi corrects one run by marks of its own answers: give one RUN and --labels FILE"),
+        (
+            "rogan-gladen",
+            "marks.jsonl",
+            "labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured",
+        ),
+        (
+            "ppi",
+            "nowhere.jsonl",
+            "nowhere.jsonl: cannot be read (No such file or directory): name a JSONL file of marks",
+        ),
+        ("ppi", "/dev/null", '/dev/null has no line: give lines with "key" (or "sample" and "mode") and "human"'),
+    ],
+)
+def test_mistakes(tmp_path: Path, method: str, labels: str | None, problem: str) -> None:
+    with pytest.raises(UserError) as caught:
+        report(run_of(tmp_path), correct=method, labels=labels)
+    assert str(caught.value) == problem
+
+
+def test_ppi_corrects_one_run_and_rogan_gladen_several(tmp_path: Path) -> None:
+    calibrate()
+    calibrate(19, 1, 1, 19, scorer="strict@3")
+    runs = [write_run(tmp_path / name, answers("110"), scorer=f"{name}@3") for name in ("mdk12", "strict")]
+    found = rows(report(*runs, correct="rogan-gladen"))
+    assert [(row.run, row.scorer) for row in found] == [("mdk12", "mdk12@3"), ("strict", "strict@3")]
+    with pytest.raises(UserError, match="ppi corrects one run"):
+        report(*runs, correct="ppi", labels=marks_file(tmp_path, {"key": "k", "human": 1}))
+
+
+def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
+    calibrate()
+    summary = report(run_of(tmp_path, *answers(VALUES), *answers(VALUES, DYNAMIC)), correct="rogan-gladen")
+    text = " ".join(shown(summary))
+    assert "corrected for the scorer's errors, with 95 % intervals" in text
+    assert "standard 60.0 [44.6, 73.7] 50.0 [" in text and "dynamic pad" in text
+    assert "method 1: Rogan-Gladen, interval of Lang and Reiczigel: mdk12@3 on marks.jsonl (abababab), sensitivity 90.0 [69.9, 97.2] of 20, specificity 70.0 [48.1, 85.5] of 20" in text  # fmt: skip
+    write_csv(summary, tmp_path / "out.csv")
+    lines = list(csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines()))
+    (first, second) = [line for line in lines if line["kind"] == "correction"]
+    assert (first["by"], first["value"], first["n"], first["estimate"]) == (
+        SCORER,
+        "marks.jsonl (abababab)",
+        "40",
+        "0.5",
+    )
+    assert (first["variant"], second["variant"], first["method"]) == ("standard", "dynamic", "Rogan-Gladen, interval of Lang and Reiczigel")  # fmt: skip
+
+
+def test_a_table_of_marks_says_what_is_missing(tmp_path: Path) -> None:
+    records = [*answers("1100"), *answers("1100", DYNAMIC)]
+    lines = [{"sample": f"s0{n}", "mode": "standard", "human": n % 2} for n in range(4)]
+    found = shown(report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines)))
+    assert "method 1: PPI: mdk12@3 against people's marks of this run" in found
+    assert "method 2: ppi: fewer than two marked answers that do not belong together" in found
+
+
+def typed(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    calibrate()
+    records = answers(VALUES)
+    run = run_of(tmp_path, *records).folder
+    labels = marks_file(tmp_path, *({"key": record.key, "human": 1} for record in records[:10]))
+    result = typed(run, "--correct", "rogan-gladen", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["corrections"][0]["corrected"]) == (0, 0.5)
+    result = typed(run, "--correct", "ppi", "--labels", labels)
+    assert result.exit_code == 0 and "Scores in percent, corrected for the scorer's errors" in result.stdout
+    result = typed(run, "--correct", "ppi", "--labels", labels, "--csv", tmp_path / "out.csv")
+    assert (result.exit_code, result.stdout) == (0, "") and "\ncorrection," in (tmp_path / "out.csv").read_text("utf-8")
+    assert "corrected" not in typed(run).stdout
+    for arguments in (["--correct", "ppi"], ["--correct", "rogan-gladen", "--labels", labels], ["--labels", labels]):
+        result = typed(run, *arguments)
+        assert (
+            result.exit_code == 2 and "--labels FILE and --correct ppi go together: give both or none" in result.output
+        )

@@ -1,0 +1,181 @@
+"""What a report says of who judged its dynamic sets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tables.making_runs import DYNAMIC, answers, write_run
+
+from making import choice
+from mmdyn.data.set_folder import Dropped, Origin, SampleSet, SetWriter
+from mmdyn.sample import Variant, Verdict
+from mmdyn.tables.calibration import Calibration, Share, judge_id, save
+from mmdyn.tables.summary import Summary, summarise
+from mmdyn.tables.table import print_summary
+from mmdyn.tables.tabular import write_csv
+from mmdyn.work.run_folder import RunFolder, SetEntry
+
+IDENTITY: Any = {"model": "m", "votes": 1}
+KEPT, REJECTED = Verdict("kept", "someone", "", 0.9), Verdict("rejected", "someone", "no", 0.8)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def dynamic(folder: Path, kept: int = 3, verdict: Verdict = KEPT, dropped: int = 1, **made: Any) -> SampleSet:
+    """A dynamic set, `kept` variants and `dropped` rejected ones, each after one attempt more."""
+    writer = SetWriter(folder, "exam-dynamic", parent=Origin("exam", "d0"), made={"command": "perturb", **made})
+    with writer as out:
+        for n in range(kept):
+            out.add(choice(f"s{n}~pad~0", variant=Variant(f"s{n}", "pad", 0, 1, (), verdict)))
+        for n in range(dropped):
+            whole = choice(f"t{n}~pad~0", variant=Variant(f"t{n}", "pad", 0, 1, (), REJECTED))
+            for attempt, status in enumerate(("redrawn", "rejected")):
+                out.drop(Dropped(whole.id, f"t{n}", "pad", 0, 1, status, "no", "", attempt, (), whole))
+    return SampleSet(folder)
+
+
+def reported(folder: Path, *sets: SampleSet) -> Summary:
+    entries = tuple(SetEntry(each.name, "exam", str(each.folder), each.manifest.digest) for each in sets)
+    sets_of_run = (SetEntry("exam", "exam", "sets/exam", "d0"), *entries)
+    return summarise([write_run(folder, [*answers("110"), *answers("100", DYNAMIC)], sets=sets_of_run)])
+
+
+def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
+    recall, precision = Share(2 / 3, 0.1, 0.9, 30), Share(0.75, 0.5, 0.875, 20)
+    return Calibration("someone", identity, 60, 2, precision, recall, recall, None, labels * 32, file)
+
+
+def shown(summary: Summary) -> list[str]:
+    out = io.StringIO()
+    print_summary(summary, out)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) -> None:
+    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    (row,) = summary.judges
+    assert (row.set, row.judge, row.id) == ("exam-dynamic", "someone", judge_id(IDENTITY))
+    assert (row.kept, row.rejected, row.redrawn, row.unjudged, row.calibrations) == (3, 1, 1, 0, [])
+    text = " ".join(shown(summary))
+    assert (
+        f"exam-dynamic: judged by someone ({row.id}): 3 variants kept, 1 rejected, 1 more attempts rejected and drawn again. "
+        "The judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run "
+        "`mmdyn judge --calibrate LABELLED` with the --judge and --votes that the set was made with."
+    ) in text
+    assert "labelled pairs:" not in text
+
+
+def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
+    save(measured("texts.jsonl", "ab"))
+    save(measured("sheet.jsonl", "cd"))
+    save(measured("other.jsonl", "ab", {"model": "m", "votes": 3}))
+    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    (row,) = summary.judges
+    assert [(found.file, found.n, found.failed) for found in row.calibrations] == [
+        ("texts.jsonl", 60, 2),
+        ("sheet.jsonl", 60, 2),
+    ]
+    assert row.note == "" and row.calibrations[0].recall == Share(0.666667, 0.1, 0.9, 30)
+    lines = shown(summary)
+    numbers = "60 2 75.0 [50.0, 87.5] of 20 66.7 [10.0, 90.0] of 30 no such pair"
+    assert f"texts.jsonl (abababab) {numbers}" in lines and f"sheet.jsonl (cdcdcdcd) {numbers}" in lines
+    assert any(line.startswith("Judges on labelled pairs: how well they reject changed questions") for line in lines)
+    assert not any("never calibrated" in line or "other.jsonl" in line for line in lines)
+
+
+def test_json_and_csv_have_the_same(tmp_path: Path) -> None:
+    save(measured("=texts.jsonl", "ab"))
+    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
+    (row,) = json.loads(summary.to_json())["judges"]
+    assert row["calibrations"][0]["precision"] == {"value": 0.75, "low": 0.5, "high": 0.875, "n": 20}
+    assert row["calibrations"][0]["identity"] == IDENTITY
+    write_csv(summary, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as handle:
+        whole, *parts = [line for line in csv.DictReader(handle) if line["kind"] == "meaning_judge"]
+    who = f"someone {judge_id(IDENTITY)}"
+    assert (whole["model"], whole["set"], whole["n"], whole["left_out"]) == (who, "exam-dynamic", "4", "1")
+    assert [(part["by"], part["value"], part["n"], part["estimate"], part["low"]) for part in parts] == [
+        ("precision", "'=texts.jsonl (abababab)", "20", "0.75", "0.5"),
+        ("recall", "'=texts.jsonl (abababab)", "30", "0.666667", "0.1"),
+    ]
+
+
+def test_equal_runs_give_equal_bytes_wherever_they_lie(tmp_path: Path) -> None:
+    save(measured("texts.jsonl", "ab"))
+    made = dynamic(tmp_path / "dynamic", judge=IDENTITY)
+    assert reported(tmp_path / "a" / "run", made).to_json() == reported(tmp_path / "b" / "run", made).to_json()
+
+
+def test_a_set_that_nobody_judged(tmp_path: Path) -> None:
+    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", verdict=Verdict("unjudged"), dropped=0))
+    (row,) = summary.judges
+    assert (row.judge, row.unjudged, row.kept) == ("", 3, 0)
+    assert (
+        "exam-dynamic: nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same."
+        in shown(summary)
+    )
+
+
+def test_a_judge_that_kept_nothing_is_named_by_what_it_rejected(tmp_path: Path) -> None:
+    (row,) = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", kept=0, judge=IDENTITY)).judges
+    assert (row.judge, row.kept, row.rejected, row.redrawn) == ("someone", 0, 1, 1)
+
+
+def test_a_sample_of_a_set_does_not_say_which_judge_it_was(tmp_path: Path) -> None:
+    made = dynamic(tmp_path / "dynamic", command="mmdyn data sample")
+    (row,) = reported(tmp_path / "run", made).judges
+    assert (row.judge, row.id, row.kept) == ("someone", "", 3)
+    assert row.note.startswith("a set that `mmdyn data sample` made does not say which judge that was")
+
+
+def test_a_set_that_is_gone_or_another_spoils_no_report(tmp_path: Path) -> None:
+    made = dynamic(tmp_path / "dynamic", judge=IDENTITY)
+    reported(tmp_path / "run", made)
+    run = RunFolder(tmp_path / "run")
+    shutil.move(made.folder, tmp_path / "away")
+    (row,) = summarise([run]).judges
+    moved = f"the set that was asked does not lie in {made.folder} any more, so nothing is known of its judge"
+    assert (row.judge, row.note) == ("", moved)
+    assert f"exam-dynamic: {moved}." in " ".join(shown(summarise([run])))
+    dynamic(made.folder, kept=5, judge=IDENTITY)
+    assert [found.note for found in summarise([run]).judges] == [moved]
+    (made.folder / "set.json").write_text("{", "utf-8")
+    (row,) = summarise([run]).judges
+    assert row.note.startswith(str(made.folder / "set.json"))
+
+
+def test_a_damaged_calibration_is_noted(tmp_path: Path, own_cache: Path) -> None:
+    file, _ = save(measured("texts.jsonl", "ab"))
+    file.write_text("{}", "utf-8")
+    (row,) = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY)).judges
+    assert (row.judge, row.kept, row.calibrations) == ("someone", 3, [])
+    assert row.note.startswith(f"{file} cannot be read")
+
+
+def test_several_runs_name_theirs_and_a_judge_is_listed_once(tmp_path: Path) -> None:
+    save(measured("texts.jsonl", "ab"))
+    made = dynamic(tmp_path / "dynamic", judge=IDENTITY)
+    for name in ("before", "after"):
+        reported(tmp_path / name, made)
+    summary = summarise([RunFolder(tmp_path / name) for name in ("before", "after")])
+    lines = shown(summary)
+    assert [row.run for row in summary.judges] == ["before", "after"]
+    assert any(line.startswith("before, exam-dynamic: judged by someone") for line in lines)
+    assert sum(line.startswith("texts.jsonl") for line in lines) == 1
+
+
+def test_names_from_files_cannot_move_the_cursor(tmp_path: Path) -> None:
+    save(replace(measured("\x1b[2J.jsonl", "ab"), judge="x"))
+    made = dynamic(tmp_path / "dynamic", verdict=Verdict("kept", "\x1b[2Jevil"), judge=IDENTITY)
+    assert "\x1b" not in "".join(shown(reported(tmp_path / "run", made)))

@@ -1,0 +1,303 @@
+"""Repeats: pass@k, majority@k, worst@k and consistency against hand counts and enumeration, and how records are grouped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables.making_runs import DYNAMIC, answer, write_run
+
+from mmdyn.cli.report import command
+from mmdyn.record import Condition, Record
+from mmdyn.tables.collect import collect
+from mmdyn.tables.repeats import Figure, Group, RepeatsRow, agreement, find_repeats, majority_at, pass_at, worst_at
+from mmdyn.tables.statistics import wilson
+from mmdyn.tables.summary import report
+from mmdyn.work.run_folder import RunFolder
+
+
+def rows(run: RunFolder, *ks: int) -> list[RepeatsRow]:
+    return find_repeats(collect([run]), ks)
+
+
+def tries(parent: str, marks: str, condition: Condition = DYNAMIC, **more: Any) -> list[Record]:
+    """An epoch a character: + right, ½ half right, u without an answer, x failed, ? unscored, else a wrong answer of its own."""
+    found = list[Record]()
+    for epoch, mark in enumerate(marks):
+        if mark == "x":
+            found.append(answer(parent, None, condition, epoch=epoch, error="the server said 500", **more))
+        elif mark == "?":
+            found.append(answer(parent, None, condition, epoch=epoch, scored=False, **more))
+        elif mark == "u":
+            found.append(answer(parent, 0.0, condition, epoch=epoch, status="unparsed", extracted=None, **more))
+        else:
+            value = {"+": 1.0, "½": 0.5}.get(mark, 0.0)
+            found.append(answer(parent, value, condition, epoch=epoch, extracted=[mark], **more))
+    return found
+
+
+def standard(parent: str, marks: str, **more: Any) -> list[Record]:
+    return tries(parent, marks, Condition(), **more)
+
+
+@pytest.mark.parametrize(
+    ("group", "k", "passed", "majority", "worst"),
+    [
+        # 2 of 5 right: without one are C(3,2) = 3 of C(5,2) = 10 pairs; both are right in 1 of 10.
+        (Group(2, (2, 1), 0), 2, 0.7, 0.1 + 0.5 * 0.6, 0.1),
+        # All five: two right and two the same wrong are level.
+        (Group(2, (2, 1), 0), 5, 1.0, 0.5, 0.0),
+        (Group(2, (1, 1, 1), 0), 5, 1.0, 1.0, 0.0),
+        (Group(1, (1, 1, 1), 0), 4, 1.0, 0.25, 0.0),
+        (Group(3, (), 0), 3, 1.0, 1.0, 1.0),
+        (Group(0, (3,), 0), 2, 0.0, 0.0, 0.0),
+        # One of four is right and three have no vote: the one wins wherever it is drawn.
+        (Group(1, (), 3), 2, 0.5, 0.5, 0.0),
+        (Group(0, (), 3), 3, 0.0, 0.0, 0.0),
+        # 3 right of 4, three drawn: all right in 1 of 4, two right against one in the others.
+        (Group(3, (1,), 0), 3, 1.0, 1.0, 0.25),
+        # 2 right, 2 the same wrong, three drawn: always two against one, half of the time for the right one.
+        (Group(2, (2,), 0), 3, 1.0, 0.5, 0.0),
+    ],
+)
+def test_by_hand(group: Group, k: int, passed: float, majority: float, worst: float) -> None:
+    found = (pass_at(group, k), majority_at(group, k), worst_at(group, k))
+    assert found == pytest.approx((passed, majority, worst), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("group", "share"),
+    [(Group(2, (2, 1), 0), 0.2), (Group(3, (), 0), 1.0), (Group(0, (3,), 0), 1.0), (Group(0, (), 3), 0.0), (Group(3, (), 1), 0.5)],
+)  # fmt: skip
+def test_agreement_by_hand(group: Group, share: float) -> None:
+    assert agreement(group) == pytest.approx(share)
+
+
+def test_too_few_tries_have_no_value() -> None:
+    group = Group(2, (1,), 0)
+    assert pass_at(group, 4) is majority_at(group, 4) is worst_at(group, 4) is None
+    assert agreement(Group(1, (), 0)) is agreement(Group(0, (), 0)) is None
+
+
+groups = st.builds(
+    Group, st.integers(0, 4), st.lists(st.integers(1, 3), max_size=3).map(tuple), st.integers(0, 2)
+).filter(lambda group: group.n > 0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(group=groups, k=st.integers(1, 6))
+def test_against_every_draw(group: Group, k: int) -> None:
+    classes = [("right",) * group.right, *((f"w{place}",) * size for place, size in enumerate(group.wrong))]
+    drawn = list(combinations([*(name for each in classes for name in each), *[None] * group.silent], k))
+    if k > group.n:
+        assert pass_at(group, k) is None
+        return
+
+    def right(draw: tuple[str | None, ...]) -> float:
+        votes = [name for name in draw if name]
+        best = {name for name in votes if votes.count(name) == max(map(votes.count, votes))}
+        return ("right" in best) / len(best) if best else 0.0
+
+    assert pass_at(group, k) == pytest.approx(sum("right" in draw for draw in drawn) / len(drawn))
+    assert majority_at(group, k) == pytest.approx(sum(map(right, drawn)) / len(drawn))
+    assert worst_at(group, k) == pytest.approx(sum(set(draw) == {"right"} for draw in drawn) / len(drawn))
+
+
+@settings(max_examples=300, deadline=None)
+@given(group=groups, k=st.integers(1, 9))
+def test_worst_is_at_most_majority_is_at_most_pass_and_pass_at_one_is_the_mean(group: Group, k: int) -> None:
+    assert pass_at(group, 1) == worst_at(group, 1) == majority_at(group, 1) == group.right / group.n
+    if k <= group.n:
+        worst, majority, passed = worst_at(group, k), majority_at(group, k), pass_at(group, k)
+        assert worst is not None and majority is not None and passed is not None
+        assert 0.0 <= worst <= majority <= passed <= 1.0
+
+
+def test_many_tries_are_exact_and_take_no_time() -> None:
+    group = Group(32, (1,) * 64, 0)
+    assert pass_at(group, 64) == pytest.approx(1.0)
+    assert majority_at(group, 96) == 1.0
+    assert pass_at(Group(1, (99,), 0), 10) == 0.1
+
+
+def test_epochs_of_a_sample(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [*standard("s0", "++AB"), *standard("s1", "AAAA"), *standard("s2", "++++")])
+    (row,) = rows(run, 1, 2, 4)
+    assert (row.over, row.tries, row.failed, row.unscored) == ("epochs", 4, 0, 0)
+    assert row.factors == {"variant": "standard", "chain": "", "context": "none", "style": "direct"}
+    assert [at.k for at in row.at] == [1, 2, 4]
+    assert row.mean.value == row.at[0].pass_at_k.value == 0.5
+    assert row.at[1].pass_at_k.value == pytest.approx((5 / 6 + 0 + 1) / 3, abs=1e-6)
+    assert row.at[1].worst_at_k.value == pytest.approx((1 / 6 + 0 + 1) / 3, abs=1e-6)
+    assert row.at[2].majority_at_k.value == pytest.approx(2 / 3, abs=1e-6)
+    assert row.consistency.value == pytest.approx((1 / 6 + 1 + 1) / 3, abs=1e-6)
+    low, high = wilson(2 / 3, 3)
+    assert row.at[2].pass_at_k == Figure(3, 3, 0, 0.666667, (round(low, 6), round(high, 6)), "Wilson")
+
+
+def test_the_k_that_is_not_given_is_one_and_all(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [*standard("s0", "+AB"), *standard("s1", "+")])
+    (row,) = rows(run)
+    assert [at.k for at in row.at] == [1, 3]
+    assert (row.at[1].pass_at_k.n, row.at[1].pass_at_k.left_out) == (1, 1)
+
+
+def test_failed_and_unscored_records_are_no_tries(tmp_path: Path) -> None:
+    records = [*standard("s0", "+xx+"), *standard("s1", "A+?A"), *standard("s2", "xxxx"), *standard("s3", "++++")]
+    records += standard("s0", "+++++", model="m2")
+    row, other = rows(write_run(tmp_path / "run", records), 2, 3, 5)
+    assert (row.tries, row.failed, row.unscored) == (4, 6, 1)
+    assert (row.mean.n, row.mean.left_out) == (3, 1)
+    two, three, five = (at.pass_at_k for at in row.at)
+    assert (two.n, two.groups, two.left_out) == (3, 3, 1)
+    assert (three.n, three.groups, three.left_out, three.value) == (2, 2, 2, 1.0)
+    assert five == Figure(0, 0, 4, None, None, ""), (
+        "the other model has five tries, and this one a line without a number"
+    )
+    assert (other.tries, other.at[2].worst_at_k.value) == (5, 1.0)
+
+
+def test_partial_credit_counts_in_the_mean_alone(tmp_path: Path) -> None:
+    (row,) = rows(write_run(tmp_path / "run", standard("s0", "+½½u")), 1)
+    assert (row.mean.value, row.at[0].pass_at_k.value) == (0.5, 0.25)
+    assert row.consistency.value == pytest.approx(1 / 6, abs=1e-6), "the two halves gave one answer"
+
+
+def test_wrong_answers_agree_by_their_spelling(tmp_path: Path) -> None:
+    given_ = ["The Cat.", "cat", ["B", "A"], ["A", "B"], 5, None]
+    records = [answer("s0", 0.0, Condition(), epoch=epoch, extracted=text) for epoch, text in enumerate(given_)]
+    (row,) = rows(write_run(tmp_path / "run", records))
+    assert row.consistency.value == pytest.approx(1 / 15, abs=1e-6)
+    several = [
+        answer("s0", 0.0, epoch=epoch, extracted=text, task_type="multi_select") for epoch, text in enumerate(given_)
+    ]
+    (row,) = rows(write_run(tmp_path / "several", several))
+    assert row.consistency.value == pytest.approx(2 / 15, abs=1e-6)
+
+
+def test_draws_of_a_parent(tmp_path: Path) -> None:
+    draws = [
+        *(answer("s0", value, DYNAMIC, draw=draw, extracted=letter) for draw, (value, letter) in enumerate([(1.0, "A"), (0.0, "C"), (0.0, "B")])),
+        *(answer("s1", 1.0, DYNAMIC, draw=draw, extracted=letter) for draw, letter in enumerate("ABC")),
+    ]  # fmt: skip
+    (row,) = rows(write_run(tmp_path / "run", draws), 1, 3)
+    assert (row.over, row.tries, row.factors["chain"]) == ("draws", 3, "pad")
+    one, three = row.at
+    assert (one.pass_at_k.value, three.pass_at_k.value) == (pytest.approx(2 / 3, abs=1e-6), 1.0)
+    assert three.worst_at_k.value == 0.5
+    assert three.majority_at_k.value == 0.5, "two wrong draws outvote a right one, whatever their letters"
+    assert row.consistency.value == pytest.approx((1 / 3 + 1) / 2, abs=1e-6)
+
+
+def test_draws_and_epochs_are_told_apart(tmp_path: Path) -> None:
+    records = [*tries("s0", "+A", draw=0), *tries("s0", "++", draw=1), *tries("s0", "+", draw=2)]
+    epochs, draws = rows(write_run(tmp_path / "run", records), 2)
+    assert (epochs.over, epochs.tries, draws.over, draws.tries) == ("epochs", 2, "draws", 3)
+    worst = epochs.at[0].worst_at_k
+    assert (worst.value, worst.n, worst.groups, worst.left_out) == (0.5, 1, 2, 1)
+    # Epoch 0: three draws, all right. Epoch 1: two, of which one is right.
+    assert (draws.at[0].worst_at_k.value, draws.at[0].worst_at_k.groups) == (0.5, 2)
+    assert draws.consistency.value == 0.5
+
+
+def test_chains_are_never_mixed_and_groups_widen_the_interval(tmp_path: Path) -> None:
+    other = Condition("dynamic", "shuffle")
+    records = [*tries("s0", "+A"), *tries("s0", "AA", other), *tries("s1", "AA"), *tries("s2", "++")]
+    pad, shuffle = rows(write_run(tmp_path / "run", records), 2)
+    assert [row.factors["chain"] for row in (pad, shuffle)] == ["pad", "shuffle"]
+    assert (pad.at[0].pass_at_k.n, shuffle.at[0].pass_at_k.value) == (3, 0.0)
+    grouped = [
+        *standard("a", "++", group="g"),
+        *standard("b", "++", group="g"),
+        *standard("c", "AA"),
+        *standard("d", "AA"),
+    ]
+    (row,) = rows(write_run(tmp_path / "grouped", grouped), 2)
+    assert row.at[0].pass_at_k.method == "Wilson at effective n (clustered)"
+
+
+def test_parents_of_one_name_in_two_sets_stay_apart(tmp_path: Path) -> None:
+    records = [*standard("s0", "++"), *standard("s0", "AA", set="other"), *standard("s1", "AA", set="other")]
+    exam, other = rows(write_run(tmp_path / "run", records), 2)
+    assert (exam.set, exam.at[0].pass_at_k.n, exam.at[0].pass_at_k.value) == ("exam", 1, 1.0)
+    assert (other.set, other.at[0].pass_at_k.n, other.at[0].pass_at_k.value) == ("other", 2, 0.0)
+
+
+def test_nothing_repeated_is_said(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [*standard("s0", "+"), *tries("s0", "A")])
+    assert rows(run) == []
+    result = CliRunner().invoke(command, [str(run.folder), "--repeats"])
+    assert result.output.endswith("no parent has two draws: give eval --epochs, or perturb --draws.\n")
+
+
+def test_as_it_is_typed(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [*standard("s0", "++AB"), *standard("s1", "AxAA")], epochs=4)
+    result = CliRunner().invoke(command, [str(run.folder), "--repeats", "--k", "1,3", "-q"])
+    figures = [line.split()[0] for line in result.output.splitlines() if "@" in line]
+    assert figures == ["pass@1", "pass@3", "majority@3", "worst@3"]
+    assert "m1, exam, standard, over epochs: 1 failed and 0 unscored answers are no tries." in result.output
+    written = CliRunner().invoke(command, [str(run.folder), "--repeats", "--k", "3,1,3", "--json", "-q"])
+    read = json.loads(written.stdout)["repeats"]
+    assert [at["k"] for at in read[0]["at"]] == [1, 3]
+    assert read[0]["at"][1]["pass_at_k"] == {
+        "n": 2, "groups": 2, "left_out": 0, "value": 0.5, "ci95": read[0]["at"][1]["pass_at_k"]["ci95"], "method": "Wilson",
+        "bound": "",
+    }  # fmt: skip
+    assert "repeats" not in json.loads(report(run).to_json())
+    assert json.loads(report(run, repeats=(1, 3)).to_json())["repeats"] == read
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--k", "2"], "--k goes with --repeats: give both"),
+        (["--repeats", "--k", "0"], "--k 0 is no number of tries: give whole numbers from 1, such as 1,4"),
+        (["--repeats", "--k", "2,x"], "--k x is no number of tries: give whole numbers from 1, such as 1,4"),
+    ],
+)
+def test_bad_k(tmp_path: Path, arguments: list[str], problem: str) -> None:
+    run = write_run(tmp_path / "run", standard("s0", "++"))
+    result = CliRunner().invoke(command, [str(run.folder), *arguments])
+    assert result.exit_code == 2 and problem in result.output
+
+
+@pytest.mark.parametrize(
+    ("marks", "k", "problem"),
+    [
+        ("+A+", "9", "--k 9: no question has so many scored tries; the most is 3: give 3 or less"),
+        ("+A+", "1,4", "--k 4: no question has so many scored tries; the most is 3: give 3 or less"),
+        ("+Ax", "3", "--k 3: no question has so many scored tries; the most is 2: give 2 or less"),
+        ("+", "2", "--k 2: no question has so many scored tries; the most is 1: repeats come of eval --epochs, or perturb --draws"),
+        ("x", "2", "--k 2: no question has so many scored tries; the most is 0: repeats come of eval --epochs, or perturb --draws"),
+    ],
+)  # fmt: skip
+def test_more_tries_than_there_are(tmp_path: Path, marks: str, k: str, problem: str) -> None:
+    run = write_run(tmp_path / "run", standard("s0", marks), epochs=len(marks))
+    asked = [sys.executable, "-m", "mmdyn", "report", str(run.folder), "--repeats", "--k", k, "-q"]
+    for form in ([], ["--json"], ["--csv", str(tmp_path / "report.csv")]):
+        done = subprocess.run([*asked, *form], capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"mmdyn: {problem}\n")
+    assert not (tmp_path / "report.csv").exists()
+
+
+def test_one_try_of_one_is_no_mistake(tmp_path: Path) -> None:
+    for name, records in (("one", standard("s0", "+")), ("failed", standard("s0", "x"))):
+        assert rows(write_run(tmp_path / name, records), 1) == []
+
+
+@pytest.mark.parametrize("k", [2, 40, 300])
+def test_hundreds_of_answers_that_differ_are_counted_exactly(k: int) -> None:
+    right, wrong = 256, 256
+    ways = [comb(right, m) * comb(wrong, k - m) for m in range(min(right, k) + 1)]
+    expected = Fraction(sum(ways[2:]) + Fraction(ways[1], k), comb(right + wrong, k))
+    assert majority_at(Group(right, (1,) * wrong, 0), k) == float(expected)
