@@ -25,8 +25,8 @@ import numpy as np  # noqa: E402
 
 from mmdyn.keys import digest  # noqa: E402
 from mmdyn.models.embed import Embedder  # noqa: E402
-from mmdyn.reporting.calibration import Share  # noqa: E402
 from mmdyn.sample import Sample  # noqa: E402
+from mmdyn.tables.calibration import Share  # noqa: E402
 from perturb.audit.calibrate import measure  # noqa: E402
 from perturb.judge._judge import Case  # noqa: E402
 from perturb.judge._pairs import case_of  # noqa: E402

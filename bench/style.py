@@ -39,11 +39,11 @@ from perturb._ragged import change  # noqa: E402
 from perturb.image.invert import Invert  # noqa: E402
 from perturb.image.pad import Pad  # noqa: E402
 from perturb.image.salt_pepper import SaltPepper  # noqa: E402
+from perturb.services import Services  # noqa: E402
 from perturb.style._buckets import fit  # noqa: E402
 from perturb.style._loading import quieten  # noqa: E402
 from perturb.style._painter import Call, Job, Painter  # noqa: E402
 from perturb.style.flux import Flux  # noqa: E402
-from perturb.workbench import Workbench  # noqa: E402
 
 REF = "images/0.png"
 
@@ -114,7 +114,7 @@ def pixels(options: argparse.Namespace, device: torch.device) -> dict[str, str]:
     draw = np.random.default_rng(0)
     arrays = [draw.integers(0, 256, (height, width, 3), dtype=np.uint8) for _ in range(options.pictures)]
     tensors = [to_device(array, str(device)) for array in arrays]
-    together, alone = Workbench(), Workbench()
+    together, alone = Services(), Services()
     alone.canvas = Alone()
     with ThreadPoolExecutor(together.tools.concurrency) as pool:
         ways: dict[str, Callable[[], Any]] = {
@@ -137,12 +137,12 @@ class Alone(Canvas):
         return change(operation, [job])[0]
 
 
-def chained(workbench: Workbench, before: Any, number: int) -> Any:
+def chained(services: Services, before: Any, number: int) -> Any:
     """A picture's pixels, array or tensor, after the three operators."""
     item: Any = Item(
         Sample(str(number), "What is shown?", "open_ended", "A drawing.", images=(REF,)), {REF: Picture(before, "png")}
     )
-    operators: tuple[Operator, ...] = (Pad(workbench), Invert(workbench), SaltPepper(workbench))
+    operators: tuple[Operator, ...] = (Pad(services), Invert(services), SaltPepper(services))
     for place, operator in enumerate(operators):
         params: Any = operator.params(stream("bench", number, place), item.sample)
         item = operator.apply(item, params)

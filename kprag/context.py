@@ -15,18 +15,18 @@ from kprag.leaks import leaks
 from kprag.taxonomy import Node, Taxonomy, key
 from mmdyn.context import ALL, Context
 from mmdyn.keys import stream
-from mmdyn.record import Beside
+from mmdyn.record import ContextInfo
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text.tokens import BYTES_A_TOKEN
 
 _MARK = re.compile(f" ?{IMAGE_MARK.pattern}")
 
 
-class Laid(NamedTuple):
+class BuiltContext(NamedTuple):
     """A text to lay beside a question, and what is recorded of it."""
 
     text: str
-    beside: Beside
+    beside: ContextInfo
 
 
 class Knowledge:
@@ -41,7 +41,7 @@ class Knowledge:
     def __init__(self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout) -> None:
         self._texts, self._base, self._layout = texts, base, layout
 
-    def lay(self, sample: Sample, context: Context, found: Sequence[str] = ()) -> Laid | None:
+    def build(self, sample: Sample, context: Context, found: Sequence[str] = ()) -> BuiltContext | None:
         """What lies beside a sample in a context that is not none; None where the sample cannot be asked in it.
 
         found: ids of the base's nodes, the best first, for a context that looks up. A sample cannot be asked where it names
@@ -60,7 +60,9 @@ class Knowledge:
         there = {name for one in stand for name in one.keys}
         hits = sum(not one.keys.isdisjoint(there) for one in own)
         text = "\n".join(texts[place] for place in order)
-        return Laid(text, Beside(tuple(one.name for one in stand), len(own), hits, leaks(text, sample), cut))
+        return BuiltContext(
+            text, ContextInfo(tuple(one.name for one in stand), len(own), hits, leaks(text, sample), cut)
+        )
 
     def _points(self, sample: Sample, context: Context, own: list[Point], found: Sequence[str]) -> list[Point] | None:
         """The points of a context, the most important first."""
@@ -127,7 +129,7 @@ class Knowledge:
             stream("order of points", self._layout.seed, sample.parent).shuffle(places)
         return places[::-1] if self._layout.order == "reversed" else places
 
-    def _hints(self, sample: Sample, kind: str) -> Laid | None:
+    def _hints(self, sample: Sample, kind: str) -> BuiltContext | None:
         """A hint as it is; of all of them, each under its kind."""
         hints = {name: _shown(hint) for name, hint in sample.hints.items() if kind in (name, ALL) and _shown(hint)}
         if not hints:
@@ -139,7 +141,7 @@ class Knowledge:
             pieces = [Piece("", hint) for hint in hints.values()]
         texts, cut = fit(pieces, "\n\n", self._room)
         text = "\n\n".join(texts)
-        return Laid(text, Beside(tuple(hints)[: len(texts)], leaks=leaks(text, sample), cut=cut))
+        return BuiltContext(text, ContextInfo(tuple(hints)[: len(texts)], leaks=leaks(text, sample), cut=cut))
 
 
 def _line(name: str) -> str:
@@ -153,5 +155,5 @@ def _shown(text: str) -> str:
 
 def knowledge_block(sample: Sample, texts: Mapping[str, str]) -> str:
     """The sample's own points with the set's texts of them; empty where it names none."""
-    laid = Knowledge(texts, None, Layout()).lay(sample, Context("gold"))
-    return laid.text if laid else ""
+    built = Knowledge(texts, None, Layout()).build(sample, Context("gold"))
+    return built.text if built else ""

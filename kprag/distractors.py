@@ -118,10 +118,10 @@ class Distractors:
             yield from self._named.get(name, ())
 
     def _walk(self, node: Node, point: Callable[[Node], Point]) -> None:
-        start, laid, children = len(self._points), point(node), self._base.children(node.id)
-        if laid.text or not children:
+        start, built, children = len(self._points), point(node), self._base.children(node.id)
+        if built.text or not children:
             self._own[node.id] = start
-            self._points.append(laid)
+            self._points.append(built)
         for child in children:
             self._walk(child, point)
         self._spans[node.id] = (start, len(self._points))

@@ -1,7 +1,7 @@
 """mmdyn: new questions out of old ones, and how much of a model's score survives them.
 
 The public verbs are `load`, `perturb`, `evaluate`, `score` and `report`; they are imported when they are first used. A
-`Library` with its `Layout` says what `evaluate` lays beside questions.
+`KnowledgeConfig` with its `Layout` says what `evaluate` lays beside questions.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from mmdyn.data.load import load
     from mmdyn.data.set_folder import SampleSet
     from mmdyn.errors import MmdynError
-    from mmdyn.reporting.summary import report
     from mmdyn.run.evaluate import evaluate
-    from mmdyn.run.library import Library
+    from mmdyn.run.knowledge_config import KnowledgeConfig
     from mmdyn.run.score import score
     from mmdyn.sample import Sample
+    from mmdyn.tables.summary import report
     from mmdyn.work.run_folder import RunFolder
     from perturb.pipeline import perturb
 
 __all__ = [
+    "KnowledgeConfig",
     "Layout",
-    "Library",
     "MmdynError",
     "RunFolder",
     "Sample",
@@ -38,7 +38,7 @@ __all__ = [
 
 _HOMES = {
     "Layout": "kprag.layout",
-    "Library": "mmdyn.run.library",
+    "KnowledgeConfig": "mmdyn.run.knowledge_config",
     "MmdynError": "mmdyn.errors",
     "RunFolder": "mmdyn.work.run_folder",
     "Sample": "mmdyn.sample",
@@ -46,7 +46,7 @@ _HOMES = {
     "evaluate": "mmdyn.run.evaluate",
     "load": "mmdyn.data.load",
     "perturb": "perturb.pipeline",
-    "report": "mmdyn.reporting.summary",
+    "report": "mmdyn.tables.summary",
     "score": "mmdyn.run.score",
 }
 

@@ -108,7 +108,7 @@ class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     currency: str = ""
 
 
-class Beside(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ContextInfo(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What lay beside a question.
 
     `points`: the names of the knowledge points in the order in which they stood, or the kinds of the hints. `own`: how many
@@ -148,7 +148,7 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     points: float = 1.0
     draw: int = 0
     epoch: int = 0
-    beside: Beside | None = None
+    beside: ContextInfo | None = None
     expansion: str = ""
     score: Score | None = None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from perturb.workbench import Workbench
+    from perturb.services import Services
 
     Pixels = NDArray[np.uint8]
 
@@ -83,22 +83,22 @@ class Operator(ABC):
     """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""
 
     uses: ClassVar[tuple[Tool, ...]] = ()
-    """What it takes from the workbench."""
+    """What it takes from the services."""
 
     on_device: ClassVar[bool] = False
     """Whether `apply` also takes pictures whose pixels are torch tensors, and gives such back, with the same bits."""
 
-    def __init__(self, workbench: Workbench | None = None, severity: str = "") -> None:
-        self._workbench, self._severity = workbench, severity
+    def __init__(self, services: Services | None = None, severity: str = "") -> None:
+        self._services, self._severity = services, severity
 
     @property
-    def workbench(self) -> Workbench:
+    def services(self) -> Services:
         """The rewriter, the styler and the pool of other samples; all embedded where none was handed in."""
-        if self._workbench is None:
-            from perturb.workbench import Workbench
+        if self._services is None:
+            from perturb.services import Services
 
-            self._workbench = Workbench()
-        return self._workbench
+            self._services = Services()
+        return self._services
 
     @abstractmethod
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:

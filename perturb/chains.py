@@ -12,7 +12,7 @@ from mmdyn import plugins
 from mmdyn.errors import PluginError, UserError, did_you_mean
 from perturb._operator import Operator, Tool
 from perturb.presets import expand, presets
-from perturb.workbench import Workbench
+from perturb.services import Services
 
 ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
 """Names that stand for several operators in a row."""
@@ -45,13 +45,13 @@ class Chain(Struct, frozen=True):
         """The operators' full names."""
         return tuple(link.operator for link in self.links)
 
-    def load(self, workbench: Workbench | None = None) -> tuple[Operator, ...]:
+    def load(self, services: Services | None = None) -> tuple[Operator, ...]:
         """The operators, ready to use."""
-        return tuple(load_operator(link.operator)(workbench, link.severity) for link in self.links)
+        return tuple(load_operator(link.operator)(services, link.severity) for link in self.links)
 
     @property
     def uses(self) -> frozenset[str]:
-        """What its operators take from the workbench."""
+        """What its operators take from the services."""
         return frozenset(name for operator in self.operators for name in load_operator(operator).uses)
 
 
@@ -61,7 +61,7 @@ def load_operator(name: str) -> type[Operator]:
     if not issubclass(found, Operator):
         raise PluginError(f"the operator {name!r} is no perturb._operator.Operator: make its class a subclass of that")
     if unknown := set(found.uses) - set(get_args(Tool)):
-        raise PluginError(f"the operator {name!r} uses {min(unknown)!r}: a workbench has {', '.join(get_args(Tool))}")
+        raise PluginError(f"the operator {name!r} uses {min(unknown)!r}: services are {', '.join(get_args(Tool))}")
     return found
 
 

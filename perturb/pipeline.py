@@ -25,8 +25,8 @@ from perturb.outcomes import Outcome, Outcomes, is_settled
 from perturb.plan import WORK, Plan
 from perturb.pool import Pool
 from perturb.recipe import Recipe
+from perturb.services import Tools
 from perturb.variants import VariantMaker
-from perturb.workbench import Tools
 
 SOURCE = ".source"
 

@@ -16,7 +16,7 @@ from mmdyn.keys import Json, canonical
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.store import Store
 from perturb.recipe import Recipe
-from perturb.workbench import Workbench
+from perturb.services import Services
 
 WORK = ".work"
 """Where results are kept until the set is written, under the out folder; its store's lock says who is at it."""
@@ -55,12 +55,12 @@ class Plan(Struct, frozen=True):
         }
         if recipe.factorial:
             made["factorial"] = True
-        workbench = Workbench(recipe.tools)
+        services = Services(recipe.tools)
         try:
             used = sorted(recipe.uses & {"rewriter", "styler"}) + (["judge"] if recipe.tools.judge else [])
-            tools = {name: getattr(workbench, name) for name in used}
+            tools = {name: getattr(services, name) for name in used}
         finally:
-            workbench.close()
+            services.close()
         made |= {name: tool.identity for name, tool in tools.items()}
         if "judge" in tools:
             made |= {"votes": recipe.tools.votes, "redraws": recipe.redraws}

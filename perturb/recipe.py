@@ -7,7 +7,7 @@ from msgspec import Struct
 from mmdyn.errors import UserError
 from perturb._operator import Operator
 from perturb.chains import Chain, parse_chains
-from perturb.workbench import Tools
+from perturb.services import Tools
 
 
 class Recipe(Struct, frozen=True):
@@ -55,7 +55,7 @@ class Recipe(Struct, frozen=True):
 
     @property
     def uses(self) -> frozenset[str]:
-        """What the chains take from the workbench."""
+        """What the chains take from the services."""
         return frozenset(name for chain in self.chains for name in chain.uses)
 
     def draws_of(self, operators: tuple[Operator, ...]) -> int:

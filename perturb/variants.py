@@ -24,7 +24,7 @@ from perturb.codec import OnDevice, OnHost, Pictures, encode
 from perturb.judge._judge import Case, Judge, Look
 from perturb.outcomes import REDRAWN, Outcome, Outcomes
 from perturb.recipe import Recipe
-from perturb.workbench import Workbench
+from perturb.services import Services
 
 if TYPE_CHECKING:
     from perturb._operator import Pixels
@@ -49,12 +49,12 @@ class VariantMaker:
 
     def __init__(self, source: Path, out: Path, recipe: Recipe, pool: Path | None = None) -> None:
         self._source, self._out, self._recipe = ImageFolder(source), ImageFolder(out), recipe
-        self._workbench = Workbench(recipe.tools, pool)
-        self._chains = [(chain, chain.load(self._workbench), "styler" in chain.uses) for chain in recipe.chains]
+        self._services = Services(recipe.tools, pool)
+        self._chains = [(chain, chain.load(self._services), "styler" in chain.uses) for chain in recipe.chains]
         for name in recipe.uses:
-            getattr(self._workbench, name)
-        self._judge: Judge | None = self._workbench.judge
-        self._device = self._workbench.styler.device if "styler" in recipe.uses else None
+            getattr(self._services, name)
+        self._judge: Judge | None = self._services.judge
+        self._device = self._services.styler.device if "styler" in recipe.uses else None
 
     def __call__(self, payload: bytes) -> bytes:
         """Every chain's draws, in order; a chain in which nothing is random has one."""
@@ -63,7 +63,7 @@ class VariantMaker:
 
     def close(self) -> None:
         """Let go of models and connections."""
-        self._workbench.close()
+        self._services.close()
 
     def _outcomes(self, parent: Sample) -> Iterator[Outcome]:
         pictures = Pictures(self._source, parent.all_images)

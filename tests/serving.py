@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import pytest
 from aiohttp import web
 
-from mmdyn.models.fake_server import FakeServer
-from mmdyn.models.fake_server_dialects import Dialect
+from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing.fake_server_dialects import Dialect
 
 Server = TypeVar("Server", bound=FakeServer)
 

@@ -39,7 +39,7 @@ def test_files_and_functions_fit_a_screen_or_two(file: Path) -> None:
 
 def test_the_public_names() -> None:
     assert sorted(mmdyn.__all__) == [
-        "Layout", "Library", "MmdynError", "RunFolder", "Sample", "SampleSet", "evaluate", "load", "perturb", "report", "score",
+        "KnowledgeConfig", "Layout", "MmdynError", "RunFolder", "Sample", "SampleSet", "evaluate", "load", "perturb", "report", "score",
     ]  # fmt: skip
     for name in mmdyn.__all__:
         assert getattr(mmdyn, name).__name__ == name
@@ -48,7 +48,7 @@ def test_the_public_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "modules", ["mmdyn.cli", "mmdyn.run.evaluate, mmdyn.run.score, mmdyn.reporting.table, mmdyn.data.convert"]
+    "modules", ["mmdyn.cli", "mmdyn.run.evaluate, mmdyn.run.score, mmdyn.tables.table, mmdyn.data.convert"]
 )
 def test_nothing_heavy_is_imported(modules: str) -> None:
     script = f"import sys, {modules}; print(sorted(m for m in {HEAVY!r} if m in sys.modules))"

@@ -12,9 +12,9 @@ from kprag.retrieval.rerank import Reranker, shown
 from kprag.taxonomy import Node
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import digest
-from mmdyn.models.desk import Desk
 from mmdyn.models.message import Message, TextPart
-from mmdyn.models.until_usable import ask_until_usable
+from mmdyn.models.structured_retry import ask_until_usable
+from mmdyn.models.sync_client import SyncModelClient
 from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Language
@@ -36,7 +36,7 @@ class ModelReranker(Reranker):
     """
 
     def __init__(self, model: str) -> None:
-        self._desk = Desk(model)
+        self._client = SyncModelClient(model)
 
     def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
         """The places that the model names, in its order."""
@@ -52,11 +52,11 @@ class ModelReranker(Reranker):
             return [number - 1 for number in dict.fromkeys(numbers)]
 
         async def ask(messages: tuple[Message, ...], nonce: int) -> str:
-            return self._desk.ask(messages, nonce)
+            return self._client.ask(messages, nonce)
 
         prompt = Message("user", (TextPart(text),))
         try:
-            return asyncio.run(ask_until_usable(ask, self._desk.label, prompt, language, read))
+            return asyncio.run(ask_until_usable(ask, self._client.label, prompt, language, read))
         except NotNow as error:
             raise UserError(f"{error}; replies are kept, so the same command goes on from there") from None
         except ValueError:
@@ -65,7 +65,7 @@ class ModelReranker(Reranker):
 
     def close(self) -> None:
         """Close the model."""
-        self._desk.close()
+        self._client.close()
 
 
 def _line(point: Node) -> str:

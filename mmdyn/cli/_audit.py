@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from mmdyn.data.set_folder import SampleSet
     from perturb.audit.pairs import Pair
-    from perturb.workbench import Workbench
+    from perturb.services import Services
 
 
 def show_variants(
@@ -47,16 +47,14 @@ def show_variants(
     found = list(wanted if id else islice(wanted, number))
     if not found:
         raise UserError(_none(dynamic, id))
-    with closing(workbench_for(dynamic, style_backend)) as workbench:
-        differing = [pair for pair in found if _show(pair, source, dynamic, pictures, workbench if again else None)]
+    with closing(workbench_for(dynamic, style_backend)) as services:
+        differing = [pair for pair in found if _show(pair, source, dynamic, pictures, services if again else None)]
     if differing:
         click.get_current_context().exit(1)
 
 
-def _show(
-    pair: Pair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, workbench: Workbench | None
-) -> bool:
-    """Print one pair; with a workbench make it again: True where it differs."""
+def _show(pair: Pair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, services: Services | None) -> bool:
+    """Print one pair; with services make it again: True where it differs."""
     from rich.console import Console
 
     from perturb.audit.beside import folder_name, print_beside, write_pictures
@@ -67,9 +65,9 @@ def _show(
         folder = pictures / folder_name(pair.after)
         for before, after in write_pictures(pair.before, pair.after, source.images, dynamic.images, folder):
             click.echo(f"{before}\n{after}")
-    if workbench is None:
+    if services is None:
         return False
-    found = replay(pair.before, pair.after, source.images, dynamic.images, workbench)
+    found = replay(pair.before, pair.after, source.images, dynamic.images, services)
     if found.differing:
         click.echo(f"replayed: {', '.join(found.differing)} differ")
     else:

@@ -10,7 +10,7 @@ import click
 from mmdyn.cli._shared import add_options, number_option, split
 
 if TYPE_CHECKING:
-    from mmdyn.run.library import Library
+    from mmdyn.run.knowledge_config import KnowledgeConfig
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -85,10 +85,10 @@ def knowledge_options(command: F) -> F:
     return add_options(command, OPTIONS)
 
 
-def take_library(arguments: dict[str, Any]) -> Library:
+def take_library(arguments: dict[str, Any]) -> KnowledgeConfig:
     """Take the library's options out of a command's arguments. Raises UserError."""
     from kprag.layout import Layout
-    from mmdyn.run.library import Library
+    from mmdyn.run.knowledge_config import KnowledgeConfig
 
     layout = Layout(
         k=arguments.pop("k"),
@@ -98,4 +98,4 @@ def take_library(arguments: dict[str, Any]) -> Library:
     )
     names = ("base", "retriever", "embedder", "examples", "rerank")
     given = {name: arguments.pop(name) for name in names}
-    return Library(**given, joined=tuple(arguments.pop("joined")), join=arguments.pop("join"), layout=layout)
+    return KnowledgeConfig(**given, joined=tuple(arguments.pop("joined")), join=arguments.pop("join"), layout=layout)

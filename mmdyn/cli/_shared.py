@@ -13,7 +13,7 @@ from mmdyn.errors import printable
 
 if TYPE_CHECKING:
     from mmdyn.data.set_folder import SampleSet
-    from mmdyn.reporting.summary import Summary
+    from mmdyn.tables.summary import Summary
     from mmdyn.work.run_folder import RunFolder
 
 
@@ -196,10 +196,10 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
     Among launched ranks the first one speaks for all.
     """
     from mmdyn.data.set_folder import SampleSet
-    from mmdyn.reporting.cascades import Cascades
-    from mmdyn.reporting.cascades_table import print_cascades
-    from mmdyn.reporting.summary import report
-    from mmdyn.reporting.table import print_summary
+    from mmdyn.tables.cascades import Cascades
+    from mmdyn.tables.cascades_table import print_cascades
+    from mmdyn.tables.summary import report
+    from mmdyn.tables.table import print_summary
     from mmdyn.work.ranks import Ranks
 
     if Ranks.of_environment().number:
@@ -218,7 +218,7 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
 def leave_by(summary: Summary, *, failed: bool = False) -> None:
     """List on standard error what was never answered, and what no judge gave a verdict on; exit status 1 where there is any, or
     where something else `failed`."""
-    from mmdyn.reporting.cascades import Cascades
+    from mmdyn.tables.cascades import Cascades
 
     list_failures("failed", summary.failures, summary.failed)
     unjudged = 0
@@ -231,7 +231,7 @@ def leave_by(summary: Summary, *, failed: bool = False) -> None:
 
 def list_failures(what: str, failures: Sequence[object], count: int) -> None:
     """List the first of `count` answers that something is amiss with on standard error, and say how many more there are."""
-    from mmdyn.reporting.table import clean
+    from mmdyn.tables.table import clean
 
     for failure in failures:
         click.echo(clean(f"{what}: {failure}").plain, err=True)

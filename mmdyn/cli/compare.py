@@ -67,7 +67,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _print(found: Comparison) -> None:
-    from mmdyn.reporting.win_rates_table import print_win_rates
+    from mmdyn.tables.win_rates_table import print_win_rates
 
     print_win_rates(str(found.a), str(found.b), found.whole, found.by)
     left_out = {

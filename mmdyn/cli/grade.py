@@ -118,7 +118,7 @@ async def _with_judges(
 ) -> int:
     """Work with the judges, and say what it took, also where that is stopped."""
     from mmdyn.errors import Stopped
-    from mmdyn.run.draining import see_through, waiting_for
+    from mmdyn.run.shutdown import drain, waiting_for
 
     askers = [judge.asker for judge in cascade.judges]
 
@@ -131,7 +131,7 @@ async def _with_judges(
     watching = asyncio.create_task(_watch(askers, budget, progress))
     try:
         budget.check([asker.model for asker in askers])
-        failed = await see_through(asyncio.create_task(work()), interrupt)
+        failed = await drain(asyncio.create_task(work()), interrupt)
     except Stopped:
         progress.say(printable(_took(cascade, budget)))
         raise
@@ -189,10 +189,10 @@ async def _calibrate(
     import msgspec
 
     from mmdyn.data.json_lines import LabelledFile
-    from mmdyn.reporting.grading import load_gradings, save_grading
-    from mmdyn.reporting.grading_table import spell
     from mmdyn.scoring.calibrate import calibrate, graders
     from mmdyn.scoring.lines import answered_lines
+    from mmdyn.tables.grading import load_gradings, save_grading
+    from mmdyn.tables.grading_table import spell
 
     for _, identity in graders(cascade).values():
         load_gradings(identity)  # what cannot be read is told before a judge is asked

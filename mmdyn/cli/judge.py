@@ -11,7 +11,7 @@ from mmdyn.cli._shared import concurrency_option, number_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.reporting.calibration import Calibration, Share
+    from mmdyn.tables.calibration import Calibration, Share
     from perturb.audit.labels import Sources
     from perturb.judge._judge import Judge
 
@@ -91,7 +91,7 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
     import msgspec
 
     from mmdyn.data.json_lines import LabelledFile
-    from mmdyn.reporting.calibration import load_calibrations, save
+    from mmdyn.tables.calibration import load_calibrations, save
     from perturb.audit.calibrate import measure
     from perturb.audit.labels import labelled_cases
     from perturb.audit.lines import in_order, verdict_of
@@ -113,9 +113,9 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
 
 
 def _print(calibration: Calibration) -> None:
-    from mmdyn.reporting.calibration import judge_id
-    from mmdyn.reporting.grading_table import METHOD, spell_kappa
-    from mmdyn.reporting.kept import named
+    from mmdyn.tables.calibration import judge_id
+    from mmdyn.tables.grading_table import METHOD, spell_kappa
+    from mmdyn.tables.measurement_cache import named
 
     rows = {
         "agreement": (calibration.agreement, "of all pairs, those that it and people both keep or both reject"),

@@ -10,7 +10,7 @@ import click
 from mmdyn.cli._shared import OutPath, print_json
 
 if TYPE_CHECKING:
-    from mmdyn.run.glance import Glance, Scored
+    from mmdyn.run.run_listing import RunSummary, Scored
 
 
 @click.group("runs")
@@ -28,7 +28,7 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
     FOLDER is a run or a folder with runs in it. [default: the current one]
     Exit status: 1 where a run cannot be read; it is listed with what is wrong.
     """
-    from mmdyn.run.glance import look
+    from mmdyn.run.run_listing import look
 
     runs = {run.folder: run for folder in folders or (Path(),) for run in look(folder)}
     found = sorted(runs.values(), key=lambda run: run.changed, reverse=True)
@@ -57,8 +57,8 @@ def export(run: str, out: Path, samples: bool) -> None:
     click.echo(f"wrote {count} records to {out}", err=True)
 
 
-def _print(found: list[Glance]) -> None:
-    from mmdyn.reporting.table import clean, open_console
+def _print(found: list[RunSummary]) -> None:
+    from mmdyn.tables.table import clean, open_console
 
     console = open_console()
     for run in found:
@@ -82,7 +82,7 @@ def _print(found: list[Glance]) -> None:
 
 
 def _scores(scored: Scored) -> str:
-    under_way = "" if scored.in_force else ", not in force yet"
+    under_way = "" if scored.active else ", not in force yet"
     lacking = [f"{scored.unscored} answers have none"] * bool(scored.unscored)
     lacking += [f"{scored.needs_judge} need a judge"] * bool(scored.needs_judge)
     return f"{scored.scorer}{under_way}" + (f": {', '.join(lacking)}" if lacking else "")

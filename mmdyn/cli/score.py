@@ -143,8 +143,8 @@ def _spelt(change: Change) -> str:
 
 def _tell_judged(run: str, done: Rescored) -> None:
     """What the judges were asked; exit status 1 where answers have no verdict."""
-    from mmdyn.reporting.cascades import Cascades
-    from mmdyn.reporting.summary import report
+    from mmdyn.tables.cascades import Cascades
+    from mmdyn.tables.summary import report
 
     counts = done.counts
     cached = f" and {counts.cached} replies out of the cache" if counts.cached else ""

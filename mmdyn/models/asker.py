@@ -13,10 +13,10 @@ from mmdyn.errors import MmdynError, ModelError, Stopped
 from mmdyn.keys import digest, stream
 from mmdyn.models.budget import Budget
 from mmdyn.models.cache import keep, recall
-from mmdyn.models.hangs import Hangs
 from mmdyn.models.message import ImagePart, Message, identity
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.models.pace import Pace
+from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
 from mmdyn.work.store import COMMIT_SECONDS, Store
 
@@ -69,7 +69,7 @@ class Asker:
         self._pace = Pace(self.concurrency)
         if self.budget.unsure(model):
             self._pace.limit = 1.0
-        self._hangs = Hangs(self._pace, model.limits.hangs)
+        self._stalls = StallDetection(self._pace, model.limits.hangs)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
         self._under_way = set[asyncio.Timeout]()
         self._fatal: MmdynError | None = None
@@ -119,7 +119,7 @@ class Asker:
 
     async def close(self) -> None:
         """Save what is in the cache and close the model."""
-        self._hangs.close()
+        self._stalls.close()
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
@@ -139,7 +139,7 @@ class Asker:
                 self._take()
                 began = _now()
                 try:
-                    async with self._hangs.watch(place, tried, last=tried >= self.max_tries):
+                    async with self._stalls.watch(place, tried, last=tried >= self.max_tries):
                         reply = await self.model.ask(messages)
                 except TransientError as error:
                     failure, unanswered = error, error.unanswered
@@ -171,7 +171,7 @@ class Asker:
         self._pace.answered()
         self._last_answer = _now()
         seconds = self._last_answer - began
-        self._hangs.answered(seconds, at_last=unanswered)
+        self._stalls.answered(seconds, at_last=unanswered)
         return msgspec.structs.replace(reply, attempts=tried, seconds=seconds)
 
     def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:

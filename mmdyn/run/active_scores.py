@@ -55,7 +55,7 @@ def settle(run: RunFolder, store: Store, cascade: Cascade, *, else_rules: bool =
         asked = replace(asked, scorer=_keep_else_rules(run, store, asked))
     elif waiting.missing:
         run.write_config(begun_again(run, asked))
-        return replace(waiting, active_scores=run.config.scorer)
+        return replace(waiting, active=run.config.scorer)
     run.write_config(_in_force(run.config, asked))
     return None
 

@@ -15,13 +15,13 @@ from mmdyn.keys import Json, canonical
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import open_budget
 from mmdyn.record import Record, Usage
-from mmdyn.reporting.win_rates import Compared, Preference, WinRate, win_rate, win_rates
 from mmdyn.run.pairing import LeftOut, Pair, Side, find_pairs, find_sides
 from mmdyn.run.recorded import Recorded
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.sample import from_json
 from mmdyn.scoring.pairwise import PairJudge
 from mmdyn.scoring.poll import total
+from mmdyn.tables.win_rates import Compared, Preference, WinRate, win_rate, win_rates
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import COMPARISON, RUN, RunFolder
 from mmdyn.work.store import Store
@@ -114,15 +114,15 @@ def compare(
         settings = Settings(*sides, who.label, who.id, who.identity)
         with Store(folder / "records") as store, Recorded(folders[0]) as in_a, Recorded(folders[1]) as in_b:
             _begin(folder, settings)
-            desk = _Desk(who, in_a, in_b, store)
-            await _judge(asker, desk, pairs, store, quiet)
+            client = _PairComparer(who, in_a, in_b, store)
+            await _judge(asker, client, pairs, store, quiet)
             store.flush()
-            return _finished(folder, settings, desk, pairs, by, left_out)
+            return _finished(folder, settings, client, pairs, by, left_out)
 
     return with_asker(judge, votes, concurrency, budget, work)
 
 
-class _Desk:
+class _PairComparer:
     """Compares one pair after the other, and keeps what came of it."""
 
     def __init__(self, judge: PairJudge, in_a: Recorded, in_b: Recorded, store: Store) -> None:
@@ -159,17 +159,17 @@ def _compared(a: Record, b: Record, found: Preference) -> Compared:
     )
 
 
-async def _judge(asker: Asker, desk: _Desk, pairs: Sequence[Pair], store: Store, quiet: bool) -> None:
-    left = [pair for pair in pairs if desk.known(pair) is None]
+async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[Pair], store: Store, quiet: bool) -> None:
+    left = [pair for pair in pairs if client.known(pair) is None]
     with ProgressBar("comparing", len(pairs), quiet=quiet) as progress:
-        await judge_all(asker, left, desk.compare, store, progress, len(pairs) - len(left))
+        await judge_all(asker, left, client.compare, store, progress, len(pairs) - len(left))
 
 
 def _finished(
-    folder: Path, settings: Settings, desk: _Desk, pairs: Sequence[Pair], by: Sequence[str], left_out: LeftOut
+    folder: Path, settings: Settings, client: _PairComparer, pairs: Sequence[Pair], by: Sequence[str], left_out: LeftOut
 ) -> Comparison:
     """Write down the pairs that have a verdict, a line each, and what they come to."""
-    done = [(found, pair.values) for pair in pairs if (found := desk.known(pair))]
+    done = [(found, pair.values) for pair in pairs if (found := client.known(pair))]
     compared = [each for each, _ in done]
     with new_file(folder / PAIRS) as file:
         for each in compared:
@@ -184,8 +184,8 @@ def _finished(
         whole=win_rate(compared) if compared else None,
         by=win_rates(compared, values),
         left_out=left_out,
-        failed=len(desk.failures),
-        failures=sorted(desk.failures, key=lambda one: (one.set, one.sample, one.mode))[:SHOWN_FAILURES],
+        failed=len(client.failures),
+        failures=sorted(client.failures, key=lambda one: (one.set, one.sample, one.mode))[:SHOWN_FAILURES],
         **total(asked),
     )
 

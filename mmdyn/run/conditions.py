@@ -21,7 +21,7 @@ MODES: dict[str, Condition] = {
 STYLES = ("direct", "cot", LIKELIHOOD)
 
 
-class Wanted(Struct, frozen=True):
+class ConditionSpec(Struct, frozen=True):
     """What was asked for by name, as `parse_conditions` takes it; without modes those that the sets hold are meant."""
 
     modes: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from msgspec.structs import fields
 from mmdyn.data.convert import convert
 from mmdyn.errors import InputError, UserError
 from mmdyn.run.evaluate import evaluate
-from mmdyn.run.library import Library
+from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.sample import from_dict
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.run_folder import RunFolder
@@ -43,7 +43,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     styles: tuple[str, ...] = ("direct",)
     knowledge: tuple[str, ...] = ()
     elaborate: tuple[str, ...] = ()
-    library: Library = Library()
+    library: KnowledgeConfig = KnowledgeConfig()
     policy: str = "mdk12"
     judges: tuple[str, ...] = ()
     judge_mode: str = "unsure"

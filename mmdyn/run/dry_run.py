@@ -21,21 +21,21 @@ from mmdyn.models.budget import Budget, open_budget
 from mmdyn.models.message import ImagePart, Message, TextPart, choices, identity
 from mmdyn.models.model import Model, Spec, open_model
 from mmdyn.models.prices import Price
-from mmdyn.models.until_usable import TRIES
+from mmdyn.models.structured_retry import TRIES
 from mmdyn.plugins import load
 from mmdyn.record import Usage
-from mmdyn.run.conditions import Wanted
+from mmdyn.run.answer_lookup import AnswerLookup, Found
+from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.config import Config
+from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, modes_of, read_prompt
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
-from mmdyn.run.seen import Found, Seen
+from mmdyn.run.prompt_flow import expands, opening
 from mmdyn.run.sets import Given, open_sets, several, variants_folder
-from mmdyn.run.shelves import Shelves
-from mmdyn.run.turns import expands, opening
 from mmdyn.scoring.judge import AUTO, AUTOMATIC
 from mmdyn.scoring.rubrics._rubric import Rubric
 from mmdyn.scoring.scorer import Scorer
@@ -125,7 +125,7 @@ def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: st
         opened = open_sets(several(sets), Path(scratch))
         if ops:
             opened += [_variants(one, job.out) for one in opened]
-        seen, scratch_store = Seen(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
+        seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
         for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
             ask, root = prompts.ask, opened[prompts.ask.place].root
             for who in asked:
@@ -198,7 +198,7 @@ def picture_tokens(width: int, height: int) -> float:
 
 def _job(config: Config) -> Job:
     names = (config.modes, config.styles, config.contexts, config.knowledge, config.elaborate)
-    wanted = Wanted(*map(several, names))
+    wanted = ConditionSpec(*map(several, names))
     conditions, library = wanted.conditions(), config.library
     library.check(conditions)
     return Job(
@@ -269,9 +269,9 @@ def _prompts(
     check_sets(opened, conditions)
     check_hints(opened, conditions)
     renderers, expansions = open_renderers(job, opened), set[str]()
-    shelves = Shelves(opened, conditions, job.library, scratch, quiet=job.quiet)
-    shelves.look_up(job.limit)
-    for ask in plan(opened, conditions, job.epochs, job.limit, shelves.by_set):
+    providers = ContextProviders(opened, conditions, job.library, scratch, quiet=job.quiet)
+    providers.look_up(job.limit)
+    for ask in plan(opened, conditions, job.epochs, job.limit, providers.by_set):
         if isinstance(ask, Skip):
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
             continue
@@ -289,7 +289,7 @@ def _prompts(
             raise InputError(opened[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
 
-def _count_all(row: Row, who: _Asked, prompts: _Prompts, seen: Seen, opened: Sequence[SampleSet]) -> None:
+def _count_all(row: Row, who: _Asked, prompts: _Prompts, seen: AnswerLookup, opened: Sequence[SampleSet]) -> None:
     """Count what would be sent for an ask, an expansion once."""
     ask, found = prompts.ask, seen.find(who.model, opened[prompts.ask.place], prompts.ask, prompts.first)
     if prompts.second:

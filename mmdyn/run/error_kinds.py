@@ -12,10 +12,10 @@ from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import open_budget
-from mmdyn.reporting.error_kinds import Design, ErrorRow, Wrong, draw, find_errors, keep_design, label_kind, survey
 from mmdyn.run.recorded import Recorded, check_asked
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.scoring.error_judge import ErrorJudge
+from mmdyn.tables.error_kinds import Design, ErrorRow, Wrong, draw, find_errors, keep_design, label_kind, survey
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
 from mmdyn.work.store import Store

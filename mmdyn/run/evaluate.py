@@ -24,22 +24,22 @@ from mmdyn.models.message import NO_WEIGHING
 from mmdyn.models.model import Model, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
-from mmdyn.run.conditions import Wanted
+from mmdyn.run.active_scores import begun, scoring_of, settle
+from mmdyn.run.conditions import ConditionSpec
+from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job
-from mmdyn.run.in_force import begun, scoring_of, settle
 from mmdyn.run.judges import Judging, open_cascade
-from mmdyn.run.library import Library
+from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store, several
-from mmdyn.run.shelves import Shelves
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb.chains import parse_chains
 from perturb.pipeline import perturb
 
-OWN_POINTS = Library()
+OWN_POINTS = KnowledgeConfig()
 """Each set's own knowledge points, as they come."""
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
@@ -56,7 +56,7 @@ def evaluate(
     styles: str | Sequence[str] = "direct",
     knowledge: str | Sequence[str] = (),
     elaborate: str | Sequence[str] = (),
-    library: Library = OWN_POINTS,
+    library: KnowledgeConfig = OWN_POINTS,
     policy: str = "mdk12",
     judges: str | Sequence[str] = (),
     judge_mode: str = "unsure",
@@ -95,8 +95,8 @@ def evaluate(
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
     sets = several(sets)
-    wanted = Wanted(*map(several, (modes, styles, contexts, knowledge, elaborate)))
-    doer = open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
+    wanted = ConditionSpec(*map(several, (modes, styles, contexts, knowledge, elaborate)))
+    chosen = open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
     check(sets, out, wanted.styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
     library.check(wanted.conditions(), limited=max_cost is not None or max_requests is not None)
     vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
@@ -104,14 +104,14 @@ def evaluate(
     judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
     text = read_prompt(prompt, wanted.conditions())
     asked = Path(out), several(models), wanted, epochs, limit, policy, text, concurrency, use_cache, quiet
-    budget = open_budget(prices, max_cost, max_requests).share(doer.ranks.number, doer.ranks.size)
-    return _carry_out(Job(*asked, judging, library.seeded(seed)), sets, doer, ops, vary, budget)
+    budget = open_budget(prices, max_cost, max_requests).share(chosen.ranks.number, chosen.ranks.size)
+    return _carry_out(Job(*asked, judging, library.seeded(seed)), sets, chosen, ops, vary, budget)
 
 
 def _carry_out(
     job: Job,
     sets: Sequence[Given],
-    doer: Executor,
+    executor: Executor,
     ops: str,
     vary: Callable[[SampleSet, Path], SampleSet],
     budget: Budget,
@@ -122,29 +122,29 @@ def _carry_out(
     settings: dict[str, Any] = {"concurrency": job.concurrency, "use_cache": job.use_cache, "budget": budget}
     with open_cascade(scorer, job.judging, **settings) as cascade, ExitStack() as stores:
         budget.check([*models, *(judge.asker.model for judge in cascade.judges)])
-        store = stores.enter_context(run_store(job.out, doer.ranks))
-        opened = open_sets(sets, job.out, doer.ranks)
+        store = stores.enter_context(run_store(job.out, executor.ranks))
+        opened = open_sets(sets, job.out, executor.ranks)
         if ops:
             _check_limit(job, ops)
             opened += [*make_variants(opened, job.out, vary)]
-        doer.meet(store)
-        if doer.ranks.number:
+        executor.meet(store)
+        if executor.ranks.number:
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
         conditions = conditions_of(job, modes_of(opened))
         check_sets(opened, conditions)
         check_hints(opened, conditions)
-        known = RunFolder(job.out).config.knowledge if doer.ranks.number else None
-        shelves = Shelves(opened, conditions, job.library, store, known, quiet=job.quiet)
-        if not doer.ranks.number:
-            _check_knowledge(job.out, shelves.settings)
-            shelves.look_up(job.limit)
-        asks = plan(opened, conditions, job.epochs, job.limit, shelves.by_set)
+        known = RunFolder(job.out).config.knowledge if executor.ranks.number else None
+        providers = ContextProviders(opened, conditions, job.library, store, known, quiet=job.quiet)
+        if not executor.ranks.number:
+            _check_knowledge(job.out, providers.settings)
+            providers.look_up(job.limit)
+        asks = plan(opened, conditions, job.epochs, job.limit, providers.by_set)
         planned, skipped = count(asks, cascade.check)
         job = replace(job, sets=tuple(one.folder for one in opened), conditions=conditions, planned=planned)
-        config = _config(job, opened, models, skipped, ops, shelves.settings)
-        _begin(job.out, config, scoring_of(cascade), write=not doer.ranks.number)
-        doer.run(Engine(job, opened, models, store, budget, cascade, shelves.by_set))
-        if cascade.judges and not doer.ranks.number:
+        config = _config(job, opened, models, skipped, ops, providers.settings)
+        _begin(job.out, config, scoring_of(cascade), write=not executor.ranks.number)
+        executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
+        if cascade.judges and not executor.ranks.number:
             settle(RunFolder(job.out), store, cascade, else_rules=job.judging.else_rules)
     return RunFolder(job.out)
 

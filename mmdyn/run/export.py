@@ -14,10 +14,10 @@ from mmdyn.data.new_file import new_file
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record
-from mmdyn.reporting.tabular import safe_cell
 from mmdyn.run.judged_cells import Row, as_json, judged_cells, judged_columns
 from mmdyn.run.recorded import sample_of
 from mmdyn.sample import from_json
+from mmdyn.tables.tabular import safe_cell
 from mmdyn.work.run_folder import EXPANSION, Expansion, RunFolder
 from mmdyn.work.store import Reader
 

@@ -14,8 +14,8 @@ from mmdyn.data.images import ImageFolder
 from mmdyn.errors import Stopped
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Record, Reply, Score
-from mmdyn.run.draining import all_of, saved_meanwhile
 from mmdyn.run.recorded import record_of_key, sample_of
+from mmdyn.run.shutdown import all_of, saved_meanwhile
 from mmdyn.sample import CHOICE_TYPES, Sample
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.work.run_folder import judged_kind, score_kind, unjudged_kind
@@ -125,7 +125,7 @@ class Grader:
         return None if value is None else msgspec.json.decode(value, type=Score)
 
 
-class JudgeLine:
+class JudgeQueue:
     """Records that wait for judges, by their keys, so that any number may wait while others come.
 
     halt: called where no further request is to be sent, by the line (the budget allows none) or by what goes on beside it.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from mmdyn.errors import UserError
 from mmdyn.models.budget import Budget
 from mmdyn.models.cache import open_cache
-from mmdyn.models.until_usable import nonces
+from mmdyn.models.structured_retry import nonces
 from mmdyn.plugins import resolve
 from mmdyn.scoring.cascade import Cascade, check_mode
 from mmdyn.scoring.judge import AUTO, open_judge

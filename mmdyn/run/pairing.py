@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import digest
-from mmdyn.reporting.breakdown import Breakdown
+from mmdyn.tables.breakdown import Breakdown
 from mmdyn.work.run_folder import RunFolder
 
 

@@ -92,7 +92,7 @@ class Partition(Struct, frozen=True):
 def cost(ask: Ask) -> float:
     """What an ask is expected to cost, in tokens written: its prompt and pictures read, an answer of its task's kind written."""
     sample = ask.sample
-    texts = [sample.question, *(option.text for option in sample.options), ask.laid.text if ask.laid else ""]
+    texts = [sample.question, *(option.text for option in sample.options), ask.built.text if ask.built else ""]
     read = sum(map(text_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))
     return READING * read + ANSWER_TOKENS[sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) else 0)
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from kprag.context import Laid
+from kprag.context import BuiltContext
 from mmdyn.context import ALL, NONE, Context
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
+from mmdyn.run.context_providers import ContextProvider
 from mmdyn.run.render import LIKELIHOOD, WEIGHED
 from mmdyn.run.samples import samples
-from mmdyn.run.shelves import Shelf
 from mmdyn.sample import Sample
 
 
@@ -28,7 +28,7 @@ class Ask(Struct, frozen=True):
     sample: Sample
     condition: Condition
     epoch: int
-    laid: Laid | None = None
+    built: BuiltContext | None = None
 
 
 class Skip(Struct, frozen=True):
@@ -69,11 +69,11 @@ def plan(
     conditions: Sequence[Condition],
     epochs: int,
     limit: int | None,
-    shelves: Sequence[Shelf] = (),
+    providers: Sequence[ContextProvider] = (),
 ) -> Iterator[Ask | Skip]:
     """Stream the asks set by set, sample by sample; `shelves`: one for each set, where a condition has a context."""
     for place, sample in samples(sets, limit):
-        yield from asks_of(place, sample, conditions, epochs, shelves[place] if shelves else None)
+        yield from asks_of(place, sample, conditions, epochs, providers[place] if providers else None)
 
 
 def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = None) -> tuple[int, dict[str, int]]:
@@ -90,30 +90,30 @@ def count(asks: Iterable[Ask | Skip], check: Callable[[Sample], None] | None = N
 
 
 def asks_of(
-    place: int, sample: Sample, conditions: Sequence[Condition], epochs: int, shelf: Shelf | None = None
+    place: int, sample: Sample, conditions: Sequence[Condition], epochs: int, provider: ContextProvider | None = None
 ) -> Iterator[Ask | Skip]:
     """The asks of one sample; a mode, or a style, in which it cannot be asked is skipped once."""
     variant = "dynamic" if sample.variant else "standard"
     chain = sample.variant.chain if sample.variant else ""
-    skipped, beside = set[str](), dict[str, Laid | None]()
+    skipped, beside = set[str](), dict[str, BuiltContext | None]()
     for condition in conditions:
         if condition.variant != variant:
             continue
         if condition.context != NONE and condition.context not in beside:
-            assert shelf is not None, "a context needs a shelf"
-            beside[condition.context] = shelf.lay(sample, condition.context)
-        laid = beside.get(condition.context)
-        if (lacking := _lacking(sample, condition, laid)) is not None:
+            assert provider is not None, "a context needs a shelf"
+            beside[condition.context] = provider.build(sample, condition.context)
+        built = beside.get(condition.context)
+        if (lacking := _lacking(sample, condition, built)) is not None:
             if lacking not in skipped:  # once, however many styles it would have been asked in
                 skipped.add(lacking)
                 yield Skip(lacking)
             continue
         for epoch in range(epochs):
-            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, laid)
+            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, built)
 
 
-def _lacking(sample: Sample, condition: Condition, laid: Laid | None) -> str | None:
+def _lacking(sample: Sample, condition: Condition, built: BuiltContext | None) -> str | None:
     """The mode, or the style, in which a sample cannot be asked."""
-    if condition.context != NONE and laid is None:
+    if condition.context != NONE and built is None:
         return condition.mode
     return LIKELIHOOD if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED else None

@@ -21,9 +21,9 @@ from mmdyn.prompts import templates_digest
 from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
 from mmdyn.run.prediction_files import LONGEST_CELL, Row, read_predictions
+from mmdyn.run.prompt_flow import Answered
 from mmdyn.run.runner import record_key, record_of
 from mmdyn.run.sets import Given, entry_of, open_sets, run_store
-from mmdyn.run.turns import Answered
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.run_folder import (

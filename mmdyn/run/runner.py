@@ -16,11 +16,11 @@ from mmdyn.keys import canonical, digest
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import say_cost
 from mmdyn.models.message import Message
-from mmdyn.record import Beside, Record, Reply
-from mmdyn.run.draining import see_through, waiting_for
-from mmdyn.run.grader import Grader, JudgeLine
+from mmdyn.record import ContextInfo, Record, Reply
+from mmdyn.run.grader import Grader, JudgeQueue
 from mmdyn.run.plan import Ask, Skip
-from mmdyn.run.turns import Answered, Turns
+from mmdyn.run.prompt_flow import Answered, PromptFlow
+from mmdyn.run.shutdown import drain, waiting_for
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE
 from mmdyn.work.store import Store
@@ -36,7 +36,7 @@ class Runner:
     def __init__(
         self,
         sets: Sequence[SampleSet],
-        turns: Turns,
+        turns: PromptFlow,
         store: Store,
         grader: Grader,
         progress: ProgressBar,
@@ -53,7 +53,7 @@ class Runner:
         request, both when those in flight have ended. Cancelled, it sends no further request, keeps what
         arrives within DRAIN_SECONDS and then ends; cancelled again it ends at once.
         """
-        line = JudgeLine(self._grader, lambda why: self._halt(asker, line, why))
+        line = JudgeQueue(self._grader, lambda why: self._halt(asker, line, why))
 
         def interrupt() -> None:
             self._halt(asker, line, Stopped("interrupted"))
@@ -61,23 +61,23 @@ class Runner:
                 self._progress.say(waiting_for(waited))
 
         try:
-            await see_through(asyncio.create_task(self._put_and_judge(asker, asks, in_flight, line)), interrupt)
+            await drain(asyncio.create_task(self._put_and_judge(asker, asks, in_flight, line)), interrupt)
         finally:
             self._retried += asker.retried
             self._cached += asker.cached
 
-    def _halt(self, asker: Asker, line: JudgeLine, why: Stopped) -> None:
+    def _halt(self, asker: Asker, line: JudgeQueue, why: Stopped) -> None:
         """Send no further request to anybody."""
         self._stopped = self._stopped or why
         asker.stop(why)
         line.stop(why)
 
-    async def _put_and_judge(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int, line: JudgeLine) -> None:
+    async def _put_and_judge(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int, line: JudgeQueue) -> None:
         await line.beside(self._put(asker, asks, in_flight, line), self._store, lambda: self._note(asker, line))
         if self._stopped is not None:
             raise self._explained(self._stopped, asker, line)
 
-    async def _put(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int, line: JudgeLine) -> None:
+    async def _put(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int, line: JudgeQueue) -> None:
         slots = asyncio.Semaphore(in_flight)
         async with asyncio.TaskGroup() as tasks:
             for ask in asks:
@@ -91,7 +91,7 @@ class Runner:
                 await slots.acquire()
                 tasks.create_task(self._ask(asker, ask, line, *unanswered)).add_done_callback(lambda _: slots.release())
 
-    async def _unanswered(self, asker: Asker, ask: Ask, line: JudgeLine) -> tuple[tuple[Message, ...], str] | None:
+    async def _unanswered(self, asker: Asker, ask: Ask, line: JudgeQueue) -> tuple[tuple[Message, ...], str] | None:
         """What is sent first, and the record's key; None where the record is there, which is then scored if need be."""
         with self._explaining(ask):
             first = self._turns.opening(ask)
@@ -105,7 +105,7 @@ class Runner:
         self._progress.advance(there=True)
         return None
 
-    async def _ask(self, asker: Asker, ask: Ask, line: JudgeLine, first: tuple[Message, ...], key: str) -> None:
+    async def _ask(self, asker: Asker, ask: Ask, line: JudgeQueue, first: tuple[Message, ...], key: str) -> None:
         try:
             with self._explaining(ask):
                 answered = await self._turns.carry_out(asker, ask, first)
@@ -134,11 +134,11 @@ class Runner:
         except ValueError as error:
             raise InputError(self._sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
-    async def _grade(self, key: str, ask: Ask, reply: Reply, line: JudgeLine) -> None:
+    async def _grade(self, key: str, ask: Ask, reply: Reply, line: JudgeQueue) -> None:
         if await self._grader.by_rules(key, ask.sample, reply):
             line.add(key, self._sets[ask.place].images)
 
-    def _explained(self, stopped: Stopped, asker: Asker, line: JudgeLine) -> Stopped:
+    def _explained(self, stopped: Stopped, asker: Asker, line: JudgeQueue) -> Stopped:
         """The same with what was done and what is left."""
         done, total = self._progress.done, self._progress.total
         of = f" of {total}" if total is not None else ""
@@ -147,7 +147,7 @@ class Runner:
         saved = f"{asker.budget} by this call; {done}{of} done{left}, and the same command goes on from here"
         return Stopped(f"{stopped}: {saved}")
 
-    def _note(self, asker: Asker, line: JudgeLine) -> None:
+    def _note(self, asker: Asker, line: JudgeQueue) -> None:
         budget = asker.budget
         self._progress.note(
             in_flight=asker.in_flight,
@@ -192,8 +192,8 @@ def record_of(opened: SampleSet, ask: Ask, label: str, key: str, answered: Answe
     )
 
 
-def _beside(ask: Ask, answered: Answered) -> Beside | None:
+def _beside(ask: Ask, answered: Answered) -> ContextInfo | None:
     """What lay beside the question; after a first turn it was the model's own text, which may hold the answer or not."""
-    if ask.laid is None or answered.notes is None:
-        return ask.laid.beside if ask.laid else None
-    return msgspec.structs.replace(ask.laid.beside, leaks=leaks(answered.notes, ask.sample))
+    if ask.built is None or answered.notes is None:
+        return ask.built.beside if ask.built else None
+    return msgspec.structs.replace(ask.built.beside, leaks=leaks(answered.notes, ask.sample))

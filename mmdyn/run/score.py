@@ -15,15 +15,15 @@ from msgspec.structs import replace
 from mmdyn.errors import Stopped
 from mmdyn.models.budget import Budget, open_budget, say_cost
 from mmdyn.record import Condition, Record, Score
-from mmdyn.reporting.waiting import Waiting
+from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
-from mmdyn.run.draining import see_through, waiting_for
-from mmdyn.run.grader import Counts, Grader, JudgeLine
-from mmdyn.run.in_force import begun_again, scoring_of, settle
+from mmdyn.run.grader import Counts, Grader, JudgeQueue
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.recorded import check_asked, pictures_of
 from mmdyn.run.sets import Given, open_sets, several
+from mmdyn.run.shutdown import drain, waiting_for
 from mmdyn.scoring.scorer import Scorer
+from mmdyn.tables.waiting import Waiting
 from mmdyn.work.interrupts import run_to_the_end
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import (
@@ -148,7 +148,7 @@ class _Again:
 
     def __init__(self, run: RunFolder, grader: Grader, store: Store, budget: Budget, progress: ProgressBar) -> None:
         self._run, self._grader, self._store, self._budget, self._progress = run, grader, store, budget, progress
-        self._line = JudgeLine(grader, self._halt)
+        self._line = JudgeQueue(grader, self._halt)
         self._stopped: Stopped | None = None
         self._interrupted = False
         self._pictures = pictures_of(run)
@@ -164,7 +164,7 @@ class _Again:
     async def grade(self) -> None:
         """Score and judge every record as far as it is not. Raises ModelError and Stopped when what was in flight is in."""
         try:
-            await see_through(asyncio.create_task(self._grade_all()), self._interrupt)
+            await drain(asyncio.create_task(self._grade_all()), self._interrupt)
         finally:
             await self._grader.cascade.close()
 

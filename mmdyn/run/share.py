@@ -29,8 +29,8 @@ class Share:
         self._sets = [LocatedSet(opened) for opened in engine.sets]
         places, offsets, turns, costs = array("I"), array("q"), array("I"), array("f")
         numbers = {condition: number for number, condition in enumerate(self._job.conditions)}
-        self._shelves = engine.shelves
-        for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit, self._shelves):
+        self._providers = engine.providers
+        for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit, self._providers):
             if isinstance(ask, Skip):
                 continue
             places.append(ask.place)
@@ -49,8 +49,8 @@ class Share:
     def __iter__(self) -> Iterator[Ask]:
         for place, offset, turn in zip(self._places, self._offsets, self._turns, strict=True):
             sample = self._sets[place].read(int(offset))
-            shelf = self._shelves[place] if self._shelves else None
+            provider = self._providers[place] if self._providers else None
             number, epoch = divmod(int(turn), self._job.epochs)
-            (ask,) = asks_of(int(place), sample, self._job.conditions[number : number + 1], 1, shelf)
+            (ask,) = asks_of(int(place), sample, self._job.conditions[number : number + 1], 1, provider)
             assert isinstance(ask, Ask)
             yield replace(ask, epoch=epoch)

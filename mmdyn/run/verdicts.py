@@ -12,7 +12,7 @@ from mmdyn.models.asker import Asker
 from mmdyn.models.budget import Budget, say_cost
 from mmdyn.models.cache import open_cache
 from mmdyn.models.model import open_model
-from mmdyn.run.draining import saved_meanwhile, see_through
+from mmdyn.run.shutdown import drain, saved_meanwhile
 from mmdyn.work.interrupts import run_to_the_end
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.store import Store
@@ -62,7 +62,7 @@ async def judge_all(
         asker.answers = True
         progress.advance(there, there=True)
     going = asyncio.create_task(_judge_and_save(asker, jobs, judge, store, progress))
-    await see_through(going, lambda: asker.stop(Stopped("interrupted")))
+    await drain(going, lambda: asker.stop(Stopped("interrupted")))
 
 
 async def _judge_and_save(

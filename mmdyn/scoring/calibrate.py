@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from contextlib import aclosing
 
 from mmdyn.keys import Json
-from mmdyn.reporting.grading import Grading, measure
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.grade_lines import grade
 from mmdyn.scoring.lines import Answered
 from mmdyn.scoring.scorer import declined
+from mmdyn.tables.grading import Grading, measure
 
 
 def graders(cascade: Cascade) -> dict[str, tuple[str, Json]]:

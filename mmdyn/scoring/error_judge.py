@@ -8,16 +8,16 @@ from mmdyn.data.images import ImageFolder
 from mmdyn.keys import Json, digest
 from mmdyn.models.asker import Asker
 from mmdyn.models.message import Message, TextPart
-from mmdyn.models.until_usable import nonces, prompts_digest
+from mmdyn.models.structured_retry import nonces, prompts_digest
 from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_coded
 from mmdyn.record import Reply
-from mmdyn.reporting.error_kinds import ErrorLabel, Kind
 from mmdyn.sample import Sample
 from mmdyn.scoring.poll import poll, total
 from mmdyn.scoring.rubrics._rubric import KIND, Sheet, fill, one_line
 from mmdyn.scoring.rubrics._shown import gold, question
 from mmdyn.scoring.rubrics._shown import pictures as shown_pictures
+from mmdyn.tables.error_kinds import ErrorLabel, Kind
 
 
 class _Verdict(Struct, frozen=True):

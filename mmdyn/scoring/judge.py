@@ -14,7 +14,7 @@ from mmdyn.models.asker import Asker
 from mmdyn.models.budget import Budget
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import open_model
-from mmdyn.models.until_usable import nonces
+from mmdyn.models.structured_retry import nonces
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample

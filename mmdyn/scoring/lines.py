@@ -12,9 +12,9 @@ from mmdyn.data.json_lines import Row, read_rows
 from mmdyn.errors import InputError
 from mmdyn.keys import Json
 from mmdyn.record import Reply
-from mmdyn.reporting.labels import mark_of
 from mmdyn.sample import IMAGE_MARK, Option, Sample, from_dict
 from mmdyn.scoring.scorer import Scorer
+from mmdyn.tables.labels import mark_of
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PARTS = ("question", "task_type", "language", "answer", "checklist", "match")

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from mmdyn.models.asker import Asker
 from mmdyn.models.message import Message
-from mmdyn.models.until_usable import TRIES, ask_until_usable, nonces, text_of
+from mmdyn.models.structured_retry import TRIES, ask_until_usable, nonces, text_of
 from mmdyn.record import Reply, Usage
 
 T = TypeVar("T")

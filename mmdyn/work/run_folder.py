@@ -125,14 +125,14 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     schema: int = SCHEMA
 
     @property
-    def in_force(self) -> Scoring:
+    def active_scores(self) -> Scoring:
         """The scores in force."""
         return Scoring(self.scorer, self.judges, self.judge_mode)
 
     @property
     def judged(self) -> tuple[Scoring, ...]:
         """The scores of judges: those in force, then those under way."""
-        return tuple(scoring for scoring in (self.in_force, self.under_way) if scoring and scoring.judges)
+        return tuple(scoring for scoring in (self.active_scores, self.under_way) if scoring and scoring.judges)
 
     @property
     def all_judges(self) -> tuple[JudgeEntry, ...]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.reporting.calibration import Calibration, share
-from mmdyn.reporting.grading import kappa_interval, weighted_kappa
 from mmdyn.sample import Verdict
+from mmdyn.tables.calibration import Calibration, share
+from mmdyn.tables.grading import kappa_interval, weighted_kappa
 
 
 def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) -> Calibration:

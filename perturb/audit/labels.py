@@ -109,13 +109,13 @@ def _of_sheet(
     dynamic = SampleSet(folder)
     parent = find_parent(dynamic, sources.parent or (marked_parent if is_set(Path(marked_parent)) else None))
     left = dict(labels)
-    with closing(workbench_for(dynamic, sources.style)) as workbench:
+    with closing(workbench_for(dynamic, sources.style)) as services:
         for pair in pairs(dynamic, parent):
             mark, keep = left.pop((pair.after.id, pair.trail.attempt), (None, False))
             if mark is None:
                 continue
             if mark.digest not in ("", digest_shown(pair.after)):
                 raise UserError(f"{mark.id} in {folder} is not what was marked: give the set of then with --set")
-            yield keep, shown_to_judge(pair, parent, dynamic, workbench)
+            yield keep, shown_to_judge(pair, parent, dynamic, services)
     if left:
         raise UserError(f"{min(left)[0]} is not in {folder}: was the set made again since it was marked?")

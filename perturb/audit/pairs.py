@@ -15,7 +15,7 @@ from perturb._embedded import EMBEDDED
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import Pictures
 from perturb.judge._judge import Case, Look
-from perturb.workbench import Tools, Workbench
+from perturb.services import Services, Tools
 
 SOURCE = ".source"
 """Where `perturb` imports a file to, under the dynamic set."""
@@ -62,14 +62,14 @@ def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[Pair]:
     yield from _joined((drop.sample for drop in dropped if drop.sample), parent)
 
 
-def workbench_for(dynamic: SampleSet, style: str = "") -> Workbench:
+def workbench_for(dynamic: SampleSet, style: str = "") -> Services:
     """What a replay of a set needs: the styler that is named, else the one that its manifest names. It wants closing."""
     styler = dynamic.manifest.made.get("styler")
     label = styler.get("styler") if isinstance(styler, dict) else None
-    return Workbench(Tools(style=style or (label if isinstance(label, str) else EMBEDDED)))
+    return Services(Tools(style=style or (label if isinstance(label, str) else EMBEDDED)))
 
 
-def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, workbench: Workbench) -> Case:
+def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, services: Services) -> Case:
     """What a judge was shown of a variant: words, and pictures without noise.
 
     The set's own files where no noise is on them; else they are made again without it, as the trail says.
@@ -82,7 +82,7 @@ def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, workbench:
     noisy = len(calm) < len(steps)
     # Words alone say which picture became which; an operator under `image.` leaves them as they are.
     done = calm if noisy else [step for step in steps if not step.operator.startswith("image.")]
-    clean = redo(pair.before, done, originals, workbench)
+    clean = redo(pair.before, done, originals, services)
     refs = dict(zip(places(clean.sample), places(pair.after), strict=False))
     try:
         looks = [

@@ -19,7 +19,7 @@ from mmdyn.sample import ImageRef, Sample, Step, Variant
 from perturb._embedded import EMBEDDED
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.codec import Pictures, decode, encode
-from perturb.workbench import Workbench
+from perturb.services import Services
 
 TOLERANCE = 4
 """Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices and
@@ -38,16 +38,16 @@ class Replayed(Struct, frozen=True):
 
 
 def replay(
-    before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, workbench: Workbench | None = None
+    before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, services: Services | None = None
 ) -> Replayed:
     """Compare a variant, and its pictures as they lie on the disk, with what its trail makes of its parent now.
 
-    `source` holds the parent's pictures and `images` the variant's; the `workbench` is needed for a styler other than the
+    `source` holds the parent's pictures and `images` the variant's; the `services` is needed for a styler other than the
     embedded one. Raises UserError for a sample without a trail, and where a step cannot be done again.
     """
     trail = trail_of(after)
     originals = Pictures(source, before.all_images)
-    item = redo(before, trail.steps, originals, workbench)
+    item = redo(before, trail.steps, originals, services)
     olds, news = places(item.sample), places(after)
     if len(olds) != len(news):
         return Replayed(("number of pictures",))
@@ -65,12 +65,12 @@ def replay(
     return Replayed(tuple(differing), tuple(near))
 
 
-def redo(before: Sample, steps: Iterable[Step], originals: Pictures, workbench: Workbench | None = None) -> Item:
+def redo(before: Sample, steps: Iterable[Step], originals: Pictures, services: Services | None = None) -> Item:
     """The parent as the steps of a trail change it. Raises UserError where one cannot be done again."""
     item = Item(before, originals)
     for step in steps:
         try:
-            changed = operator_of(step)(workbench).apply(item, step.params)
+            changed = operator_of(step)(services).apply(item, step.params)
         except ValueError as error:
             raise UserError(f"{step.operator} cannot be replayed on {before.id}: {error}") from None
         if isinstance(changed, NotApplicable):

@@ -50,12 +50,12 @@ class Invert(Operator):
         return item.repaint(lambda _, picture: change(picture.pixels))
 
     def _invert(self, pixels: Pixels) -> Pixels:
-        return 255 - pixels if isinstance(pixels, np.ndarray) else self.workbench.canvas.invert(pixels)
+        return 255 - pixels if isinstance(pixels, np.ndarray) else self.services.canvas.invert(pixels)
 
     def _mirror(self, pixels: Pixels) -> Pixels:
         """In 8 bits: sums that leave them come back, because the result is within 0 to 255."""
         if not isinstance(pixels, np.ndarray):
-            return self.workbench.canvas.mirror(pixels)
+            return self.services.canvas.mirror(pixels)
         if pixels.ndim == 2:
             return 255 - pixels
         red, green, blue = np.moveaxis(pixels, 2, 0)

@@ -62,7 +62,7 @@ class Pad(Operator):
         shape, (height, width) = _framed(pixels.shape, ratios), pixels.shape[:2]
         top, left = _width("top", pixels.shape, ratios), _width("left", pixels.shape, ratios)
         if not isinstance(pixels, np.ndarray):
-            return self.workbench.canvas.pad(pixels, shape, (top, left), value)
+            return self.services.canvas.pad(pixels, shape, (top, left), value)
         padded = np.full(shape, value, np.uint8)
         padded[top : top + height, left : left + width] = pixels
         return padded

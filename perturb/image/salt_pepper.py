@@ -60,7 +60,7 @@ class SaltPepper(Operator):
         """
         draws = round(-math.log1p(-density) * math.prod(pixels.shape[:2]))
         if not isinstance(pixels, np.ndarray):
-            return self.workbench.canvas.sprinkle(pixels, draws, both_keys)
+            return self.services.canvas.sprinkle(pixels, draws, both_keys)
         return _specks(pixels, draws, both_keys)
 
 

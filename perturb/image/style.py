@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Style(Operator):
     """Paint the pictures anew in a subtly different style that keeps what they show; grey ones come out in colour.
 
-    The workbench's styler does it: `flux` (FLUX.1-dev, as in the paper), `klein` (FLUX.2-klein), or `embedded`, which
+    Services' styler does it: `flux` (FLUX.1-dev, as in the paper), `klein` (FLUX.2-klein), or `embedded`, which
     needs no model: coloured ink on tinted, mottled paper. All pictures of a sample share one style, and each has random
     numbers of its own. `mild` and `strong` say how far it goes. A replay needs the backend that the trail names.
 
@@ -39,12 +39,12 @@ class Style(Operator):
         """The styler's name, and what it draws."""
         if refusal := refused(sample, names_a_colour):
             return refusal
-        styler = self.workbench.styler
+        styler = self.services.styler
         return {"by": styler.label, **styler.params(stream, self._severity)}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with painted pictures. Raises ValueError where the styler cannot paint one, or is another one."""
-        styler = self.workbench.styler
+        styler = self.services.styler
         if (by := params["by"]) != styler.label:
             raise ValueError(f"{by} painted this, and the style backend is {styler.label}: give --style-backend {by}")
         return item.repaint(lambda number, picture: styler.paint(picture.pixels, params, number))

@@ -9,10 +9,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from mmdyn.keys import Json, digest, sha256
-from mmdyn.models.desk import Desk
 from mmdyn.models.message import ImagePart, Message, Part, TextPart
 from mmdyn.models.ocr import open_ocr
-from mmdyn.models.until_usable import nonces, prompts_digest
+from mmdyn.models.structured_retry import nonces, prompts_digest
+from mmdyn.models.sync_client import SyncModelClient
 from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Language, Sample, Verdict
@@ -37,7 +37,7 @@ class Vote(Struct, frozen=True):
 
 
 class ModelJudge(Judge):
-    """Rejects what the checks are certain of, and asks the model behind a desk about everything else.
+    """Rejects what the checks are certain of, and asks a model about everything else.
 
     It is asked about the words where they changed and about the pictures where they did, `votes` (an odd number) times
     each. A strict majority decides; the confidence is the majority's share times its mean confidence, the smaller one of
@@ -49,11 +49,11 @@ class ModelJudge(Judge):
 
     waits = True
 
-    def __init__(self, desk: Desk, votes: int = 1) -> None:
-        self._desk, self._nonces, self._ocr = desk, nonces(votes, desk.label, varies=desk.varies), open_ocr()
-        self.label = desk.label
+    def __init__(self, client: SyncModelClient, votes: int = 1) -> None:
+        self._client, self._nonces, self._ocr = client, nonces(votes, client.label, varies=client.varies), open_ocr()
+        self.label = client.label
         self.identity: Json = {
-            "model": desk.identity,
+            "model": client.identity,
             "prompts": prompts_digest(KIND),
             "votes": votes,
             "rules": invariants.VERSION,
@@ -76,8 +76,8 @@ class ModelJudge(Judge):
         return verdict
 
     def close(self) -> None:
-        """Close the desk."""
-        self._desk.close()
+        """Close the client."""
+        self._client.close()
 
     def _questions(self, case: Case) -> Iterator[tuple[Part, ...]]:
         """What to ask about a case: its words and its pictures, as far as they changed."""
@@ -93,7 +93,7 @@ class ModelJudge(Judge):
             )
 
     def _decide(self, prompt: Message, language: Language) -> Verdict:
-        votes = [ask_until_usable(self._desk, prompt, language, _vote, nonce) for nonce in self._nonces]
+        votes = [ask_until_usable(self._client, prompt, language, _vote, nonce) for nonce in self._nonces]
         same = 2 * sum(vote.same for vote in votes) > len(votes)
         majority = [vote for vote in votes if vote.same is same]
         surest = max(majority, key=lambda vote: vote.confidence)

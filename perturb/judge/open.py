@@ -22,12 +22,12 @@ def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:
             raise UserError("the embedded judge says the same each time it is asked: leave the votes out")
         return EmbeddedJudge(name.strip())
     refuse_misspelt("judge", name)
-    from mmdyn.models.desk import Desk
+    from mmdyn.models.sync_client import SyncModelClient
     from perturb.judge.model import ModelJudge
 
-    desk = Desk(name, concurrency, varied=votes > 1)
+    client = SyncModelClient(name, concurrency, varied=votes > 1)
     try:
-        return ModelJudge(desk, votes)
+        return ModelJudge(client, votes)
     except BaseException:
-        desk.close()
+        client.close()
         raise

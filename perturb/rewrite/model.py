@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from mmdyn.keys import Json, digest
-from mmdyn.models.desk import Desk
 from mmdyn.models.message import Message, TextPart
-from mmdyn.models.until_usable import prompts_digest
+from mmdyn.models.structured_retry import prompts_digest
+from mmdyn.models.sync_client import SyncModelClient
 from mmdyn.prompts.asking import filled
 from mmdyn.prompts.replies import read_reply
 from mmdyn.sample import Sample
@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class ModelRewriter(Rewriter):
-    """Asks the model behind a desk, in the sample's language; the model sees words, never pictures.
+    """Asks a model, in the sample's language; the model sees words, never pictures.
 
     A reply is one JSON object. Where it is not, or breaks what was asked, the model is told so and asked again, at most three
     times in all; after that, or where a request is not answered, ValueError. The model may decline with a reason: NotApplicable. A draw's
@@ -58,10 +58,10 @@ class ModelRewriter(Rewriter):
 
     waits = True
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self.label = desk.label
-        self.identity: Json = {"model": desk.identity, "prompts": prompts_digest(KIND)}
+    def __init__(self, client: SyncModelClient) -> None:
+        self._client = client
+        self.label = client.label
+        self.identity: Json = {"model": client.identity, "prompts": prompts_digest(KIND)}
 
     def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
         """Some words replaced. Source: MDK12-Bench, "Evaluation Methods", Word Substitution."""
@@ -105,8 +105,8 @@ class ModelRewriter(Rewriter):
         return self._ask("standalone", sample, stream, data, _Standalone, read)
 
     def close(self) -> None:
-        """Close the desk."""
-        self._desk.close()
+        """Close the client."""
+        self._client.close()
 
     def _reworded(
         self, name: str, sample: Sample, stream: Generator, severity: str, **places: str
@@ -140,7 +140,7 @@ class ModelRewriter(Rewriter):
             return read(reply)
 
         message, nonce = Message("user", (TextPart(prompt),)), int(stream.integers(1 << 62))
-        return ask_until_usable(self._desk, message, sample.language, usable, nonce)
+        return ask_until_usable(self._client, message, sample.language, usable, nonce)
 
 
 def _text_of(text: str, sample: Sample) -> str:

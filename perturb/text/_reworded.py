@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Rewording(Operator):
-    """An operator that asks the workbench's rewriter for the question in other words, and changes nothing else."""
+    """An operator that asks the rewriter of `Services` for the question in other words, and changes nothing else."""
 
     random = True
     uses = ("rewriter",)
@@ -38,7 +38,7 @@ class Rewording(Operator):
             return text
         if reason := _fault(sample.question, text, sample.labels or tuple(LABELS)):
             return NotApplicable(reason)
-        return {"by": self.workbench.rewriter.label, "question": text}
+        return {"by": self.services.rewriter.label, "question": text}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with the new question. Raises ValueError where its image marks are not those of the old one."""

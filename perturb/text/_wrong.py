@@ -20,7 +20,7 @@ from perturb.text._stem import is_rough, takes_other_answers
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from perturb.workbench import Workbench
+    from perturb.services import Services
 
 COUNT = 3
 """Wrong options of a single choice, where the stem does not name its alternatives itself."""
@@ -50,7 +50,7 @@ class Wrong(Struct, frozen=True):
 
 
 def wrong_answers(
-    sample: Sample, short: Short, count: int, stream: Generator, workbench: Workbench
+    sample: Sample, short: Short, count: int, stream: Generator, services: Services
 ) -> Wrong | NotApplicable:
     """`count` wrong answers of a question, or as many as the stem itself names beside the right one, at most three.
 
@@ -62,10 +62,10 @@ def wrong_answers(
     if others := _alternatives(sample.question, short):
         places = stream.permutation(len(others))[:count]
         return Wrong(tuple(_printed_like(short.text, others[place]) for place in places), "stem")
-    if workbench.tools.rewriter != EMBEDDED:
-        return _by_model(sample, short, count, stream, workbench)
+    if services.tools.rewriter != EMBEDDED:
+        return _by_model(sample, short, count, stream, services)
     apart = max(2 * ROUNDED if is_rough(sample.question) else _APART, 2 * (sample.match.tolerance or 0.0))
-    pool = workbench.pool
+    pool = services.pool
     if (texts := pool.draw(sample, short.text, count, stream, apart)) and _all_wrong(texts, short):
         return Wrong(tuple(_printed_like(short.text, text) for text in texts), "pool", pool.digest)
     if (texts := _by_rules(sample, short, count, stream, apart)) and _all_wrong(texts, short):
@@ -86,10 +86,8 @@ def _alternatives(stem: str, short: Short) -> tuple[str, ...]:
     return ()
 
 
-def _by_model(
-    sample: Sample, short: Short, count: int, stream: Generator, workbench: Workbench
-) -> Wrong | NotApplicable:
-    rewriter = workbench.rewriter
+def _by_model(sample: Sample, short: Short, count: int, stream: Generator, services: Services) -> Wrong | NotApplicable:
+    rewriter = services.rewriter
     texts = rewriter.distractors(sample, short.text, count, stream)
     if isinstance(texts, NotApplicable):
         return texts

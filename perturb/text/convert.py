@@ -104,9 +104,9 @@ class Convert(Operator):
         made = as_blank(sample)
         if isinstance(made, Sample):
             return {}
-        if self.workbench.tools.rewriter == EMBEDDED:
+        if self.services.tools.rewriter == EMBEDDED:
             return made
-        return ask_alone(sample, stream, self.workbench.rewriter)
+        return ask_alone(sample, stream, self.services.rewriter)
 
     def _params(self, stream: Generator, sample: Sample, target: TaskType) -> _Params | NotApplicable:
         if sample.task_type in CHOICE_TYPES:
@@ -124,7 +124,7 @@ class Convert(Operator):
             return short
         if is_label(short.text):
             return NotApplicable("the answer is a letter, as options have")
-        wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.workbench)
+        wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.services)
         if isinstance(wrong, NotApplicable):
             return wrong
         if target == "true_false":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Paraphrase(Rewording):
     """Rephrase entire sentences of the question, by another structure, word order or style, without changing what is asked.
 
-    The workbench's rewriter does it: the embedded one by frames for the sentences of exams, or a model, which is asked for as
+    Services' rewriter does it: the embedded one by frames for the sentences of exams, or a model, which is asked for as
     much. Of the sentences in which a frame fits (the last forty are looked at) one changes surely, and each other one with a
     chance of 2/3; `mild`: exactly one changes; `strong`: all of them. Options, answer, hints and explanation stay. Not
     applicable where no frame fits a sentence surely, where the question is about words or about a text, and where a formula, a
@@ -26,4 +26,4 @@ class Paraphrase(Rewording):
 
     def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:
         """What the rewriter's `paraphrase` gives."""
-        return self.workbench.rewriter.paraphrase(sample, stream, self._severity)
+        return self.services.rewriter.paraphrase(sample, stream, self._severity)

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from reporting.making_runs import write_run
 from run.making_answers import answered, judging, question, replied
+from tables.making_runs import write_run
 
 from mmdyn.record import Reply
 from mmdyn.scoring.error_judge import error_sheet

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
-from reporting.making_runs import answer, answers, write_run
+from tables.making_runs import answer, answers, write_run
 
 from mmdyn.cli import commands
 from mmdyn.errors import UserError

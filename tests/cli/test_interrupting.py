@@ -14,7 +14,7 @@ import pytest
 from serving import hold, serve, wait_until
 
 from making import choice, write_set
-from mmdyn.models.fake_server import FakeServer
+from mmdyn.testing.fake_server import FakeServer
 from mmdyn.work.run_folder import RunFolder
 
 MMDYN = [sys.executable, "-m", "mmdyn"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from reporting.making_runs import DYNAMIC, answers, write_run
+from tables.making_runs import DYNAMIC, answers, write_run
 
 from mmdyn.cli.report import command
 from mmdyn.errors import InputError, UserError

@@ -6,7 +6,7 @@ from collections import Counter
 
 from making_bases import tree
 
-from kprag.context import Knowledge, Laid
+from kprag.context import BuiltContext, Knowledge
 from kprag.layout import Layout
 from kprag.taxonomy import Node, Taxonomy
 from making import choice
@@ -16,14 +16,16 @@ from mmdyn.sample import Language, Step, Variant, Verdict
 DISTRACTOR = Context.parse("distractor")
 
 
-def lay(base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object) -> Laid | None:
-    return Knowledge({}, base, layout or Layout()).lay(choice(id, knowledge_points=points, **more), DISTRACTOR)
+def build(
+    base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object
+) -> BuiltContext | None:
+    return Knowledge({}, base, layout or Layout()).build(choice(id, knowledge_points=points, **more), DISTRACTOR)
 
 
 def drawn(base: Taxonomy, *points: str, language: Language = "en") -> set[str]:
     """Every point that is laid beside any of 200 samples."""
-    laid = [lay(base, *points, id=f"s{number}", language=language) for number in range(200)]
-    return {point for one in laid if one is not None for point in one.beside.points}
+    built = [build(base, *points, id=f"s{number}", language=language) for number in range(200)]
+    return {point for one in built if one is not None for point in one.beside.points}
 
 
 def node(id: str, parent: str | None = None, text: str | None = None, **more: object) -> Node:
@@ -108,12 +110,12 @@ def test_as_many_as_a_sample_names_all_different() -> None:
         node("x", "top", aliases=("p2",)),
     )
     for number in range(50):
-        laid = lay(base, "p0", "p5", "p0", id=f"s{number}")
-        assert laid is not None and (laid.beside.own, laid.beside.hits) == (2, 0)
-        assert len({name.strip() for name in laid.beside.points}) == 2
-        assert set(laid.beside.points) != {"x", "p2"}
-    assert lay(base, "p0", "p1", "p2") is not None
-    assert lay(base, "p0", "p1", "p2", "p3") is None, "p4 and p5 alone are left"
+        built = build(base, "p0", "p5", "p0", id=f"s{number}")
+        assert built is not None and (built.beside.own, built.beside.hits) == (2, 0)
+        assert len({name.strip() for name in built.beside.points}) == 2
+        assert set(built.beside.points) != {"x", "p2"}
+    assert build(base, "p0", "p1", "p2") is not None
+    assert build(base, "p0", "p1", "p2", "p3") is None, "p4 and p5 alone are left"
 
 
 def test_of_another_language_only_where_neither_is_known() -> None:
@@ -143,7 +145,7 @@ def test_the_control_has_about_as_much_text() -> None:
     own = with_control = 0
     for number in range(400):
         sample = choice(f"s{number}", knowledge_points=(f"p{number:03}",))
-        gold, control = knowledge.lay(sample, Context.parse("kprag")), knowledge.lay(sample, DISTRACTOR)
+        gold, control = knowledge.build(sample, Context.parse("kprag")), knowledge.build(sample, DISTRACTOR)
         assert gold is not None and control is not None
         own += len(gold.text)
         with_control += abs(len(control.text) - len(gold.text))
@@ -152,13 +154,13 @@ def test_the_control_has_about_as_much_text() -> None:
 
 def test_a_variant_has_its_parents_distractors_whatever_was_asked_before() -> None:
     base = tree(*(node(f"p{number}") for number in range(99)))
-    first = lay(base, "p7", "p8")
+    first = build(base, "p7", "p8")
     trail = Variant("s1", "shuffle", 0, 0, (Step("shuffle", {}),), Verdict("kept"))
     knowledge = Knowledge({}, base, Layout())
     for number in range(5):
-        knowledge.lay(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
-    assert knowledge.lay(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
-    assert lay(base, "p7", "p8", layout=Layout(seed=1)) != first != lay(base, "p7", "p8", id="s2")
+        knowledge.build(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
+    assert knowledge.build(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
+    assert build(base, "p7", "p8", layout=Layout(seed=1)) != first != build(base, "p7", "p8", id="s2")
 
 
 def test_every_point_is_drawn_about_as_often() -> None:
@@ -166,7 +168,7 @@ def test_every_point_is_drawn_about_as_often() -> None:
     knowledge = Knowledge({}, base, Layout())
     counts = Counter[str]()
     for number in range(2000):
-        laid = knowledge.lay(choice(f"s{number}", knowledge_points=("p10",)), DISTRACTOR)
-        assert laid is not None
-        counts.update(laid.beside.points)
+        built = knowledge.build(choice(f"s{number}", knowledge_points=("p10",)), DISTRACTOR)
+        assert built is not None
+        counts.update(built.beside.points)
     assert len(counts) == 20 and min(counts.values()) > 60 and max(counts.values()) < 140

@@ -19,9 +19,9 @@ from mmdyn.models.backends.baseline import Baseline
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import Spec
 from mmdyn.prompts import template
-from mmdyn.reporting.summary import report
 from mmdyn.run.evaluate import evaluate
 from mmdyn.sample import Sample
+from mmdyn.tables.summary import report
 
 SAMPLES, TEXTS = made_for_knowledge()
 KNOWLEDGE = Knowledge(TEXTS, Taxonomy((Node(name, name, description=TEXTS[name]), "x", 1) for name in TEXTS), Layout())
@@ -31,10 +31,10 @@ def test_the_question_gives_nothing_away_and_its_knowledge_does(tmp_path: Path) 
     assert len(SAMPLES) == 120 and len(TEXTS) == 128
     assert set(Counter((sample.language, sample.answer) for sample in SAMPLES).values()) == {15}
     for sample in SAMPLES:
-        laid = KNOWLEDGE.lay(sample, Context.parse("kprag"))
-        assert laid is not None and laid.beside.leaks
+        built = KNOWLEDGE.build(sample, Context.parse("kprag"))
+        assert built is not None and built.beside.leaks
         assert not any(option.text in sample.question for option in sample.options)
-        assert sum(option.text in laid.text for option in sample.options) == 1
+        assert sum(option.text in built.text for option in sample.options) == 1
     written = write_made_for_knowledge(tmp_path / "made")
     assert list(written) == SAMPLES and {one.point: one.text for one in written.knowledge()} == TEXTS
     assert {node.text: node.description for node in read_taxonomy(written.folder)} == TEXTS
@@ -52,14 +52,14 @@ def test_knowledge_helps_and_distractors_do_not(form: str) -> None:
 
 def answers(sample: Sample, context: str, form: str) -> bool:
     """Whether the lexical baseline answers a sample rightly in a context, shown by the templates of one form."""
-    laid = KNOWLEDGE.lay(sample, Context.parse(context)) if context != NONE else None
+    built = KNOWLEDGE.build(sample, Context.parse(context)) if context != NONE else None
     values = {
         "question": sample.question,
         "options": "\n".join(f"{option.label}. {option.text}" for option in sample.options),
-        "knowledge": laid.text if laid else "",
+        "knowledge": built.text if built else "",
         "instruction": template("answer_single_choice", sample.language).text,
     }
-    blocks = template(f"{form}_direct" if laid else "direct", sample.language).blocks(set(values))
+    blocks = template(f"{form}_direct" if built else "direct", sample.language).blocks(set(values))
     text = "".join(block if isinstance(block, str) else values[block[0]] for block in blocks)
     reply = Baseline(Spec.parse("baseline:lexical")).reply((Message("user", (TextPart(text),)),))
     return reply[-1] == sample.answer[0]  # type: ignore[index]

@@ -36,8 +36,8 @@ CONDITIONS = [Condition(context=context, style=style) for context in ("none", "k
 
 
 def rendered(sample: Sample, condition: Condition = CONDITIONS[0]) -> tuple[Message, ...]:
-    laid = None if condition.context == "none" else KNOWLEDGE.lay(sample, Context.parse(condition.context))
-    return Renderer(ImageFolder(Path())).messages(sample, condition, laid.text if laid else "")
+    built = None if condition.context == "none" else KNOWLEDGE.build(sample, Context.parse(condition.context))
+    return Renderer(ImageFolder(Path())).messages(sample, condition, built.text if built else "")
 
 
 def reply(name: str, sample: Sample, condition: Condition = CONDITIONS[0]) -> str:

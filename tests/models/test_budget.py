@@ -11,10 +11,10 @@ from mmdyn.errors import Stopped, UserError
 from mmdyn.models.asker import Asker
 from mmdyn.models.budget import Budget
 from mmdyn.models.cache import open_cache
-from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.model import open_model
 from mmdyn.models.prices import Price, Prices
 from mmdyn.record import Reply, Usage
+from mmdyn.testing.fake_server import FakeServer
 
 PRICES = Prices({"m": Price(10, 10)})
 

@@ -12,7 +12,7 @@ from serving import HoldingServer
 
 from mmdyn.errors import UserError
 from mmdyn.models.cache import KIND, cache_folder, open_cache
-from mmdyn.models.fake_server import FakeServer
+from mmdyn.testing.fake_server import FakeServer
 from mmdyn.work.store import Reader
 
 CONCURRENCY = 4

@@ -13,8 +13,8 @@ import pytest
 from making import picture
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.models.fake_server import FakeServer
-from mmdyn.models.fake_server_faults import Fault, parse_faults
+from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing.fake_server_faults import Fault, parse_faults
 
 
 def chat(text: str = "hello", **more: Any) -> dict[str, Any]:

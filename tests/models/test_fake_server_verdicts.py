@@ -12,15 +12,15 @@ from serving import bare_environment as bare_environment
 from serving import script, serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
-from mmdyn.models.fake_server_verdicts import verdict
 from mmdyn.plugins import load
 from mmdyn.record import Reply
-from mmdyn.reporting.summary import report
 from mmdyn.run.compare import compare
 from mmdyn.run.error_kinds import label_errors
 from mmdyn.run.evaluate import evaluate
 from mmdyn.sample import Language
 from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.tables.summary import report
+from mmdyn.testing.fake_server_verdicts import verdict
 
 ASKED = {
     "match": blank(answer=(("3",), ("4",))),

@@ -14,10 +14,10 @@ from mmdyn.keys import Json, canonical, sha256
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends._openai_reply import read_reply
 from mmdyn.models.backends.openai import OpenAI
-from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import Spec, open_model
 from mmdyn.record import Reply, Usage
+from mmdyn.testing.fake_server import FakeServer
 
 SERVER = Server("http://h/v1", "m", "KEY", "", ())
 

@@ -15,10 +15,10 @@ from serving import serve
 import mmdyn.models.backends
 from making import choice, image_ref, picture, write_set
 from mmdyn.models.backends.vlmeval import vlmeval_models
-from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.model import TransientError, open_model
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.score import score
+from mmdyn.testing.fake_server import FakeServer
 
 PYTHON = os.environ.get("MMDYN_VLMEVAL_PYTHON", "")
 

@@ -15,9 +15,9 @@ from mmdyn.data.json_lines import LabelledFile
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import sha256
-from mmdyn.reporting.calibration import Share
-from mmdyn.reporting.statistics import wilson
 from mmdyn.sample import Verdict
+from mmdyn.tables.calibration import Share
+from mmdyn.tables.statistics import wilson
 from perturb.audit.calibrate import measure
 from perturb.audit.labels import Mark, Sources, digest_shown, labelled_cases
 from perturb.judge.open import open_judge

@@ -27,7 +27,7 @@ from perturb._ragged import change
 from perturb.image.invert import Invert
 from perturb.image.pad import VALUES, Pad
 from perturb.image.salt_pepper import SaltPepper
-from perturb.workbench import Workbench
+from perturb.services import Services
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 REF = "images/0.png"
@@ -77,7 +77,7 @@ def painted(operator: Operator, params: dict[str, Json], before: Any) -> Any:
 def job(operation: Operation, array: np.ndarray, seed: int) -> tuple[Job, np.ndarray]:
     """What the operator hands to the canvas for a tensor, and what it makes of the array."""
     operator, params = step(operation, seed)
-    noted, bench = Noted(), Workbench()
+    noted, bench = Noted(), Services()
     bench.canvas = noted
     painted(type(operator)(bench), params, to_device(array, "cpu"))
     return noted.jobs[0], painted(operator, params, array)
@@ -140,13 +140,13 @@ def test_a_large_batch_takes_as_many_operations_as_a_small_one(operation: Operat
 
 def test_many_threads_meet_in_batches(canvas: Canvas) -> None:
     """Pictures of 40 threads, grey and in colour and of all sizes, each through all operations."""
-    workbench = Workbench()
-    workbench.canvas.close()
-    workbench.canvas = canvas
+    services = Services()
+    services.canvas.close()
+    services.canvas = canvas
     arrays = [pixels(10 + n, 50 - n, 1 + 2 * (n % 2), n) for n in range(40)]
     gate = threading.Barrier(len(arrays))
 
-    def chain(array: Any, number: int, bench: Workbench | None) -> Any:
+    def chain(array: Any, number: int, bench: Services | None) -> Any:
         for place, operation in enumerate(OPERATIONS):
             operator, params = step(operation, 7 * number + place)
             array = painted(type(operator)(bench), params, array)
@@ -154,7 +154,7 @@ def test_many_threads_meet_in_batches(canvas: Canvas) -> None:
 
     def there(number: int) -> Any:
         gate.wait(30)
-        return to_host(chain(to_device(arrays[number], "cpu"), number, workbench))
+        return to_host(chain(to_device(arrays[number], "cpu"), number, services))
 
     with ThreadPoolExecutor(len(arrays)) as pool:
         made = list(pool.map(there, range(len(arrays))))
@@ -180,18 +180,18 @@ def test_pictures_of_other_kinds_do_not_share_a_batch(canvas: Canvas, operation:
 
 
 def test_closing_the_workbench_closes_its_canvas() -> None:
-    workbench = Workbench()
-    invert, tensor = Invert(workbench), to_device(pixels(4, 5, 3), "cpu")
+    services = Services()
+    invert, tensor = Invert(services), to_device(pixels(4, 5, 3), "cpu")
     assert np.array_equal(to_host(painted(invert, {}, tensor)), 255 - pixels(4, 5, 3))
-    workbench.close()
+    services.close()
     with pytest.raises(ModelError) as error:
         painted(invert, {}, tensor)
     assert str(error.value) == CLOSED
-    workbench.close()
+    services.close()
 
 
 def test_arrays_ask_no_canvas() -> None:
-    closed = Workbench()
+    closed = Services()
     closed.close()
     for operation in OPERATIONS:
         operator, params = step(operation, 1)

@@ -17,8 +17,8 @@ from mmdyn.sample import Match, Sample
 from perturb._operator import NotApplicable
 from perturb.answers import answer_of
 from perturb.pool import Pool
+from perturb.services import Services
 from perturb.text.convert import Convert
-from perturb.workbench import Workbench
 
 
 def converted(sample: Sample, **params: Any) -> Sample:
@@ -200,7 +200,7 @@ def test_wrong_answers_come_from_other_samples_with_the_same_knowledge_point(tmp
     ]
     sample = blank("s", question="Limestone turns into ____.", answer=(("marble",),), knowledge_points=point)
     Pool.build([*others, sample], tmp_path / "pool.json")
-    bench = Workbench(pool=tmp_path / "pool.json")
+    bench = Services(pool=tmp_path / "pool.json")
     drawn = [draw(Convert(bench), sample, number) for number in range(80)]
     for params in drawn:
         if params["target"] == "single_choice":

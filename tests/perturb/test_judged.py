@@ -25,7 +25,7 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
 from perturb.audit.pairs import pairs, shown_to_judge
 from perturb.pipeline import perturb
-from perturb.workbench import Workbench
+from perturb.services import Services
 
 
 @pytest.fixture(autouse=True)
@@ -185,9 +185,9 @@ def test_the_judge_looks_at_pictures_without_their_noise(tmp_path: Path) -> None
     )
     dynamic = perturb(source, tmp_path / "out", ops=chains, judge="embedded:none", redraws=0, quiet=True)
     assert dynamic.manifest.counts["kept"] == 40 and "rejected" not in dynamic.manifest.counts
-    workbench = Workbench()
+    services = Services()
     for pair in pairs(dynamic, source):
-        for look in shown_to_judge(pair, source, dynamic, workbench).looks:
+        for look in shown_to_judge(pair, source, dynamic, services).looks:
             height, width = look.before.pixels.shape[:2]
             clean = look.after.pixels
             if pair.after.variant is not None and pair.after.variant.chain == "salt_pepper@strong":

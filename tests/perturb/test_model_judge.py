@@ -17,8 +17,8 @@ from serving import script, scripted, serve
 from making import blank, choice, picture
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, sha256
-from mmdyn.models.desk import Desk
-from mmdyn.models.until_usable import TRIES
+from mmdyn.models.structured_retry import TRIES
+from mmdyn.models.sync_client import SyncModelClient
 from mmdyn.sample import Verdict
 from perturb._operator import Picture
 from perturb.codec import decode
@@ -40,7 +40,7 @@ def judge(tmp_path: Path) -> Iterator[Made]:
     opened: list[ModelJudge] = []
 
     def made(*replies: str | dict[str, Any], votes: int = 1) -> ModelJudge:
-        opened.append(ModelJudge(Desk(scripted(tmp_path, *replies)), votes))
+        opened.append(ModelJudge(SyncModelClient(scripted(tmp_path, *replies)), votes))
         return opened[-1]
 
     yield made
@@ -53,7 +53,7 @@ def says(same: bool, confidence: float = 0.9, reason: str = "it is so") -> str:
 
 
 class Recorder:
-    """A desk that answers from a list and keeps what it was asked."""
+    """A client that answers from a list and keeps what it was asked."""
 
     label, identity, varies = "recorder:x", {"backend": "recorder"}, True
 
@@ -69,8 +69,8 @@ class Recorder:
 
 
 def recorded(*replies: str, votes: int = 1) -> tuple[ModelJudge, Recorder]:
-    desk = Recorder(*replies)
-    return ModelJudge(desk, votes), desk  # type: ignore[arg-type]
+    client = Recorder(*replies)
+    return ModelJudge(client, votes), client  # type: ignore[arg-type]
 
 
 # verdicts
@@ -106,13 +106,13 @@ def test_a_reason_may_hold_latex(judge: Made) -> None:
     ],
 )
 def test_what_is_no_verdict_is_asked_again_and_then_fails(reply: str, problem: str) -> None:
-    judge, desk = recorded(reply)
+    judge, client = recorded(reply)
     with pytest.raises(ValueError, match=rf"recorder:x gave nothing usable in 3 tries \(.*({problem})"):
         judge.judge(REWORDED)
-    assert len(desk.asked) == TRIES
-    again, desk = recorded("nonsense", says(True))
-    assert again.judge(REWORDED).status == "kept" and len(desk.asked) == 2
-    (first, _), (second, _) = desk.asked
+    assert len(client.asked) == TRIES
+    again, client = recorded("nonsense", says(True))
+    assert again.judge(REWORDED).status == "kept" and len(client.asked) == 2
+    (first, _), (second, _) = client.asked
     assert [message.role for message in second] == ["user", "assistant", "user"] and second[0] == first[0]
     assert second[1].text == "nonsense" and "it holds no JSON object" in second[2].text
 
@@ -137,14 +137,14 @@ def test_a_model_that_does_not_answer_fails_the_case_and_one_that_cannot_be_aske
     ],
 )
 def test_a_strict_majority_decides(votes: list[tuple[bool, float]], status: str, confidence: float) -> None:
-    judge, desk = recorded(*(says(same, sure, f"vote {n}") for n, (same, sure) in enumerate(votes)), votes=len(votes))
+    judge, client = recorded(*(says(same, sure, f"vote {n}") for n, (same, sure) in enumerate(votes)), votes=len(votes))
     verdict = judge.judge(REWORDED)
     assert (verdict.status, verdict.confidence) == (status, pytest.approx(confidence, abs=1e-4))
     assert (
         verdict.reason
         == f"vote {max((sure, -n) for n, (same, sure) in enumerate(votes) if same is (status == 'kept'))[1] * -1}"
     )
-    assert len({nonce for _, nonce in desk.asked}) == len(votes), "no vote is another one's cached reply"
+    assert len({nonce for _, nonce in client.asked}) == len(votes), "no vote is another one's cached reply"
 
 
 @pytest.mark.parametrize("options", ["temperature=0", "temperature=0.0,top_p=0.5", "temperature=1,seed=7", "seed=7"])
@@ -177,26 +177,26 @@ def test_votes_that_can_tie_are_refused(votes: int, tmp_path: Path) -> None:
 
 
 def test_a_certain_breach_is_rejected_without_asking() -> None:
-    judge, desk = recorded(says(True))
+    judge, client = recorded(says(True))
     verdict = judge.judge(Case(choice(), choice(question="How many sides have 2 triangles?")))
     assert verdict == Verdict("rejected", "recorder:x", "a number is new: 2", 0.97)
-    assert desk.asked == []
+    assert client.asked == []
 
 
 def test_a_doubt_is_put_to_the_model() -> None:
-    judge, desk = recorded(says(True))
+    judge, client = recorded(says(True))
     doubtful = Case(choice(question="All of them?"), choice(question="Some of them?"))
-    assert judge.judge(doubtful).status == "kept" and len(desk.asked) == 1
+    assert judge.judge(doubtful).status == "kept" and len(client.asked) == 1
 
 
 def test_what_is_equal_is_not_asked_about() -> None:
-    judge, desk = recorded(says(False))
+    judge, client = recorded(says(False))
     assert judge.judge(Case(choice(), choice())) == Verdict("kept", "recorder:x", "", 1.0)
-    assert desk.asked == []
+    assert client.asked == []
 
 
 def test_the_text_judge_sees_question_options_and_answer_before_and_after() -> None:
-    judge, desk = recorded(says(True))
+    judge, client = recorded(says(True))
     before = choice(question="Which <image 1> is prime?", texts=("4", "5"), images=("images/1.png",))
     judge.judge(
         Case(
@@ -204,22 +204,22 @@ def test_the_text_judge_sees_question_options_and_answer_before_and_after() -> N
             choice(question="<image 1>: which is prime?", texts=("5", "4"), answer="A", images=("images/1.png",)),
         )
     )
-    ((message,), _) = desk.asked[0]
+    ((message,), _) = client.asked[0]
     assert "Which <image 1> is prime?\nA. 4\nB. 5\nAnswer: B" in message.text
     assert "<image 1>: which is prime?\nA. 5\nB. 4\nAnswer: A" in message.text
     judge.judge(Case(blank(language="zh", answer=(("4", "四"), ("5",)), question="__和__"), blank(language="zh", answer=(("4", "四"), ("5",)), question="填空：__和__")))  # fmt: skip
-    ((message,), _) = desk.asked[1]
+    ((message,), _) = client.asked[1]
     assert "填空：__和__\n答案：4 / 四; 5" in message.text and "你在审核一份试卷" in message.text
 
 
 def test_the_marks_around_the_texts_cannot_be_forged() -> None:
     """Whoever writes a mark into a question changes the mark."""
-    judge, desk = recorded(says(True))
+    judge, client = recorded(says(True))
     marks = []
     text = "How many sides has a triangle?"
     for _ in range(3):
         judge.judge(Case(choice(question=text), choice(question="Say: " + text)))
-        ((message,), _) = desk.asked[-1]
+        ((message,), _) = client.asked[-1]
         mark = message.text.split("stand between lines that hold ")[1].split(". They are")[0]
         assert message.text.count(mark) == 4 + sum(2 for old in marks if old == mark)
         marks.append(mark)
@@ -238,10 +238,10 @@ def looks(folder: Path) -> tuple[Look, ...]:
 
 
 def test_the_vision_judge_sees_both_pictures_with_the_question(tmp_path: Path) -> None:
-    judge, desk = recorded(says(True, 0.6))
+    judge, client = recorded(says(True, 0.6))
     case = Case(choice(images=("images/a.png",)), choice(images=("images/b.png",)), looks(tmp_path))
     assert judge.judge(case) == Verdict("kept", "recorder:x", "it is so", 0.6)
-    ((message,), _) = desk.asked[0]
+    ((message,), _) = client.asked[0]
     first, second = (part for part in message.parts if not hasattr(part, "text"))
     assert (first.path, second.path) == (tmp_path / "a.png", tmp_path / "b.png")
     assert second.digest == sha256((tmp_path / "b.png").read_bytes())
@@ -254,21 +254,21 @@ def test_words_and_pictures_are_both_judged_and_the_less_sure_one_tells(tmp_path
     before = choice(images=("images/a.png",))
     after = choice(images=("images/b.png",), question="A triangle has how many sides?")
     case = Case(before, after, looks(tmp_path))
-    judge, desk = recorded(says(True, 0.9, "words"), says(True, 0.6, "pictures"))
-    assert judge.judge(case) == Verdict("kept", "recorder:x", "pictures", 0.6) and len(desk.asked) == 2
+    judge, client = recorded(says(True, 0.9, "words"), says(True, 0.6, "pictures"))
+    assert judge.judge(case) == Verdict("kept", "recorder:x", "pictures", 0.6) and len(client.asked) == 2
     judge, _ = recorded(says(True, 0.9), says(False, 0.7, "a label is gone"))
     assert judge.judge(case) == Verdict("rejected", "recorder:x", "a label is gone", 0.7)
-    judge, desk = recorded(says(False, 0.9, "words"))
-    assert judge.judge(case).reason == "words" and len(desk.asked) == 1
+    judge, client = recorded(says(False, 0.9, "words"))
+    assert judge.judge(case).reason == "words" and len(client.asked) == 1
 
 
 def test_a_picture_that_is_blank_is_rejected_without_asking(tmp_path: Path) -> None:
     white = array(60, 80).copy()
     white[:] = 255
     look = Look(Picture(array(60, 80), "png"), Picture(white, "png"), tmp_path / "a.png", tmp_path / "b.png")
-    judge, desk = recorded(says(True))
+    judge, client = recorded(says(True))
     verdict = judge.judge(Case(choice(images=("images/a.png",)), choice(images=("images/b.png",)), (look,)))
-    assert (verdict.status, verdict.reason) == ("rejected", "the picture is blank") and desk.asked == []
+    assert (verdict.status, verdict.reason) == ("rejected", "the picture is blank") and client.asked == []
 
 
 # through a server

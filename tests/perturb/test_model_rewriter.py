@@ -17,15 +17,15 @@ from serving import script, scripted, serve
 from making import blank, choice, open_ended
 from mmdyn.errors import ModelError
 from mmdyn.keys import stream
-from mmdyn.models.desk import Desk
-from mmdyn.models.until_usable import TRIES
+from mmdyn.models.structured_retry import TRIES
+from mmdyn.models.sync_client import SyncModelClient
 from mmdyn.sample import Sample
 from perturb._operator import NotApplicable
 from perturb.rewrite._rewriter import Standalone
 from perturb.rewrite.model import ModelRewriter
+from perturb.services import Services, Tools
 from perturb.text.convert import Convert
 from perturb.text.substitute import Substitute
-from perturb.workbench import Tools, Workbench
 
 Ask = Callable[..., ModelRewriter]
 
@@ -38,7 +38,7 @@ def rewriter(tmp_path: Path) -> Iterator[Ask]:
     opened: list[ModelRewriter] = []
 
     def made(*replies: str | dict[str, Any]) -> ModelRewriter:
-        opened.append(ModelRewriter(Desk(scripted(tmp_path, *replies, tries=2))))
+        opened.append(ModelRewriter(SyncModelClient(scripted(tmp_path, *replies, tries=2))))
         return opened[-1]
 
     yield made
@@ -106,12 +106,12 @@ def test_a_model_may_decline(rewriter: Ask) -> None:
 
 
 def asked(sample: Sample, name: str, *more: Any, **options: str) -> str:
-    """The prompt that a rewriter sends, taken at a desk that only listens."""
+    """The prompt that a rewriter sends, taken from a client that only listens."""
     seen: list[str] = []
 
     class Listening(ModelRewriter):
         def __init__(self) -> None:
-            self.label, self._desk = "listening", self  # type: ignore[assignment]
+            self.label, self._client = "listening", self  # type: ignore[assignment]
 
         def ask(self, messages: Any, nonce: int) -> str:
             (message,) = messages
@@ -163,14 +163,14 @@ def test_a_severity_is_asked_for_in_words(name: str, language: str) -> None:
 def test_the_operator_hands_its_severity_to_the_model(tmp_path: Path) -> None:
     replies = ({"match": "only about one in four", "reply": '{"question": "How many edges has a triangle?"}'},
                {"match": "no word as it is", "reply": '{"question": "What number of edges has a triangle?"}'})  # fmt: skip
-    workbench = bench(tmp_path, *replies, '{"cannot": "other"}')
-    made = {severity: Substitute(workbench, severity).params(stream("s"), choice()) for severity in ("mild", "strong")}
+    services = bench(tmp_path, *replies, '{"cannot": "other"}')
+    made = {severity: Substitute(services, severity).params(stream("s"), choice()) for severity in ("mild", "strong")}
     by = "scripted:replies.jsonl"
     assert made == {
         "mild": {"by": by, "question": "How many edges has a triangle?"},
         "strong": {"by": by, "question": "What number of edges has a triangle?"},
     }
-    workbench.close()
+    services.close()
 
 
 def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
@@ -181,7 +181,7 @@ def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
 
 def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}'))) as server:
-        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}", varied=True))
+        rewriter = ModelRewriter(SyncModelClient(f"openai:m,base_url={server.url}", varied=True))
         assert [substitute(rewriter, number=number) for number in (0, 0, 0)] == ["x"] * 3
         assert server.stats.total == 1
         substitute(rewriter, number=1)
@@ -194,7 +194,7 @@ def test_the_same_draw_is_asked_once_and_another_anew(tmp_path: Path) -> None:
 
 def test_what_cannot_be_used_is_asked_for_three_times(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, "No."))) as server:
-        rewriter = ModelRewriter(Desk(f"openai:m,base_url={server.url}", varied=True))
+        rewriter = ModelRewriter(SyncModelClient(f"openai:m,base_url={server.url}", varied=True))
         with pytest.raises(ValueError, match="openai:m gave nothing usable"):
             substitute(rewriter)
         assert server.stats.total == TRIES == 3
@@ -206,8 +206,8 @@ def test_what_cannot_be_used_is_asked_for_three_times(tmp_path: Path) -> None:
 
 def test_a_server_that_fails_now_and_then_does_no_harm(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, '{"question": "x"}')), faults="503@0.01=0.3,drop=0.1") as server:
-        desk = Desk(f"openai:m,base_url={server.url},max_tries=20", varied=True)
-        with closing(ModelRewriter(desk)) as rewriter, ThreadPoolExecutor(8) as threads:
+        client = SyncModelClient(f"openai:m,base_url={server.url},max_tries=20", varied=True)
+        with closing(ModelRewriter(client)) as rewriter, ThreadPoolExecutor(8) as threads:
             assert set(threads.map(lambda number: substitute(rewriter, number=number), range(20))) == {"x"}
 
 
@@ -280,33 +280,33 @@ def shapes(**more: Any) -> Sample:
     return choice(texts=("circle", "triangle", "square", "pentagon"), answer="B", question=question, **more)
 
 
-def bench(folder: Path, *replies: str | dict[str, Any]) -> Workbench:
-    return Workbench(Tools(rewriter=scripted(folder, *replies, tries=2)))
+def bench(folder: Path, *replies: str | dict[str, Any]) -> Services:
+    return Services(Tools(rewriter=scripted(folder, *replies, tries=2)))
 
 
-def drawn(workbench: Workbench, sample: Sample, target: str) -> dict[str, Any]:
+def drawn(services: Services, sample: Sample, target: str) -> dict[str, Any]:
     """The parameters of the first draw that goes for a target."""
     for number in range(60):
-        params = Convert(workbench).params(stream("model", number), sample)
+        params = Convert(services).params(stream("model", number), sample)
         if not isinstance(params, NotApplicable) and params["target"] == target:
             return params
     raise AssertionError(f"{target} was never drawn")
 
 
-def refusals(workbench: Workbench, sample: Sample) -> set[str]:
+def refusals(services: Services, sample: Sample) -> set[str]:
     """Why a choice did not become a blank: then nothing but claims are drawn."""
     from perturb.text._alone import ask_alone
 
-    made = ask_alone(sample, stream("model"), workbench.rewriter)
+    made = ask_alone(sample, stream("model"), services.rewriter)
     assert isinstance(made, NotApplicable), made
-    targets = [Convert(workbench).params(stream("model", number), sample) for number in range(12)]
+    targets = [Convert(services).params(stream("model", number), sample) for number in range(12)]
     assert all(isinstance(params, dict) and params["target"] == "true_false" for params in targets)
     return {made.reason}
 
 
 def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_model_s_words(tmp_path: Path) -> None:
-    workbench = bench(tmp_path, json.dumps(ALONE | {"question": "What is a shape with 3 sides called?"}))
-    params = drawn(workbench, shapes(), "fill_in_the_blank")
+    services = bench(tmp_path, json.dumps(ALONE | {"question": "What is a shape with 3 sides called?"}))
+    params = drawn(services, shapes(), "fill_in_the_blank")
     assert params == {
         "target": "fill_in_the_blank",
         "stem": "What is a shape with 3 sides called?",
@@ -315,10 +315,10 @@ def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_mode
     }
     after = apply(Convert(), item(sample=shapes()), params).sample
     assert (after.question, after.answer) == ("What is a shape with 3 sides called? ____", (("triangle", "trigon"),))
-    params = drawn(workbench, shapes(), "open_ended")
+    params = drawn(services, shapes(), "open_ended")
     after = apply(Convert(), item(sample=shapes()), params).sample
     assert (after.question, after.answer) == ("What is a shape with 3 sides called?", "triangle")
-    workbench.close()
+    services.close()
 
 
 @pytest.mark.parametrize(
@@ -337,53 +337,53 @@ def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_mode
 )
 def test_a_stem_that_fails_the_checks_is_not_used(reply: dict[str, Any], reason: str, tmp_path: Path) -> None:
     reply = reply if "cannot" in reply else ALONE | reply
-    workbench = bench(tmp_path, json.dumps(reply))
-    found = refusals(workbench, shapes())
+    services = bench(tmp_path, json.dumps(reply))
+    found = refusals(services, shapes())
     assert found == {reason} or (
         reason.startswith("the rewritten stem changed") and found.pop().startswith(reason[:28])
     )
-    workbench.close()
+    services.close()
 
 
 def test_a_long_or_pictured_option_is_never_asked_about(tmp_path: Path) -> None:
-    workbench = bench(tmp_path, {"match": "", "error": "fatal"})
+    services = bench(tmp_path, {"match": "", "error": "fatal"})
     long = choice(texts=("because it is so, and not otherwise; it always was", "no"), answer="A")
-    assert refusals(workbench, long) == {"the right option is no short answer"}
-    workbench.close()
+    assert refusals(services, long) == {"the right option is no short answer"}
+    services.close()
 
 
 def test_wrong_options_come_from_the_model_where_there_is_one(tmp_path: Path) -> None:
-    workbench = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green", "grey"]}'},
+    services = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green", "grey"]}'},
                       {"match": "Write 1", "reply": '{"distractors": ["red"]}'})  # fmt: skip
     sample = blank(question="The sky is ____.", answer=(("blue", "azure"),))
-    params = drawn(workbench, sample, "single_choice")
+    params = drawn(services, sample, "single_choice")
     assert (params["distractors"], params["by"]) == (["red", "green", "grey"], "scripted:replies.jsonl")
-    params = drawn(workbench, sample, "true_false")
+    params = drawn(services, sample, "true_false")
     assert params["filled"] in ("blue", "red") and params["by"] == "scripted:replies.jsonl"
-    workbench.close()
+    services.close()
 
 
 def test_a_wrong_option_with_control_characters_is_refused(tmp_path: Path) -> None:
-    workbench = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green\\u001b", "grey"]}'},
+    services = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green\\u001b", "grey"]}'},
                       {"match": "Write 1", "reply": '{"distractors": ["red\\u0000"]}'})  # fmt: skip
     sample = blank(question="What colour is the sky?", answer=(("blue",),))
-    made = Convert(workbench, "mild").params(stream("model"), sample)
+    made = Convert(services, "mild").params(stream("model"), sample)
     assert made == NotApplicable("the rewriter added control characters")
-    workbench.close()
+    services.close()
 
 
 def test_a_wrong_option_that_is_accepted_is_refused(tmp_path: Path) -> None:
-    workbench = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "azure", "grey"]}'},
+    services = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "azure", "grey"]}'},
                       {"match": "Write 1", "reply": '{"distractors": ["azure"]}'})  # fmt: skip
     sample = blank(question="What colour is the sky?", answer=(("blue", "azure"),))
-    made = Convert(workbench).params(stream("model"), sample)
+    made = Convert(services).params(stream("model"), sample)
     assert made == NotApplicable("a wrong answer may be a right one; several answers are accepted")
-    workbench.close()
+    services.close()
 
 
 def test_a_model_that_fails_fails_the_draw(tmp_path: Path) -> None:
-    workbench = bench(tmp_path, "No.")
+    services = bench(tmp_path, "No.")
     with pytest.raises(ValueError, match="gave nothing usable"):
         for number in range(20):
-            Convert(workbench).params(stream("model", number), open_ended(question="What colour is it?", answer="red"))
-    workbench.close()
+            Convert(services).params(stream("model", number), open_ended(question="What colour is it?", answer="red"))
+    services.close()

@@ -117,8 +117,8 @@ def test_what_cannot_be_replayed(made: tuple[SampleSet, SampleSet]) -> None:
 
 
 def shown(made: tuple[SampleSet, SampleSet], pair: Pair) -> Case:
-    with closing(workbench_for(made[1])) as workbench:
-        return shown_to_judge(pair, *made, workbench)
+    with closing(workbench_for(made[1])) as services:
+        return shown_to_judge(pair, *made, services)
 
 
 def test_a_judge_is_shown_pictures_without_noise(made: tuple[SampleSet, SampleSet]) -> None:

@@ -35,7 +35,7 @@ def test_the_small_run_says_what_it_measured(bench: Any, capsys: pytest.CaptureF
 
 def test_all_ways_change_pixels_alike(bench: Any) -> None:
     array = np.random.default_rng(1).integers(0, 256, (20, 30, 3), dtype=np.uint8)
-    together, alone = bench.Workbench(), bench.Workbench()
+    together, alone = bench.Services(), bench.Services()
     alone.canvas = bench.Alone()
     tensor = bench.to_device(array, "cpu")
     made = [bench.chained(together, tensor, 3).numpy(), bench.chained(alone, tensor, 3).numpy()]

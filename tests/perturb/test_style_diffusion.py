@@ -22,11 +22,11 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, stream
 from perturb._hashing import keys
 from perturb.image.style import Style
+from perturb.services import Services, Tools
 from perturb.style._buckets import fit
 from perturb.style._painter import NO_PICTURE, Call, Job
 from perturb.style._prompts import TOKENS, prompts, styles
 from perturb.style.open import open_styler
-from perturb.workbench import Tools, Workbench
 
 BACKENDS = ("flux", "klein")
 
@@ -266,8 +266,8 @@ def test_half_precision_is_near(folders: dict[str, Path]) -> None:
 
 
 def test_the_operator_paints_with_it_and_a_trail_replays(folders: dict[str, Path]) -> None:
-    workbench = Workbench(Tools(style=f"flux:{folders['flux']},batch=2,steps=10"))
-    operator = Style(workbench, "strong")
+    services = Services(Tools(style=f"flux:{folders['flux']},batch=2,steps=10"))
+    operator = Style(services, "strong")
     before = item(PICTURE, array(100, 120, grey=True), suffix="jpg")
     drawn_params = draw(operator, before.sample)
     assert drawn_params["by"] == "flux" and drawn_params["strength"] == 0.3
@@ -276,7 +276,7 @@ def test_the_operator_paints_with_it_and_a_trail_replays(folders: dict[str, Path
     for ref, picture in before.pictures.items():
         assert after[ref].pixels.shape == (*picture.pixels.shape[:2], 3) and after[ref].suffix == "jpg"
         assert apart(after[ref].pixels, again[ref].pixels) == 0
-    workbench.close()
+    services.close()
 
 
 def test_a_prompt_that_there_is_not_is_named(styler: Any) -> None:

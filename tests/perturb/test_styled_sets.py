@@ -20,8 +20,8 @@ from mmdyn.errors import UserError
 from mmdyn.sample import ImageRef, Sample
 from perturb.audit.replay import replay
 from perturb.pipeline import perturb
+from perturb.services import Services, Tools
 from perturb.style.open import open_styler
-from perturb.workbench import Tools, Workbench
 
 OPS = "style,pad+style+color,style+color@mild,color"
 STEPS = {
@@ -112,13 +112,13 @@ def test_the_manifest_names_the_styler(dynamic: SampleSet, backend: str) -> None
 def test_trails_replay_as_arrays(source: SampleSet, dynamic: SampleSet, backend: str) -> None:
     """The set was painted from tensors, in batches; a replay paints from arrays, one by one."""
     parents = {sample.id: sample for sample in source}
-    workbench = Workbench(Tools(style=backend))
+    services = Services(Tools(style=backend))
     for sample in dynamic:
         assert sample.variant is not None
-        found = replay(parents[sample.variant.parent], sample, source.images, dynamic.images, workbench)
+        found = replay(parents[sample.variant.parent], sample, source.images, dynamic.images, services)
         assert not found.differing, (sample.id, found)
         assert "style" in sample.variant.chain or not found.near
-    workbench.close()
+    services.close()
 
 
 def test_another_run_draws_the_same(source: SampleSet, dynamic: SampleSet, backend: str, tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_an_operator_that_knows_only_arrays_goes_along(
     made = {(sample.variant.parent, sample.variant.chain): sample for sample in out if sample.variant}
     assert len(made) == 6
     parents = {sample.id: sample for sample in source}
-    workbench = Workbench(Tools(style=backend))
+    services = Services(Tools(style=backend))
     for (parent, _), sample in made.items():
-        assert not replay(parents[parent], sample, source.images, out.images, workbench).differing
-    workbench.close()
+        assert not replay(parents[parent], sample, source.images, out.images, services).differing
+    services.close()
     alone = made["one", mirror]
     assert alone.variant is not None
     axis = int(json.loads(json.dumps(alone.variant.steps[0].params))["axis"])

@@ -19,7 +19,7 @@ from making import blank, write_set
 from mmdyn.data.set_folder import Dropped, SampleSet, SetWriter
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, sha256
-from mmdyn.models.fake_server import FakeServer
+from mmdyn.testing.fake_server import FakeServer
 from mmdyn.work.ranks import Ranks
 
 QUESTIONS = [blank(f"q{number}", question=f"What is the sum of {number} and 3? ____") for number in range(6)]

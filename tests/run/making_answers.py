@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from reporting.making_runs import answer, write_run
+from tables.making_runs import answer, write_run
 
 from making import open_ended
 from mmdyn.record import Record, Reply

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from reporting.making_runs import write_run
 from run.making_answers import answered, judging, question, replied
 from serving import bare_environment as bare_environment
 from serving import hold, serve, wait_until
+from tables.making_runs import write_run
 
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import InputError, ModelError, Stopped, UserError

@@ -21,14 +21,14 @@ from making import choice
 from mmdyn.data.rows import KnowledgePoint
 from mmdyn.data.set_folder import SampleSet, SetWriter
 from mmdyn.errors import Stopped, UserError
-from mmdyn.record import Beside
-from mmdyn.reporting.summary import report
+from mmdyn.record import ContextInfo
 from mmdyn.run.config import read_config
 from mmdyn.run.dry_run import estimate
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.export import export
-from mmdyn.run.glance import glance
-from mmdyn.run.library import Library
+from mmdyn.run.knowledge_config import KnowledgeConfig
+from mmdyn.run.run_listing import summarise_run
+from mmdyn.tables.summary import report
 from mmdyn.work.run_folder import RunFolder
 from mmdyn.work.store import Reader
 from perturb.pipeline import perturb
@@ -47,7 +47,7 @@ QUESTIONS = {
     "Buoyancy": "Why does ice float on water?",
     "Tides": "How often does the sea rise in a day?",
 }
-LEXICAL = Library(retriever="lexical", layout=Layout(k=1))
+LEXICAL = KnowledgeConfig(retriever="lexical", layout=Layout(k=1))
 TWO_TURNS: dict[str, Any] = {"modes": "kprag", "elaborate": "two-turn", "quiet": True, "use_cache": False}
 
 
@@ -64,7 +64,7 @@ def source(tmp_path: Path) -> SampleSet:
     return SampleSet(tmp_path / "set")
 
 
-def besides(run: RunFolder) -> dict[str, Beside | None]:
+def besides(run: RunFolder) -> dict[str, ContextInfo | None]:
     return {f"{record.condition.mode} {record.sample}": record.beside for record in run.records()}
 
 
@@ -86,10 +86,10 @@ def test_two_turns_show_the_question_with_what_was_written_and_equal_points_are_
     assert {record.score and record.score.value for record in run.records()} == {1.0}
     assert [expansion.reply.text for expansion in run.expansions()] == ["Notes: ZEBRA."] * 3
     (spent,) = report(run).runs[0].spending
-    (seen,) = glance(run.folder).spending
+    (seen,) = summarise_run(run.folder).spending
     tokens = sum(one.reply.usage.prompt_tokens for one in (*run.records(), *run.expansions()))
     assert spent.replies == seen.replies == 9 and spent.prompt_tokens == seen.prompt_tokens == tokens > 0
-    assert glance(run.folder).answered == 6 and run.config.skipped == {"kprag:two-turn": 1}
+    assert summarise_run(run.folder).answered == 6 and run.config.skipped == {"kprag:two-turn": 1}
     export(run, tmp_path / "run.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert {(row["expansion"], row["context"]) for row in rows} == {("Notes: ZEBRA.", "kprag:two-turn")}
@@ -125,11 +125,11 @@ def test_an_expansion_that_fails_is_a_failure_of_the_question_until_it_is_made_g
         run = evaluate(source, model, tmp_path / "run", **TWO_TURNS)
     failed = {record.sample: record.reply.error for record in run.records() if record.reply.error}
     assert {*failed} == {"Polygons-0", "Polygons-1"} and all(failed.values())
-    assert (report(run).failed, report(run).conditions[0].n, glance(run.folder).failed) == (2, 4, 2)
+    assert (report(run).failed, report(run).conditions[0].n, summarise_run(run.folder).failed) == (2, 4, 2)
     with serve(port=port, reply=str(script(tmp_path, "Notes. Answer: B"))) as server:
         evaluate(source, model, tmp_path / "run", **TWO_TURNS)
         assert server.stats.total == 3
-    assert (report(run).failed, report(run).conditions[0].n, glance(run.folder).failed) == (0, 6, 0)
+    assert (report(run).failed, report(run).conditions[0].n, summarise_run(run.folder).failed) == (0, 6, 0)
 
 
 def test_where_a_model_writes_nothing_on_the_points_the_question_goes_on_with_nothing(
@@ -148,10 +148,10 @@ def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, 
     settings |= {"modes": "standard", "quiet": True}
     run = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
     found = besides(run)
-    assert found["kprag Tides-0"] == Beside(("Tides",), own=1, hits=1)
-    assert found["kprag:retrieved Tides-0"] == Beside(("Tides",), own=1, hits=1)
-    assert found["kprag:retrieved bare"] == Beside(("Volcanoes",), own=0, hits=0)
-    assert found["kprag:mixed Buoyancy-1"] == Beside(("Buoyancy",), own=1, hits=1)
+    assert found["kprag Tides-0"] == ContextInfo(("Tides",), own=1, hits=1)
+    assert found["kprag:retrieved Tides-0"] == ContextInfo(("Tides",), own=1, hits=1)
+    assert found["kprag:retrieved bare"] == ContextInfo(("Volcanoes",), own=0, hits=0)
+    assert found["kprag:mixed Buoyancy-1"] == ContextInfo(("Buoyancy",), own=1, hits=1)
     others = [found[f"distractor {point}-{number}"] for point in QUESTIONS for number in (0, 1)]
     assert all(one and len(one.points) == 1 and one.hits == 0 and one.own == 1 for one in others)
     assert run.config.skipped == {"kprag": 1, "kprag:mixed": 1, "distractor": 1}
@@ -159,7 +159,7 @@ def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, 
     again = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
     assert besides(again) == found
     with pytest.raises(UserError, match="holds a run with other knowledge: choose another -o"):
-        evaluate(source, "baseline:lexical", tmp_path / "run", library=Library(retriever="lexical"), **settings)
+        evaluate(source, "baseline:lexical", tmp_path / "run", library=KnowledgeConfig(retriever="lexical"), **settings)
 
 
 def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, tmp_path: Path) -> None:
@@ -173,8 +173,8 @@ def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, t
         library=library,
         **{**TWO_TURNS, "elaborate": (), "knowledge": "retrieved"},
     )
-    assert besides(run)["kprag:retrieved Polygons-0"] == Beside(("Geometry of triangles",), own=1, hits=0)
-    missing = Library(base=str(tmp_path / "nowhere"))
+    assert besides(run)["kprag:retrieved Polygons-0"] == ContextInfo(("Geometry of triangles",), own=1, hits=0)
+    missing = KnowledgeConfig(base=str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="no such file or folder in"):
         evaluate(source, "baseline:lexical", tmp_path / "other", library=missing, modes="kprag", quiet=True)
 
@@ -188,7 +188,7 @@ def test_hints_are_asked_where_a_sample_has_them(source: SampleSet, tmp_path: Pa
         contexts=["hint:background", "hint:all"],
         quiet=True,
     )
-    assert besides(run) == {f"{name} bare": Beside(("background",)) for name in ("hint:background", "hint:all")}
+    assert besides(run) == {f"{name} bare": ContextInfo(("background",)) for name in ("hint:background", "hint:all")}
     for contexts, why in (
         (["none", "hint:backgroud"], "no sample has a hint 'backgroud' (did you mean 'background'?): background are"),
         (["hint:x"], "no sample has a hint 'x': background are"),
@@ -260,7 +260,7 @@ def test_texts_that_changed_in_the_set_are_other_knowledge(source: SampleSet, tm
 
 def test_what_a_run_does_not_use_may_differ(source: SampleSet, tmp_path: Path) -> None:
     for number in (3, 5):
-        library = Library(layout=Layout(k=number, seed=number))
+        library = KnowledgeConfig(layout=Layout(k=number, seed=number))
         evaluate(source, "baseline:lexical", tmp_path / "run", modes="kprag", library=library, quiet=True)
     for seed, other in ((1, False), (2, True)):
         asked: dict[str, Any] = {"contexts": "distractor", "modes": "standard", "seed": seed, "quiet": True}
@@ -318,11 +318,17 @@ def test_what_was_looked_up_stays_when_looking_up_is_broken_off(source: SampleSe
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"library": Library(base="x")}, "add --context kprag, or leave it out"),
-        ({"library": Library(retriever="lexical"), "modes": "kprag"}, "--retriever says how points are looked up"),
-        ({"library": Library(rerank="openai:x"), "contexts": "distractor"}, "--rerank says how points are looked up"),
-        ({"library": Library(joined=("ocr",)), "modes": "kprag"}, "--join-query says how points are looked up"),
-        ({"library": Library(layout=Layout(k=0)), "contexts": "kprag:mixed"}, "0 points cannot be looked up"),
+        ({"library": KnowledgeConfig(base="x")}, "add --context kprag, or leave it out"),
+        (
+            {"library": KnowledgeConfig(retriever="lexical"), "modes": "kprag"},
+            "--retriever says how points are looked up",
+        ),
+        (
+            {"library": KnowledgeConfig(rerank="openai:x"), "contexts": "distractor"},
+            "--rerank says how points are looked up",
+        ),
+        ({"library": KnowledgeConfig(joined=("ocr",)), "modes": "kprag"}, "--join-query says how points are looked up"),
+        ({"library": KnowledgeConfig(layout=Layout(k=0)), "contexts": "kprag:mixed"}, "0 points cannot be looked up"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(
@@ -350,9 +356,11 @@ def test_a_template_of_ones_own_says_itself_whether_to_elaborate(source: SampleS
 
 def test_a_run_says_in_words_where_its_knowledge_comes_from(source: SampleSet, tmp_path: Path) -> None:
     orders = script(tmp_path, "no order")
-    library = mmdyn.Library(retriever="lexical", rerank=f"scripted:{orders},max_tries=2", layout=mmdyn.Layout(k=1))
+    library = mmdyn.KnowledgeConfig(
+        retriever="lexical", rerank=f"scripted:{orders},max_tries=2", layout=mmdyn.Layout(k=1)
+    )
     run = mmdyn.evaluate(
         source, "baseline:lexical", tmp_path / "run", modes="kprag", knowledge="retrieved", library=library, quiet=True
     )
     assert run.config.library == {"retriever": "lexical", "rerank": f"scripted:{orders}"}
-    assert besides(run)["kprag:retrieved Tides-0"] == Beside(("Tides",), own=1, hits=1), "no order could be used"
+    assert besides(run)["kprag:retrieved Tides-0"] == ContextInfo(("Tides",), own=1, hits=1), "no order could be used"

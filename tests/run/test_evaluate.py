@@ -16,7 +16,6 @@ from mmdyn import configs
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.models.asker import Asker
-from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.model import open_model
 from mmdyn.plugins import names
 from mmdyn.record import Record
@@ -25,12 +24,13 @@ from mmdyn.run.config import read_config, run_config
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
+from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
 from mmdyn.run.score import score
-from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
+from mmdyn.testing.fake_server import FakeServer
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.run_folder import RunFolder
 from mmdyn.work.store import Store
@@ -290,7 +290,7 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
     opened = small_set(tmp_path / "set")
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
         runner = Runner(
-            [opened], Turns([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
+            [opened], PromptFlow([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
         )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, 1)
         asyncio.run(runner.run(Asker(open_model("baseline:majority")), asks, 4))
@@ -365,7 +365,7 @@ async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_pat
     await asyncio.to_thread(evaluate, [opened], ["baseline:majority"], tmp_path / "run", quiet=True)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
         runner = Runner(
-            [opened], Turns([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
+            [opened], PromptFlow([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
         )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
         going = asyncio.create_task(runner.run(Asker(open_model("baseline:majority")), asks, 4))

@@ -15,10 +15,10 @@ from serving import script
 from making import choice, multi, write_set
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.record import Beside, Reply, Score, Usage
+from mmdyn.record import ContextInfo, Reply, Score, Usage
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.export import COLUMNS, export
-from mmdyn.run.glance import glance, look
+from mmdyn.run.run_listing import look, summarise_run
 from mmdyn.work.run_folder import Expansion, RunFolder
 from mmdyn.work.store import Store
 
@@ -79,7 +79,7 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
     reply = Reply("B", "stop", usage, 2, 0.5, "late", True, "aloud", (-0.5, -1.25), (1, 3), "smaller", 0.25, "EUR")
     score = Score("ok", 0.75, ["B"], "declared", (1.0, 0.5), 0.5)
     made = {"key": "zz", "reply": reply, "group": "g", "points": 2.0, "draw": 3, "epoch": 4, "expansion": "ee"}
-    made |= {"beside": Beside(("Ice", "Water"), 2, 1, True)}
+    made |= {"beside": ContextInfo(("Ice", "Water"), 2, 1, True)}
     record = msgspec.structs.replace(next(run.records()), score=score, **made)
     with Store(run.records_folder) as store:
         store.put("record", "zz", canonical(record))
@@ -145,14 +145,14 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
 
 def test_a_glance_counts_what_was_answered_and_what_failed(tmp_path: Path) -> None:
     run = make_run(tmp_path)
-    found = glance(run.folder)
+    found = summarise_run(run.folder)
     assert (found.state, found.planned, found.answered, found.failed) == ("not finished", 4, 3, 1)
     assert (found.models, found.sets, found.modes) == (["scripted:replies.jsonl"], ["small"], ["standard"])
     with Store(run.records_folder):
-        assert glance(run.folder).state == "going on"
+        assert summarise_run(run.folder).state == "going on"
     script(tmp_path, "Answer: B")
     evaluate(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole", quiet=True)
-    assert glance(tmp_path / "deep" / "er" / "whole").state == "finished"
+    assert summarise_run(tmp_path / "deep" / "er" / "whole").state == "finished"
     assert [one.folder for one in look(tmp_path)] == [str(tmp_path / "deep" / "er" / "whole"), str(run.folder)]
     assert [one.folder for one in look(run.folder)] == [str(run.folder)]
 

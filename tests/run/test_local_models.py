@@ -15,9 +15,9 @@ from making import blank, choice, image_ref, multi, picture, true_false, write_s
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.reporting.summary import report
 from mmdyn.run.dry_run import estimate
 from mmdyn.run.evaluate import evaluate
+from mmdyn.tables.summary import report
 from mmdyn.work.run_folder import RunFolder
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kprag.context import Laid
+from kprag.context import BuiltContext
 from making import choice, open_ended
 from mmdyn.errors import UserError
-from mmdyn.record import Beside, Condition
+from mmdyn.record import Condition, ContextInfo
 from mmdyn.run.partition import CHUNK, Partition, cost
 from mmdyn.run.plan import Ask
 
@@ -72,10 +72,10 @@ def test_what_an_ask_is_expected_to_cost() -> None:
     direct, cot = Condition(), Condition(style="cot")
     assert cost(Ask(0, short, direct, 0)) == pytest.approx(16 + 0.1 * 20)
     assert cost(Ask(0, short, cot, 0)) == pytest.approx(416 + 0.1 * 20)
-    laid = Laid("k" * 400, Beside())
-    assert cost(Ask(0, short, Condition(context="hint:all"), 0, laid)) == pytest.approx(16 + 0.1 * 120)
-    assert cost(Ask(0, short, Condition(context="kprag:none"), 0, laid)) == pytest.approx(16 + 0.1 * 120)
-    assert cost(Ask(0, short, Condition(context="kprag"), 0, laid)) == pytest.approx(416 + 0.1 * 120), "it elaborates"
+    built = BuiltContext("k" * 400, ContextInfo())
+    assert cost(Ask(0, short, Condition(context="hint:all"), 0, built)) == pytest.approx(16 + 0.1 * 120)
+    assert cost(Ask(0, short, Condition(context="kprag:none"), 0, built)) == pytest.approx(16 + 0.1 * 120)
+    assert cost(Ask(0, short, Condition(context="kprag"), 0, built)) == pytest.approx(416 + 0.1 * 120), "it elaborates"
     assert cost(Ask(0, words, direct, 0)) == pytest.approx(400 + 0.1 * 10)
     pictured = choice(question="x" * 40, texts=["y" * 20, "z" * 20], images=("images/aa/a.png", "images/bb/b.png"))
     assert cost(Ask(0, pictured, direct, 0)) == pytest.approx(16 + 0.1 * (20 + 1600))

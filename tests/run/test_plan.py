@@ -13,10 +13,10 @@ from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition
 from mmdyn.run.conditions import parse_conditions
-from mmdyn.run.library import Library
+from mmdyn.run.context_providers import ContextProviders
+from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, check_sets, count, plan
 from mmdyn.run.sets import make_variants, open_sets
-from mmdyn.run.shelves import Shelves
 from mmdyn.sample import Sample, Variant, Verdict
 from mmdyn.work.store import Store
 from perturb.pipeline import perturb
@@ -51,8 +51,8 @@ def planned(
     sets: tuple[SampleSet, ...], conditions: tuple[Condition, ...], epochs: int = 1, limit: int | None = None
 ) -> list[Ask | Skip]:
     with Store(sets[0].folder.parent / "records") as store:
-        shelves = Shelves(sets, conditions, Library(), store)
-        return list(plan(sets, conditions, epochs, limit, shelves.by_set))
+        providers = ContextProviders(sets, conditions, KnowledgeConfig(), store)
+        return list(plan(sets, conditions, epochs, limit, providers.by_set))
 
 
 def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from mmdyn.data.located import LocatedSet
 from mmdyn.data.set_folder import SAMPLES, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
-from mmdyn.run.conditions import Wanted, parse_conditions
+from mmdyn.run.conditions import ConditionSpec, parse_conditions
+from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors._executor import Engine, Job
-from mmdyn.run.library import Library
+from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import Partition, cost
 from mmdyn.run.plan import Ask
 from mmdyn.run.share import Share
-from mmdyn.run.shelves import Shelves
 from mmdyn.work.store import Store
 from perturb.pipeline import perturb
 
@@ -32,7 +32,7 @@ def engine(tmp_path: Path) -> Engine:
     job = Job(
         out=tmp_path,
         models=(),
-        wanted=Wanted(),
+        wanted=ConditionSpec(),
         epochs=3,
         limit=20,
         policy="mdk12",
@@ -43,8 +43,8 @@ def engine(tmp_path: Path) -> Engine:
         conditions=parse_conditions(["standard", "dynamic", "kprag"], ["direct", "cot"]),
     )
     with Store(tmp_path / "records") as store:
-        shelves = Shelves(sets, job.conditions, Library(), store)
-        return Engine(job, sets, [], store, shelves=shelves.by_set)
+        providers = ContextProviders(sets, job.conditions, KnowledgeConfig(), store)
+        return Engine(job, sets, [], store, providers=providers.by_set)
 
 
 def key(ask: Ask) -> bytes:

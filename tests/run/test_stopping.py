@@ -12,8 +12,8 @@ from serving import script, serve
 
 from making import choice, write_set
 from mmdyn.errors import InputError, Stopped, UserError
-from mmdyn.reporting.summary import report
 from mmdyn.run.evaluate import evaluate
+from mmdyn.tables.summary import report
 from mmdyn.work.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")

@@ -17,12 +17,12 @@ from making import choice, multi, open_ended, write_set
 from mmdyn.cli import commands
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, UserError
-from mmdyn.reporting.summary import report
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.export import export
 from mmdyn.run.pairing import find_pairs, find_sides
 from mmdyn.run.score import score
 from mmdyn.sample import Sample
+from mmdyn.tables.summary import report
 from mmdyn.work.run_folder import RunFolder
 from perturb.pipeline import perturb
 

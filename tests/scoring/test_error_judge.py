@@ -13,11 +13,11 @@ from scoring.making_judges import Told, code_of, shown
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models.asker import Asker
-from mmdyn.models.until_usable import TRIES
+from mmdyn.models.structured_retry import TRIES
 from mmdyn.record import Reply, Usage
-from mmdyn.reporting.error_kinds import KINDS, ErrorLabel, Kind
 from mmdyn.sample import Language
 from mmdyn.scoring.error_judge import ErrorJudge, error_sheet
+from mmdyn.tables.error_kinds import KINDS, ErrorLabel, Kind
 
 ICE = open_ended()
 WRONG = Reply(text="It is cold.")

@@ -16,7 +16,7 @@ from mmdyn.keys import sha256
 from mmdyn.models.budget import Budget
 from mmdyn.models.model import RejectedError, TransientError
 from mmdyn.models.prices import Price, Prices
-from mmdyn.models.until_usable import TRIES
+from mmdyn.models.structured_retry import TRIES
 from mmdyn.record import Judgement, Reply, Usage
 from mmdyn.sample import Language, Match, Option, Sample
 from mmdyn.work.store import Store

@@ -13,12 +13,12 @@ from serving import script, scripted
 from making import blank, image_ref, open_ended, picture, write_set
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models.budget import Budget
-from mmdyn.models.fake_server import FakeServer
 from mmdyn.models.prices import Price, Prices
 from mmdyn.plugins import load
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.judge import open_judge
+from mmdyn.testing.fake_server import FakeServer
 from mmdyn.work.store import Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")

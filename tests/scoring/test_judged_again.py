@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner, Result
 from making_judged_runs import RULES, SAID, SEA, code_of_answer, judge, judge_lines, model, questions, scripted, values
 from making_judges import code_of, judged_by, marks
-from reporting.making_runs import write_run
 from run.making_answers import replied
 from serving import bare_environment as bare_environment
 from serving import script, serve
+from tables.making_runs import write_run
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.cli import commands
@@ -68,7 +68,7 @@ def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path)
         assert done.stdout == "" and "0 verdicts by 0 requests to judges; 5 verdicts were not needed" in done.stderr
         done = told(tmp_path, "--policy", "strict", *cheap)
         assert done.stdout == "" and "0 verdicts by 0 requests" in done.stderr, "verdicts stand under any policy"
-        assert server.stats.total == 3 and RunFolder(tmp_path / "run").config.in_force.rules.startswith("strict@")
+        assert server.stats.total == 3 and RunFolder(tmp_path / "run").config.active_scores.rules.startswith("strict@")
         done = told(tmp_path, *cheap, "--votes", "3")
         assert server.stats.total == 12 and "3 verdicts by 9 requests" in done.stderr, "other votes are another judge"
         name = RunFolder(tmp_path / "run").config.judges[0].name

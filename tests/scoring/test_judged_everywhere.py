@@ -22,9 +22,9 @@ from mmdyn.run.conditions import parse_conditions
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
+from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
-from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.progress import ProgressBar
@@ -106,7 +106,7 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
     judge, told = judged_by(obedient)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
         grader = Grader(store, Cascade(Scorer(), [judge]))
-        runner = Runner([opened], Turns([Renderer(opened.images)], store), store, grader, progress)
+        runner = Runner([opened], PromptFlow([Renderer(opened.images)], store), store, grader, progress)
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
         await runner.run(Asker(open_model(scripted(tmp_path / "m.jsonl", *lines))), asks, 4)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0

@@ -34,10 +34,10 @@ from making import open_ended, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.record import Score
-from mmdyn.reporting.cascades import Cascades
-from mmdyn.reporting.summary import report
 from mmdyn.run.dry_run import estimate
 from mmdyn.run.evaluate import evaluate
+from mmdyn.tables.cascades import Cascades
+from mmdyn.tables.summary import report
 from mmdyn.work.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -65,7 +65,9 @@ def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None
     )
     assert (found["ice"].status, found["ice"].value, found["ice"].rule) == ("ok", 1.0, *by_judge.values())  # type: ignore[union-attr]
     assert found["primes"] == Score("ok", 0.0, ["A"], parts=(1.0, 0.0), confidence=0.99, **by_judge)
-    assert run.config.scorer == f"{run.config.in_force.rules}+wrong({entry.id})" and run.config.judge_mode == "wrong"
+    assert (
+        run.config.scorer == f"{run.config.active_scores.rules}+wrong({entry.id})" and run.config.judge_mode == "wrong"
+    )
     assert verdicts(run)["sea"].votes == (0.25,) and verdicts(run)["sea"].reason == "it says so"
 
 
@@ -128,7 +130,7 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
             "the same command goes on"
         )
         (row,) = summary.cascades.rows
-        assert (row.combined.score, row.combined.bounds, row.in_force) == (None, (0.6, 0.8), False)
+        assert (row.combined.score, row.combined.bounds, row.active) == (None, (0.6, 0.8), False)
         assert summary.runs[0].unscored == 0 and summary.cascades.unjudged == 1
         assert [(one.sample, one.reason) for one in summary.cascades.failures] == [("sea", failed["sea"].error)]
         arguments = ["eval", "set", "-m", model(tmp_path), "-o", "run", "--judge", cheap, "--no-cache"]
@@ -283,8 +285,8 @@ def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
     cheap, strong = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
     given = questions(tmp_path), model(tmp_path)
     run = evaluate(*given, tmp_path / "run", judges=[cheap, strong], quiet=True)
-    (first, second), in_force = run.config.judges, run.config.in_force
-    assert (in_force.scorer, in_force.judge_mode) == (f"{in_force.rules}+unsure({first.id},{second.id})", "unsure")
+    (first, second), active = run.config.judges, run.config.active_scores
+    assert (active.scorer, active.judge_mode) == (f"{active.rules}+unsure({first.id},{second.id})", "unsure")
     assert values(run) == RULES | {"ice": 1.0, "sea": 0.0}, "primes is half right, surely"
     assert set(verdicts(run)) == {"ice", "sea"} and set(verdicts(run, 1)) == {"sea"}
     assert not any(score and (score.needs_judge or score.lower_bound) for score in scores(run).values())

@@ -15,15 +15,15 @@ from mmdyn.models.cache import open_cache
 from mmdyn.models.model import Model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
-from mmdyn.run.conditions import Wanted
+from mmdyn.run.conditions import ConditionSpec
+from mmdyn.run.context_providers import ContextProvider
 from mmdyn.run.grader import Grader
 from mmdyn.run.judges import Judging
-from mmdyn.run.library import Library
+from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
+from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
-from mmdyn.run.shelves import Shelf
-from mmdyn.run.turns import Turns
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.scorer import Scorer
 from mmdyn.work.interrupts import run_to_the_end
@@ -44,7 +44,7 @@ class Job(Struct, frozen=True):
 
     out: Path
     models: tuple[str, ...]
-    wanted: Wanted
+    wanted: ConditionSpec
     epochs: int
     limit: int | None
     policy: str
@@ -53,7 +53,7 @@ class Job(Struct, frozen=True):
     use_cache: bool
     quiet: bool
     judging: Judging = Judging()
-    library: Library = Library()
+    library: KnowledgeConfig = KnowledgeConfig()
     sets: tuple[Path, ...] = ()
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
@@ -74,15 +74,15 @@ class Engine:
         store: Store,
         budget: Budget | None = None,
         cascade: Cascade | None = None,
-        shelves: Sequence[Shelf] = (),
+        providers: Sequence[ContextProvider] = (),
     ) -> None:
         self.job, self.sets, self.models, self.store = job, sets, models, store
         self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.policy))
-        self.shelves = shelves
+        self.providers = providers
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
-        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit, self.shelves)
+        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit, self.providers)
 
     def ask(
         self,
@@ -100,7 +100,7 @@ class Engine:
         """
         models = self.models if models is None else models
         job, total = self.job, self.job.planned if of_all is None else of_all
-        turns = Turns(open_renderers(job, self.sets), self.store)
+        turns = PromptFlow(open_renderers(job, self.sets), self.store)
         with ProgressBar(what, total * len(models), quiet=job.quiet) as progress:
             runner = Runner(self.sets, turns, self.store, Grader(self.store, self.cascade), progress)
             run_to_the_end(self._ask_all(runner, models, asks))

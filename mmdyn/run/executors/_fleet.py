@@ -16,8 +16,8 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.models.message import Message
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.record import Reply
-from mmdyn.run.draining import first_of
 from mmdyn.run.executors._replica import Opened, Replica, Request, answers, pack
+from mmdyn.run.shutdown import first_of
 
 BATCH = 8
 """Requests that travel together at most."""

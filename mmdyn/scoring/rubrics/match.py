@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mmdyn.keys import Json
-from mmdyn.models.until_usable import prompts_digest
+from mmdyn.models.structured_retry import prompts_digest
 from mmdyn.prompts.replies import read_coded
 from mmdyn.sample import Sample
 from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
