@@ -42,16 +42,15 @@ sys.path[:] = [
     entry for entry in sys.path if Path(entry).resolve() != HERE
 ]  # where this file's neighbours hide packages
 
-import msgspec  # noqa: E402
-import numpy as np  # noqa: E402
-from PIL import Image  # noqa: E402
+import msgspec
+import numpy as np
+from PIL import Image
 
-import mmdyn  # noqa: E402
-from mmdyn.data.set_folder import SetWriter  # noqa: E402
-from mmdyn.record import Record  # noqa: E402
-from mmdyn.sample import Option, Sample  # noqa: E402
-from mmdyn.work.run_folder import RECORD, RunFolder  # noqa: E402
-from mmdyn.work.store import Reader  # noqa: E402
+import mmdyn
+from mmdyn.data import SetWriter
+from mmdyn.record import Record
+from mmdyn.sample import Option, Sample
+from mmdyn.work import RECORD, Reader, RunFolder
 
 MMDYN = [sys.executable, "-m", "mmdyn"]
 LEAST_BARE, TIMEOUT = 4000, 2.0

@@ -13,9 +13,9 @@ from statistics import fmean
 import numpy as np
 
 from mmdyn.keys import stream
-from mmdyn.tables.calibration import share
+from mmdyn.tables import Estimate, share
 from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.statistics import Estimate, wilson
+from mmdyn.tables.statistics import wilson
 
 WORLDS = ((0.5, 0.9, 0.9), (0.8, 0.95, 0.8), (0.3, 0.7, 0.98), (0.95, 0.98, 0.9))
 """The share of right answers, the sensitivity and the specificity."""

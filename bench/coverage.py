@@ -16,8 +16,8 @@ from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
 from mmdyn.keys import stream
-from mmdyn.tables.grading import kappa_interval
-from mmdyn.tables.statistics import Floats, Labels, mcnemar, mean_delta, mean_score, paired_test, tango, wilson
+from mmdyn.tables import kappa_interval, mean_score
+from mmdyn.tables.statistics import Floats, Labels, mcnemar, mean_delta, paired_test, tango, wilson
 
 SIZES = (20, 100, 500)
 SHARES = (0.05, 0.5, 0.95)

@@ -28,14 +28,12 @@ from numpy.typing import NDArray
 from mmdyn.keys import stream
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Sample
-from mmdyn.scoring.judge import open_judge
+from mmdyn.scoring import Scorer, open_judge
 from mmdyn.scoring.metrics._words import plain_words
 from mmdyn.scoring.rubrics.match import SCALE, Match
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.tables.calibration import Share
+from mmdyn.tables import Estimate, Grading, Share, measure
 from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.grading import Grading, measure
-from mmdyn.tables.statistics import Estimate, Floats
+from mmdyn.tables.statistics import Floats
 
 DRAWS, MARKS = 300, 100
 

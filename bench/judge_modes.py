@@ -25,16 +25,14 @@ HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 sys.path.insert(0, str(HERE.parent / "tests" / "scoring"))
 
-import real_outputs  # noqa: E402
-from making_judges import marks  # noqa: E402
-from real_outputs import Output  # noqa: E402
+import real_outputs
+from making_judges import marks
+from real_outputs import Output
 
-from mmdyn.scoring.cascade import MODES, Cascade  # noqa: E402
-from mmdyn.scoring.grade_lines import Graded, grade  # noqa: E402
-from mmdyn.scoring.judge import open_judge  # noqa: E402
-from mmdyn.scoring.lines import Answered, answered_lines  # noqa: E402
-from mmdyn.scoring.rubrics.match import SCALE, Match  # noqa: E402
-from mmdyn.scoring.scorer import Scorer  # noqa: E402
+from mmdyn.scoring import Answered, Cascade, Scorer, answered_lines, grade, open_judge
+from mmdyn.scoring.cascade import MODES
+from mmdyn.scoring.grade_lines import Graded
+from mmdyn.scoring.rubrics.match import SCALE, Match
 
 SUBJECTIVE = "gaokao-bench/dev/gpt4_0314_subjective_marked_by_gpt4_1106.jsonl"
 

@@ -21,16 +21,16 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from mmdyn.keys import digest  # noqa: E402
-from mmdyn.models.embed import Embedder  # noqa: E402
-from mmdyn.sample import Sample  # noqa: E402
-from mmdyn.tables.calibration import Share  # noqa: E402
-from perturb.audit.calibrate import measure  # noqa: E402
-from perturb.judge._judge import Case  # noqa: E402
-from perturb.judge._pairs import case_of  # noqa: E402
-from perturb.judge.embedded import EmbeddedJudge  # noqa: E402
+from mmdyn.keys import digest
+from mmdyn.models import Embedder
+from mmdyn.sample import Sample
+from mmdyn.tables import Share
+from perturb import measure
+from perturb.judge._judge import Case
+from perturb.judge._pairs import case_of
+from perturb.judge.embedded import EmbeddedJudge
 
 SAME, CHANGED = 4.0, 2.0
 """STS-B's scores, of 5, from which on two sentences count as the same, and up to which as different."""

@@ -30,19 +30,19 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where this file would hide the package
 
-import msgspec  # noqa: E402
-import numpy as np  # noqa: E402
-from PIL import Image, ImageDraw  # noqa: E402
+import msgspec
+import numpy as np
+from PIL import Image, ImageDraw
 
-import mmdyn  # noqa: E402
-from mmdyn.data.set_folder import SetWriter  # noqa: E402
-from mmdyn.keys import canonical, stream  # noqa: E402
-from mmdyn.sample import Language, Option, Sample  # noqa: E402
-from perturb._operator import Item, NotApplicable, Operator, Picture  # noqa: E402
-from perturb.codec import JPEG_QUALITY, decode, encode  # noqa: E402
-from perturb.image.invert import Invert  # noqa: E402
-from perturb.image.pad import Pad  # noqa: E402
-from perturb.image.salt_pepper import SaltPepper  # noqa: E402
+import mmdyn
+from mmdyn.data import SetWriter
+from mmdyn.keys import canonical, stream
+from mmdyn.sample import Language, Option, Sample
+from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb.codec import JPEG_QUALITY, decode, encode
+from perturb.image.invert import Invert
+from perturb.image.pad import Pad
+from perturb.image.salt_pepper import SaltPepper
 
 CHAIN: tuple[Operator, ...] = (Pad(), Invert(), SaltPepper())
 OPS = "pad+invert+salt_pepper"

@@ -29,8 +29,8 @@ ROOT = HERE.parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "scoring")]
 
-import real_outputs  # noqa: E402
-from labelled_replies import LabelledReply, labelled_replies  # noqa: E402
+import real_outputs
+from labelled_replies import LabelledReply, labelled_replies
 
 BASE = "a554568"
 """The commit before the readers were written anew."""

@@ -25,12 +25,13 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from kprag.index import Index, open_index  # noqa: E402
-from kprag.retrieval.vectors import KeptVectors  # noqa: E402
-from kprag.retrieval.words import words  # noqa: E402
-from kprag.taxonomy import Node, Taxonomy  # noqa: E402
+from kprag import Index, Taxonomy
+from kprag.index import open_index
+from kprag.retrieval.vectors import KeptVectors
+from kprag.retrieval.words import words
+from kprag.taxonomy import Node
 
 BAR_SIZE, BAR_RATE = 6225, 10_000
 """Points, and the lexical queries a minute that one core is to answer over them."""
@@ -154,7 +155,7 @@ def made_texts(count: int, length: int, salt: str) -> list[str]:
 
 def embedding(folder: str) -> None:
     """Print how long a model takes for 1,000 points, and for the same again with 10 new ones."""
-    from mmdyn.models.embed import Embedder
+    from mmdyn.models import Embedder
 
     texts = made_texts(1010, 40, "description")
     with TemporaryDirectory() as cache:

@@ -34,14 +34,14 @@ HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 sys.path[:0] = [str(HERE.parent / "tests" / room) for room in ("scoring", "equal")]
 
-import hard_pairs  # noqa: E402
-import real_outputs  # noqa: E402
-from made_answers import HOSTILE, algebra, choices  # noqa: E402
-from real_outputs import Output  # noqa: E402
+import hard_pairs
+import real_outputs
+from made_answers import HOSTILE, algebra, choices
+from real_outputs import Output
 
-from mmdyn.equal import same  # noqa: E402
-from mmdyn.sample import Match  # noqa: E402
-from mmdyn.scoring.extract import extract  # noqa: E402
+from mmdyn.equal import same
+from mmdyn.sample import Match
+from mmdyn.scoring.extract import extract
 
 CHOICES, CHOICE_BAR = 100_000, 4.0
 """Replies to read, and the CPU seconds they may take on one core."""

@@ -24,26 +24,25 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-from mmdyn.keys import stream  # noqa: E402
-from mmdyn.sample import Sample  # noqa: E402
-from mmdyn.work.batches import Batches, give_memory_back  # noqa: E402
-from perturb._canvas import Canvas, Operation  # noqa: E402
-from perturb._canvas import Job as PictureJob  # noqa: E402
-from perturb._operator import Item, Operator, Picture  # noqa: E402
-from perturb._pixels import to_device  # noqa: E402
-from perturb._ragged import change  # noqa: E402
-from perturb.image.invert import Invert  # noqa: E402
-from perturb.image.pad import Pad  # noqa: E402
-from perturb.image.salt_pepper import SaltPepper  # noqa: E402
-from perturb.services import Services  # noqa: E402
-from perturb.style._buckets import fit  # noqa: E402
-from perturb.style._loading import quieten  # noqa: E402
-from perturb.style._painter import Call, Job, Painter  # noqa: E402
-from perturb.style.flux import Flux  # noqa: E402
+from mmdyn.keys import stream
+from mmdyn.sample import Sample
+from mmdyn.work import Batches, give_memory_back
+from perturb import Services
+from perturb._canvas import Canvas, Job as PictureJob, Operation
+from perturb._operator import Item, Operator, Picture
+from perturb._pixels import to_device
+from perturb._ragged import change
+from perturb.image.invert import Invert
+from perturb.image.pad import Pad
+from perturb.image.salt_pepper import SaltPepper
+from perturb.style._buckets import fit
+from perturb.style._loading import quieten
+from perturb.style._painter import Call, Job, Painter
+from perturb.style.flux import Flux
 
 REF = "images/0.png"
 

@@ -1,1 +1,5 @@
-"""Knowledge beside the question."""
+"""Knowledge beside the question: taxonomies, indexes, retrieval, and the text that is shown."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,7 +17,7 @@ from mmdyn.context import ALL, Context
 from mmdyn.keys import stream
 from mmdyn.record import ContextInfo
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.tokens import BYTES_A_TOKEN
+from mmdyn.text import BYTES_A_TOKEN
 
 _MARK = re.compile(f" ?{IMAGE_MARK.pattern}")
 

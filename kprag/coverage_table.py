@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from kprag.coverage import Coverage
-from mmdyn.tables.table import clean, open_console
+from mmdyn.tables import clean, open_console
 
 SHOWN = 5
 """Names of a kind that are printed."""

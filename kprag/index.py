@@ -20,19 +20,17 @@ from kprag.retrieval.query import examples as examples_of
 from kprag.retrieval.vectors import KeptVectors
 from kprag.retrieval.words import words
 from kprag.taxonomy import Node, Taxonomy
-from mmdyn.data.load import load
-from mmdyn.data.new_file import new_file
-from mmdyn.data.set_folder import read_lines
+from mmdyn.data import load, new_file, read_lines
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import canonical, digest
-from mmdyn.models.embed import Embedder
+from mmdyn.models import Embedder
 from mmdyn.sample import from_json
-from mmdyn.work.user_cache import user_cache
+from mmdyn.work import user_cache
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
     from kprag.retrieval.rerank import Reranker
-    from mmdyn.models.embed import Vectors
+    from mmdyn.models import Vectors
 
 Retriever = Literal["lexical", "dense", "hybrid"]
 RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)

@@ -7,8 +7,7 @@ from bisect import bisect
 from itertools import accumulate, pairwise
 
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.latex import plain
-from mmdyn.text.normalise import one_spelling
+from mmdyn.text import one_spelling, plain
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|\d+|\S")
 _LATIN = r"[^\W_\u3400-\u9fff]"

@@ -10,9 +10,7 @@ import msgspec
 from kprag._routes import Routes
 from kprag._tree_file import read_tree
 from kprag.taxonomy import ARROW, LEVELS, Node, Placed, Taxonomy, route
-from mmdyn.data._text import check_text, decode, numbered
-from mmdyn.data.rows import KnowledgePoint, Row
-from mmdyn.data.set_folder import KNOWLEDGE, SampleSet
+from mmdyn.data import KNOWLEDGE, KnowledgePoint, Row, SampleSet, check_text, decode, numbered
 from mmdyn.errors import InputError
 from mmdyn.sample import Sample, from_json
 

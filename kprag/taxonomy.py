@@ -9,10 +9,10 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.new_file import new_file
+from mmdyn.data import new_file
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import canonical
-from mmdyn.text.fold import fold
+from mmdyn.text import fold
 
 LEVELS = ("discipline", "grade", "subfield", "curriculum", "topic", "point")
 """The six levels of MDK12-Bench (arXiv:2508.06851, "Knowledge Taxonomy"), from the widest down."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct
 
-from mmdyn.work.batches import Batches, give_memory_back
+from mmdyn.work import Batches, give_memory_back
 
 if TYPE_CHECKING:
     from perturb._operator import Pixels

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmdyn.errors import NotNow
-from mmdyn.work.batches import OUT_OF_MEMORY, is_out_of_memory
+from mmdyn.work import OUT_OF_MEMORY, is_out_of_memory
 
 if TYPE_CHECKING:
     from perturb._operator import Pixels

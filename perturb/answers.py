@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mmdyn.equal import read_value
-from mmdyn.text.fold import fold
-from mmdyn.text.latex import plain
-from mmdyn.text.maths import spelled
-from mmdyn.text.numbers import Number, read_number
-from mmdyn.text.units import known_unit
+from mmdyn.text import Number, fold, known_unit, plain, read_number, spelled
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-from mmdyn.data.images import ImageFolder, open_image
+from mmdyn.data import ImageFolder, open_image
 from mmdyn.sample import ImageRef
 from perturb._glyphs import densest
 from perturb._operator import Picture

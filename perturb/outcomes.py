@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.set_folder import Dropped
+from mmdyn.data import Dropped
 from mmdyn.sample import Sample
 
 REDRAWN = "redrawn"

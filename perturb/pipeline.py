@@ -12,14 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from mmdyn.data.load import is_set, load
-from mmdyn.data.set_folder import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter
+from mmdyn.data import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter, is_set, load
 from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import canonical, sha256
-from mmdyn.work.pool import Job, find_result, run_jobs, unsettled
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Store
+from mmdyn.work import Job, ProgressBar, Ranks, Store, find_result, run_jobs, unsettled
 from perturb._embedded import EMBEDDED
 from perturb.outcomes import Outcome, Outcomes, is_settled
 from perturb.plan import WORK, Plan

@@ -10,11 +10,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.set_folder import MANIFEST, SAMPLES, SampleSet, is_being_written
+from mmdyn.data import MANIFEST, SAMPLES, SampleSet, is_being_written
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Store
+from mmdyn.work import Ranks, Store
 from perturb.recipe import Recipe
 from perturb.services import Services
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct, field
 
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 
 MADE = ("kept", "unjudged")
 _MOST_REASONS = 100

@@ -11,9 +11,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import with_images
-from mmdyn.data.set_folder import Dropped
+from mmdyn.data import Dropped, ImageFolder, with_images
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, canonical, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import SampleSet, SetWriter
 from mmdyn.sample import Option, Sample
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
 SEARCH = settings(max_examples=max(150, settings().max_examples), deadline=None)
 """How far the tests below search: 150 texts, or as many as the profile says."""

@@ -65,8 +65,14 @@ def saying(folder: Path, text: str = "Answer: B", *, lead: str = "<assistant>") 
 
 def llava(folder: Path, *, chat: bool = True, seed: int = 0) -> Path:
     """CLIP, a projector and Llama."""
-    from transformers import CLIPImageProcessorPil, CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaProcessor
-    from transformers import LlavaForConditionalGeneration as Llava
+    from transformers import (
+        CLIPImageProcessorPil,
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration as Llava,
+        LlavaProcessor,
+    )
 
     template = CHAT.replace("PLACEHOLDER", "<image>")
     tokenizer = _tokenizer("<image>", chat=template if chat else None)
@@ -91,8 +97,13 @@ def llava(folder: Path, *, chat: bool = True, seed: int = 0) -> Path:
 
 def idefics3(folder: Path, *, seed: int = 0) -> Path:
     """SigLIP, a connector that shuffles pixels, and Llama; pictures are cut into tiles."""
-    from transformers import Idefics3Config, Idefics3ImageProcessorPil, Idefics3Processor, LlamaConfig
-    from transformers import Idefics3ForConditionalGeneration as Idefics3
+    from transformers import (
+        Idefics3Config,
+        Idefics3ForConditionalGeneration as Idefics3,
+        Idefics3ImageProcessorPil,
+        Idefics3Processor,
+        LlamaConfig,
+    )
 
     tiles = [f"<row_{row}_col_{column}>" for row in range(1, 4) for column in range(1, 4)]
     words = ("<image>", "<fake_token_around_image>", "<end_of_utterance>", "<global-img>", *tiles)
@@ -119,8 +130,12 @@ def idefics3(folder: Path, *, seed: int = 0) -> Path:
 
 def gemma3(folder: Path, *, seed: int = 0) -> Path:
     """SigLIP, a projector that pools, and Gemma; tokens of one picture see each other."""
-    from transformers import Gemma3Config, Gemma3ImageProcessorPil, Gemma3Processor
-    from transformers import Gemma3ForConditionalGeneration as Gemma3
+    from transformers import (
+        Gemma3Config,
+        Gemma3ForConditionalGeneration as Gemma3,
+        Gemma3ImageProcessorPil,
+        Gemma3Processor,
+    )
 
     template = CHAT.replace("PLACEHOLDER", "<start_of_image>")
     names = {"boi_token": "<start_of_image>", "eoi_token": "<end_of_image>", "image_token": "<image_soft_token>"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.sample import Option, Sample
 
 PICTURES = [

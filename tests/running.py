@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.record import Record
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 
 def many_samples(folder: Path, count: int = 60) -> SampleSet:

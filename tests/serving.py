@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 from aiohttp import web
 
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 from mmdyn.testing.fake_server_dialects import Dialect
 
 Server = TypeVar("Server", bound=FakeServer)

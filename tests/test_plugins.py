@@ -14,7 +14,7 @@ import pytest
 
 from making import choice, image_ref, picture, pixels, write_set
 from mmdyn import plugins
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import PluginError
 from mmdyn.plugins import FOLDERS, load, names, resolve
 

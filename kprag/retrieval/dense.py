@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
-    from mmdyn.models.embed import Vectors
+    from mmdyn.models import Vectors
 
 
 class Dense:

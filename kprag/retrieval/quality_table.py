@@ -9,8 +9,7 @@ from rich.console import Console
 
 from kprag.index import Retriever
 from kprag.retrieval.quality import Quality, Report
-from mmdyn.tables.statistics import Estimate
-from mmdyn.tables.table import clean, open_console, percent, print_grid
+from mmdyn.tables import Estimate, clean, open_console, percent, print_grid
 
 SHOWN = 5
 """Unknown names that are printed."""

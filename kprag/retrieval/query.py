@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from kprag.retrieval.passages import Passage
 from kprag.taxonomy import Taxonomy, key
-from mmdyn.data.images import ImageFolder, open_image
+from mmdyn.data import ImageFolder, open_image
 from mmdyn.errors import InputError, MissingExtra, UserError, did_you_mean
 from mmdyn.keys import digest
-from mmdyn.models.ocr import PACKAGES, open_ocr
+from mmdyn.models import OCR_PACKAGES, open_ocr
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.references import refers_to_all
+from mmdyn.text import refers_to_all
 
 if TYPE_CHECKING:
-    from mmdyn.models.ocr import Pixels
+    from mmdyn.models import Pixels
 
 Joined = Literal["ocr", "caption"]
 JOINED: tuple[Joined, ...] = get_args(Joined)
@@ -53,7 +53,7 @@ class QueryWriter:
         self._images, self._joined = images, joined
         self._ocr = open_ocr() if "ocr" in joined else None
         if "ocr" in joined and self._ocr is None:
-            raise MissingExtra(PACKAGES[0], "ocr")
+            raise MissingExtra(OCR_PACKAGES[0], "ocr")
 
     def __call__(self, sample: Sample) -> str:
         """The query of a sample. Options that speak of all others, such as "none of the above", are left out."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from kprag.taxonomy import Node
 from mmdyn.errors import UserError
-from mmdyn.models.embed import Embedder
+from mmdyn.models import Embedder
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores

@@ -12,11 +12,8 @@ from kprag.retrieval.rerank import Reranker, shown
 from kprag.taxonomy import Node
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import digest
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.structured_retry import ask_until_usable
-from mmdyn.models.sync_client import SyncModelClient
-from mmdyn.prompts.asking import filled
-from mmdyn.prompts.replies import read_reply
+from mmdyn.models import Message, SyncModelClient, TextPart, ask_until_usable
+from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Language
 
 KIND = "rerank"

@@ -6,8 +6,7 @@ from kprag.retrieval.rerank import CrossEncoder, Reranker
 from kprag.retrieval.rerank_by_model import ModelReranker
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models.embed import Embedder
-from mmdyn.models.model import open_model
+from mmdyn.models import Embedder, open_model
 
 
 def reranker_identity(text: str) -> Json:

@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 from numpy.lib import format as npy
 
-from mmdyn.data.new_file import new_file
+from mmdyn.data import new_file
 from mmdyn.keys import canonical, digest
 
 if TYPE_CHECKING:
-    from mmdyn.models.embed import Embedder, Vectors
+    from mmdyn.models import Embedder, Vectors
 
 CHUNK = 2048
 """Texts that are embedded and saved together: what an interrupted command loses at most."""

@@ -9,7 +9,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 
 from mmdyn.errors import MissingExtra
-from mmdyn.text.normalise import one_spelling
+from mmdyn.text import one_spelling
 
 _RUN = re.compile(r"[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]+")
 _HAN = "\u3400", "\u9fff"

@@ -12,10 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from mmdyn.data._text import check_text, numbered
-from mmdyn.data.images import ImageFolder, read_inside
-from mmdyn.data.rows import KnowledgePoint, Row, check_content
-from mmdyn.data.set_folder import read_lines
+from mmdyn.data import ImageFolder, KnowledgePoint, Row, check_content, check_text, numbered, read_inside, read_lines
 from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
 

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import find_files, read_questions, sample_id
 from mmdyn.benchmarks._checklist import lines, split_checklist
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
 
 

@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions, sample_id
 from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
-from mmdyn.text.options import Question, read_letters, split_options, split_questions, strip_number
+from mmdyn.text import Question, read_letters, split_options, split_questions, strip_number
 
 
 class _Question(Struct):

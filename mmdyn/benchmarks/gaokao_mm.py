@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
 from mmdyn.benchmarks._gaokao import paper_fields
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.keys import digest
 from mmdyn.sample import Option, Sample
-from mmdyn.text.options import asked_range, options_are_letters, read_letters, split_options, strip_number
+from mmdyn.text import asked_range, options_are_letters, read_letters, split_options, strip_number
 
 _TABLE_ROW = re.compile(r"\\hline\s*\$?(?:\\mathrm\{~?)?([A-E])\}?\$?\s*(?:[.．]\s*)?&")
 

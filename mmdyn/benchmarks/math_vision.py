@@ -10,10 +10,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Option, Sample
-from mmdyn.text.options import options_are_letters, read_letters
+from mmdyn.text import options_are_letters, read_letters
 
 _DIFFICULTY = {1: "easy", 2: "easy", 3: "medium", 4: "hard", 5: "hard"}
 _MARK = re.compile(r"<image(\d+)>")

@@ -11,11 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.benchmarks._benchmark import sample_id
-from mmdyn.data.formats._cells import read_list
-from mmdyn.data.formats._tsv_rows import TsvRow, read_rows
-from mmdyn.data.formats._tsv_sample import make_sample
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row, TsvRow, make_sample, read_list, read_tsv_rows
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample, TaskType
@@ -71,7 +67,7 @@ class Mdk12:
         """Stream the rows of every file, in the order of their names."""
         for file, part in _parts(source):
             needed = ("index", "question", "answer")
-            yield from read_rows(file, images, build=partial(_sample, part), needed=needed)
+            yield from read_tsv_rows(file, images, build=partial(_sample, part), needed=needed)
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """None: the files name knowledge points, and bring no texts of them."""

@@ -10,10 +10,9 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Answer, Option, Sample, TaskType
-from mmdyn.text.options import options_are_letters, split_options
+from mmdyn.text import options_are_letters, split_options
 
 _SHORT = 40
 """A free answer of more characters is open_ended rather than a blank."""

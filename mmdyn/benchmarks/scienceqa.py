@@ -11,10 +11,9 @@ from string import ascii_uppercase
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, read_strictly, sample_id
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Option, Sample
-from mmdyn.text.normalise import clean
+from mmdyn.text import clean
 
 _GRADE = re.compile(r"grade(\d{1,2})")
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions, read_strictly, sample_id
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Language, Option, Sample
-from mmdyn.text.options import read_letters
+from mmdyn.text import read_letters
 
 _DIFFICULTY = {0: "easy", 1: "easy", 2: "medium", 3: "hard", 4: "hard"}
 _NAME = re.compile(r"(prime|mid|high)_.*_(en|ch)_")

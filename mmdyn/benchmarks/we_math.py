@@ -10,10 +10,9 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, read_strictly, sample_id
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
-from mmdyn.text.options import read_letters, split_options
+from mmdyn.text import read_letters, split_options
 
 _KEY = re.compile(r"(\d)steps_(\d|multi)")
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from mmdyn.data.set_folder import SampleSet
-    from perturb.audit.pairs import Pair
-    from perturb.services import Services
+    from mmdyn.data import SampleSet
+    from perturb import Pair, Services
 
 
 def show_variants(
@@ -29,9 +28,9 @@ def show_variants(
 
     Without the parent set variants are printed alone, unless something was asked for that needs it.
     """
-    from mmdyn.data.show import describe
+    from mmdyn.data import describe
     from mmdyn.errors import UserError
-    from perturb.audit.pairs import find_parent, pairs, workbench_for
+    from perturb import find_parent, pairs, workbench_for
 
     try:
         source = find_parent(dynamic, parent)
@@ -57,8 +56,7 @@ def _show(pair: Pair, source: SampleSet, dynamic: SampleSet, pictures: Path | No
     """Print one pair; with services make it again: True where it differs."""
     from rich.console import Console
 
-    from perturb.audit.beside import folder_name, print_beside, write_pictures
-    from perturb.audit.replay import replay
+    from perturb import folder_name, print_beside, replay, write_pictures
 
     print_beside(pair.before, pair.after, source.images, dynamic.images, Console())
     if pictures:

@@ -10,7 +10,7 @@ import click
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.run.dry_run import Estimate, Row
+    from mmdyn.run import Estimate, Row
 
 COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "tokens in", "tokens out", "cost")
 
@@ -45,7 +45,7 @@ def _print_judges(estimate: Estimate) -> None:
 
 
 def _cost(rows: Sequence[Row]) -> str:
-    from mmdyn.models.budget import say_cost
+    from mmdyn.models import say_cost
 
     costs = dict[str, float]()
     for row in rows:

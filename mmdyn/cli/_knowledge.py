@@ -10,7 +10,7 @@ import click
 from mmdyn.cli._shared import add_options, number_option, split
 
 if TYPE_CHECKING:
-    from mmdyn.run.knowledge_config import KnowledgeConfig
+    from mmdyn.run import KnowledgeConfig
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -87,8 +87,8 @@ def knowledge_options(command: F) -> F:
 
 def take_library(arguments: dict[str, Any]) -> KnowledgeConfig:
     """Take the library's options out of a command's arguments. Raises UserError."""
-    from kprag.layout import Layout
-    from mmdyn.run.knowledge_config import KnowledgeConfig
+    from kprag import Layout
+    from mmdyn.run import KnowledgeConfig
 
     layout = Layout(
         k=arguments.pop("k"),

@@ -12,9 +12,9 @@ import click
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.data.set_folder import SampleSet
-    from mmdyn.tables.summary import Summary
-    from mmdyn.work.run_folder import RunFolder
+    from mmdyn.data import SampleSet
+    from mmdyn.tables import Summary
+    from mmdyn.work import RunFolder
 
 
 def split(ctx: click.Context, parameter: click.Parameter, value: str | tuple[str, ...] | None) -> list[str]:
@@ -166,7 +166,7 @@ TOP_REASONS = 3
 
 def print_variants(dynamic: SampleSet) -> bool:
     """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
-    from perturb.summary import summarize
+    from perturb import summarize
 
     made = "kept" if "judge" in dynamic.manifest.made else "made"
     for name, chain in summarize(dynamic).items():
@@ -195,12 +195,9 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
 
     Among launched ranks the first one speaks for all.
     """
-    from mmdyn.data.set_folder import SampleSet
-    from mmdyn.tables.cascades import Cascades
-    from mmdyn.tables.cascades_table import print_cascades
-    from mmdyn.tables.summary import report
-    from mmdyn.tables.table import print_summary
-    from mmdyn.work.ranks import Ranks
+    from mmdyn.data import SampleSet
+    from mmdyn.tables import Cascades, print_cascades, print_summary, report
+    from mmdyn.work import Ranks
 
     if Ranks.of_environment().number:
         return
@@ -218,7 +215,7 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
 def leave_by(summary: Summary, *, failed: bool = False) -> None:
     """List on standard error what was never answered, and what no judge gave a verdict on; exit status 1 where there is any, or
     where something else `failed`."""
-    from mmdyn.tables.cascades import Cascades
+    from mmdyn.tables import Cascades
 
     list_failures("failed", summary.failures, summary.failed)
     unjudged = 0
@@ -231,7 +228,7 @@ def leave_by(summary: Summary, *, failed: bool = False) -> None:
 
 def list_failures(what: str, failures: Sequence[object], count: int) -> None:
     """List the first of `count` answers that something is amiss with on standard error, and say how many more there are."""
-    from mmdyn.tables.table import clean
+    from mmdyn.tables import clean
 
     for failure in failures:
         click.echo(clean(f"{what}: {failure}").plain, err=True)

@@ -18,7 +18,7 @@ from mmdyn.cli._shared import (
 )
 
 if TYPE_CHECKING:
-    from mmdyn.run.compare import Comparison
+    from mmdyn.run import Comparison
 
 
 @click.command("compare")
@@ -54,7 +54,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them as pairs.jsonl.
     Exit status: 1 where a pair got no verdict; 3 stopped at --max-cost or --max-requests.
     """
-    from mmdyn.run.compare import compare
+    from mmdyn.run import compare
 
     found = compare(**arguments)
     if as_json:
@@ -67,7 +67,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _print(found: Comparison) -> None:
-    from mmdyn.tables.win_rates_table import print_win_rates
+    from mmdyn.tables import print_win_rates
 
     print_win_rates(str(found.a), str(found.b), found.whole, found.by)
     left_out = {

@@ -12,8 +12,7 @@ from mmdyn.cli._audit import show_variants
 from mmdyn.cli._shared import OutPath, split
 
 if TYPE_CHECKING:
-    from mmdyn.data.rows import Row
-    from mmdyn.data.set_folder import SampleSet
+    from mmdyn.data import Row, SampleSet
     from mmdyn.keys import Json
 
 SHOWN_BAD = 20
@@ -59,13 +58,13 @@ def convert_command(
     source: Path, out: Path, origin: str | None, name: str | None, skip_bad: bool, limit: int | None, kprag: bool
 ) -> None:
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format."""
-    from mmdyn.data.convert import convert
-    from mmdyn.work.progress import ProgressBar
+    from mmdyn.data import convert
+    from mmdyn.work import ProgressBar
 
     if kprag:
         if origin or name or skip_bad or limit:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
-        from mmdyn.run.hints import write_with_hints
+        from mmdyn.run import write_with_hints
 
         click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
         return
@@ -107,8 +106,7 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
 
     from msgspec import to_builtins
 
-    from mmdyn.data.load import load
-    from mmdyn.data.show import describe
+    from mmdyn.data import describe, load
     from mmdyn.errors import UserError
 
     source = load(path)
@@ -131,8 +129,8 @@ def validate_command(path: Path, as_json: bool) -> None:
     """List every problem of a set or file; exit status 2 where there is one."""
     import json
 
-    from mmdyn.data.validate import Tally, validate
-    from mmdyn.work.progress import ProgressBar
+    from mmdyn.data import Tally, validate
+    from mmdyn.work import ProgressBar
 
     tally, problems = Tally(), list[dict[str, str | int | None]]()
     with ProgressBar("validate") as bar:
@@ -179,9 +177,7 @@ def sample_command(
     Stratified with --by: each stratum has its share. With --cover: few samples that name every knowledge point. With
     --balance: as many of each difficulty, and then what --n still takes.
     """
-    from mmdyn.data.cover import cover as cover_set
-    from mmdyn.data.load import load
-    from mmdyn.data.take import take
+    from mmdyn.data import cover as cover_set, load, take
 
     if by and (cover or balance):
         raise click.UsageError("--by keeps a set's shares, --cover and --balance do not: choose one of them")
@@ -209,9 +205,8 @@ def audit_command(path: Path, out: Path, number: int, seed: int, parent: str | N
 
     The labels that the sheet saves are read by `mmdyn judge --calibrate`.
     """
-    from mmdyn.data.set_folder import SampleSet
-    from perturb.audit.pairs import find_parent
-    from perturb.audit.sheet import write_sheet
+    from mmdyn.data import SampleSet
+    from perturb import find_parent, write_sheet
 
     dynamic = SampleSet(path)
     count = write_sheet(dynamic, find_parent(dynamic, parent), out, number, seed)
@@ -253,7 +248,7 @@ class _Watch:
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
     """What became of a conversion; what a file of another format cannot carry."""
-    from mmdyn.data.set_folder import DROPPED, KNOWLEDGE, REJECTED
+    from mmdyn.data import DROPPED, KNOWLEDGE, REJECTED
 
     is_file = out.is_file()
     if watch.bad:

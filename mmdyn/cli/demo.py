@@ -19,9 +19,9 @@ OPS = "pad+color,shuffle,convert"
 def command(out: Path, workers: int) -> None:
     """Perturb a small bilingual set, ask the embedded baselines in three modes, and report."""
     from mmdyn.cli._shared import finish
-    from mmdyn.demo.make import make_demo
-    from mmdyn.run.evaluate import evaluate
-    from perturb.pipeline import perturb
+    from mmdyn.demo import make_demo
+    from mmdyn.run import evaluate
+    from perturb import perturb
 
     standard = make_demo(out / "set")
     dynamic = perturb(standard, out / "dynamic", ops=OPS, draws=2, seed=1, workers=workers)

@@ -55,8 +55,8 @@ def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking
 
 def _label(run: Path, *, as_json: bool, **asking: Any) -> tuple[int, int]:
     """How many answers have no score, and how many got no label."""
-    from mmdyn.run.error_kinds import label_errors
-    from mmdyn.tables.error_kinds_table import print_errors
+    from mmdyn.run import label_errors
+    from mmdyn.tables import print_errors
 
     found = label_errors(run, **asking)
     if as_json:
@@ -69,10 +69,9 @@ def _label(run: Path, *, as_json: bool, **asking: Any) -> tuple[int, int]:
 
 def _count(run: Path, by: list[str], as_json: bool) -> int:
     """How many answers have no score."""
-    from mmdyn.run.recorded import check_asked
-    from mmdyn.tables.error_counts import count_errors
-    from mmdyn.tables.error_kinds_table import print_counts
-    from mmdyn.work.run_folder import RunFolder
+    from mmdyn.run import check_asked
+    from mmdyn.tables import count_errors, print_counts
+    from mmdyn.work import RunFolder
 
     opened = RunFolder(run)
     check_asked(opened)

@@ -93,13 +93,13 @@ def command(dry_run: bool, **arguments: Any) -> None:
         arguments["styles"] = ("likelihood",)
     arguments["library"] = take_library(arguments)
     if not dry_run:
-        from mmdyn.run.evaluate import evaluate
+        from mmdyn.run import evaluate
 
         finish(evaluate(**arguments))
         return
     from mmdyn.cli._estimate import print_estimate
-    from mmdyn.run.dry_run import estimate
-    from mmdyn.work.ranks import Ranks
+    from mmdyn.run import estimate
+    from mmdyn.work import Ranks
 
     if Ranks.of_environment().number == 0:  # the others would count the same
         print_estimate(estimate(**arguments))

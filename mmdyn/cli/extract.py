@@ -20,8 +20,7 @@ def command(file: BinaryIO, policy: str) -> None:
     """
     import msgspec
 
-    from mmdyn.scoring.lines import answered_lines, read_out
-    from mmdyn.scoring.scorer import Scorer
+    from mmdyn.scoring import Scorer, answered_lines, read_out
 
     scorer, out = Scorer(policy), sys.stdout.buffer
     for line in answered_lines(file, file.name, keyed=False):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from mmdyn.testing.fake_server import FakeServer
+    from mmdyn.testing import FakeServer
 
 
 @click.command("fake-server")
@@ -59,7 +59,7 @@ def command(latency: float, **settings: Any) -> None:
     """
     import asyncio
 
-    from mmdyn.testing.fake_server import FakeServer
+    from mmdyn.testing import FakeServer
 
     server = FakeServer(latency=latency / 1000, **settings)
     asyncio.run(_serve(server))

@@ -18,11 +18,9 @@ from mmdyn.cli._shared import concurrency_option, money_options
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.models.asker import Asker
-    from mmdyn.models.budget import Budget
-    from mmdyn.scoring.cascade import Cascade
-    from mmdyn.scoring.lines import Answered
-    from mmdyn.work.progress import ProgressBar
+    from mmdyn.models import Asker, Budget
+    from mmdyn.scoring import Answered, Cascade
+    from mmdyn.work import ProgressBar
 
 
 @click.command("grade")
@@ -81,11 +79,10 @@ def command(
     With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and each of
     them, and all combined, are compared with these marks.
     """
-    from mmdyn.models.budget import open_budget
-    from mmdyn.run.judges import Judging, open_cascade
-    from mmdyn.scoring.scorer import Scorer
-    from mmdyn.work.interrupts import run_to_the_end
-    from mmdyn.work.progress import ProgressBar
+    from mmdyn.models import open_budget
+    from mmdyn.run import Judging, open_cascade
+    from mmdyn.scoring import Scorer
+    from mmdyn.work import ProgressBar, run_to_the_end
 
     if as_json and not calibrate:
         raise click.UsageError("--json goes with --calibrate: without it every line of output is JSON")
@@ -118,7 +115,7 @@ async def _with_judges(
 ) -> int:
     """Work with the judges, and say what it took, also where that is stopped."""
     from mmdyn.errors import Stopped
-    from mmdyn.run.shutdown import drain, waiting_for
+    from mmdyn.run import drain, waiting_for
 
     askers = [judge.asker for judge in cascade.judges]
 
@@ -161,8 +158,7 @@ async def _grade(file: BinaryIO, cascade: Cascade, ahead: int, progress: Progres
     """Print every line graded; how many have no verdict."""
     import msgspec
 
-    from mmdyn.scoring.grade_lines import grade, output
-    from mmdyn.scoring.lines import answered_lines
+    from mmdyn.scoring import answered_lines, grade, output
 
     failed, labels = 0, [judge.label for judge in cascade.judges]
     all_graded = grade(answered_lines(file, file.name), cascade, ahead=ahead)
@@ -188,11 +184,9 @@ async def _calibrate(
     """Measure, keep and print; how many answers got no verdict."""
     import msgspec
 
-    from mmdyn.data.json_lines import LabelledFile
-    from mmdyn.scoring.calibrate import calibrate, graders
-    from mmdyn.scoring.lines import answered_lines
-    from mmdyn.tables.grading import load_gradings, save_grading
-    from mmdyn.tables.grading_table import spell
+    from mmdyn.data import LabelledFile
+    from mmdyn.scoring import answered_lines, calibrate, graders
+    from mmdyn.tables import load_gradings, save_grading, spell
 
     for _, identity in graders(cascade).values():
         load_gradings(identity)  # what cannot be read is told before a judge is asked

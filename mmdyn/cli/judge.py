@@ -11,9 +11,8 @@ from mmdyn.cli._shared import concurrency_option, number_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.tables.calibration import Calibration, Share
-    from perturb.audit.labels import Sources
-    from perturb.judge._judge import Judge
+    from mmdyn.tables import Calibration, Share
+    from perturb import Judge, Sources
 
 
 @click.command("judge")
@@ -50,8 +49,7 @@ def command(
     With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set, parent_set, id,
     attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
     """
-    from perturb.audit.labels import Sources
-    from perturb.judge.open import open_judge
+    from perturb import Sources, open_judge
 
     if as_json and not calibrate:
         raise click.UsageError("--json goes with --calibrate: without it every line of output is JSON")
@@ -78,7 +76,7 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
 
     import msgspec
 
-    from perturb.audit.lines import judge_lines
+    from perturb import judge_lines
 
     failed = 0
     for row in judge_lines(file, file.name, judge, concurrency):
@@ -90,11 +88,9 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
 def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources) -> int:
     import msgspec
 
-    from mmdyn.data.json_lines import LabelledFile
-    from mmdyn.tables.calibration import load_calibrations, save
-    from perturb.audit.calibrate import measure
-    from perturb.audit.labels import labelled_cases
-    from perturb.audit.lines import in_order, verdict_of
+    from mmdyn.data import LabelledFile
+    from mmdyn.tables import load_calibrations, save
+    from perturb import in_order, labelled_cases, measure, verdict_of
 
     load_calibrations(judge.identity)  # what cannot be read is told before a model is asked
     lines = LabelledFile(file)
@@ -113,9 +109,7 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
 
 
 def _print(calibration: Calibration) -> None:
-    from mmdyn.tables.calibration import judge_id
-    from mmdyn.tables.grading_table import METHOD, spell_kappa
-    from mmdyn.tables.measurement_cache import named
+    from mmdyn.tables import METHOD, judge_id, named, spell_kappa
 
     rows = {
         "agreement": (calibration.agreement, "of all pairs, those that it and people both keep or both reject"),

@@ -14,8 +14,7 @@ from mmdyn.cli._shared import OutPath, number_option, split
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from kprag.index import Index
-    from kprag.retrieval.rerank import Reranker
+    from kprag import Index, Reranker
 
 RETRIEVERS = ("lexical", "dense", "hybrid")
 SHOWN = 100
@@ -78,7 +77,7 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
 
     Vectors are kept in the user's cache by the content of the texts, so that only new texts are embedded again.
     """
-    from kprag.index import check_place
+    from kprag import check_place
 
     check_place(base, out)
     index = _open(base, retriever, how)
@@ -103,7 +102,7 @@ def search_command(
     text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str | None, **how: Any
 ) -> None:
     """Print the points that fit TEXT best, the best first."""
-    from kprag.index import read_retrievers
+    from kprag import read_retrievers
 
     index = _open(base, retriever or RETRIEVERS[-1], how)
     with _reranker(rerank) as reranker:
@@ -159,11 +158,8 @@ def eval_command(
 
     Examples that are the question's own, its cluster's or of its words are in no index that it is looked up in.
     """
-    from kprag.index import read_retrievers
-    from kprag.retrieval.quality import measure, read_numbers
-    from kprag.retrieval.quality_table import print_report
-    from kprag.retrieval.query import QueryWriter, questions, read_joined
-    from mmdyn.data.load import load
+    from kprag import QueryWriter, measure, print_report, questions, read_joined, read_numbers, read_retrievers
+    from mmdyn.data import load
 
     numbers, more = read_numbers(ks), read_joined(joined)
     given = read_retrievers(retrievers) if retrievers else []
@@ -188,10 +184,8 @@ def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
     """Say which points of BASE the samples of SET touch, how often, and which not."""
     from msgspec import to_builtins
 
-    from kprag.coverage import coverage
-    from kprag.coverage_table import print_coverage
-    from kprag.index import read_base
-    from mmdyn.data.load import load
+    from kprag import coverage, print_coverage, read_base
+    from mmdyn.data import load
 
     found = coverage(load(path), read_base(base, join=join))
     if as_json:
@@ -201,8 +195,8 @@ def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
 
 
 def _open(base: Path, retriever: str, how: dict[str, Any]) -> Index:
-    from kprag.index import open_base
-    from mmdyn.work.progress import ProgressBar
+    from kprag import open_base
+    from mmdyn.work import ProgressBar
 
     with ProgressBar("embed") as bar:
         return open_base(base, meaning=retriever != "lexical", on_chunk=bar.advance, **how)
@@ -213,7 +207,7 @@ def _reranker(model: str) -> Iterator[Reranker | None]:
     if not model:
         yield None
         return
-    from kprag.retrieval.rerankers import open_reranker
+    from kprag import open_reranker
 
     reranker = open_reranker(model)
     try:

@@ -30,7 +30,7 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
     the names that stand for several operators in a row or, the presets, for a list of chains.
     """
     if kind == "vlmeval":
-        from mmdyn.models.backends.vlmeval import vlmeval_models
+        from mmdyn.models import vlmeval_models
 
         models = vlmeval_models(python, path)
         click.echo(json.dumps({name: f"vlmeval:{name}" for name in models}) if as_json else "\n".join(models))
@@ -53,21 +53,21 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
 
 def _aliases() -> dict[str, str]:
     """Names that stand for several operators in a row."""
-    from perturb.chains import ALIASES
+    from perturb import ALIASES
 
     return {name: "+".join(operators) for name, operators in ALIASES.items()}
 
 
 def _presets() -> dict[str, str]:
     """The presets' chains, as they could be typed after --ops."""
-    from perturb.presets import expand, presets
+    from perturb import expand, presets
 
     return {name: ",".join(expand(name)) for name in sorted(presets())}
 
 
 def _severities(*operators: str) -> str:
     """The severities that any of some operators takes, as they are typed."""
-    from perturb.chains import load_operator
+    from perturb import load_operator
 
     known = dict.fromkeys(level for operator in operators for level in load_operator(operator).severities)
     return "  " + " ".join(f"@{level}" for level in known) if known else ""

@@ -52,9 +52,8 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason; where a model did
     not answer, the same command tries again).
     """
-    from mmdyn.work.ranks import Ranks
-    from perturb.pipeline import perturb
-    from perturb.plan import is_unsettled
+    from mmdyn.work import Ranks
+    from perturb import is_unsettled, perturb
 
     dynamic = perturb(source, out, quiet=quiet, **arguments)
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set

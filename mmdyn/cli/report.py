@@ -12,7 +12,7 @@ import click
 from mmdyn.cli._shared import OutPath, leave_by, split
 
 if TYPE_CHECKING:
-    from mmdyn.tables.summary import Summary
+    from mmdyn.tables import Summary
 
 
 @click.command("report")
@@ -79,9 +79,8 @@ def command(
     if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
         raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
     repeats = sorted({int(k) for k in ks}) if with_repeats else None
-    from mmdyn.tables.summary import summarise
-    from mmdyn.work.progress import ProgressBar
-    from mmdyn.work.run_folder import RunFolder
+    from mmdyn.tables import summarise
+    from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
     total = sum(run.config.planned for run in folders)
@@ -104,10 +103,10 @@ def _write(summary: Summary, as_json: bool, csv_file: Path | None) -> None:
     if as_json:
         sys.stdout.buffer.write(summary.to_json())
         return
-    from mmdyn.tables.table import print_flips, print_summary
+    from mmdyn.tables import print_flips, print_summary
 
     if csv_file:
-        from mmdyn.tables.tabular import write_csv
+        from mmdyn.tables import write_csv
 
         write_csv(summary, csv_file)
         click.echo(f"wrote {csv_file}", err=True)
@@ -120,12 +119,7 @@ def _write(summary: Summary, as_json: bool, csv_file: Path | None) -> None:
 
 def _print_more(summary: Summary) -> None:
     """What is in a report on request, or where there is any."""
-    from mmdyn.tables.auc_table import print_auc
-    from mmdyn.tables.cascades import Cascades
-    from mmdyn.tables.cascades_table import print_cascades
-    from mmdyn.tables.correction_table import print_corrections
-    from mmdyn.tables.error_kinds_table import print_errors
-    from mmdyn.tables.repeats_table import print_repeats
+    from mmdyn.tables import Cascades, print_auc, print_cascades, print_corrections, print_errors, print_repeats
 
     if isinstance(summary.cascades, Cascades):
         print_cascades(summary.cascades)

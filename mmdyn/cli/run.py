@@ -15,7 +15,7 @@ from mmdyn.cli._shared import finish
 def command(config: str, overrides: tuple[str, ...]) -> None:
     """Carry out a config file, or a shipped one by its name, with KEY=VALUE changes on top."""
     from mmdyn.configs import find_config
-    from mmdyn.run.config import read_config, run_config
+    from mmdyn.run import read_config, run_config
 
     wanted = read_config(find_config(Path(config)), overrides)
     finish(run_config(wanted), wanted.by)

@@ -10,7 +10,7 @@ import click
 from mmdyn.cli._shared import OutPath, print_json
 
 if TYPE_CHECKING:
-    from mmdyn.run.run_listing import RunSummary, Scored
+    from mmdyn.run import RunSummary, Scored
 
 
 @click.group("runs")
@@ -28,7 +28,7 @@ def ls(folders: tuple[Path, ...], as_json: bool) -> None:
     FOLDER is a run or a folder with runs in it. [default: the current one]
     Exit status: 1 where a run cannot be read; it is listed with what is wrong.
     """
-    from mmdyn.run.run_listing import look
+    from mmdyn.run import look
 
     runs = {run.folder: run for folder in folders or (Path(),) for run in look(folder)}
     found = sorted(runs.values(), key=lambda run: run.changed, reverse=True)
@@ -51,14 +51,14 @@ def export(run: str, out: Path, samples: bool) -> None:
 
     What is a list, such as extracted or logprobs, is JSON text in its cell.
     """
-    from mmdyn.run.export import export as write
+    from mmdyn.run import export as write
 
     count = write(run, out, samples=samples)
     click.echo(f"wrote {count} records to {out}", err=True)
 
 
 def _print(found: list[RunSummary]) -> None:
-    from mmdyn.tables.table import clean, open_console
+    from mmdyn.tables import clean, open_console
 
     console = open_console()
     for run in found:

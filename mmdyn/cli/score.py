@@ -12,7 +12,7 @@ from mmdyn.cli._shared import OutPath, concurrency_option, finish, list_failures
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.run.score import Change, Rescored
+    from mmdyn.run import Change, Rescored
 
 SHOWN = 20
 
@@ -79,7 +79,7 @@ def command(
 def _score_predictions(
     predictions: tuple[Path, ...], sets: tuple[str, ...], model: str, policy: str, out: Path | None
 ) -> None:
-    from mmdyn.run.predictions import score_predictions
+    from mmdyn.run import score_predictions
 
     out = out or predictions[0].with_name(f"{predictions[0].stem}-run")
     run, tallies = score_predictions([*zip(predictions, sets, strict=True)], out, model=model, policy=policy)
@@ -100,9 +100,8 @@ def _score_again(
     **asking: Any,
 ) -> None:
     from mmdyn.plugins import resolve
-    from mmdyn.run.judges import Judging
-    from mmdyn.run.score import rescore
-    from mmdyn.work.run_folder import RunFolder
+    from mmdyn.run import Judging, rescore
+    from mmdyn.work import RunFolder
 
     before = RunFolder(run).config
     judging = Judging(judges, judge_mode, votes, rubric, judge_pictures, else_rules)
@@ -143,8 +142,7 @@ def _spelt(change: Change) -> str:
 
 def _tell_judged(run: str, done: Rescored) -> None:
     """What the judges were asked; exit status 1 where answers have no verdict."""
-    from mmdyn.tables.cascades import Cascades
-    from mmdyn.tables.summary import report
+    from mmdyn.tables import Cascades, report
 
     counts = done.counts
     cached = f" and {counts.cached} replies out of the cache" if counts.cached else ""

@@ -16,7 +16,7 @@ from mmdyn.data.take import check_fields, parents, stratum_of
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, stream
 from mmdyn.sample import Sample
-from mmdyn.text.fold import fold
+from mmdyn.text import fold
 
 POINTS = "knowledge_points"
 

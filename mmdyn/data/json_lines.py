@@ -12,7 +12,7 @@ import msgspec
 from mmdyn.errors import InputError
 from mmdyn.keys import Json
 
-Row = dict[str, Json]
+JsonRow = dict[str, Json]
 
 
 class LabelledFile:
@@ -32,7 +32,7 @@ class LabelledFile:
         return self._hash.hexdigest()
 
 
-def read_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, Row]]:
+def read_json_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, JsonRow]]:
     """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises InputError."""
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(BOM_UTF8) if number == 1 else line

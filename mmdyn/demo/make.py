@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mmdyn.data.rows import KnowledgePoint
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.demo.drawings import draw
 from mmdyn.sample import Sample
 

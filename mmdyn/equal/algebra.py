@@ -14,8 +14,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 
 from mmdyn.errors import MmdynError
-from mmdyn.text.latex import SYMBOLS
-from mmdyn.text.maths import outside
+from mmdyn.text import SYMBOLS, outside
 
 SECONDS = 1.0
 """How much processor time a pair may take; what is not shown to be equal by then is not equal."""

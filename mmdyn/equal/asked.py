@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text.latex import plain
-from mmdyn.text.normalise import one_spelling
-from mmdyn.text.quantities import unit_at
+from mmdyn.text import one_spelling, plain, unit_at
 
 _LONGEST = 4_000
 _BLANK = re.compile(r"(?:_{2,}|\(\s*\))\s*")

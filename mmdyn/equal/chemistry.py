@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text.maths import spelled
+from mmdyn.text import spelled
 
 _LONGEST = 200
 _ELEMENT = (

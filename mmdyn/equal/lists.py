@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mmdyn.sample import Match
-from mmdyn.text.maths import SET_CLOSE, SET_OPEN, closing, outside
+from mmdyn.text import SET_CLOSE, SET_OPEN, closing, outside
 
 Same = Callable[[str, str, Match], bool]
 

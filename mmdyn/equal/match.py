@@ -13,9 +13,7 @@ from mmdyn.equal.numbers import PLAIN, read_quantity, read_value, same_number
 from mmdyn.equal.regions import read_region, same_region
 from mmdyn.equal.relations import ascending, same_relation
 from mmdyn.sample import Match
-from mmdyn.text.dates import read_date
-from mmdyn.text.fold import fold
-from mmdyn.text.maths import SET_OPEN, outside, spelled
+from mmdyn.text import SET_OPEN, fold, outside, read_date, spelled
 
 LONGEST = 2_000
 """Answers longer than this many characters are compared as they are, not read as formulas or numbers."""

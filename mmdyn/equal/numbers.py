@@ -7,11 +7,7 @@ from fractions import Fraction
 
 from mmdyn.equal.formula import constant, read_formula
 from mmdyn.sample import Match
-from mmdyn.text.dimensions import measure, ratio
-from mmdyn.text.latex import plain
-from mmdyn.text.normalise import one_spelling
-from mmdyn.text.numbers import Number, in_unit, read_number
-from mmdyn.text.units import unit
+from mmdyn.text import Number, in_unit, measure, one_spelling, plain, ratio, read_number, unit
 
 PLAIN = Match()
 """How answers are compared where a sample says nothing: in order, by gold's precision, without a unit of its own."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mmdyn.equal.formula import Number, close, constant, context, read_formula
 from mmdyn.equal.lists import AND, OR, bracketed, parts_of
-from mmdyn.text.maths import outside
+from mmdyn.text import outside
 
 RELATION, TURNED = re.compile(r"([=<>≤≥≠])"), {"=": "=", "≠": "≠", "<": ">", ">": "<", "≤": "≥", "≥": "≤"}
 _DEEPEST = 4

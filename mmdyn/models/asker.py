@@ -18,7 +18,7 @@ from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.models.pace import Pace
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
-from mmdyn.work.store import COMMIT_SECONDS, Store
+from mmdyn.work import COMMIT_SECONDS, Store
 
 LONGEST_BACKOFF = 60.0
 DRAIN_SECONDS = 10.0

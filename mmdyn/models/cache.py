@@ -9,10 +9,9 @@ import msgspec
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Reply
-from mmdyn.work.store import Store
-from mmdyn.work.user_cache import user_cache
+from mmdyn.work import Store, user_cache
 
-KIND = "reply:1"
+CACHED_REPLY = "reply:1"
 """The store's kind for replies; the number goes up where an older program could not read them."""
 
 
@@ -28,7 +27,7 @@ def open_cache() -> Store:
 
 def recall(cache: Store, key: str) -> Reply | None:
     """The reply that was kept under a request key. Raises UserError where it cannot be read."""
-    value = cache.get(KIND, key)
+    value = cache.get(CACHED_REPLY, key)
     try:
         return msgspec.json.decode(value, type=Reply) if value is not None else None
     except msgspec.DecodeError as error:
@@ -37,4 +36,4 @@ def recall(cache: Store, key: str) -> Reply | None:
 
 def keep(cache: Store, key: str, reply: Reply) -> None:
     """Keep a reply; the first one kept under a key stays."""
-    cache.put(KIND, key, canonical(reply))
+    cache.put(CACHED_REPLY, key, canonical(reply))

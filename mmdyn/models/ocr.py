@@ -16,7 +16,7 @@ from PIL import Image
 
 from mmdyn.errors import MissingExtra
 from mmdyn.keys import Json
-from mmdyn.work.interrupts import interrupts_deferred
+from mmdyn.work import interrupts_deferred
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels; right and bottom are the first ones outside."""
 
-PACKAGES = ("rapidocr", "onnxruntime")
+OCR_PACKAGES = ("rapidocr", "onnxruntime")
 _SMALL_SIDE, _MOST_ZOOM = 736, 1.5
 _MOST_PIXELS = 6_000_000
 _TILE, _OVERLAP, _GRID = 1536, 128, 32
@@ -51,10 +51,10 @@ class Ocr:
     """
 
     def __init__(self) -> None:
-        for package in PACKAGES:
+        for package in OCR_PACKAGES:
             if not find_spec(package):
                 raise MissingExtra(package, "ocr")
-        self.identity: Json = {package: version(package) for package in PACKAGES}
+        self.identity: Json = {package: version(package) for package in OCR_PACKAGES}
         with interrupts_deferred():
             self._finder, self._speller = _engine(use_rec=False), _engine(use_det=False)
         self._read = dict[bytes, tuple[Word, ...]]()
@@ -106,7 +106,7 @@ class Ocr:
 
 def open_ocr() -> Ocr | None:
     """A reader; None where the `ocr` extra is not installed."""
-    return Ocr() if all(find_spec(package) for package in PACKAGES) else None
+    return Ocr() if all(find_spec(package) for package in OCR_PACKAGES) else None
 
 
 def _engine(**use: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json
 from mmdyn.models.message import Message, TextPart
-from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.prompts import asking_digest, filled
 from mmdyn.record import Reply
 
 TRIES = 3

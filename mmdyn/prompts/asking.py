@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from mmdyn.keys import digest
-from mmdyn.prompts import LANGUAGES
+from mmdyn.prompts.templates import LANGUAGES
 
 _PLACE = re.compile(r"\{(\w+)\}")
 

@@ -1,1 +1,5 @@
-"""Plan the conditions, ask, score and record."""
+"""Runs: planned, asked, scored, judged, compared, listed, exported."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

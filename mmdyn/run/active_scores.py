@@ -8,10 +8,20 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from mmdyn.run.judges import entries_of
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.tables.waiting import Waiting, find_waiting
-from mmdyn.work.run_folder import FAILURE, RECORD, RunConfig, RunFolder, Scoring, SetEntry, score_kind, scored_records
-from mmdyn.work.store import Reader, Store
+from mmdyn.scoring import Cascade
+from mmdyn.tables import Waiting, find_waiting
+from mmdyn.work import (
+    FAILURE,
+    RECORD,
+    Reader,
+    RunConfig,
+    RunFolder,
+    Scoring,
+    SetEntry,
+    Store,
+    score_kind,
+    scored_records,
+)
 
 ELSE_RULES = "+else-rules"
 """The end of a scorer's name by which the rules' score counts where no verdict could be had."""

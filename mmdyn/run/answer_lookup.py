@@ -5,19 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Literal
 
-from mmdyn.data.set_folder import SampleSet
-from mmdyn.models.asker import request_key
-from mmdyn.models.cache import KIND, cache_folder
-from mmdyn.models.message import Message
-from mmdyn.models.model import Model
+from mmdyn.data import SampleSet
+from mmdyn.models import CACHED_REPLY, Message, Model, cache_folder, request_key
 from mmdyn.record import Reply
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.plan import Ask
 from mmdyn.run.prompt_flow import expands
 from mmdyn.run.runner import record_key
 from mmdyn.sample import from_json
-from mmdyn.work.run_folder import EXPANSION, RECORD, Expansion
-from mmdyn.work.store import Reader
+from mmdyn.work import EXPANSION, RECORD, Expansion, Reader
 
 Found = Literal["", "there", "cached"]
 """Where an answer is: nowhere yet, in the run, or in the response cache."""
@@ -60,4 +56,4 @@ class AnswerLookup:
         return "cached" if self._recall(model, request) is not None else ""
 
     def _recall(self, model: Model, request: str) -> bytes | None:
-        return self._cache.get(KIND, request) if self._cache is not None and model.cached else None
+        return self._cache.get(CACHED_REPLY, request) if self._cache is not None and model.cached else None

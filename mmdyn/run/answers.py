@@ -12,8 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.load import is_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.run.predictions import as_exported
@@ -21,8 +20,7 @@ from mmdyn.run.recorded import stored_sample
 from mmdyn.run.samples import check_digest, digest_of
 from mmdyn.run.sets import entry_of
 from mmdyn.sample import Sample
-from mmdyn.work.run_folder import RECORD, SAMPLE, RunFolder, SetEntry, answers_kind
-from mmdyn.work.store import Reader, Store
+from mmdyn.work import RECORD, SAMPLE, Reader, RunFolder, SetEntry, Store, answers_kind
 
 SHOWN = ("question", "task_type", "language", "options", "options_in_image", "images", "knowledge_points", "hints")
 """What of a sample a model may be shown: where it differs, something else was asked."""

@@ -8,23 +8,18 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.load import is_set
-from mmdyn.data.new_file import new_file
+from mmdyn.data import is_set, new_file
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import open_budget
+from mmdyn.models import Asker, open_budget
 from mmdyn.record import Record, Usage
 from mmdyn.run.pairing import LeftOut, Pair, Side, find_pairs, find_sides
 from mmdyn.run.recorded import Recorded
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.sample import from_json
-from mmdyn.scoring.pairwise import PairJudge
-from mmdyn.scoring.poll import total
-from mmdyn.tables.win_rates import Compared, Preference, WinRate, win_rate, win_rates
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import COMPARISON, RUN, RunFolder
-from mmdyn.work.store import Store
+from mmdyn.scoring import PairJudge, total
+from mmdyn.tables import Compared, Preference, WinRate, win_rate, win_rates
+from mmdyn.work import COMPARISON, RUN, ProgressBar, RunFolder, Store
 
 PAIRS = "pairs.jsonl"
 PAIR = "pair"

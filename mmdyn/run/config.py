@@ -11,13 +11,12 @@ import yaml
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.data.convert import convert
+from mmdyn.data import convert
 from mmdyn.errors import InputError, UserError
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.sample import from_dict
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import Ranks, RunFolder
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,17 +9,16 @@ from operator import itemgetter
 
 import msgspec
 
-from kprag.context import BuiltContext, Knowledge
+from kprag import BuiltContext, Knowledge
 from mmdyn.context import DISTRACTOR, NONE, Context
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Condition
 from mmdyn.run.knowledge_config import KnowledgeConfig, Section, found_key
 from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
-from mmdyn.work.run_folder import FOUND
-from mmdyn.work.store import Store
+from mmdyn.work import FOUND, Store
 
 
 class ContextProvider:

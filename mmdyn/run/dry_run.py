@@ -12,16 +12,23 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.images import open_image
-from mmdyn.data.load import is_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models.budget import Budget, open_budget
-from mmdyn.models.message import ImagePart, Message, TextPart, choices, identity
-from mmdyn.models.model import Model, Spec, open_model
-from mmdyn.models.prices import Price
-from mmdyn.models.structured_retry import TRIES
+from mmdyn.models import (
+    TRIES,
+    Budget,
+    ImagePart,
+    Message,
+    Model,
+    Price,
+    Spec,
+    TextPart,
+    choices,
+    identity,
+    open_budget,
+    open_model,
+)
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
@@ -36,11 +43,9 @@ from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
 from mmdyn.run.prompt_flow import expands, opening
 from mmdyn.run.sets import Given, open_sets, several, variants_folder
-from mmdyn.scoring.judge import AUTO, AUTOMATIC
-from mmdyn.scoring.rubrics._rubric import Rubric
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.text.tokens import BYTES_A_TOKEN, text_tokens
-from mmdyn.work.store import Store
+from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
+from mmdyn.text import BYTES_A_TOKEN, text_tokens
+from mmdyn.work import Store
 
 PIXELS_A_TOKEN = 28 * 28
 """Patches of most vision encoders after merging."""

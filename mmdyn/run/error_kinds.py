@@ -10,15 +10,12 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import open_budget
+from mmdyn.models import Asker, open_budget
 from mmdyn.run.recorded import Recorded, check_asked
 from mmdyn.run.verdicts import judge_all, with_asker
-from mmdyn.scoring.error_judge import ErrorJudge
-from mmdyn.tables.error_kinds import Design, ErrorRow, Wrong, draw, find_errors, keep_design, label_kind, survey
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Store
+from mmdyn.scoring import ErrorJudge
+from mmdyn.tables import Design, ErrorRow, Wrong, draw, find_errors, keep_design, label_kind, survey
+from mmdyn.work import ProgressBar, RunFolder, Store
 
 PER = 20
 """Answers of a stratum that are labelled at most."""

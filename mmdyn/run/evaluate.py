@@ -14,14 +14,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from mmdyn.context import NONE, Context
-from mmdyn.data.load import is_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models.budget import Budget, open_budget
-from mmdyn.models.device import installed
-from mmdyn.models.message import NO_WEIGHING
-from mmdyn.models.model import Model, open_model
+from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_budget, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
@@ -34,10 +30,9 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
 from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store, several
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.run_folder import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
-from perturb.chains import parse_chains
-from perturb.pipeline import perturb
+from mmdyn.scoring import Scorer
+from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
+from perturb import parse_chains, perturb
 
 OWN_POINTS = KnowledgeConfig()
 """Each set's own knowledge points, as they come."""

@@ -10,16 +10,15 @@ from pathlib import Path
 
 import msgspec
 
-from mmdyn.data.new_file import new_file
+from mmdyn.data import new_file
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record
 from mmdyn.run.judged_cells import Row, as_json, judged_cells, judged_columns
 from mmdyn.run.recorded import sample_of
 from mmdyn.sample import from_json
-from mmdyn.tables.tabular import safe_cell
-from mmdyn.work.run_folder import EXPANSION, Expansion, RunFolder
-from mmdyn.work.store import Reader
+from mmdyn.tables import safe_cell
+from mmdyn.work import EXPANSION, Expansion, Reader, RunFolder
 
 COLUMNS: dict[str, type] = {
     **dict.fromkeys(

@@ -10,16 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import Stopped
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Record, Reply, Score
 from mmdyn.run.recorded import record_of_key, sample_of
 from mmdyn.run.shutdown import all_of, saved_meanwhile
 from mmdyn.sample import CHOICE_TYPES, Sample
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.work.run_folder import judged_kind, score_kind, unjudged_kind
-from mmdyn.work.store import Store
+from mmdyn.scoring import Cascade
+from mmdyn.work import Store, judged_kind, score_kind, unjudged_kind
 
 QUICK = (*CHOICE_TYPES, "true_false")
 """Task types whose answers the rules read and compare in microseconds; others may wait for symbolic maths for a second."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kprag.context import knowledge_block
-from mmdyn.data.formats.tsv import Tsv
-from mmdyn.data.set_folder import SampleSet
+from kprag import knowledge_block
+from mmdyn.data import SampleSet, Tsv
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 

@@ -8,8 +8,7 @@ import msgspec
 
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Score
-from mmdyn.work.run_folder import RunConfig, judged_kind, score_kind
-from mmdyn.work.store import Reader
+from mmdyn.work import Reader, RunConfig, judged_kind, score_kind
 
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Cell]

@@ -9,14 +9,10 @@ from functools import partial
 from msgspec import Struct
 
 from mmdyn.errors import UserError
-from mmdyn.models.budget import Budget
-from mmdyn.models.cache import open_cache
-from mmdyn.models.structured_retry import nonces
+from mmdyn.models import Budget, nonces, open_cache
 from mmdyn.plugins import resolve
-from mmdyn.scoring.cascade import Cascade, check_mode
-from mmdyn.scoring.judge import AUTO, open_judge
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.run_folder import JudgeEntry
+from mmdyn.scoring import AUTO, Cascade, Scorer, check_mode, open_judge
+from mmdyn.work import JudgeEntry
 
 
 class Judging(Struct, frozen=True):

@@ -10,22 +10,29 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kprag.index import Index, Retriever, is_index, open_base, read_base, read_retrievers
-from kprag.layout import Layout
-from kprag.retrieval.query import QueryWriter, read_joined
-from kprag.retrieval.rerank import Reranker
-from kprag.retrieval.rerankers import open_reranker, reranker_identity
-from kprag.retrieve import look_up
-from kprag.taxonomy import Taxonomy
+from kprag import (
+    Index,
+    Layout,
+    QueryWriter,
+    Reranker,
+    Retriever,
+    Taxonomy,
+    is_index,
+    look_up,
+    open_base,
+    open_reranker,
+    read_base,
+    read_joined,
+    read_retrievers,
+    reranker_identity,
+)
 from mmdyn.context import NONE, Context
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition
 from mmdyn.sample import Sample
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import FOUND
-from mmdyn.work.store import Store
+from mmdyn.work import FOUND, ProgressBar, Store
 
 
 class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):

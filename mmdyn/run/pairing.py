@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import digest
-from mmdyn.tables.breakdown import Breakdown
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.tables import Breakdown
+from mmdyn.work import RunFolder
 
 
 class Side(Struct, frozen=True, forbid_unknown_fields=True):

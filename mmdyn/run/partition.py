@@ -18,7 +18,7 @@ from mmdyn.keys import stream
 from mmdyn.record import Condition
 from mmdyn.run.plan import Ask
 from mmdyn.sample import TaskType
-from mmdyn.text.tokens import text_tokens
+from mmdyn.text import text_tokens
 
 Strategy = Literal["size", "count", "cost"]
 STRATEGIES: tuple[Strategy, ...] = ("size", "count", "cost")

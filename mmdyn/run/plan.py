@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from kprag.context import BuiltContext
+from kprag import BuiltContext
 from mmdyn.context import ALL, NONE, Context
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
 from mmdyn.run.context_providers import ContextProvider

@@ -12,11 +12,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.formats._cells import LETTERS
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import LETTERS, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest, sha256
-from mmdyn.models.backends._vlmeval_worker import FAILURES
+from mmdyn.models import VLMEVAL_FAILURES
 from mmdyn.prompts import templates_digest
 from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
@@ -25,19 +24,8 @@ from mmdyn.run.prompt_flow import Answered
 from mmdyn.run.runner import record_key, record_of
 from mmdyn.run.sets import Given, entry_of, open_sets, run_store
 from mmdyn.sample import Option, Sample
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.run_folder import (
-    FAILURE,
-    RECORD,
-    RUN,
-    SAMPLE,
-    ModelEntry,
-    RunConfig,
-    RunFolder,
-    score_kind,
-    write_config,
-)
-from mmdyn.work.store import Store
+from mmdyn.scoring import Scorer
+from mmdyn.work import FAILURE, RECORD, RUN, SAMPLE, ModelEntry, RunConfig, RunFolder, Store, score_kind, write_config
 
 STYLE = "vlmevalkit"
 """The style of the records: VLMEvalKit asked with prompts of its own."""
@@ -198,7 +186,7 @@ def _reply(row: Row | None) -> tuple[str, Reply]:
     text = row.prediction.strip()
     if not text:
         return "empty", Reply(error=f"no prediction in row {row.line}")
-    if text.startswith(FAILURES):
+    if text.startswith(VLMEVAL_FAILURES):
         return "failed", Reply(error=f"VLMEvalKit had no answer ({text[:100]})")
     return "answered", Reply(row.prediction, "length" if row.damage == "cut" else "")
 

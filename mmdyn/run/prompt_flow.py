@@ -11,13 +11,11 @@ import msgspec
 
 from mmdyn.context import Context
 from mmdyn.keys import canonical, digest
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import Message
+from mmdyn.models import Asker, Message
 from mmdyn.record import Reply
 from mmdyn.run.plan import Ask
 from mmdyn.run.render import Renderer, to_elaborate
-from mmdyn.work.run_folder import EXPANSION, Expansion
-from mmdyn.work.store import Store
+from mmdyn.work import EXPANSION, Expansion, Store
 
 
 class Answered(msgspec.Struct, frozen=True):

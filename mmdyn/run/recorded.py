@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from mmdyn.data.images import ImageFolder, read_inside
+from mmdyn.data import ImageFolder, read_inside
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record
 from mmdyn.sample import ImageRef, Sample, from_json
-from mmdyn.work.run_folder import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Kept, RunFolder, record_under
-from mmdyn.work.store import Reader
+from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Kept, Reader, RunFolder, record_under
 
 
 def check_asked(run: RunFolder) -> None:

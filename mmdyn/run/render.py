@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from mmdyn.context import HINT, NONE, Context
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.keys import sha256
-from mmdyn.models.message import ChoicesPart, ImagePart, Message, Part, TextPart
+from mmdyn.models import ChoicesPart, ImagePart, Message, Part, TextPart
 from mmdyn.prompts import Template, template
 from mmdyn.record import Condition
 from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, marks

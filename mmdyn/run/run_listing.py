@@ -14,21 +14,22 @@ from msgspec import Struct
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Usage
-from mmdyn.tables.spending import Spending
-from mmdyn.work.run_folder import (
+from mmdyn.tables import Spending
+from mmdyn.work import (
     COMPARISON,
     EXPANSION,
     FAILURE,
     RECORD,
     RUN,
     JudgeEntry,
+    Reader,
     RunFolder,
+    is_held,
     judged_kind,
     score_kind,
     scored_records,
     unjudged_kind,
 )
-from mmdyn.work.store import Reader, is_held
 
 DEPTH = 3
 """How many folders down runs are looked for."""

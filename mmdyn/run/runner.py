@@ -9,21 +9,17 @@ from contextlib import contextmanager
 
 import msgspec
 
-from kprag.leaks import leaks
-from mmdyn.data.set_folder import SampleSet
+from kprag import leaks
+from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, Stopped
 from mmdyn.keys import canonical, digest
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import say_cost
-from mmdyn.models.message import Message
+from mmdyn.models import Asker, Message, say_cost
 from mmdyn.record import ContextInfo, Record, Reply
 from mmdyn.run.grader import Grader, JudgeQueue
 from mmdyn.run.plan import Ask, Skip
 from mmdyn.run.prompt_flow import Answered, PromptFlow
 from mmdyn.run.shutdown import drain, waiting_for
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import FAILURE, RECORD, SAMPLE
-from mmdyn.work.store import Store
+from mmdyn.work import FAILURE, RECORD, SAMPLE, ProgressBar, Store
 
 
 class Runner:

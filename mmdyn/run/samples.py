@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from mmdyn.data.set_folder import MANIFEST, SampleSet, SetDigest
+from mmdyn.data import MANIFEST, SampleSet, SetDigest
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample

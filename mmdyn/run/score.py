@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.errors import Stopped
-from mmdyn.models.budget import Budget, open_budget, say_cost
+from mmdyn.models import Budget, open_budget, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
@@ -22,19 +22,20 @@ from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.recorded import check_asked, pictures_of
 from mmdyn.run.sets import Given, open_sets, several
 from mmdyn.run.shutdown import drain, waiting_for
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.tables.waiting import Waiting
-from mmdyn.work.interrupts import run_to_the_end
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import (
+from mmdyn.scoring import Scorer
+from mmdyn.tables import Waiting
+from mmdyn.work import (
     ANSWERED_NOW,
+    ProgressBar,
+    Reader,
     RunConfig,
     RunFolder,
+    Store,
     record_under,
+    run_to_the_end,
     score_kind,
     scored_records,
 )
-from mmdyn.work.store import Reader, Store
 
 AT_ONCE = 64
 """Records that are scored by rules at a time."""

@@ -9,12 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mmdyn.data.load import is_set, load
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet, is_set, load
 from mmdyn.errors import UserError
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.run_folder import FOUND, RUN, SetEntry
-from mmdyn.work.store import Reader, Store
+from mmdyn.work import FOUND, RUN, Ranks, Reader, SetEntry, Store
 
 Given = SampleSet | str | Path
 """An opened set, a set folder, or a file of any format."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from mmdyn.data.located import LocatedSet
+from mmdyn.data import LocatedSet
 from mmdyn.run.executors._executor import Engine
 from mmdyn.run.partition import Partition, cost
 from mmdyn.run.plan import Ask, Skip, asks_of, plan

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from mmdyn.errors import MmdynError, Stopped
-from mmdyn.models.asker import DRAIN_SECONDS
-from mmdyn.work.store import COMMIT_SECONDS, Store
+from mmdyn.models import DRAIN_SECONDS
+from mmdyn.work import COMMIT_SECONDS, Store
 
 T = TypeVar("T")
 

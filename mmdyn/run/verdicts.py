@@ -8,14 +8,9 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from mmdyn.errors import Stopped
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import Budget, say_cost
-from mmdyn.models.cache import open_cache
-from mmdyn.models.model import open_model
+from mmdyn.models import Asker, Budget, open_cache, open_model, say_cost
 from mmdyn.run.shutdown import drain, saved_meanwhile
-from mmdyn.work.interrupts import run_to_the_end
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.store import Store
+from mmdyn.work import ProgressBar, Store, run_to_the_end
 
 WAITING = 2
 """How many times as many things are under way as requests may be in flight."""

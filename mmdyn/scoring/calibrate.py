@@ -10,7 +10,7 @@ from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.grade_lines import grade
 from mmdyn.scoring.lines import Answered
 from mmdyn.scoring.scorer import declined
-from mmdyn.tables.grading import Grading, measure
+from mmdyn.tables import Grading, measure
 
 
 def graders(cascade: Cascade) -> dict[str, tuple[str, Json]]:

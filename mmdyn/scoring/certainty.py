@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from mmdyn.sample import Sample
 from mmdyn.scoring.extract import Extraction
-from mmdyn.text.numbers import read_number
+from mmdyn.text import read_number
 
 UNSURE = 0.9
 """A reading of less confidence needs a judge, whether it is right or wrong. Confidences are by rule (docs/scoring.md): below it lie

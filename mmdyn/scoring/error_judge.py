@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.keys import Json, digest
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.structured_retry import nonces, prompts_digest
-from mmdyn.prompts.asking import filled
-from mmdyn.prompts.replies import read_coded
+from mmdyn.models import Asker, Message, TextPart, nonces, prompts_digest
+from mmdyn.prompts import filled, read_coded
 from mmdyn.record import Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.poll import poll, total
 from mmdyn.scoring.rubrics._rubric import KIND, Sheet, fill, one_line
-from mmdyn.scoring.rubrics._shown import gold, question
-from mmdyn.scoring.rubrics._shown import pictures as shown_pictures
-from mmdyn.tables.error_kinds import ErrorLabel, Kind
+from mmdyn.scoring.rubrics._shown import gold, pictures as shown_pictures, question
+from mmdyn.tables import ErrorLabel, Kind
 
 
 class _Verdict(Struct, frozen=True):

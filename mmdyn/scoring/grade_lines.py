@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.json_lines import Row
+from mmdyn.data import JsonRow
 from mmdyn.errors import Stopped
-from mmdyn.models.asker import DRAIN_SECONDS
+from mmdyn.models import DRAIN_SECONDS
 from mmdyn.record import Judgement, Score
 from mmdyn.scoring.cascade import Cascade
 from mmdyn.scoring.lines import Answered
@@ -55,7 +55,7 @@ async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64)
         await asyncio.gather(*under_way, return_exceptions=True)
 
 
-def output(graded: Graded, labels: Sequence[str]) -> Row:
+def output(graded: Graded, labels: Sequence[str]) -> JsonRow:
     """The line's own keys with `score` and `needs_judge`, by the rules; where there are judges, with these labels, `judgement` (of the last one that was asked, null
     where none was) and `combined` too; of several judges also `judgements`, by label."""
     row = graded.line.row | {"score": graded.score.value, "needs_judge": graded.score.needs_judge}

@@ -7,21 +7,17 @@ from statistics import fmean, median
 
 from msgspec.structs import replace
 
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import Budget
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import open_model
-from mmdyn.models.structured_retry import nonces
+from mmdyn.models import Asker, Budget, Message, TextPart, nonces, open_model
 from mmdyn.plugins import load, resolve
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.poll import poll
 from mmdyn.scoring.rubrics._rubric import Rubric, Verdict
 from mmdyn.scoring.rubrics._shown import pictures
-from mmdyn.work.store import Store
+from mmdyn.work import Store
 
 AUTO, AUTOMATIC = "auto", ("checklist", "match")
 """The rubric `checklist` for a sample that has one, else `match`."""

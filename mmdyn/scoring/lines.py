@@ -8,13 +8,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.json_lines import Row, read_rows
+from mmdyn.data import JsonRow, read_json_rows
 from mmdyn.errors import InputError
 from mmdyn.keys import Json
 from mmdyn.record import Reply
 from mmdyn.sample import IMAGE_MARK, Option, Sample, from_dict
 from mmdyn.scoring.scorer import Scorer
-from mmdyn.tables.labels import mark_of
+from mmdyn.tables import mark_of
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PARTS = ("question", "task_type", "language", "answer", "checklist", "match")
@@ -38,7 +38,7 @@ class _Line(Struct, frozen=True):
 class Answered(Struct, frozen=True):
     """A line's row, its sample and its reply, and people's mark in [0, 1] where one was looked for and is there."""
 
-    row: Row
+    row: JsonRow
     sample: Sample
     reply: Reply
     human: float | None = None
@@ -50,7 +50,7 @@ def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) ->
     Raises InputError, naming `where` and the line, for one that is no answered question, and for a file without a line.
     """
     number = 0
-    for number, row in read_rows(lines, where):
+    for number, row in read_json_rows(lines, where):
         try:
             line = from_dict(row, _Line)
             sample = _sample(line, f"line {number}", row if keyed else _unkeyed(line, row) | row)
@@ -62,7 +62,7 @@ def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) ->
         raise InputError(where, None, "it is empty: give a JSON object a line")
 
 
-def read_out(line: Answered, scorer: Scorer) -> Row:
+def read_out(line: Answered, scorer: Scorer) -> JsonRow:
     """The line's row with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score` and `needs_judge`.
 
     Raises UserError for a sample that a metric cannot score.
@@ -81,7 +81,7 @@ def read_out(line: Answered, scorer: Scorer) -> Row:
     return line.row | read
 
 
-def _sample(line: _Line, name: str, row: Row) -> Sample:
+def _sample(line: _Line, name: str, row: JsonRow) -> Sample:
     """The row as a sample, so that its options and answer are checked as a set's are. Pictures that it marks are not at hand."""
     options = _labelled(line.options)
     texts = [line.question, *(option["text"] for option in options if "text" in option)]
@@ -101,8 +101,8 @@ def _labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
     ]
 
 
-def _unkeyed(line: _Line, row: Row) -> Row:
+def _unkeyed(line: _Line, row: JsonRow) -> JsonRow:
     """A question and an answer for a row that may lack them. Of the answer only the number of blanks is ever looked at."""
-    any_answer: Row = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]] * line.blanks}
+    any_answer: JsonRow = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]] * line.blanks}
     first: Json = [option["label"] for option in _labelled(line.options)[:1]]
     return {"question": "", "answer": any_answer.get(str(row.get("task_type")), first)}

@@ -9,21 +9,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.keys import Json, digest
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.structured_retry import nonces, prompts_digest
-from mmdyn.prompts.asking import filled
-from mmdyn.prompts.replies import read_coded
+from mmdyn.models import Asker, ImagePart, Message, TextPart, nonces, prompts_digest
+from mmdyn.prompts import filled, read_coded
 from mmdyn.record import Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.poll import Poll, poll, total
 from mmdyn.scoring.rubrics._rubric import KIND, Sheet, fill, one_line
-from mmdyn.scoring.rubrics._shown import gold as golden
-from mmdyn.scoring.rubrics._shown import pictures as shown_pictures
-from mmdyn.scoring.rubrics._shown import question
-from mmdyn.tables.win_rates import Preference, Winner
+from mmdyn.scoring.rubrics._shown import gold as golden, pictures as shown_pictures, question
+from mmdyn.tables import Preference, Winner
 
 
 class _Verdict(Struct, frozen=True):

@@ -10,9 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import Message
-from mmdyn.models.structured_retry import TRIES, ask_until_usable, nonces, text_of
+from mmdyn.models import TRIES, Asker, Message, ask_until_usable, nonces, text_of
 from mmdyn.record import Reply, Usage
 
 T = TypeVar("T")

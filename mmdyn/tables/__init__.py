@@ -1,1 +1,5 @@
-"""What people read."""
+"""What people read: numbers with intervals, as text, JSON and CSV."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

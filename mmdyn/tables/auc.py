@@ -22,8 +22,7 @@ from mmdyn.record import Record
 from mmdyn.sample import Sample, TaskType, from_json
 from mmdyn.tables.results import Key, Table, key_of
 from mmdyn.tables.statistics import Estimate, Floats, Labels, wilson
-from mmdyn.work.run_folder import SAMPLE, RunFolder
-from mmdyn.work.store import Reader
+from mmdyn.work import SAMPLE, Reader, RunFolder
 
 PRIOR = 1.5
 """How many clusters the prior variance, the largest that is possible, counts for. Chosen by simulation: docs/metrics.md."""

@@ -22,8 +22,7 @@ from mmdyn.tables.grading import weighted_kappa
 from mmdyn.tables.results import Failure, Key, Table, key_of
 from mmdyn.tables.spending import Spending
 from mmdyn.tables.statistics import Floats, mean_score
-from mmdyn.work.run_folder import JudgeEntry, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
-from mmdyn.work.store import Reader
+from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
 
 
 class Accuracy(Struct, frozen=True):

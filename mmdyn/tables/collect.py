@@ -16,8 +16,7 @@ from mmdyn.tables.results import NOT_GIVEN, POOLED, Failure, Field, Key, RunStat
 from mmdyn.tables.spending import Spending
 from mmdyn.tables.statistics import Floats, Labels
 from mmdyn.tables.waiting import find_waiting
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import ANSWERED_NOW, RunFolder
+from mmdyn.work import ANSWERED_NOW, ProgressBar, RunFolder
 
 SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 MAX_VALUES = 1000

@@ -19,9 +19,8 @@ from mmdyn.tables.grading import Grading, load_gradings
 from mmdyn.tables.labels import Labels
 from mmdyn.tables.measurement_cache import named
 from mmdyn.tables.results import POOLED, Key, Table, cluster_of, key_of, members
-from mmdyn.tables.statistics import Estimate, Floats, mean_score
-from mmdyn.tables.statistics import Labels as Codes
-from mmdyn.work.run_folder import RunConfig, RunFolder
+from mmdyn.tables.statistics import Estimate, Floats, Labels as Codes, mean_score
+from mmdyn.work import RunConfig, RunFolder
 
 METHODS = ("rogan-gladen", "ppi", "ppi++")
 FEW = "fewer than two marked answers that do not belong together"

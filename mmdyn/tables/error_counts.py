@@ -13,7 +13,7 @@ from mmdyn.tables.breakdown import Breakdown
 from mmdyn.tables.context_columns import ORDER
 from mmdyn.tables.error_kinds import decided
 from mmdyn.tables.results import by_value
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 
 class Counts(Struct, frozen=True):

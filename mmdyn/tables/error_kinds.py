@@ -25,8 +25,7 @@ from mmdyn.tables.context_columns import ORDER
 from mmdyn.tables.results import by_value, cluster_of
 from mmdyn.tables.strata import Strata, independent, share
 from mmdyn.tables.win_rates import Rate
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Reader, Store
+from mmdyn.work import Reader, RunFolder, Store
 
 Kind = Literal["question", "reasoning", "visual", "incomplete", "other"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

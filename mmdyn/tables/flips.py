@@ -14,8 +14,7 @@ from mmdyn.record import Record, Status
 from mmdyn.sample import Answer, Sample, from_json
 from mmdyn.tables.contrasts import Pair, find_pairs, held, pair_up
 from mmdyn.tables.results import Key, Table, key_of, members
-from mmdyn.work.run_folder import SAMPLE, RunFolder
-from mmdyn.work.store import Reader
+from mmdyn.work import SAMPLE, Reader, RunFolder
 
 EVEN = 0.5
 """A parent is right where its mean score is above this, wrong where it is below, and neither at it."""

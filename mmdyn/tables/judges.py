@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.set_folder import Manifest, SampleSet, read_manifest
+from mmdyn.data import Manifest, SampleSet, read_manifest
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 from mmdyn.tables.calibration import Calibration, judge_id, load_calibrations
-from mmdyn.work.run_folder import RunFolder, SetEntry
+from mmdyn.work import RunFolder, SetEntry
 
 UNCALIBRATED = (
     "the judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run "

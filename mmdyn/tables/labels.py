@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data.json_lines import Row, read_rows
+from mmdyn.data import JsonRow, read_json_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record
 from mmdyn.sample import from_dict
@@ -15,7 +15,7 @@ NAMES = ("model", "set", "style", "epoch")
 """What may be said of a record beside its sample and mode, where several have these."""
 
 
-def mark_of(row: Row) -> float:
+def mark_of(row: JsonRow) -> float:
     """A row's `human`, a number in [0, 1]. Raises ValueError."""
     mark = row.get("human")
     if isinstance(mark, bool) or not isinstance(mark, int | float) or not 0 <= mark <= 1:
@@ -57,7 +57,7 @@ class Labels:
         self._by_name = dict[tuple[str, str], list[_Line]]()
         try:
             with Path(file).open("rb") as lines:
-                for number, row in read_rows(lines, str(file)):
+                for number, row in read_json_rows(lines, str(file)):
                     self._add(number, row)
         except OSError as error:
             raise InputError(file, None, f"cannot be read ({error.strerror}): name a JSONL file of marks") from None
@@ -91,7 +91,7 @@ class Labels:
     def _lines(self) -> list[_Line]:
         return [line for lines in (*self._by_key.values(), *self._by_name.values()) for line in lines]
 
-    def _add(self, number: int, row: Row) -> None:
+    def _add(self, number: int, row: JsonRow) -> None:
         try:
             label, mark = from_dict(row, _Label), mark_of(row)
             if not label.key and not (label.sample and label.mode):

@@ -8,10 +8,10 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 from filelock import FileLock
 
-from mmdyn.data.new_file import new_file
+from mmdyn.data import new_file
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest
-from mmdyn.work.user_cache import user_cache
+from mmdyn.work import user_cache
 
 SHOWN_DIGITS = 8
 """Of a digest, for people: enough to tell a few judges and files apart."""

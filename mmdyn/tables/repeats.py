@@ -25,7 +25,7 @@ from mmdyn.record import Record, Score
 from mmdyn.tables.bounds import Bound, Interval, bound_of, interval_of
 from mmdyn.tables.results import Key, Table, key_of
 from mmdyn.tables.statistics import mean_score
-from mmdyn.text.fold import fold
+from mmdyn.text import fold
 
 Over = Literal["epochs", "draws"]
 

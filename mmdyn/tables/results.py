@@ -14,7 +14,7 @@ from mmdyn.record import Record
 from mmdyn.tables.spending import Spending
 from mmdyn.tables.statistics import Floats, Labels
 from mmdyn.tables.waiting import Waiting
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 POOLED = "all"
 """The chain's name of a dynamic condition over all its chains."""

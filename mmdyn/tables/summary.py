@@ -24,8 +24,7 @@ from mmdyn.tables.judges import JudgeRow, find_judges
 from mmdyn.tables.repeats import RepeatsRow, find_repeats
 from mmdyn.tables.results import Failure, Field, Key, RunState, Scores, Table, by_value
 from mmdyn.tables.statistics import mean_score
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import ProgressBar, RunFolder
 
 
 class Mean(Struct, frozen=True):

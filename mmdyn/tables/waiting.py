@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from mmdyn.work.run_folder import RunFolder, Scoring, score_kind, scored_records
-from mmdyn.work.store import Reader
+from mmdyn.work import Reader, RunFolder, Scoring, score_kind, scored_records
 
 BY_JUDGE = "judge:"
 """How the `rule` of a score begins that a judge decided."""

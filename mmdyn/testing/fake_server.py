@@ -19,9 +19,7 @@ from msgspec import Struct
 
 from mmdyn.errors import ModelError, UserError, did_you_mean
 from mmdyn.keys import Json, stream
-from mmdyn.models.backends.baseline import Baseline
-from mmdyn.models.backends.scripted import Scripted
-from mmdyn.models.model import Spec, TransientError
+from mmdyn.models import Baseline, Scripted, Spec, TransientError
 from mmdyn.testing.fake_server_dialects import Asked, ChatCompletions, Dialect, dialect_of
 from mmdyn.testing.fake_server_faults import Fault, misbehave, parse_faults
 from mmdyn.testing.fake_server_verdicts import verdict

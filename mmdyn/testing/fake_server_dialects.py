@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.images import MEDIA_TYPES, SUFFIXES, open_image
+from mmdyn.data import MEDIA_TYPES, SUFFIXES, open_image
 from mmdyn.keys import Json, sha256
-from mmdyn.models.message import Message, TextPart
+from mmdyn.models import Message, TextPart
 
 
 class Asked(Struct, frozen=True):

@@ -1,1 +1,5 @@
-"""Many keyed jobs, resumable: the store, the run folder, progress."""
+"""Keyed, resumable work: the store, the pool, ranks, progress, interrupts, the run folder."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.show import describe, describe_trail
+from mmdyn.data import ImageFolder, describe, describe_trail
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import Sample

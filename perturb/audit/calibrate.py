@@ -10,8 +10,7 @@ import numpy as np
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Verdict
-from mmdyn.tables.calibration import Calibration, share
-from mmdyn.tables.grading import kappa_interval, weighted_kappa
+from mmdyn.tables import Calibration, kappa_interval, share, weighted_kappa
 
 
 def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) -> Calibration:

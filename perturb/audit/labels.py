@@ -10,9 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data.json_lines import Row, read_rows
-from mmdyn.data.load import is_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, from_dict
@@ -59,7 +57,7 @@ def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None =
     Raises InputError, and UserError where a set cannot be read or is not the one that was marked.
     """
     marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)
-    for number, row in read_rows(lines, where):
+    for number, row in read_json_rows(lines, where):
         try:
             keep = _label(row)
             if not _is_mark(row):
@@ -73,7 +71,7 @@ def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None =
         yield from _of_sheet(dynamic, parent, labels, sources or Sources())
 
 
-def _label(row: Row) -> bool:
+def _label(row: JsonRow) -> bool:
     label = row.get("label")
     if isinstance(label, bool):
         return label
@@ -82,11 +80,11 @@ def _label(row: Row) -> bool:
     raise ValueError('"label" must be true (keep) or false (reject)')
 
 
-def _is_mark(row: Row) -> bool:
+def _is_mark(row: JsonRow) -> bool:
     return "a" not in row and all(isinstance(row.get(key), str) for key in ("set", "parent_set", "id"))
 
 
-def _case(row: Row, folder: Path) -> Case:
+def _case(row: JsonRow, folder: Path) -> Case:
     files = row.get("before_image"), row.get("after_image")
     if "a" in row or not all(files):
         return pair_of(row)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from mmdyn.data.json_lines import Row, read_rows
+from mmdyn.data import JsonRow, read_json_rows
 from mmdyn.errors import InputError
 from mmdyn.sample import Verdict
 from perturb.judge._judge import Case, Judge
@@ -17,18 +17,18 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def judge_lines(lines: Iterable[bytes], where: str, judge: Judge, concurrency: int = 1) -> Iterator[Row]:
+def judge_lines(lines: Iterable[bytes], where: str, judge: Judge, concurrency: int = 1) -> Iterator[JsonRow]:
     """Each line with `same`, `confidence`, `reason` and `by`; where no verdict could be had `same` is null and `reason` says why.
 
     Raises InputError, naming `where` and the line, for a line that is no pair.
     """
-    rows = ((row, _case(row, where, number)) for number, row in read_rows(lines, where))
+    rows = ((row, _case(row, where, number)) for number, row in read_json_rows(lines, where))
     for (row, _), verdict in in_order(lambda pair: verdict_of(judge, pair[1]), rows, concurrency if judge.waits else 1):
         same = None if verdict.status == "failed" else verdict.status == "kept"
         yield {**row, "same": same, "confidence": verdict.confidence, "reason": verdict.reason, "by": verdict.by}
 
 
-def pair_of(row: Row) -> Case:
+def pair_of(row: JsonRow) -> Case:
     """The case that a row's `a`, `b` and `answer` make. Raises ValueError where they are not two texts."""
     a, b = row.get("a"), row.get("b")
     if not (isinstance(a, str) and isinstance(b, str)):
@@ -64,7 +64,7 @@ def in_order(function: Callable[[T], U], items: Iterable[T], concurrency: int) -
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _case(row: Row, where: str, number: int) -> Case:
+def _case(row: JsonRow, where: str, number: int) -> Case:
     try:
         return pair_of(row)
     except ValueError as error:

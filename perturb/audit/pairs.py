@@ -7,8 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data.load import is_set
-from mmdyn.data.set_folder import Origin, SampleSet, read_manifest
+from mmdyn.data import Origin, SampleSet, is_set, read_manifest
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample, Variant
 from perturb._embedded import EMBEDDED

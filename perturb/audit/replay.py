@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn import plugins
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import with_images
+from mmdyn.data import ImageFolder, with_images
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant

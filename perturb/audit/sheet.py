@@ -15,9 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from mmdyn.data.images import MEDIA_TYPES, SUFFIXES, ImageFolder, open_image
-from mmdyn.data.set_folder import SampleSet
-from mmdyn.data.show import describe
+from mmdyn.data import MEDIA_TYPES, SUFFIXES, ImageFolder, SampleSet, describe, open_image
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample

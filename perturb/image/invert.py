@@ -9,7 +9,7 @@ import numpy as np
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text.colours import names_a_colour, names_a_shade
+from mmdyn.text import names_a_colour, names_a_shade
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.image._named import refused
 

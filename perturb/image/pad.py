@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from mmdyn.data.images import MAX_PIXELS
+from mmdyn.data import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text.colours import names_a_colour
+from mmdyn.text import names_a_colour
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.image._named import refused
 

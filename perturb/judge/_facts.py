@@ -9,10 +9,22 @@ from functools import lru_cache
 from msgspec import Struct
 
 from mmdyn.sample import IMAGE_MARK
-from mmdyn.text.blanks import BLANK, blanks
-from mmdyn.text.logic import NEGATION, Pole, logic
-from mmdyn.text.quantities import Quantity, asked_units, quantities
-from mmdyn.text.symbols import WORD, formulas, names, quotations, readable, symbols
+from mmdyn.text import (
+    BLANK,
+    NEGATION,
+    WORD,
+    Pole,
+    Quantity,
+    asked_units,
+    blanks,
+    formulas,
+    logic,
+    names,
+    quantities,
+    quotations,
+    readable,
+    symbols,
+)
 
 _OPEN = {
     1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),

@@ -9,11 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
-from mmdyn.text.blanks import blanks
-from mmdyn.text.fold import fold
-from mmdyn.text.form_notes import without_form_notes
-from mmdyn.text.numbers import read_number
-from mmdyn.text.options import split_options
+from mmdyn.text import blanks, fold, read_number, split_options, without_form_notes
 
 Form = Literal["choice", "blank", "claim", "open"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from mmdyn.models.ocr import Box, Ocr, area, common
+from mmdyn.models import Box, Ocr, area, common
 
 if TYPE_CHECKING:
     from perturb._operator import Pixels

@@ -10,9 +10,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.embed import Embedder
-from mmdyn.models.model import Spec, read_options
-from mmdyn.models.ocr import open_ocr
+from mmdyn.models import Embedder, Spec, open_ocr, read_options
 from mmdyn.sample import Language, Verdict
 from perturb._embedded import EMBEDDED
 from perturb.judge import invariants

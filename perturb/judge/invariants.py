@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from mmdyn.data.rows import with_images
+from mmdyn.data import with_images
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.logic import NEGATION, SKIP, Pole, hidden_negations
-from mmdyn.text.quantities import Quantity
+from mmdyn.text import NEGATION, SKIP, Pole, Quantity, hidden_negations
 from perturb.judge._facts import Facts, facts
 from perturb.judge._forms import Asked, answers_differ, asked, options_differ
 from perturb.judge._judge import Doubt, Look

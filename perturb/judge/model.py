@@ -9,12 +9,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from mmdyn.keys import Json, digest, sha256
-from mmdyn.models.message import ImagePart, Message, Part, TextPart
-from mmdyn.models.ocr import open_ocr
-from mmdyn.models.structured_retry import nonces, prompts_digest
-from mmdyn.models.sync_client import SyncModelClient
-from mmdyn.prompts.asking import filled
-from mmdyn.prompts.replies import read_reply
+from mmdyn.models import ImagePart, Message, Part, SyncModelClient, TextPart, nonces, open_ocr, prompts_digest
+from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Language, Sample, Verdict
 from perturb._asking import ask_until_usable
 from perturb.judge import invariants

@@ -22,7 +22,7 @@ def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:
             raise UserError("the embedded judge says the same each time it is asked: leave the votes out")
         return EmbeddedJudge(name.strip())
     refuse_misspelt("judge", name)
-    from mmdyn.models.sync_client import SyncModelClient
+    from mmdyn.models import SyncModelClient
     from perturb.judge.model import ModelJudge
 
     client = SyncModelClient(name, concurrency, varied=votes > 1)

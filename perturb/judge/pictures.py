@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mmdyn.keys import Json
-from mmdyn.models.ocr import Ocr
+from mmdyn.models import Ocr
 from perturb.judge._edges import Edges, find_edges, kept, locate
 from perturb.judge._judge import Doubt, Look
 from perturb.judge._reading import misread

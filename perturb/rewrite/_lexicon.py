@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from mmdyn.sample import Language
-from mmdyn.text.protected import protected
+from mmdyn.text import protected
 
 _REACH = 40
 """How many characters before a word its guard sees."""

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from mmdyn.keys import Json, digest
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.structured_retry import prompts_digest
-from mmdyn.models.sync_client import SyncModelClient
-from mmdyn.prompts.asking import filled
-from mmdyn.prompts.replies import read_reply
+from mmdyn.models import Message, SyncModelClient, TextPart, prompts_digest
+from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Sample
 from perturb._asking import ask_until_usable
 from perturb._operator import NotApplicable

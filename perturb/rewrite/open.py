@@ -15,7 +15,7 @@ def open_rewriter(name: str, concurrency: int) -> Rewriter:
     if name == EmbeddedRewriter.label:
         return EmbeddedRewriter()
     refuse_misspelt("rewriter", name)
-    from mmdyn.models.sync_client import SyncModelClient
+    from mmdyn.models import SyncModelClient
     from perturb.rewrite.model import ModelRewriter
 
     return ModelRewriter(SyncModelClient(name, concurrency, varied=True))

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from mmdyn.errors import UserError
-from mmdyn.models.checkpoint import Checkpoint, Form
-from mmdyn.models.checkpoint import find_checkpoint as find
+from mmdyn.models import Checkpoint, Form, find_checkpoint as find
 
 INDEX = "model_index.json"
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.model import Spec, read_options
-from mmdyn.work.batches import Batches, give_memory_back, is_out_of_memory
+from mmdyn.models import Spec, read_options
+from mmdyn.work import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
 from perturb.style._buckets import fit
 from perturb.style._checkpoint import check_kind, find_checkpoint

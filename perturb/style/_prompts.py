@@ -12,7 +12,7 @@ from filelock import FileLock
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.cache import cache_folder
+from mmdyn.models import cache_folder
 
 TOKENS = 128
 """What prompts are padded to. They are shorter; the models' usual 512 would make each step at 1024x1024 a tenth longer."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
-from mmdyn.models.device import Precision, need, torch_device, torch_dtype
+from mmdyn.models import Precision, need, torch_device, torch_dtype
 
 PACKAGES = {"int8": "torchao", "fp8": "torchao", "nf4": "bitsandbytes"}
 

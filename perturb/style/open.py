@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mmdyn.errors import UserError, did_you_mean
-from mmdyn.models.model import Spec
+from mmdyn.models import Spec
 from perturb.style._styler import Styler
 
 BACKENDS = ("embedded", "flux", "klein")

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Match, Sample
-from mmdyn.text.blanks import blanks
-from mmdyn.text.fold import fold
-from mmdyn.text.references import lists_options, refers_to_all, refers_to_option
+from mmdyn.text import blanks, fold, lists_options, refers_to_all, refers_to_option
 from perturb._operator import NotApplicable
 from perturb.answers import answer_of, differ
 from perturb.text._kept import controls, kept, shown

@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from mmdyn.sample import Match, Option, Sample
-from mmdyn.text.numbers import Number
+from mmdyn.text import Number
 from perturb._operator import NotApplicable
 from perturb.answers import quantity
 from perturb.text._stem import need_of_options, with_blank

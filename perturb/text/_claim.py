@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmdyn.sample import Match, Option, Sample
-from mmdyn.text.blanks import blanks
-from mmdyn.text.references import plain_text
+from mmdyn.text import blanks, plain_text
 from perturb.text._wording import changed, claim, filled_claim, right_labels
 
 if TYPE_CHECKING:

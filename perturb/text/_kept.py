@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 
-from mmdyn.text.protected import protected
+from mmdyn.text import protected
 
 _SHOWN = 40
 

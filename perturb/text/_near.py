@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import gcd, isqrt
 
-from mmdyn.text.latex import plain
+from mmdyn.text import plain
 from perturb.answers import Answer, answer_of, differ
 
 _LITERAL = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.\d{1,12})?(?![\d.])")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mmdyn.sample import Match, Option, Sample
-from mmdyn.text.references import is_named_by_label
+from mmdyn.text import is_named_by_label
 from perturb._operator import NotApplicable
 from perturb.answers import answer_of, equal
 from perturb.text._wording import TRUE_FALSE, changed

@@ -10,7 +10,7 @@ import msgspec
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text.references import lists_options, refers_to_option
+from mmdyn.text import lists_options, refers_to_option
 from perturb._operator import Item, NotApplicable, Operator
 from perturb.rewrite._rewriter import SEVERITIES
 from perturb.text._kept import controls, kept, shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mmdyn.sample import Sample
-from mmdyn.text.blanks import blanks
+from mmdyn.text import blanks
 from perturb._operator import NotApplicable
 from perturb.answers import LONGEST, answer_of, differ
 from perturb.text._stem import GAP, asks, wants_reasons, with_blank

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmdyn.text.blanks import BLANK
-from mmdyn.text.references import lists_options, refers_to_option
+from mmdyn.text import BLANK, lists_options, refers_to_option
 
 GAP = "____"
 """How operators write a blank."""

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from mmdyn.sample import Language, Option, Sample
-from mmdyn.text.form_notes import without_form_notes
-from mmdyn.text.references import names_a_label
+from mmdyn.text import names_a_label, without_form_notes
 
 TRUE_FALSE: dict[Language, tuple[str, str]] = {"en": ("True", "False"), "zh": ("正确", "错误")}
 

@@ -9,7 +9,7 @@ import msgspec
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample
-from mmdyn.text.references import (
+from mmdyn.text import (
     is_named_by_label,
     lists_options,
     option_refers_to_option,

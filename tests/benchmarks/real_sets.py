@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import Row
+from mmdyn.data import ImageFolder, Row
 from mmdyn.plugins import load
 from mmdyn.sample import Sample
 

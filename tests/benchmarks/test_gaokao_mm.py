@@ -6,7 +6,7 @@ import pytest
 from real_sets import bad, counts, made, real, texts, without
 
 from making import picture
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import InputError
 from mmdyn.plugins import load
 

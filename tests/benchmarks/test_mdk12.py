@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from making import picture
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import Row
+from mmdyn.data import ImageFolder, Row
 from mmdyn.errors import InputError
 from mmdyn.plugins import load
 

@@ -6,8 +6,7 @@ import pytest
 from real_sets import made, source, texts, without
 
 from making import picture
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint
+from mmdyn.data import ImageFolder, KnowledgePoint
 from mmdyn.errors import InputError
 from mmdyn.plugins import load
 from mmdyn.sample import Sample

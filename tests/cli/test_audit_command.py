@@ -12,10 +12,9 @@ from making_sets import make_set, tree
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.cli import commands
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.sample import Sample, Variant, Verdict
-from perturb.audit.beside import folder_name
-from perturb.pipeline import perturb
+from perturb import folder_name, perturb
 
 
 @pytest.fixture(scope="module")

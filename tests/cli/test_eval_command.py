@@ -16,7 +16,7 @@ import pytest
 from serving import hold, wait_until
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 MMDYN = [sys.executable, "-m", "mmdyn"]
 

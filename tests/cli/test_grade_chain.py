@@ -15,7 +15,7 @@ import pytest
 from scoring.making_judges import marks
 from serving import serve
 
-from mmdyn.scoring.lines import answered_lines
+from mmdyn.scoring import answered_lines
 from mmdyn.scoring.rubrics.match import Match
 
 Line = dict[str, Any]

@@ -15,7 +15,7 @@ from scoring.making_judges import marks, ticks
 from serving import serve
 
 from mmdyn.keys import sha256
-from mmdyn.scoring.lines import answered_lines
+from mmdyn.scoring import answered_lines
 from mmdyn.scoring.rubrics.checklist import Checklist
 from mmdyn.scoring.rubrics.match import Match
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from serving import hold, wait_until
 
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 QUESTION = {"question": "Why does ice float?", "task_type": "open_ended", "answer": "It has the lower density."}
 

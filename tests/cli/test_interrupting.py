@@ -14,8 +14,8 @@ import pytest
 from serving import hold, serve, wait_until
 
 from making import choice, write_set
-from mmdyn.testing.fake_server import FakeServer
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.testing import FakeServer
+from mmdyn.work import RunFolder
 
 MMDYN = [sys.executable, "-m", "mmdyn"]
 GOES_ON = "mmdyn: interrupted; what was done is saved, the same command goes on from here"

@@ -16,7 +16,7 @@ from serving import serve, wait_until
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.keys import sha256
-from perturb.pipeline import perturb
+from perturb import perturb
 
 SAME = {"a": "Which is larger, A or B?", "b": "Which one is bigger, A or B?", "answer": "A", "id": 7}
 CHANGED = {"a": "Find 12 + 5.", "b": "Find 21 + 5."}

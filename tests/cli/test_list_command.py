@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from perturb.chains import parse_chains
+from perturb import parse_chains
 
 
 def listed(*options: str) -> str:

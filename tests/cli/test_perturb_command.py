@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 
 
 def mmdyn(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -14,9 +14,8 @@ from serving import script, serve
 from making import choice, open_ended, write_set
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement
-from mmdyn.run.evaluate import evaluate
-from mmdyn.work.run_folder import RunFolder, judged_kind
-from mmdyn.work.store import Store
+from mmdyn.run import evaluate
+from mmdyn.work import RunFolder, Store, judged_kind
 
 
 def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import InputError
 from mmdyn.plugins import load, names
 

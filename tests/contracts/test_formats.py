@@ -8,7 +8,7 @@ import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn import plugins
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import InputError
 
 OURS = ["jsonl", "parquet", "tsv"]

@@ -13,10 +13,10 @@ from models.making_vlmeval import make_vlmeval
 
 from mmdyn import plugins
 from mmdyn.keys import canonical
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Limits, Model, open_model
+from mmdyn.models import Message, Model, TextPart, open_model
+from mmdyn.models.model import Limits
 from mmdyn.record import Reply
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 SECRET = "sk-contract-0123456789"
 

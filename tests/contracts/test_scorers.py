@@ -8,7 +8,7 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.plugins import load, names
 from mmdyn.record import Reply
 from mmdyn.sample import Sample
-from mmdyn.scoring.scorer import Scorer
+from mmdyn.scoring import Scorer
 
 SCORERS = sorted(name for name in names("scorers") if not name.startswith("metric."))
 ENGLISH = ("{}", "Answer: {}", "**Answer:** {}", "The answer is {}.", "First this, then that.\n\nAnswer: {}", "<think>no, x</think>\n\n{}",

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mmdyn.plugins import load, names
 from mmdyn.scoring.metrics._metric import Metric

@@ -15,9 +15,8 @@ import pyarrow.parquet
 import pytest
 
 from making import picture
-from mmdyn.data.convert import convert
+from mmdyn.data import convert, validate
 from mmdyn.data.rows import MAX_TEXT
-from mmdyn.data.validate import validate
 from mmdyn.errors import InputError
 
 GOOD = {"question": "Which?", "answer": "A", "A": "x", "B": "y"}

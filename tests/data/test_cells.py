@@ -6,7 +6,8 @@ import contextlib
 
 import pytest
 
-from mmdyn.data.formats._cells import read_labels, read_list
+from mmdyn.data import read_list
+from mmdyn.data.formats._cells import read_labels
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.data.cover import Covered, cover
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet, cover
+from mmdyn.data.cover import Covered
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant, Verdict
 

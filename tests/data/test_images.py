@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from making import image_ref, picture
-from mmdyn.data.images import MAX_BYTES, ImageFolder, ImageInfo, from_base64, inspect, read_inside
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import ImageFolder, SampleSet, read_inside
+from mmdyn.data.images import MAX_BYTES, ImageInfo, from_base64, inspect
 from mmdyn.errors import InputError
 
 

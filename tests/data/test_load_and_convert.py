@@ -10,10 +10,8 @@ import pytest
 from filelock import FileLock
 
 from making import choice, image_ref, open_ended, picture, write_set
-from mmdyn.data.convert import convert
-from mmdyn.data.load import format_of, load
-from mmdyn.data.rows import KnowledgePoint
-from mmdyn.data.set_folder import Dropped, Origin, SampleSet, SetWriter
+from mmdyn.data import Dropped, KnowledgePoint, Origin, SampleSet, SetWriter, convert, load
+from mmdyn.data.load import format_of
 from mmdyn.errors import Busy, InputError, PluginError, UserError
 
 PNG = picture()

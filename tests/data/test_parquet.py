@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 
 from making import choice, image_ref, open_ended, picture, write_set
+from mmdyn.data import ImageFolder
 from mmdyn.data.formats.parquet import GROUP_ROWS, Parquet
-from mmdyn.data.images import ImageFolder
 from mmdyn.errors import InputError
 from mmdyn.sample import Option, Sample
 

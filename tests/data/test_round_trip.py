@@ -6,15 +6,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data import ImageFolder, Tsv
 from mmdyn.data.formats._format import Format
 from mmdyn.data.formats.jsonl import Jsonl
 from mmdyn.data.formats.parquet import Parquet
-from mmdyn.data.formats.tsv import Tsv
-from mmdyn.data.images import ImageFolder
 from mmdyn.keys import canonical
 from mmdyn.sample import Match, Option, Sample, Step, Variant, Verdict, from_json
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import blank, choice, image_ref, picture, write_set
-from mmdyn.data.show import describe
+from mmdyn.data import describe
 from mmdyn.sample import Step, Variant, Verdict
 
 PNG = picture()

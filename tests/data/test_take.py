@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, open_ended, picture, write_set
-from mmdyn.data.set_folder import SampleSet
-from mmdyn.data.take import take
+from mmdyn.data import SampleSet, take
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant, Verdict
 

@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data.formats._tsv_rows import TsvRow, read_rows
-from mmdyn.data.formats._tsv_sample import make_sample
-from mmdyn.data.formats.tsv import Tsv
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import Row
+from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, make_sample, read_tsv_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Option, Sample
 
@@ -186,7 +182,7 @@ def test_rows_with_a_builder_of_ones_own(tmp_path: Path) -> None:
     def build(row: TsvRow) -> Sample:
         return make_sample(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
 
-    (row,) = read_rows(path, ImageFolder(tmp_path / "in"), build=build)
+    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build=build)
     assert row.sample and row.sample.images == (image_ref(ONE),)
     assert (row.sample.id, row.sample.task_type) == ("hsph-2", "multi_select")
     assert row.sample.fields == {"discipline": "physics"}

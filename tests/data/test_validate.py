@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import choice, image_ref, multi, open_ended, picture, write_set
-from mmdyn.data.rows import KnowledgePoint, Row
-from mmdyn.data.set_folder import Dropped, SampleSet, SetWriter
-from mmdyn.data.validate import Tally, validate
+from mmdyn.data import Dropped, KnowledgePoint, Row, SampleSet, SetWriter, Tally, validate
 
 PNG, JPG = picture(), picture(text="8", format="JPEG")
 

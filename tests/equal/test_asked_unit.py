@@ -8,7 +8,7 @@ from making import blank
 from mmdyn.equal import asked_unit, same
 from mmdyn.record import Reply
 from mmdyn.sample import Match
-from mmdyn.scoring.scorer import Scorer
+from mmdyn.scoring import Scorer
 
 ASKED = [
     ("Its speed is ____ m/s.", "m/s"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mmdyn.data.rows import KnowledgePoint
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Option, Sample
 

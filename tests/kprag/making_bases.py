@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from kprag import Taxonomy
 from kprag.retrieval.vectors import KeptVectors
 from kprag.retrieval.words import words
-from kprag.taxonomy import Node, Taxonomy
+from kprag.taxonomy import Node
 from mmdyn.keys import digest
 
 

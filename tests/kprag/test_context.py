@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import pytest
 from making_bases import tree
 
-from kprag.context import BuiltContext, Knowledge, knowledge_block
-from kprag.layout import Layout
-from kprag.retrieval.query import questions
-from kprag.taxonomy import Node, Taxonomy
+from kprag import BuiltContext, Knowledge, Layout, Taxonomy, knowledge_block, questions
+from kprag.taxonomy import Node
 from making import choice, open_ended
 from mmdyn.context import Context
 from mmdyn.errors import UserError

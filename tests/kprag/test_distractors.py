@@ -6,9 +6,8 @@ from collections import Counter
 
 from making_bases import tree
 
-from kprag.context import BuiltContext, Knowledge
-from kprag.layout import Layout
-from kprag.taxonomy import Node, Taxonomy
+from kprag import BuiltContext, Knowledge, Layout, Taxonomy
+from kprag.taxonomy import Node
 from making import choice
 from mmdyn.context import Context
 from mmdyn.sample import Language, Step, Variant, Verdict

@@ -10,7 +10,8 @@ import pytest
 from making_bases import SHAPES, WordVectors, kept, tree
 
 import kprag.index as module
-from kprag.index import Hit, Index, best, check_place, open_base, open_index, read_base, read_retrievers
+from kprag import Index, check_place, open_base, read_base, read_retrievers
+from kprag.index import Hit, best, open_index
 from kprag.retrieval.passages import Passage
 from kprag.taxonomy import Node
 from mmdyn.errors import InputError, UserError

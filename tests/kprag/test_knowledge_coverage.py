@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kprag.coverage import coverage
+from kprag import coverage
 from kprag.read_taxonomy import from_routes
 from making import choice
 from mmdyn.sample import Variant, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from kprag.leaks import leaks
+from kprag import leaks
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.sample import Option
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from making_bases import SHAPES, WordVectors, kept, tree
 
-from kprag.index import Index
+from kprag import Index, Reranker, look_up
 from kprag.retrieval.passages import Passage
 from kprag.retrieval.query import examples
-from kprag.retrieval.rerank import Reranker
-from kprag.retrieve import look_up
 from kprag.taxonomy import Node
 from making import choice
 from mmdyn.sample import Sample

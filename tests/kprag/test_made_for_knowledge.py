@@ -10,18 +10,15 @@ import pytest
 from made_for_knowledge import made_for_knowledge, write_made_for_knowledge
 from scipy.stats import binomtest
 
-from kprag.context import Knowledge
-from kprag.layout import Layout
+from kprag import Knowledge, Layout, Taxonomy
 from kprag.read_taxonomy import read_taxonomy
-from kprag.taxonomy import Node, Taxonomy
+from kprag.taxonomy import Node
 from mmdyn.context import NONE, Context
-from mmdyn.models.backends.baseline import Baseline
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec
+from mmdyn.models import Baseline, Message, Spec, TextPart
 from mmdyn.prompts import template
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import evaluate
 from mmdyn.sample import Sample
-from mmdyn.tables.summary import report
+from mmdyn.tables import report
 
 SAMPLES, TEXTS = made_for_knowledge()
 KNOWLEDGE = Knowledge(TEXTS, Taxonomy((Node(name, name, description=TEXTS[name]), "x", 1) for name in TEXTS), Layout())

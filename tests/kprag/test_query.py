@@ -8,11 +8,12 @@ import pytest
 from making_bases import tree
 from msgspec.structs import replace
 
+from kprag import QueryWriter, questions, read_joined
 from kprag.retrieval import query as module
-from kprag.retrieval.query import QueryWriter, example, examples, questions, read_joined, sources
+from kprag.retrieval.query import example, examples, sources
 from kprag.taxonomy import Node
 from making import choice, picture
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import InputError, MissingExtra, UserError
 from mmdyn.sample import Step, Variant, Verdict
 

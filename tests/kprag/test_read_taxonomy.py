@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kprag import Taxonomy
 from kprag.read_taxonomy import from_routes, from_set, read_taxonomy
-from kprag.taxonomy import Taxonomy
 from making import choice
-from mmdyn.data.rows import KnowledgePoint
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.errors import InputError
 from mmdyn.sample import Sample
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from making_bases import SHAPES
-from serving import bare_environment as bare_environment
-from serving import scripted
+from serving import bare_environment as bare_environment, scripted
 
+from kprag import Reranker, open_reranker
 from kprag.retrieval import rerank as module
-from kprag.retrieval.rerank import SHOWN, CrossEncoder, Reranker, shown
+from kprag.retrieval.rerank import SHOWN, CrossEncoder, shown
 from kprag.retrieval.rerank_by_model import ModelReranker
-from kprag.retrieval.rerankers import open_reranker
 from kprag.taxonomy import Node
 from mmdyn.errors import ModelError, UserError
 

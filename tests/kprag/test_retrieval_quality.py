@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from making_bases import SHAPES, kept, tree
 
-from kprag.index import Index
+from kprag import Index, QueryWriter, Reranker, measure, questions, read_numbers
 from kprag.retrieval import quality as module
-from kprag.retrieval.quality import folds, measure, quality, ranks, read_numbers
-from kprag.retrieval.query import Asked, QueryWriter, examples, questions
-from kprag.retrieval.rerank import Reranker
+from kprag.retrieval.quality import folds, quality, ranks
+from kprag.retrieval.query import Asked, examples
 from kprag.taxonomy import Node
 from making import choice
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 

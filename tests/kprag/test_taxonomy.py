@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kprag import Taxonomy
 from kprag.read_taxonomy import read_taxonomy
-from kprag.taxonomy import LEVELS, Node, Placed, Taxonomy
+from kprag.taxonomy import LEVELS, Node, Placed
 from mmdyn.errors import InputError, UserError
 
 

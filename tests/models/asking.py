@@ -8,11 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from mmdyn.keys import sha256
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import open_model
+from mmdyn.models import Asker, ImagePart, Message, TextPart, open_model
 from mmdyn.record import Reply
-from mmdyn.work.store import Store
+from mmdyn.work import Store
 
 CHOICE = 'Which is even?\n\nA. 2\nB. 3\n\nPut its letter on a last line of the form "Answer: X".'
 

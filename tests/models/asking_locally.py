@@ -12,8 +12,7 @@ import numpy as np
 from PIL import Image
 
 from mmdyn.keys import sha256
-from mmdyn.models.message import ChoicesPart, ImagePart, Message, TextPart
-from mmdyn.models.model import open_model
+from mmdyn.models import ChoicesPart, ImagePart, Message, TextPart, open_model
 from mmdyn.record import Reply
 
 Messages = tuple[Message, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 from models.asking import user
 
-from mmdyn.models.model import Model, open_model
+from mmdyn.models import Model, open_model
 
 FILES = {
     "__init__.py": """

@@ -11,13 +11,12 @@ from asking import CHOICE, ask_all, asking, texts, user
 from making import picture
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, canonical, sha256
+from mmdyn.models import ImagePart, Message, Spec, TextPart, TransientError, open_model
 from mmdyn.models.backends._anthropic_reply import read_reply
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends.anthropic import Anthropic
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import Spec, TransientError, open_model
 from mmdyn.record import Reply, Usage
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 SERVER = Server("http://h", "m", "ANTHROPIC_API_KEY", "", ())
 

@@ -13,14 +13,13 @@ from virtual_time import in_virtual_time
 from making import picture
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, canonical, digest
-from mmdyn.models.asker import LONGEST_BACKOFF, Asker
+from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_cache, open_model
+from mmdyn.models.asker import LONGEST_BACKOFF
 from mmdyn.models.backends._http_errors import Server
-from mmdyn.models.cache import open_cache
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import Limits, TransientError, open_model
+from mmdyn.models.model import Limits
 from mmdyn.models.pace import Pace
 from mmdyn.record import Reply, Usage
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 PASSING = ["429=0.4", "429@0.2=0.4", "500=0.4", "503@0.2=0.4", "408=0.4", "drop=0.4", "truncate=0.4", "cut=0.4"]
 PASSING += ["empty=0.4", "blank=0.4", "html=0.4"]

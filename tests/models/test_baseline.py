@@ -11,16 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kprag.context import Knowledge
-from kprag.layout import Layout
+from kprag import Knowledge, Layout
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.context import Context
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
+from mmdyn.models import Baseline, Message, Spec, TextPart, open_model
 from mmdyn.models.backends._prompt import Prompt, read_prompt
-from mmdyn.models.backends.baseline import Baseline
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec, open_model
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
 from mmdyn.sample import Option, Sample

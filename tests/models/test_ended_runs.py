@@ -11,8 +11,7 @@ import pytest
 from serving import serve
 
 from making import choice, write_set
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Reader
+from mmdyn.work import Reader, RunFolder
 
 SAMPLES, CONCURRENCY = 60, 8
 

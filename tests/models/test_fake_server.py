@@ -13,7 +13,7 @@ import pytest
 from making import picture
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 from mmdyn.testing.fake_server_faults import Fault, parse_faults
 
 

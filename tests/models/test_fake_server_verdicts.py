@@ -8,18 +8,15 @@ from urllib.request import Request, urlopen
 
 import pytest
 from msgspec.structs import replace
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.plugins import load
 from mmdyn.record import Reply
-from mmdyn.run.compare import compare
-from mmdyn.run.error_kinds import label_errors
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import compare, evaluate, label_errors
 from mmdyn.sample import Language
 from mmdyn.scoring.error_judge import error_sheet
-from mmdyn.tables.summary import report
+from mmdyn.tables import report
 from mmdyn.testing.fake_server_verdicts import verdict
 
 ASKED = {

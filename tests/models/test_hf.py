@@ -17,11 +17,9 @@ from PIL import Image
 
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import canonical
-from mmdyn.models.asker import Asker
+from mmdyn.models import Asker, ImagePart, Message, RejectedError, Spec, TextPart, open_model
 from mmdyn.models.backends._local_backend import Engine
 from mmdyn.models.backends.hf import HuggingFace
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import RejectedError, Spec, open_model
 from mmdyn.record import Reply
 
 TEXT, VISION = ("llama", "qwen2"), ("llava", "idefics3", "gemma3")

@@ -12,9 +12,8 @@ from asking_locally import Messages, ask_alone, ask_together, user, weighed
 from making_vllm import vllm_installed
 
 from making import choice, write_set
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import open_model
-from mmdyn.run.evaluate import evaluate
+from mmdyn.models import Message, TextPart, open_model
+from mmdyn.run import evaluate
 
 PARTED = "a text that stands for a control token parted in two"
 

@@ -12,8 +12,8 @@ import yaml
 from multidict import CIMultiDict
 
 from mmdyn.errors import ModelError
+from mmdyn.models import RejectedError, TransientError
 from mmdyn.models.backends._http_errors import Server, rate_limit_reset, retry_after
-from mmdyn.models.model import RejectedError, TransientError
 
 NAMES = {name: name for name in ("temperature", "top_p", "max_tokens", "seed")} | {"maxOutputTokens": "max_tokens"}
 SERVER = Server("http://h/v1", "m", "KEY", "the key in $KEY", ("sk-secret",), parameters=NAMES)

@@ -17,8 +17,8 @@ from PIL import Image
 from making import picture
 from mmdyn.errors import InputError
 from mmdyn.keys import sha256
+from mmdyn.models import ImagePart
 from mmdyn.models.backends._http_pictures import Picture, Pictures
-from mmdyn.models.message import ImagePart
 
 
 def part(folder: Path, data: bytes, name: str = "p") -> ImagePart:

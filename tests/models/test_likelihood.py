@@ -10,14 +10,13 @@ import pytest
 from asking_locally import ask_alone, ask_together, speckled, user, weighed
 
 from making import choice, image_ref, picture, true_false
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import ModelError
+from mmdyn.models import ChoicesPart, Message, RejectedError, TextPart, choices, identity, open_model
 from mmdyn.models.backends._local_prompt import continuation_ids
-from mmdyn.models.message import ChoicesPart, Message, TextPart, choices, identity
-from mmdyn.models.model import RejectedError, open_model
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
-from mmdyn.scoring.scorer import Scorer
+from mmdyn.scoring import Scorer
 
 LIKELIHOOD = Condition(style="likelihood")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from making_pictures import Sheet, drawn, exam_pictures
 
-from mmdyn.models.ocr import Ocr, area, common, open_ocr
+from mmdyn.models import Ocr, area, common, open_ocr
 
 
 @pytest.fixture(scope="module")

@@ -17,14 +17,13 @@ from asking import ask_all, asking, texts, user
 from making import picture
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import Json, canonical, sha256
+from mmdyn.models import ImagePart, Message, RejectedError, Spec, TextPart, TransientError, open_model
 from mmdyn.models.backends._http_errors import Server, retry_after
 from mmdyn.models.backends._http_pictures import Pictures
 from mmdyn.models.backends._openai_reply import read_reply
 from mmdyn.models.backends.openai import OpenAI
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import RejectedError, Spec, TransientError, open_model
 from mmdyn.record import Reply, Usage
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 KEY = "sk-very-secret-0123456789"
 SERVER = Server("http://h/v1", "m", "OPENAI_API_KEY", "the key in $OPENAI_API_KEY", (f"Bearer {KEY}", KEY))

@@ -11,13 +11,12 @@ from PIL import Image
 from making import picture
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, canonical, sha256
+from mmdyn.models import Message, Spec, TextPart, open_model
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.backends._openai_reply import read_reply
 from mmdyn.models.backends.openai import OpenAI
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec, open_model
 from mmdyn.record import Reply, Usage
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 SERVER = Server("http://h/v1", "m", "KEY", "", ())
 

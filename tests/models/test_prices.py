@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mmdyn.errors import InputError
-from mmdyn.models.model import open_model
-from mmdyn.models.prices import Price, read_prices
+from mmdyn.models import Price, open_model
+from mmdyn.models.prices import read_prices
 from mmdyn.record import Usage
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from making import blank, choice, multi, open_ended, true_false
+from mmdyn.models import Baseline, Message, Spec, TextPart
 from mmdyn.models.backends._prompt import read_prompt
-from mmdyn.models.backends.baseline import Baseline
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec
 from mmdyn.prompts import LANGUAGES, template
 from mmdyn.sample import Sample
 

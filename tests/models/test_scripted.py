@@ -8,7 +8,7 @@ import pytest
 from asking import user
 
 from mmdyn.errors import InputError, ModelError
-from mmdyn.models.model import TransientError, open_model
+from mmdyn.models import TransientError, open_model
 
 
 async def test_the_first_line_that_fits_counts(tmp_path: Path):

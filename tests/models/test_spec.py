@@ -8,7 +8,7 @@ import pytest
 from msgspec import Meta, Struct
 
 from mmdyn.errors import PluginError, UserError
-from mmdyn.models.model import Spec, open_model, read_options
+from mmdyn.models import Spec, open_model, read_options
 
 
 class Options(Struct, frozen=True):

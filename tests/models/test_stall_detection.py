@@ -12,12 +12,11 @@ from virtual_time import VirtualLoop, in_virtual_time
 
 from mmdyn.errors import Stopped
 from mmdyn.keys import stream
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import Message
-from mmdyn.models.model import Limits, TransientError
+from mmdyn.models import Asker, Message, TransientError
+from mmdyn.models.model import Limits
 from mmdyn.models.stall_detection import CUT_SECONDS, CUT_TRIES, ENOUGH, LOOK_SECONDS, SHORTEST_SECONDS
 from mmdyn.record import Reply, Usage
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.testing import FakeServer
 
 
 class Slow:

@@ -9,8 +9,7 @@ from asking import user
 
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import digest
-from mmdyn.models.message import Message, identity
-from mmdyn.models.structured_retry import TRIES, ask_until_usable, nonces, prompts_digest, text_of
+from mmdyn.models import TRIES, Message, ask_until_usable, identity, nonces, prompts_digest, text_of
 from mmdyn.record import Reply
 from perturb import _asking
 

@@ -12,7 +12,7 @@ from asking import texts, user
 from serving import serve, wait_until
 
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.sync_client import SyncModelClient
+from mmdyn.models import SyncModelClient
 
 
 def scripted(folder: Path, *lines: str) -> str:

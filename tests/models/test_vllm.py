@@ -12,7 +12,7 @@ from asking_locally import ask_together, speckled, user, weighed
 from making_vllm import vllm_installed
 
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.model import RejectedError, open_model
+from mmdyn.models import RejectedError, open_model
 
 
 @pytest.fixture

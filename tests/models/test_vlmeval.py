@@ -23,10 +23,9 @@ from models.making_vlmeval import make_vlmeval, opened, said
 from making import choice, picture, write_set
 from mmdyn.cli.list import command as list_command
 from mmdyn.errors import InputError, ModelError, UserError
+from mmdyn.models import ImagePart, Message, RejectedError, TextPart, TransientError, open_model
 from mmdyn.models.backends.vlmeval import Vlmeval
-from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import RejectedError, TransientError, open_model
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import evaluate
 
 SECRET = "sk-vlmeval-0123456789"
 

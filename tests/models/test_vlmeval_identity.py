@@ -10,7 +10,7 @@ from models.making_vlmeval import make_vlmeval, opened, said
 
 from making import choice, write_set
 from mmdyn.keys import canonical
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import evaluate
 
 SECRET = "sk-vlmeval-0123456789"
 

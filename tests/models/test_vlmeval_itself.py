@@ -14,11 +14,9 @@ from serving import serve
 
 import mmdyn.models.backends
 from making import choice, image_ref, picture, write_set
-from mmdyn.models.backends.vlmeval import vlmeval_models
-from mmdyn.models.model import TransientError, open_model
-from mmdyn.run.evaluate import evaluate
-from mmdyn.run.score import score
-from mmdyn.testing.fake_server import FakeServer
+from mmdyn.models import TransientError, open_model, vlmeval_models
+from mmdyn.run import evaluate, score
+from mmdyn.testing import FakeServer
 
 PYTHON = os.environ.get("MMDYN_VLMEVAL_PYTHON", "")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from making_sets import make_set, tree
 
 import perturb.pipeline  # imported before the hook counts
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 
 EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree", "sqlite3.connect"}
 OPS = "pad+color,shuffle,convert"

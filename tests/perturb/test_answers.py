@@ -28,7 +28,7 @@ def test_kinds_of_answers(text: str, kind: str) -> None:
 
 
 def test_a_bare_integer_is_read_as_numbers_are() -> None:
-    from mmdyn.text.numbers import read_number
+    from mmdyn.text import read_number
 
     for text in ("0", "-0", "007", "12", "$5$", "$$-12$$", " 4 ", "$ 3 $", "999999999"):
         assert quantity(text) == read_number(text), text

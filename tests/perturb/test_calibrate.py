@@ -11,17 +11,14 @@ import pytest
 from msgspec import to_builtins
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.data.json_lines import LabelledFile
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import LabelledFile, SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import Verdict
-from mmdyn.tables.calibration import Share
+from mmdyn.tables import Share
 from mmdyn.tables.statistics import wilson
-from perturb.audit.calibrate import measure
-from perturb.audit.labels import Mark, Sources, digest_shown, labelled_cases
-from perturb.judge.open import open_judge
-from perturb.pipeline import perturb
+from perturb import Sources, labelled_cases, measure, open_judge, perturb
+from perturb.audit.labels import Mark, digest_shown
 
 KEPT, REJECTED, FAILED = Verdict("kept"), Verdict("rejected"), Verdict("failed")
 

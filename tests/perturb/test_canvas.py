@@ -11,15 +11,15 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from making_items import apply
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from making import choice
 from mmdyn.errors import ModelError, NotNow
 from mmdyn.keys import Json
-from mmdyn.work.batches import CLOSED
+from mmdyn.work import CLOSED
+from perturb import Services
 from perturb._canvas import MOST_PIXELS, Canvas, Job, Operation, parts
 from perturb._operator import Item, Operator, Picture
 from perturb._pixels import to_device, to_host
@@ -27,7 +27,6 @@ from perturb._ragged import change
 from perturb.image.invert import Invert
 from perturb.image.pad import VALUES, Pad
 from perturb.image.salt_pepper import SaltPepper
-from perturb.services import Services
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 REF = "images/0.png"

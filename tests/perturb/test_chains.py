@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mmdyn.errors import PluginError, UserError
-from perturb.chains import parse_chains
+from perturb import parse_chains
 
 
 def test_commas_separate_and_pluses_chain() -> None:

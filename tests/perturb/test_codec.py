@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from making import picture, pixels
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from perturb._operator import Picture
 from perturb.codec import Pictures, decode, encode
 

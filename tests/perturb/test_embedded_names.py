@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from mmdyn.errors import UserError
-from perturb.judge.open import open_judge
+from perturb import open_judge
 from perturb.rewrite.open import open_rewriter
 from perturb.style.open import open_styler
 

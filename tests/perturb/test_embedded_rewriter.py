@@ -6,13 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 from growth import grows_linearly
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from making import open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Sample
-from mmdyn.text.protected import protected
+from mmdyn.text import protected
 from perturb._operator import NotApplicable
 from perturb.rewrite._lexicon import _read, _table, lexicon
 from perturb.rewrite.embedded import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter

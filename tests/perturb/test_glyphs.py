@@ -9,7 +9,7 @@ import pytest
 from making_pictures import INK, Sheet, drawn, exam_pictures, framed, textured
 
 from mmdyn.keys import stream
-from mmdyn.models.ocr import Ocr
+from mmdyn.models import Ocr
 from perturb._glyphs import densest, readable_density, smallest_glyph
 
 

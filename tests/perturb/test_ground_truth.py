@@ -20,7 +20,7 @@ from mmdyn import plugins
 from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.sample import TASK_TYPES, Match, Option, Sample
-from mmdyn.text.references import plain_text
+from mmdyn.text import plain_text
 from perturb._operator import Item, NotApplicable, Operator, Picture
 
 LETTER = re.compile("(?<![A-Za-z])[A-H](?![A-Za-z])")

@@ -20,12 +20,11 @@ from making_sets import make_set, tree
 from serving import hold, serve, wait_until
 
 from making import blank, choice, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from perturb.audit.pairs import pairs, shown_to_judge
-from perturb.pipeline import perturb
-from perturb.services import Services
+from perturb import Services, pairs, perturb
+from perturb.audit.pairs import shown_to_judge
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ import pytest
 from making_sets import make_set, tree
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 
 OPTIONS = ["--ops", "pad+color,style,shuffle,convert,paraphrase", "--draws", "2", "--seed", "1"]
 

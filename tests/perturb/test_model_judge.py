@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from making_items import array
-from serving import bare_environment as bare_environment
-from serving import script, scripted, serve
+from serving import bare_environment as bare_environment, script, scripted, serve
 
 from making import blank, choice, picture
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, sha256
-from mmdyn.models.structured_retry import TRIES
-from mmdyn.models.sync_client import SyncModelClient
+from mmdyn.models import TRIES, SyncModelClient
 from mmdyn.sample import Verdict
+from perturb import open_judge
 from perturb._operator import Picture
 from perturb.codec import decode
 from perturb.judge._judge import Case, Look
 from perturb.judge.model import ModelJudge
-from perturb.judge.open import open_judge
 
 Made = Callable[..., ModelJudge]
 

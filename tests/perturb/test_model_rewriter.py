@@ -11,19 +11,18 @@ from typing import Any
 
 import pytest
 from making_items import apply, item
-from serving import bare_environment as bare_environment
-from serving import script, scripted, serve
+from serving import bare_environment as bare_environment, script, scripted, serve
 
 from making import blank, choice, open_ended
 from mmdyn.errors import ModelError
 from mmdyn.keys import stream
-from mmdyn.models.structured_retry import TRIES
-from mmdyn.models.sync_client import SyncModelClient
+from mmdyn.models import TRIES, SyncModelClient
 from mmdyn.sample import Sample
+from perturb import Services
 from perturb._operator import NotApplicable
 from perturb.rewrite._rewriter import Standalone
 from perturb.rewrite.model import ModelRewriter
-from perturb.services import Services, Tools
+from perturb.services import Tools
 from perturb.text.convert import Convert
 from perturb.text.substitute import Substitute
 

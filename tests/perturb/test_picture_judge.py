@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from making_pictures import Drawing, Sheet, blur, drawn, erase, exam_pictures, framed, textured
 
-from mmdyn.models.ocr import Ocr
+from mmdyn.models import Ocr
 from perturb._operator import Picture
 from perturb.judge._edges import find_edges, locate
 from perturb.judge._judge import Doubt, Look

@@ -14,17 +14,14 @@ from making_sets import PICTURES, REFS, make_set, samples, tree
 
 from making import blank, choice, image_ref, picture, pixels, true_false, write_set
 from mmdyn import plugins
-from mmdyn.data.rows import KnowledgePoint
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.sample import Sample, Verdict
-from mmdyn.work.store import Store
+from mmdyn.work import Store
+from perturb import parse_chains, perturb, summarize
 from perturb._operator import Item, NotApplicable
-from perturb.chains import parse_chains
 from perturb.codec import Pictures, encode
-from perturb.pipeline import perturb
 from perturb.rewrite.embedded import EmbeddedRewriter
-from perturb.summary import summarize
 
 OPS = "pad,color,pad+color,shuffle,convert,pad+shuffle+convert"
 

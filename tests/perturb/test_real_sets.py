@@ -8,11 +8,9 @@ import pytest
 from making_sets import tree
 
 from mmdyn import plugins
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import ImageFolder, SampleSet, SetWriter
 from mmdyn.sample import Sample
-from perturb.pipeline import perturb
-from perturb.summary import summarize
+from perturb import perturb, summarize
 from perturb.text._blank import as_blank
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -14,16 +14,15 @@ import pytest
 from making_sets import make_set
 from msgspec.structs import replace
 
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
+from perturb import Pair, find_parent, pairs, perturb, replay, workbench_for
 from perturb._operator import Picture
-from perturb.audit.pairs import Pair, find_parent, pairs, shown_to_judge, workbench_for
-from perturb.audit.replay import Replayed, levels_apart, redo, replay
+from perturb.audit.pairs import shown_to_judge
+from perturb.audit.replay import Replayed, levels_apart, redo
 from perturb.codec import Pictures, decode, encode
 from perturb.judge._judge import Case
-from perturb.pipeline import perturb
 
 OPS = "pad,color,style,pad+style+color,shuffle,substitute,paraphrase,convert,pad+shuffle+convert"
 

@@ -14,7 +14,7 @@ import pytest
 from making_sets import tree
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 
 HERE = Path(__file__).parent
 

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from benchmarks.real_sets import real
 from growth import grows_linearly
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from mmdyn.text.protected import protected
+from mmdyn.text import protected
 from perturb._operator import NotApplicable
 from perturb.rewrite._atoms import mask
 from perturb.rewrite._frames import read, with_pieces

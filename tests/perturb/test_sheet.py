@@ -16,13 +16,10 @@ from making_sets import make_set
 
 from making import choice, picture, write_set
 from mmdyn.cli import commands
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from perturb.audit.labels import labelled_cases
-from perturb.audit.pairs import find_parent
-from perturb.audit.sheet import write_sheet
-from perturb.pipeline import perturb
+from perturb import find_parent, labelled_cases, perturb, write_sheet
 
 
 @pytest.fixture(autouse=True)

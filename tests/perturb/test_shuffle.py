@@ -7,8 +7,7 @@ from itertools import permutations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from making_items import apply, change, draw, item, refusal
 
 from making import blank, choice, multi, open_ended, true_false

@@ -64,7 +64,7 @@ def test_no_shade_of_grey_is_left_alone() -> None:
 
 def test_every_label_stays_readable_at_full_strength() -> None:
     pytest.importorskip("rapidocr")
-    from mmdyn.models.ocr import Ocr
+    from mmdyn.models import Ocr
 
     ocr = Ocr()
 

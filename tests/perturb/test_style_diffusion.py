@@ -20,9 +20,10 @@ from safetensors.torch import load_file, save_file
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, stream
+from perturb import Services
 from perturb._hashing import keys
 from perturb.image.style import Style
-from perturb.services import Services, Tools
+from perturb.services import Tools
 from perturb.style._buckets import fit
 from perturb.style._painter import NO_PICTURE, Call, Job
 from perturb.style._prompts import TOKENS, prompts, styles

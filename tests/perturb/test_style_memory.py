@@ -11,7 +11,7 @@ import torch
 from making_items import array
 
 from mmdyn.errors import UserError
-from mmdyn.models.model import Spec
+from mmdyn.models import Spec
 from perturb.style._settings import Settings
 from perturb.style.flux import Flux
 

@@ -15,12 +15,11 @@ from making_sets import tree
 
 from making import choice, image_ref, multi, open_ended, picture, pixels, write_set
 from mmdyn import plugins
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import ImageRef, Sample
-from perturb.audit.replay import replay
-from perturb.pipeline import perturb
-from perturb.services import Services, Tools
+from perturb import Services, perturb, replay
+from perturb.services import Tools
 from perturb.style.open import open_styler
 
 OPS = "style,pad+style+color,style+color@mild,color"

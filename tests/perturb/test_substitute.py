@@ -10,7 +10,7 @@ from numpy.random import Generator
 from making import choice, open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from mmdyn.text.protected import protected
+from mmdyn.text import protected
 from perturb._operator import NotApplicable
 from perturb.rewrite.embedded import NO_WORD, EmbeddedRewriter
 from perturb.rewrite.open import open_rewriter

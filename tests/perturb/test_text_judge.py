@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from making import blank, choice
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import canonical
+from perturb import open_judge
 from perturb._operator import Picture
 from perturb.judge._judge import Case, Look
 from perturb.judge._pairs import case_of, language_of
 from perturb.judge.embedded import EmbeddedJudge
 from perturb.judge.invariants import take_apart
-from perturb.judge.open import open_judge
 from perturb.judge.text import check_structure, overlap, swapped, unmatched
 
 PAIRS = Path(__file__).resolve().parents[1] / "judge_pairs"

@@ -16,11 +16,11 @@ from making_sets import tree
 from serving import script, serve
 
 from making import blank, write_set
-from mmdyn.data.set_folder import Dropped, SampleSet, SetWriter
+from mmdyn.data import Dropped, SampleSet, SetWriter
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, sha256
-from mmdyn.testing.fake_server import FakeServer
-from mmdyn.work.ranks import Ranks
+from mmdyn.testing import FakeServer
+from mmdyn.work import Ranks
 
 QUESTIONS = [blank(f"q{number}", question=f"What is the sum of {number} and 3? ____") for number in range(6)]
 

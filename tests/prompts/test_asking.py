@@ -9,8 +9,7 @@ from importlib.resources import files
 import pytest
 
 from mmdyn.keys import digest
-from mmdyn.prompts import LANGUAGES, template, templates_digest
-from mmdyn.prompts.asking import asking_digest, filled
+from mmdyn.prompts import LANGUAGES, asking_digest, filled, template, templates_digest
 
 REWRITE = {
     "substitute": {"mark", "question", "options", "extent"},

@@ -7,7 +7,7 @@ import re
 import pytest
 from msgspec import Struct
 
-from mmdyn.prompts.replies import read_coded, read_reply
+from mmdyn.prompts import read_coded, read_reply
 
 
 class Text(Struct, forbid_unknown_fields=True):

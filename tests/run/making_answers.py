@@ -14,7 +14,7 @@ from making import open_ended
 from mmdyn.record import Record, Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.pairwise import pair_sheet
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 Say = Callable[[str, str, str], int]
 """A sample's id and the replies that come first and second -> 1, 2 or 0; another number is no verdict."""

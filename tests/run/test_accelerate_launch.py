@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 from making_sets import tree
 from running import contents, many_samples
-from serving import bare_environment as bare_environment
-from serving import serve
+from serving import bare_environment as bare_environment, serve
 
-from mmdyn.data.set_folder import SampleSet
-from mmdyn.run.evaluate import evaluate
-from perturb.pipeline import perturb
+from mmdyn.data import SampleSet
+from mmdyn.run import evaluate
+from perturb import perturb
 
 pytest.importorskip("accelerate")
 pytestmark = pytest.mark.usefixtures("bare_environment")

@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 import pytest
 from run.making_answers import answered, judging, question, replied
-from serving import bare_environment as bare_environment
-from serving import hold, serve, wait_until
+from serving import bare_environment as bare_environment, hold, serve, wait_until
 from tables.making_runs import write_run
 
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import InputError, ModelError, Stopped, UserError
 from mmdyn.record import Condition, Reply
-from mmdyn.run.compare import PAIRS, Comparison, compare
+from mmdyn.run import Comparison, compare
+from mmdyn.run.compare import PAIRS
 from mmdyn.run.pairing import LeftOut, Side
 
 pytestmark = pytest.mark.usefixtures("bare_environment")

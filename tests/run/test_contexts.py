@@ -12,26 +12,19 @@ from typing import Any
 import msgspec
 import pytest
 from running import contents
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 
 import mmdyn
-from kprag.layout import Layout
+from kprag import Layout
 from making import choice
-from mmdyn.data.rows import KnowledgePoint
-from mmdyn.data.set_folder import SampleSet, SetWriter
+from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.errors import Stopped, UserError
 from mmdyn.record import ContextInfo
-from mmdyn.run.config import read_config
-from mmdyn.run.dry_run import estimate
-from mmdyn.run.evaluate import evaluate
-from mmdyn.run.export import export
-from mmdyn.run.knowledge_config import KnowledgeConfig
+from mmdyn.run import KnowledgeConfig, estimate, evaluate, export, read_config
 from mmdyn.run.run_listing import summarise_run
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Reader
-from perturb.pipeline import perturb
+from mmdyn.tables import report
+from mmdyn.work import Reader, RunFolder
+from perturb import perturb
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

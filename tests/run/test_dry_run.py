@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from serving import bare_environment as bare_environment
-from serving import serve
+from serving import bare_environment as bare_environment, serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.errors import UserError
-from mmdyn.run.dry_run import VERDICT_TOKENS, estimate, picture_tokens
-from mmdyn.run.evaluate import evaluate
-from mmdyn.text.tokens import text_tokens
+from mmdyn.run import estimate, evaluate
+from mmdyn.run.dry_run import VERDICT_TOKENS, picture_tokens
+from mmdyn.text import text_tokens
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

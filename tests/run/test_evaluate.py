@@ -13,27 +13,21 @@ import pytest
 import mmdyn
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn import configs
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import Busy, InputError, UserError
-from mmdyn.models.asker import Asker
-from mmdyn.models.model import open_model
+from mmdyn.models import Asker, open_model
 from mmdyn.plugins import names
 from mmdyn.record import Record
+from mmdyn.run import evaluate, read_config, run_config, score
 from mmdyn.run.conditions import parse_conditions
-from mmdyn.run.config import read_config, run_config
-from mmdyn.run.evaluate import evaluate
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
 from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
-from mmdyn.run.score import score
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.testing.fake_server import FakeServer
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Store
+from mmdyn.scoring import Cascade, Scorer
+from mmdyn.testing import FakeServer
+from mmdyn.work import ProgressBar, RunFolder, Store
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,10 @@ from making import choice, multi, write_set
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import ContextInfo, Reply, Score, Usage
-from mmdyn.run.evaluate import evaluate
-from mmdyn.run.export import COLUMNS, export
-from mmdyn.run.run_listing import look, summarise_run
-from mmdyn.work.run_folder import Expansion, RunFolder
-from mmdyn.work.store import Store
+from mmdyn.run import evaluate, export, look
+from mmdyn.run.export import COLUMNS
+from mmdyn.run.run_listing import summarise_run
+from mmdyn.work import Expansion, RunFolder, Store
 
 LONG = '=HYPERLINK("http://x")' + " and so on" * 5000 + "\nAnswer: B"
 

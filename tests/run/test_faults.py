@@ -9,14 +9,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from serving import bare_environment as bare_environment
-from serving import serve
+from serving import bare_environment as bare_environment, serve
 
 from making import choice, write_set
 from mmdyn.record import Record
-from mmdyn.run.evaluate import evaluate
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Reader
+from mmdyn.run import evaluate
+from mmdyn.work import Reader, RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

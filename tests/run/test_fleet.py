@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import RejectedError, TransientError, open_model
+from mmdyn.models import Message, RejectedError, TextPart, TransientError, open_model
 from mmdyn.record import Reply
 from mmdyn.run.executors import _fleet
 from mmdyn.run.executors._fleet import LOSSES, Fleet

@@ -12,25 +12,20 @@ from pathlib import Path
 import pytest
 from run.making_answers import question, replied
 from scoring.making_judges import Told
-from serving import bare_environment as bare_environment
-from serving import hold, script, serve, wait_until
+from serving import bare_environment as bare_environment, hold, script, serve, wait_until
 from tables.making_runs import write_run
 
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import Busy, InputError, ModelError, Stopped, UserError
-from mmdyn.models.asker import REFUSALS, Asker
-from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import RejectedError
+from mmdyn.models import Asker, Message, RejectedError, TextPart
+from mmdyn.models.asker import REFUSALS
 from mmdyn.record import Reply
-from mmdyn.run.error_kinds import label_errors
+from mmdyn.run import label_errors
 from mmdyn.run.verdicts import judge_all
 from mmdyn.sample import Sample
 from mmdyn.scoring.error_judge import error_sheet
-from mmdyn.tables.error_kinds import ErrorRow
-from mmdyn.tables.summary import report
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Store
+from mmdyn.tables import ErrorRow, report
+from mmdyn.work import ProgressBar, RunFolder, Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

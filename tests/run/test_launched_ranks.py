@@ -18,13 +18,11 @@ from clock import Clock
 from running import contents, many_samples
 from serving import hold, serve, wait_until
 
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.run.evaluate import evaluate
-from mmdyn.work import ranks
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Reader, Store
+from mmdyn.run import evaluate
+from mmdyn.work import Ranks, Reader, Store, ranks
 
 MODES = ["--mode", "standard,kprag", "--epochs", "2"]
 

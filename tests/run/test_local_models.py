@@ -12,13 +12,12 @@ import making_models
 import pytest
 
 from making import blank, choice, image_ref, multi, picture, true_false, write_set
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.run.dry_run import estimate
-from mmdyn.run.evaluate import evaluate
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.run import estimate, evaluate
+from mmdyn.tables import report
+from mmdyn.work import RunFolder
 
 
 @pytest.fixture(autouse=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from kprag.context import BuiltContext
+from kprag import BuiltContext
 from making import choice, open_ended
 from mmdyn.errors import UserError
 from mmdyn.record import Condition, ContextInfo

@@ -9,17 +9,17 @@ import msgspec
 import pytest
 
 from making import blank, choice, write_set
-from mmdyn.data.set_folder import Origin, SampleSet, SetWriter
+from mmdyn.data import Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition
+from mmdyn.run import KnowledgeConfig
 from mmdyn.run.conditions import parse_conditions
 from mmdyn.run.context_providers import ContextProviders
-from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, check_sets, count, plan
 from mmdyn.run.sets import make_variants, open_sets
 from mmdyn.sample import Sample, Variant, Verdict
-from mmdyn.work.store import Store
-from perturb.pipeline import perturb
+from mmdyn.work import Store
+from perturb import perturb
 
 
 def variant(sample: Sample, chain: str, draw: int = 0) -> Sample:

@@ -16,16 +16,12 @@ from making import blank, choice, multi, write_set
 from mmdyn.cli.data import command as data_command
 from mmdyn.cli.report import command as report_command
 from mmdyn.cli.score import command
-from mmdyn.data.convert import convert
-from mmdyn.data.load import load
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet, convert, load
 from mmdyn.errors import InputError, UserError
-from mmdyn.run.predictions import score_predictions
-from mmdyn.run.score import score
+from mmdyn.run import score, score_predictions
 from mmdyn.sample import Option, Sample
-from mmdyn.work.run_folder import FAILURE, RECORD, RunFolder
-from mmdyn.work.store import Reader, Store
-from perturb.pipeline import perturb
+from mmdyn.work import FAILURE, RECORD, Reader, RunFolder, Store
+from perturb import perturb
 
 openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: pip install 'mmdyn[xlsx]'")
 

@@ -14,12 +14,12 @@ import pytest
 from running import contents, many_samples
 from serving import hold, serve, wait_until
 
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import MissingExtra, UserError
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import evaluate
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors.ray import room_for
-from mmdyn.work.store import Reader
+from mmdyn.work import Reader
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("default")

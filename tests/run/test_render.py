@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.models.message import ImagePart, TextPart
+from mmdyn.models import ImagePart, TextPart
 from mmdyn.prompts import PLACES, Template, template
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer

@@ -10,19 +10,18 @@ import pytest
 from running import many_samples
 
 from making import choice
-from mmdyn.data.located import LocatedSet
-from mmdyn.data.set_folder import SAMPLES, SampleSet
+from mmdyn.data import SAMPLES, LocatedSet, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
+from mmdyn.run import KnowledgeConfig
 from mmdyn.run.conditions import ConditionSpec, parse_conditions
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors._executor import Engine, Job
-from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import Partition, cost
 from mmdyn.run.plan import Ask
 from mmdyn.run.share import Share
-from mmdyn.work.store import Store
-from perturb.pipeline import perturb
+from mmdyn.work import Store
+from perturb import perturb
 
 
 @pytest.fixture

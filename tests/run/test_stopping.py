@@ -7,14 +7,13 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 
 from making import choice, write_set
 from mmdyn.errors import InputError, Stopped, UserError
-from mmdyn.run.evaluate import evaluate
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.run import evaluate
+from mmdyn.tables import report
+from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

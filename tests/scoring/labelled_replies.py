@@ -70,8 +70,8 @@ class LabelledReply:
 
     def credit(self, read: Any) -> float:
         """What a reading earns by the policy mdk12, in [0, 1]."""
+        from mmdyn.scoring import Scorer
         from mmdyn.scoring.extract import Extraction
-        from mmdyn.scoring.scorer import Scorer
 
         if read is None:
             return 0.0

@@ -13,8 +13,7 @@ from making import choice, multi, open_ended, write_set
 from mmdyn.plugins import load
 from mmdyn.record import Judgement, Record, Score
 from mmdyn.sample import Sample
-from mmdyn.work.run_folder import RunFolder, judged_kind, score_kind, unjudged_kind
-from mmdyn.work.store import Reader
+from mmdyn.work import Reader, RunFolder, judged_kind, score_kind, unjudged_kind
 
 ICE, SKY, SEA = (
     open_ended("ice", "It is less dense than water.", question="Why does ice float?"),

@@ -7,13 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from mmdyn.models.asker import Asker
-from mmdyn.models.message import ImagePart, Message
+from mmdyn.models import Asker, ImagePart, Message
 from mmdyn.models.model import Limits
 from mmdyn.record import Reply, Usage
 from mmdyn.scoring.judge import Judge
-from mmdyn.testing.fake_server_verdicts import CODE as CODE
-from mmdyn.testing.fake_server_verdicts import code_of as code_of
+from mmdyn.testing.fake_server_verdicts import CODE as CODE, code_of as code_of
 
 OBJECT = re.compile(r"\{.*\}")
 

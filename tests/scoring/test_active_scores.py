@@ -23,17 +23,13 @@ from making_judged_runs import (
     values,
     verdicts,
 )
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 
 from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
-from mmdyn.run.evaluate import evaluate
-from mmdyn.run.export import export
-from mmdyn.run.score import score
-from mmdyn.tables.cascades import Cascades
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.run import evaluate, export, score
+from mmdyn.tables import Cascades, report
+from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -8,12 +8,11 @@ import pytest
 from making_judges import in_turn, judged_by
 
 from mmdyn.errors import UserError
-from mmdyn.models.asker import Asker
+from mmdyn.models import Asker
 from mmdyn.record import Judgement, Reply, Score
-from mmdyn.scoring.calibrate import graders
-from mmdyn.scoring.cascade import Cascade
+from mmdyn.scoring import Cascade, Scorer, graders
 from mmdyn.scoring.judge import Judge
-from mmdyn.scoring.scorer import SCORING_VERSION, Scorer
+from mmdyn.scoring.scorer import SCORING_VERSION
 
 RIGHT, WRONG = Score("ok", 1.0, ["A"], "slot"), Score("ok", 0.0, ["B"], "slot", (0.0, 1.0), 2.0)
 LOST = Score("unparsed", 0.0, rule="none")

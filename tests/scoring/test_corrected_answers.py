@@ -15,16 +15,14 @@ from making_judges import marks
 
 from making import choice, multi, open_ended, write_set
 from mmdyn.cli import commands
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
-from mmdyn.run.evaluate import evaluate
-from mmdyn.run.export import export
+from mmdyn.run import evaluate, export, score
 from mmdyn.run.pairing import find_pairs, find_sides
-from mmdyn.run.score import score
 from mmdyn.sample import Sample
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
-from perturb.pipeline import perturb
+from mmdyn.tables import report
+from mmdyn.work import RunFolder
+from perturb import perturb
 
 SIDES = choice("sides", question="How many sides has a triangle?")
 EYES = choice("eyes", "A", question="How many eyes has a cat?")

@@ -12,12 +12,13 @@ from scoring.making_judges import Told, code_of, shown
 
 from making import image_ref, open_ended, picture, write_set
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.asker import Asker
-from mmdyn.models.structured_retry import TRIES
+from mmdyn.models import TRIES, Asker
 from mmdyn.record import Reply, Usage
 from mmdyn.sample import Language
-from mmdyn.scoring.error_judge import ErrorJudge, error_sheet
-from mmdyn.tables.error_kinds import KINDS, ErrorLabel, Kind
+from mmdyn.scoring import ErrorJudge
+from mmdyn.scoring.error_judge import error_sheet
+from mmdyn.tables import ErrorLabel, Kind
+from mmdyn.tables.error_kinds import KINDS
 
 ICE = open_ended()
 WRONG = Reply(text="It is cold.")

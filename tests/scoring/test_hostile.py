@@ -9,15 +9,14 @@ import time
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from making_hostile import FORMULAS, SEARCH, TEXTS
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.record import Reply
 from mmdyn.sample import Sample
+from mmdyn.scoring import Scorer
 from mmdyn.scoring.extract import extract
-from mmdyn.scoring.scorer import Scorer
 
 SAMPLES = (
     choice(),

@@ -13,13 +13,11 @@ from msgspec.structs import replace
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.errors import ModelError, PluginError, Stopped, UserError
 from mmdyn.keys import sha256
-from mmdyn.models.budget import Budget
-from mmdyn.models.model import RejectedError, TransientError
-from mmdyn.models.prices import Price, Prices
-from mmdyn.models.structured_retry import TRIES
+from mmdyn.models import TRIES, Budget, Price, RejectedError, TransientError
+from mmdyn.models.prices import Prices
 from mmdyn.record import Judgement, Reply, Usage
 from mmdyn.sample import Language, Match, Option, Sample
-from mmdyn.work.store import Store
+from mmdyn.work import Store
 
 ICE, SAID = open_ended(), Reply(text="Ice has the lower density.")
 CHECKED = open_ended(checklist=("names density", "compares ice with water", "says that ice floats"))

@@ -6,8 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from making_judges import CODE, OBJECT, code_of, judged_by, marks, outside, shown, ticks
 
 from making import open_ended

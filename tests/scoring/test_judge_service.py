@@ -7,19 +7,18 @@ from pathlib import Path
 
 import pytest
 from making_judges import marks, ticks
-from serving import bare_environment as bare_environment
-from serving import script, scripted
+from serving import bare_environment as bare_environment, script, scripted
 
 from making import blank, image_ref, open_ended, picture, write_set
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.budget import Budget
-from mmdyn.models.prices import Price, Prices
+from mmdyn.models import Budget, Price
+from mmdyn.models.prices import Prices
 from mmdyn.plugins import load
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample
-from mmdyn.scoring.judge import open_judge
-from mmdyn.testing.fake_server import FakeServer
-from mmdyn.work.store import Store
+from mmdyn.scoring import open_judge
+from mmdyn.testing import FakeServer
+from mmdyn.work import Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -16,25 +16,21 @@ from click.testing import CliRunner, Result
 from making_judged_runs import RULES, SAID, SEA, code_of_answer, judge, judge_lines, model, questions, scripted, values
 from making_judges import code_of, judged_by, marks
 from run.making_answers import replied
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import write_run
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import Busy, Stopped
+from mmdyn.models import RejectedError
 from mmdyn.models.asker import REFUSALS
-from mmdyn.models.model import RejectedError
 from mmdyn.plugins import load
 from mmdyn.record import Reply, Score
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import evaluate, score
 from mmdyn.run.grader import Grader
-from mmdyn.run.score import score
 from mmdyn.sample import Sample
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Store
+from mmdyn.scoring import Cascade, Scorer
+from mmdyn.work import RunFolder, Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -10,26 +10,21 @@ from pathlib import Path
 import pytest
 from making_judged_runs import code_of_answer, scripted, values, verdicts
 from making_judges import judged_by, marks
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 from test_judge_injection import ATTACKS, obedient
 
 from making import open_ended, write_set
-from mmdyn.data.set_folder import SampleSet
-from mmdyn.models.asker import Asker
-from mmdyn.models.model import open_model
+from mmdyn.data import SampleSet
+from mmdyn.models import Asker, open_model
+from mmdyn.run import evaluate
 from mmdyn.run.conditions import parse_conditions
-from mmdyn.run.evaluate import evaluate
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
 from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.run_folder import RunFolder, judged_kind, score_kind
-from mmdyn.work.store import Reader, Store
+from mmdyn.scoring import Cascade, Scorer
+from mmdyn.work import ProgressBar, Reader, RunFolder, Store, judged_kind, score_kind
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -26,19 +26,16 @@ from making_judged_runs import (
     verdicts,
 )
 from making_judges import marks
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 
 import mmdyn
 from making import open_ended, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.record import Score
-from mmdyn.run.dry_run import estimate
-from mmdyn.run.evaluate import evaluate
-from mmdyn.tables.cascades import Cascades
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.run import estimate, evaluate
+from mmdyn.tables import Cascades, report
+from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -12,10 +12,8 @@ import pytest
 from making_judges import in_turn, judged_by, marks
 
 from mmdyn.errors import InputError
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.scoring.grade_lines import Graded, grade
-from mmdyn.scoring.lines import answered_lines, read_out
-from mmdyn.scoring.scorer import Scorer
+from mmdyn.scoring import Cascade, Scorer, answered_lines, grade, read_out
+from mmdyn.scoring.grade_lines import Graded
 
 Line = dict[str, Any]
 BLANK: Line = {"question": "How far?", "task_type": "fill_in_the_blank"}

@@ -21,8 +21,7 @@ from msgspec import Struct
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.equal import same
 from mmdyn.keys import stream
-from mmdyn.prompts import LANGUAGES
-from mmdyn.prompts import __file__ as prompts
+from mmdyn.prompts import LANGUAGES, __file__ as prompts
 from mmdyn.sample import TASK_TYPES, Option, Sample
 from mmdyn.scoring.extract import extract
 from perturb._operator import NotApplicable

@@ -12,12 +12,12 @@ from scoring.making_judges import Told, code_of, outside, shown
 
 from making import choice, image_ref, open_ended, picture, write_set
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.asker import Asker
-from mmdyn.models.structured_retry import TRIES
+from mmdyn.models import TRIES, Asker
 from mmdyn.record import Reply, Usage
 from mmdyn.sample import Language
-from mmdyn.scoring.pairwise import PairJudge, pair_sheet
-from mmdyn.tables.win_rates import Preference
+from mmdyn.scoring import PairJudge
+from mmdyn.scoring.pairwise import pair_sheet
+from mmdyn.tables import Preference
 
 ICE = open_ended()
 GOOD, BAD = Reply(text="It is less dense."), Reply(text="It is cold.")

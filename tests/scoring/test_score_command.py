@@ -9,18 +9,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from making_judged_runs import RULES, judge_lines, model, questions, under_way, values
-from serving import bare_environment as bare_environment
-from serving import script, serve
+from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import answers, write_run
 
 from making import choice, multi, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import Stopped, UserError
-from mmdyn.run.evaluate import evaluate
-from mmdyn.run.score import score
-from mmdyn.tables.cascades import Cascades
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.run import evaluate, score
+from mmdyn.tables import Cascades, report
+from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 

@@ -9,7 +9,8 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.errors import PluginError
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Match, Sample
-from mmdyn.scoring.scorer import SCORING_VERSION, Scorer
+from mmdyn.scoring import Scorer
+from mmdyn.scoring.scorer import SCORING_VERSION
 
 
 def score(sample: Sample, text: str, policy: str = "mdk12", **reply: object) -> Score:

@@ -12,7 +12,7 @@ from making import choice
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition, Record, Reply, Score
 from mmdyn.sample import Sample
-from mmdyn.work.run_folder import (
+from mmdyn.work import (
     FAILURE,
     RECORD,
     SAMPLE,
@@ -20,10 +20,10 @@ from mmdyn.work.run_folder import (
     RunConfig,
     RunFolder,
     SetEntry,
+    Store,
     score_kind,
     write_config,
 )
-from mmdyn.work.store import Store
 
 STANDARD, DYNAMIC = Condition(), Condition("dynamic", "pad")
 SETS = (SetEntry("exam", "exam", "sets/exam", "d0"), SetEntry("exam-dynamic", "exam", "sets/exam-dynamic", "d1"))

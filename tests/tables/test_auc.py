@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tables.making_runs import answer, write_run
 
 from making import choice, true_false
@@ -23,7 +22,7 @@ from mmdyn.record import Condition, Record, Reply
 from mmdyn.sample import Sample
 from mmdyn.tables.auc import auc, find_auc
 from mmdyn.tables.collect import collect
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 WEIGHED = Condition(style="likelihood")
 

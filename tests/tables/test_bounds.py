@@ -15,13 +15,12 @@ from test_cascades import found, judged_run
 from mmdyn.cli import commands
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, Record
-from mmdyn.run.export import export
+from mmdyn.run import export
 from mmdyn.run.run_listing import summarise_run
+from mmdyn.tables import report
 from mmdyn.tables.bounds import BY_RULES
 from mmdyn.tables.statistics import wilson
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder, score_kind
-from mmdyn.work.store import Store
+from mmdyn.work import RunFolder, Store, score_kind
 
 OPEN, CHOICE = {"kind": "open"}, {"kind": "choice"}
 

@@ -12,8 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from mmdyn.errors import UserError
-from mmdyn.tables.calibration import Calibration, Share, judge_id, load_calibrations, save
-from mmdyn.tables.measurement_cache import named
+from mmdyn.tables import Calibration, Share, judge_id, load_calibrations, named, save
 
 IDENTITY: Any = {"model": "x", "votes": 3}
 

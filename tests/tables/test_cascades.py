@@ -17,12 +17,10 @@ from msgspec.structs import replace
 from mmdyn.cli.report import command
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Record, Usage
-from mmdyn.run.export import export
-from mmdyn.tables.cascades import CascadeRow, Cascades, lines_of
-from mmdyn.tables.cascades_table import print_cascades
-from mmdyn.tables.summary import report, summarise
-from mmdyn.work.run_folder import JudgeEntry, RunFolder, judged_kind, score_kind, unjudged_kind
-from mmdyn.work.store import Store
+from mmdyn.run import export
+from mmdyn.tables import Cascades, print_cascades, report, summarise
+from mmdyn.tables.cascades import CascadeRow, lines_of
+from mmdyn.work import JudgeEntry, RunFolder, Store, judged_kind, score_kind, unjudged_kind
 
 CHEAP, STRONG = JudgeEntry("cheap", "aaaa", {}), JudgeEntry("strong", "bbbb", {})
 RULES = "mdk12@3"

@@ -15,13 +15,10 @@ from tables.making_runs import answer, answers, write_run
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, ContextInfo, Contrast, Record, Reply, Usage
-from mmdyn.tables.breakdown import Breakdown
+from mmdyn.tables import Breakdown, Summary, print_summary, summarise, write_csv
 from mmdyn.tables.context_columns import leaks_of
-from mmdyn.tables.summary import ConditionRow, Summary, summarise
-from mmdyn.tables.table import print_summary
-from mmdyn.tables.tabular import write_csv
-from mmdyn.work.run_folder import EXPANSION, Expansion
-from mmdyn.work.store import Store
+from mmdyn.tables.summary import ConditionRow
+from mmdyn.work import EXPANSION, Expansion, Store
 
 NONE, GOLD, RETRIEVED = Condition(), Condition(context="kprag"), Condition(context="kprag:retrieved")
 MIXED, HINT = Condition(context="kprag:mixed"), Condition(context="hint:all")

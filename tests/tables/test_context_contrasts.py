@@ -12,14 +12,14 @@ import pytest
 from tables.making_runs import answers, write_run
 
 from mmdyn.record import Condition, Contrast, Record
+from mmdyn.tables import print_summary, summarise
 from mmdyn.tables.collect import collect
 from mmdyn.tables.contexts import are_compared, legend, place_of
 from mmdyn.tables.contrasts import find_pairs
 from mmdyn.tables.flips import find_flips
 from mmdyn.tables.results import Key, Table
-from mmdyn.tables.summary import summarise
-from mmdyn.tables.table import print_summary, sentence
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.tables.table import sentence
+from mmdyn.work import RunFolder
 
 POINTS = ("distractor:none", "distractor", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
 MORE_POINTS = ("kprag:mixed", "kprag:none", "kprag", "kprag:two-turn")

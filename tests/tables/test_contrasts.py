@@ -10,10 +10,10 @@ from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
 
 from mmdyn.errors import UserError
 from mmdyn.record import Condition, Contrast, Record
+from mmdyn.tables import summarise
 from mmdyn.tables.contrasts import find_pairs
 from mmdyn.tables.results import Key
 from mmdyn.tables.statistics import holm
-from mmdyn.tables.summary import summarise
 from mmdyn.tables.table import sentence
 
 

@@ -17,13 +17,9 @@ from tables.making_runs import DYNAMIC, answer, answers, write_run
 from mmdyn.cli.report import command
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Record
-from mmdyn.tables.calibration import share
+from mmdyn.tables import Summary, measure, print_corrections, report, save_grading, share, write_csv
 from mmdyn.tables.correction import CorrectionRow
-from mmdyn.tables.correction_table import print_corrections
-from mmdyn.tables.grading import measure, save_grading
-from mmdyn.tables.summary import Summary, report
-from mmdyn.tables.tabular import write_csv
-from mmdyn.work.run_folder import JudgeEntry, RunFolder
+from mmdyn.work import JudgeEntry, RunFolder
 
 SCORER = "mdk12@3"
 VALUES = "1101001110" * 4

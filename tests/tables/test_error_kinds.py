@@ -19,8 +19,7 @@ from mmdyn.cli import commands
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record, Reply
-from mmdyn.tables.error_kinds import (
-    KINDS,
+from mmdyn.tables import (
     Design,
     ErrorLabel,
     ErrorRow,
@@ -30,14 +29,14 @@ from mmdyn.tables.error_kinds import (
     find_errors,
     keep_design,
     label_kind,
+    print_errors,
+    report,
     survey,
+    write_csv,
 )
-from mmdyn.tables.error_kinds_table import print_errors
+from mmdyn.tables.error_kinds import KINDS
 from mmdyn.tables.statistics import wilson
-from mmdyn.tables.summary import report
-from mmdyn.tables.tabular import write_csv
-from mmdyn.work.run_folder import RunFolder
-from mmdyn.work.store import Store
+from mmdyn.work import RunFolder, Store
 
 DESIGN = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from mmdyn.keys import stream
-from mmdyn.tables.calibration import Share, share
+from mmdyn.tables import Estimate, Share, mean_score, share
 from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.statistics import Estimate, mean_score
 
 REPLICATIONS = 300
 LEAST = 0.90

@@ -12,10 +12,9 @@ from making import choice, image_ref, picture, write_set
 from mmdyn.errors import InputError
 from mmdyn.keys import digest
 from mmdyn.record import Condition, Record
+from mmdyn.tables import print_flips, summarise
 from mmdyn.tables.flips import Flip
-from mmdyn.tables.summary import summarise
-from mmdyn.tables.table import print_flips
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 
 def flips_of(run: RunFolder) -> list[Flip]:

@@ -10,24 +10,28 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from msgspec.structs import replace
 from scipy.stats import kendalltau, spearmanr
 
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.tables.calibration import Calibration, load_calibrations, save, share
-from mmdyn.tables.grading import (
-    Bin,
+from mmdyn.tables import (
+    METHOD,
+    Calibration,
     Grading,
     kappa_interval,
+    load_calibrations,
     load_gradings,
     measure,
+    save,
     save_grading,
+    share,
+    spell,
+    spell_kappa,
     weighted_kappa,
 )
-from mmdyn.tables.grading_table import METHOD, spell, spell_kappa
+from mmdyn.tables.grading import Bin
 from mmdyn.tables.statistics import Z
 
 Pairs = list[tuple[float, float | None]]

@@ -14,13 +14,10 @@ from msgspec.structs import replace
 from tables.making_runs import DYNAMIC, answers, write_run
 
 from making import choice
-from mmdyn.data.set_folder import Dropped, Origin, SampleSet, SetWriter
+from mmdyn.data import Dropped, Origin, SampleSet, SetWriter
 from mmdyn.sample import Variant, Verdict
-from mmdyn.tables.calibration import Calibration, Share, judge_id, save
-from mmdyn.tables.summary import Summary, summarise
-from mmdyn.tables.table import print_summary
-from mmdyn.tables.tabular import write_csv
-from mmdyn.work.run_folder import RunFolder, SetEntry
+from mmdyn.tables import Calibration, Share, Summary, judge_id, print_summary, save, summarise, write_csv
+from mmdyn.work import RunFolder, SetEntry
 
 IDENTITY: Any = {"model": "m", "votes": 1}
 KEPT, REJECTED = Verdict("kept", "someone", "", 0.9), Verdict("rejected", "someone", "no", 0.8)

@@ -13,17 +13,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tables.making_runs import DYNAMIC, answer, write_run
 
 from mmdyn.cli.report import command
 from mmdyn.record import Condition, Record
+from mmdyn.tables import report
 from mmdyn.tables.collect import collect
 from mmdyn.tables.repeats import Figure, Group, RepeatsRow, agreement, find_repeats, majority_at, pass_at, worst_at
 from mmdyn.tables.statistics import wilson
-from mmdyn.tables.summary import report
-from mmdyn.work.run_folder import RunFolder
+from mmdyn.work import RunFolder
 
 
 def rows(run: RunFolder, *ks: int) -> list[RepeatsRow]:

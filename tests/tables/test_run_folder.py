@@ -10,8 +10,7 @@ from making_runs import answers, write_run
 from mmdyn.keys import canonical
 from mmdyn.record import Reply
 from mmdyn.run.run_listing import summarise_run
-from mmdyn.work.run_folder import FAILURE
-from mmdyn.work.store import Store
+from mmdyn.work import FAILURE, Store
 
 
 def test_failures_that_several_processes_saw_count_once_and_the_last_is_shown(tmp_path: Path) -> None:

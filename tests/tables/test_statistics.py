@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy.stats import binomtest, permutation_test
 
-from mmdyn.tables.statistics import (
-    FLIPS,
-    holm,
-    mcnemar,
-    mean_delta,
-    mean_score,
-    paired_test,
-    sign_flip,
-    tango,
-    wilson,
-)
+from mmdyn.tables import mean_score
+from mmdyn.tables.statistics import FLIPS, holm, mcnemar, mean_delta, paired_test, sign_flip, tango, wilson
 
 
 def floats(*values: float) -> np.ndarray:

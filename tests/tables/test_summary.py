@@ -10,8 +10,9 @@ from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Contrast
+from mmdyn.tables import Summary, report, summarise
 from mmdyn.tables.statistics import wilson
-from mmdyn.tables.summary import ConditionRow, Summary, report, summarise
+from mmdyn.tables.summary import ConditionRow
 
 KPRAG = Condition(context="kprag")
 

@@ -9,8 +9,7 @@ from rich.cells import cell_len
 from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
 
 from mmdyn.record import Condition
-from mmdyn.tables.summary import Summary, summarise
-from mmdyn.tables.table import clean, print_flips, print_summary
+from mmdyn.tables import Summary, clean, print_flips, print_summary, summarise
 
 
 def shown(summary: Summary) -> str:

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from tables.making_runs import DYNAMIC, answers, write_run
 
 from mmdyn.errors import UserError
+from mmdyn.tables import Cascades, summarise, write_csv
 from mmdyn.tables.auc import AucRow
-from mmdyn.tables.cascades import Accuracy, CascadeRow, Cascades, JudgeFigures
+from mmdyn.tables.cascades import Accuracy, CascadeRow, JudgeFigures
 from mmdyn.tables.repeats import AtK, Figure, RepeatsRow
-from mmdyn.tables.summary import summarise
-from mmdyn.tables.tabular import COLUMNS, write_csv
+from mmdyn.tables.tabular import COLUMNS
 
 
 def read(file: Path) -> list[dict[str, str]]:

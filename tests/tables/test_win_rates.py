@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mmdyn.record import Condition
+from mmdyn.tables import Compared, Preference, Winner, print_win_rates, win_rate, win_rates
 from mmdyn.tables.statistics import mcnemar, tango, wilson
-from mmdyn.tables.win_rates import Compared, Preference, Rate, Winner, win_rate, win_rates
-from mmdyn.tables.win_rates_table import print_win_rates
+from mmdyn.tables.win_rates import Rate
 
 ORDERS: dict[str, tuple[Winner, tuple[Winner, ...]]] = {
     "a": ("a", ("a", "a")), "b": ("b", ("b", "b")), "t": ("tie", ("tie", "tie")), "1": ("tie", ("a", "b")),

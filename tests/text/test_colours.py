@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text.colours import names_a_colour, names_a_shade
+from mmdyn.text import names_a_colour, names_a_shade
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from mmdyn.text.dimensions import measure, ratio
+from mmdyn.text import measure, ratio
 
 
 @pytest.mark.parametrize(

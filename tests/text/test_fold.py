@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.text.fold import fold
+from mmdyn.text import fold
 
 
 @pytest.mark.parametrize(

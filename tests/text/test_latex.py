@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.text.latex import plain
+from mmdyn.text import plain
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from mmdyn.text.logic import NEGATION, SKIP, Pole, hidden_negations, logic
+from mmdyn.text import NEGATION, SKIP, Pole, hidden_negations, logic
 
 
 def poles(text: str) -> dict[str, int]:

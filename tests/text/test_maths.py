@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.text.maths import outside, spelled
+from mmdyn.text import outside, spelled
 
 
 @pytest.mark.parametrize(

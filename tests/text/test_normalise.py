@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mmdyn.text.normalise import clean, one_spelling, visible
-from mmdyn.text.units import known_unit, unit
+from mmdyn.text import clean, known_unit, one_spelling, unit, visible
 
 
 def test_visible_keeps_the_length() -> None:

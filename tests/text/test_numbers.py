@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from mmdyn.text.numbers import Number, read_number
+from mmdyn.text import Number, read_number
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mmdyn.sample import Option
-from mmdyn.text.options import (
-    asked_range,
-    options_are_letters,
-    read_letters,
-    split_options,
-    split_questions,
-    strip_number,
-)
+from mmdyn.text import asked_range, options_are_letters, read_letters, split_options, split_questions, strip_number
 
 
 def texts(options: tuple[Option, ...]) -> list[str]:

@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import pytest
 from growth import grows_linearly
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from mmdyn.text import protected
 from mmdyn.text.latex_spans import latex_spans
-from mmdyn.text.protected import protected
 
 
 def kept(text: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text.quantities import ORDINAL, asked_units, quantities
-from mmdyn.text.symbols import WORD, readable
+from mmdyn.text import WORD, asked_units, quantities, readable
+from mmdyn.text.quantities import ORDINAL
 
 
 def read(text: str) -> list[tuple[str, str]]:

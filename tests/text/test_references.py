@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.text.references import (
+from mmdyn.text import (
     is_named_by_label,
     lists_options,
     names_a_label,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text.blanks import blanks
-from mmdyn.text.symbols import formulas, names, quotations, readable, symbols
+from mmdyn.text import blanks, formulas, names, quotations, readable, symbols
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import ModelError
-from mmdyn.work.batches import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
+from mmdyn.work import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
 
 LONG = 240.0
 """Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""

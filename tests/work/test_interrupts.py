@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mmdyn.work.interrupts import interrupts_deferred, run_to_the_end
+from mmdyn.work import interrupts_deferred, run_to_the_end
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from mmdyn.work.progress import ProgressBar
+from mmdyn.work import ProgressBar
 
 RATE = r"[\d.e+]+/s"
 

@@ -9,9 +9,8 @@ from clock import Clock
 
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.work import ranks as ranks_module
-from mmdyn.work.ranks import GONE_SECONDS, LOOK_SECONDS, LOST_SECONDS, Ranks
-from mmdyn.work.store import Store, is_held
+from mmdyn.work import Ranks, Store, is_held, ranks as ranks_module
+from mmdyn.work.ranks import GONE_SECONDS, LOOK_SECONDS, LOST_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ import pytest
 from filelock import FileLock
 
 from mmdyn.errors import Busy, InputError, UserError
-from mmdyn.work import store as store_module
-from mmdyn.work.store import Reader, Store
+from mmdyn.work import Reader, Store, store as store_module
 from mmdyn.work.tail import Tail
 
 

@@ -32,7 +32,7 @@ class TsvRow(Struct, frozen=True):
     images: tuple[ImageRef, ...]
 
 
-def read_rows(
+def read_tsv_rows(
     path: Path, images: ImageFolder, *, build: Callable[[TsvRow], Sample], needed: tuple[str, ...] = ("question",)
 ) -> Iterator[Row]:
     """Stream a TSV: `build` makes each row's sample; whatever ValueError it raises becomes the row's problem.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mmdyn.data._text import MAX_LINE
 from mmdyn.data.formats._cells import LETTERS
-from mmdyn.data.formats._tsv_rows import read_rows
+from mmdyn.data.formats._tsv_rows import read_tsv_rows
 from mmdyn.data.formats._tsv_sample import REST, WRITTEN_FIELDS, make_sample, to_cells
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.new_file import new_file
@@ -26,7 +26,7 @@ class Tsv:
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the rows; a row's line is the physical one that it begins on."""
-        return read_rows(path, images, build=make_sample, needed=("index|id", "question", "answer"))
+        return read_tsv_rows(path, images, build=make_sample, needed=("index|id", "question", "answer"))
 
     def write(self, source: SampleSet, path: Path, hint: Callable[[Sample], str] | None = None) -> None:
         """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from mmdyn.data.images import MEDIA_TYPES, SUFFIXES, open_image
+from mmdyn.data import MEDIA_TYPES, SUFFIXES, open_image
 from mmdyn.errors import InputError
 from mmdyn.keys import sha256
 from mmdyn.models.message import ImagePart, Message

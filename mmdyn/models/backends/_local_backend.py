@@ -23,7 +23,7 @@ from mmdyn.models.device import torch_device, torch_dtype
 from mmdyn.models.message import Message, choices, identity
 from mmdyn.models.model import Limits, RejectedError, Spec
 from mmdyn.record import Reply
-from mmdyn.work.batches import CLOSED, Batches, give_memory_back, is_out_of_memory
+from mmdyn.work import CLOSED, Batches, give_memory_back, is_out_of_memory
 
 
 class Engine(Protocol):

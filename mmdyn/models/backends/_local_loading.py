@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mmdyn.errors import ModelError
-from mmdyn.work.batches import give_memory_back, is_out_of_memory
+from mmdyn.work import give_memory_back, is_out_of_memory
 
 _PIP = re.compile(r"pip install (?:-U )?['\"`]?([\w.-]+)")
 

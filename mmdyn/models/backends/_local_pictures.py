@@ -7,7 +7,7 @@ import warnings
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from mmdyn.data.images import open_image
+from mmdyn.data import open_image
 from mmdyn.errors import InputError
 from mmdyn.keys import sha256
 from mmdyn.models.message import ImagePart, Message

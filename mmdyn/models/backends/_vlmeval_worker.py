@@ -38,7 +38,7 @@ ENDPOINTS = ("api_base", "base_url", "api_url", "url", "endpoint", "model")  # a
 
 SPARE = 4  # threads for each request under way: one that hangs keeps its thread, though nobody waits for it any more
 
-FAILURES = (  # what its classes return in an answer's place
+VLMEVAL_FAILURES = (  # what its classes return in an answer's place
     "Failed to obtain answer",
     "Fail to obtain answer",
     "Error: Bad Response Statuse Code.",
@@ -276,7 +276,7 @@ def checked(answer: Any, model: Any) -> str:
     if not isinstance(answer, str):
         raise Failure("failed", f"it answered with a {type(answer).__name__}, not a text")
     own = str(getattr(model, "fail_msg", "")).strip()
-    if (own and own in answer) or answer.strip().startswith(FAILURES):
+    if (own and own in answer) or answer.strip().startswith(VLMEVAL_FAILURES):
         raise Failure("failed", answer.strip())
     return answer
 

@@ -9,7 +9,7 @@ from mmdyn.models.backends._local_backend import Engine, Job, LocalBackend
 from mmdyn.models.backends._local_options import HfOptions
 from mmdyn.models.device import need
 from mmdyn.models.model import Spec, read_options
-from mmdyn.text.tokens import text_tokens
+from mmdyn.text import text_tokens
 
 PIXELS_A_TOKEN = 784
 """Roughly: only what is put into one batch hangs on it."""

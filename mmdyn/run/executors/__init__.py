@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.run.partition import Partition
-from mmdyn.work.ranks import Ranks
+from mmdyn.work import Ranks
 
 if TYPE_CHECKING:
     from mmdyn.run.executors._executor import Executor

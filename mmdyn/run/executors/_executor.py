@@ -8,11 +8,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mmdyn.data.set_folder import SampleSet
-from mmdyn.models.asker import Asker
-from mmdyn.models.budget import Budget
-from mmdyn.models.cache import open_cache
-from mmdyn.models.model import Model
+from mmdyn.data import SampleSet
+from mmdyn.models import Asker, Budget, Model, open_cache
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.conditions import ConditionSpec
@@ -24,12 +21,8 @@ from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
-from mmdyn.scoring.cascade import Cascade
-from mmdyn.scoring.scorer import Scorer
-from mmdyn.work.interrupts import run_to_the_end
-from mmdyn.work.progress import ProgressBar
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Store
+from mmdyn.scoring import Cascade, Scorer
+from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 
 WAITING = 4
 """Asks under way for each one in flight: those that wait to be asked again leave their place to others."""

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from mmdyn.errors import ModelError, UserError
-from mmdyn.models.message import Message
-from mmdyn.models.model import Model, RejectedError, TransientError
+from mmdyn.models import Message, Model, RejectedError, TransientError
 from mmdyn.record import Reply
 from mmdyn.run.executors._replica import Opened, Replica, Request, answers, pack
 from mmdyn.run.shutdown import first_of

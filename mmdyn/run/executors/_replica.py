@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from mmdyn.errors import MmdynError, ModelError
 from mmdyn.keys import Json
-from mmdyn.models.message import Message
-from mmdyn.models.model import Model, RejectedError, TransientError, open_model
+from mmdyn.models import Message, Model, RejectedError, TransientError, open_model
 from mmdyn.record import Reply
 
 Request = tuple[Message, ...]

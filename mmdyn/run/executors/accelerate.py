@@ -17,8 +17,7 @@ from mmdyn.keys import canonical, digest
 from mmdyn.run.executors._executor import Engine
 from mmdyn.run.partition import Partition
 from mmdyn.run.share import Share
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Store, session_of
+from mmdyn.work import Ranks, Store, session_of
 
 LAUNCH, BEGIN, END = "launch", "begin of share", "end of share"
 """The store's kinds for what the first rank says when all may begin, a digest of what is shared, by the session of its

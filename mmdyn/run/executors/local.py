@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from mmdyn.run.executors._executor import Engine
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Store
+from mmdyn.work import Ranks, Store
 
 
 class Local:

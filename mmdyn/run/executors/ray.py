@@ -17,8 +17,7 @@ from mmdyn.run.executors._executor import Engine
 from mmdyn.run.executors._fleet import Fleet
 from mmdyn.run.partition import Partition
 from mmdyn.run.share import Share
-from mmdyn.work.ranks import Ranks
-from mmdyn.work.store import Store
+from mmdyn.work import Ranks, Store
 
 CONNECT_SECONDS = 10.0
 ROUNDING = 1e-6

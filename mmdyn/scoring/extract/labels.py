@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from mmdyn.scoring.extract.tables import pattern, words
-from mmdyn.text.normalise import clean
+from mmdyn.text import clean
 
 _OPEN = r"[\s(\[{<'【〔:\\]{0,9}"
 _CLOSE = r"[\s)\]}>'】〕]{0,6}"

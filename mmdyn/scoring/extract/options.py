@@ -6,8 +6,7 @@ import re
 from functools import cached_property
 
 from mmdyn.scoring.extract.labels import labels_of
-from mmdyn.text.fold import fold
-from mmdyn.text.normalise import clean
+from mmdyn.text import clean, fold
 
 _LEADING = re.compile(r"[\s(\[【*]{0,6}([A-Z])(?![A-Za-z0-9])[*)\]】.:、,\s]{0,4}")
 _PARTED = re.compile(r"\s*(?:[,;、，；\n]\s*(?:and\s+)?|\s+and\s+|和|与|以及)\s*")

@@ -6,7 +6,7 @@ import re
 
 from mmdyn.scoring.extract.tables import pattern
 from mmdyn.scoring.extract.value import EDGES, HEDGED, before_reason
-from mmdyn.text.maths import outside
+from mmdyn.text import outside
 
 _LONGEST, _LONGEST_BARE, _LONGEST_SYMBOL, _SHORTEST_RUN = 120, 24, 5, 4
 _WORDS = ("first second third fourth fifth sixth", "一 二 三 四 五 六 七 八 九 十", "a b c d e f", "i ii iii iv v")

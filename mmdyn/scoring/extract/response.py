@@ -8,7 +8,7 @@ from collections import deque
 from msgspec import Struct
 
 from mmdyn.scoring.extract.tables import pattern
-from mmdyn.text.normalise import visible
+from mmdyn.text import visible
 
 WINDOW = 20_000
 """Of a longer response only the last this many characters are read."""

@@ -21,7 +21,7 @@ from mmdyn.scoring.extract.value import (
     last_value,
     tidy,
 )
-from mmdyn.text.numbers import read_number
+from mmdyn.text import read_number
 
 _ITEM = re.compile(r"\s*(?:[*•-]\s|\(\w{1,3}\)\s)")
 _LONGEST_SENTENCE, _LONGEST_ALONE = 120, 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mmdyn.scoring.extract.tables import pattern
-from mmdyn.text.numbers import read_number
+from mmdyn.text import read_number
 
 EDGES = ' \t\r\n*`"“”;:。、'
 _OPENERS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"), ("**", "**"), ("`", "`"), ('"', '"'), ("“", "”"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text.normalise import clean, one_spelling
+from mmdyn.text import clean, one_spelling
 
 CHINESE = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """A character class's inside: the ideographs."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from mmdyn.keys import Json, digest
-from mmdyn.prompts.asking import filled
+from mmdyn.prompts import filled
 from mmdyn.sample import Language, Sample
 
 KIND = "grade"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from mmdyn.data.images import ImageFolder
+from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
-from mmdyn.models.message import ImagePart
-from mmdyn.prompts import template
-from mmdyn.prompts.asking import filled
+from mmdyn.models import ImagePart
+from mmdyn.prompts import filled, template
 from mmdyn.sample import Language, Match, Option, Sample
 from mmdyn.scoring.rubrics._rubric import KIND
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mmdyn.keys import Json
-from mmdyn.models.structured_retry import prompts_digest
-from mmdyn.prompts.replies import read_coded
+from mmdyn.models import prompts_digest
+from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
 from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
 from mmdyn.scoring.rubrics._shown import question

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mmdyn.keys import Json, digest
-from mmdyn.prompts.replies import read_coded
+from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
 from mmdyn.scoring.rubrics._rubric import Sheet, Verdict
 

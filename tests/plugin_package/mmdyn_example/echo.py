@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from mmdyn.keys import Json
-from mmdyn.models.message import Message
-from mmdyn.models.model import Limits, Spec
+from mmdyn.models import Message, Spec
+from mmdyn.models.model import Limits
 from mmdyn.record import Reply
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import Row
-from mmdyn.data.set_folder import SampleSet
+from mmdyn.data import ImageFolder, Row, SampleSet
 from mmdyn.sample import Sample
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row
+from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
 
 

@@ -1,0 +1,8 @@
+from kprag import Layout as Layout
+from mmdyn.data import SampleSet as SampleSet, load as load
+from mmdyn.errors import MmdynError as MmdynError
+from mmdyn.run import KnowledgeConfig as KnowledgeConfig, evaluate as evaluate, score as score
+from mmdyn.sample import Sample as Sample
+from mmdyn.tables import report as report
+from mmdyn.work import RunFolder as RunFolder
+from perturb import perturb as perturb

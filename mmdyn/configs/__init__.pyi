@@ -1,0 +1,1 @@
+from .find import find_config as find_config

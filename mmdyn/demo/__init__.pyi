@@ -1,0 +1,1 @@
+from .make import make_demo as make_demo

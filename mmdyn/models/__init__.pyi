@@ -1,0 +1,52 @@
+from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, request_key as request_key
+from .backends._vlmeval_worker import VLMEVAL_FAILURES as VLMEVAL_FAILURES
+from .backends.baseline import Baseline as Baseline
+from .backends.scripted import Scripted as Scripted
+from .backends.vlmeval import vlmeval_models as vlmeval_models
+from .budget import Budget as Budget, open_budget as open_budget, say_cost as say_cost
+from .cache import CACHED_REPLY as CACHED_REPLY, cache_folder as cache_folder, open_cache as open_cache
+from .checkpoint import Checkpoint as Checkpoint, Form as Form, find_checkpoint as find_checkpoint
+from .device import (
+    Precision as Precision,
+    installed as installed,
+    need as need,
+    torch_device as torch_device,
+    torch_dtype as torch_dtype,
+)
+from .embed import Embedder as Embedder, Vectors as Vectors
+from .message import (
+    NO_WEIGHING as NO_WEIGHING,
+    ChoicesPart as ChoicesPart,
+    ImagePart as ImagePart,
+    Message as Message,
+    Part as Part,
+    TextPart as TextPart,
+    choices as choices,
+    identity as identity,
+)
+from .model import (
+    Model as Model,
+    RejectedError as RejectedError,
+    Spec as Spec,
+    TransientError as TransientError,
+    open_model as open_model,
+    read_options as read_options,
+)
+from .ocr import (
+    OCR_PACKAGES as OCR_PACKAGES,
+    Box as Box,
+    Ocr as Ocr,
+    Pixels as Pixels,
+    area as area,
+    common as common,
+    open_ocr as open_ocr,
+)
+from .prices import Price as Price
+from .structured_retry import (
+    TRIES as TRIES,
+    ask_until_usable as ask_until_usable,
+    nonces as nonces,
+    prompts_digest as prompts_digest,
+    text_of as text_of,
+)
+from .sync_client import SyncModelClient as SyncModelClient

@@ -1,0 +1,1 @@
+from .fake_server import FakeServer as FakeServer

@@ -1,0 +1,44 @@
+from .batches import (
+    CLOSED as CLOSED,
+    OUT_OF_MEMORY as OUT_OF_MEMORY,
+    Batches as Batches,
+    give_memory_back as give_memory_back,
+    is_out_of_memory as is_out_of_memory,
+)
+from .interrupts import interrupts_deferred as interrupts_deferred, run_to_the_end as run_to_the_end
+from .pool import Job as Job, find_result as find_result, run_jobs as run_jobs, unsettled as unsettled
+from .progress import ProgressBar as ProgressBar
+from .ranks import Ranks as Ranks
+from .run_folder import (
+    ANSWERED_NOW as ANSWERED_NOW,
+    COMPARISON as COMPARISON,
+    EXPANSION as EXPANSION,
+    FAILURE as FAILURE,
+    FOUND as FOUND,
+    RECORD as RECORD,
+    RUN as RUN,
+    SAMPLE as SAMPLE,
+    Expansion as Expansion,
+    JudgeEntry as JudgeEntry,
+    Kept as Kept,
+    ModelEntry as ModelEntry,
+    RunConfig as RunConfig,
+    RunFolder as RunFolder,
+    Scoring as Scoring,
+    SetEntry as SetEntry,
+    answers_kind as answers_kind,
+    judged_kind as judged_kind,
+    record_under as record_under,
+    score_kind as score_kind,
+    scored_records as scored_records,
+    unjudged_kind as unjudged_kind,
+    write_config as write_config,
+)
+from .store import (
+    COMMIT_SECONDS as COMMIT_SECONDS,
+    Reader as Reader,
+    Store as Store,
+    is_held as is_held,
+    session_of as session_of,
+)
+from .user_cache import user_cache as user_cache
