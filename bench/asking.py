@@ -2,16 +2,18 @@
 
     python bench/asking.py [--rounds 5] [--full] [--faults] [--small]
 
-Speed: `mmdyn eval` and a bare aiohttp client, each in a process of its own, take turns against a fake server in a third,
-which counts the seconds from the first request to the last reply. The bare client sends the same texts and pictures and
-keeps nothing. Shares are of the same round; all figures are medians, with the least and the most in brackets. CPU a sample is
-the whole command's beyond that of the same command for one sample, so scoring, storing and the report are in it. Where the
-bare client does not reach 4,000 a second at 10 ms and 64 in flight, the server is the bound, and the bench fails.
+Speed: `mmdyn eval` and a bare aiohttp client, each in a process of its own, take turns against a fake server in a
+    third, which counts the seconds from the first request to the last reply. The bare client sends the same texts and
+    pictures and keeps nothing. Shares are of the same round; all figures are medians, with the least and the most in
+    brackets. CPU a sample is the whole command's beyond that of the same command for one sample, so scoring, storing
+    and the report are in it. Where the bare client does not reach 4,000 a second at 10 ms and 64 in flight, the server
+    is the bound, and the bench fails.
 
 The whole command, by the clock, in CPU time and in memory, at several sizes; the largest with `--full` only.
 
-Faults (`--faults`, instead of the rest): a tenth of all requests meets a fault of one kind, then of all kinds; retries that
-run out; and a run that is killed at random moments and goes on. Records are compared with those of an undisturbed run.
+Faults (`--faults`, instead of the rest): a tenth of all requests meets a fault of one kind, then of all kinds; retries
+that run out; and a run that is killed at random moments and goes on. Records are compared with those of an undisturbed
+run.
 """
 
 from __future__ import annotations
@@ -154,7 +156,8 @@ def bare_rate(cell: Cell, samples: Path, count: int) -> float:
 
 
 def our_rate(folder: Path, cell: Cell, samples: Path, count: int, cache: bool) -> tuple[float, Run]:
-    """Replies a second that `mmdyn eval` gets, and the run. Raises SystemExit where a picture came otherwise than once."""
+    """Replies a second that `mmdyn eval` gets, and the run. Raises SystemExit where a picture came otherwise than
+    once."""
     with serve(cell.latency) as url, cleared(folder, "out", "cache"):
         more = [] if cache else ["--no-cache"]
         run = mmdyn_eval(folder, samples.name, url, "--concurrency", str(cell.concurrency), *more)
@@ -219,7 +222,8 @@ def print_exhausted(folder: Path) -> None:
 
 
 def print_kills(folder: Path, kills: int) -> None:
-    """Kill -9 at random moments of a run, which goes on each time. Raises SystemExit where an answer was paid for twice."""
+    """Kill -9 at random moments of a run, which goes on each time. Raises SystemExit where an answer was paid for
+    twice."""
     concurrency, drawn = 32, random.Random(1)
     names, calm = undisturbed(folder)
     span = len(names) / (concurrency / 0.1) / kills  # seconds of asking for each kill
@@ -340,7 +344,8 @@ def cleared(folder: Path, *names: str) -> Iterator[None]:
 
 
 def make_set(folder: Path, count: int, *, pictures: bool = False) -> None:
-    """Single-choice questions of about 300 characters, with a JPEG of 60 KB each if wanted; nothing where they are there."""
+    """Single-choice questions of about 300 characters, with a JPEG of 60 KB each if wanted; nothing where they are
+    there."""
     if folder.exists():
         return
     picture = jpeg() if pictures else b""

@@ -2,7 +2,8 @@
 
     python bench/correcting.py [--replications 4000]
 
-Answers are independent; the scorer calls right answers right with its sensitivity, and wrong ones wrong with its specificity.
+Answers are independent; the scorer calls right answers right with its sensitivity, and wrong ones wrong with its
+specificity.
 """
 
 from __future__ import annotations

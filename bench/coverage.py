@@ -1,4 +1,5 @@
-"""How often the report's 95 % intervals hold, and how often its tests cry wolf. Prints the tables of docs/statistics.md.
+"""How often the report's 95 % intervals hold, and how often its tests cry wolf. Prints the tables of
+docs/statistics.md.
 
     python bench/coverage.py [--replications 4000]
 
@@ -112,7 +113,8 @@ def exact_delta_coverage(n: int, shares: tuple[float, float]) -> tuple[float, fl
 
 
 def rivals(share: float, labels: Labels, icc: float, count: int) -> tuple[float, float, float]:
-    """What three usual intervals cover in the same replications: Wilson over samples, t over clusters, percentile bootstrap."""
+    """What three usual intervals cover in the same replications: Wilson over samples, t over clusters, percentile
+    bootstrap."""
     n, groups = len(labels), int(labels.max()) + 1
     sizes, key = np.bincount(labels), f"{n} {share} {icc} 1 {labels.max()}"
     random, quantile = stream("bootstrap"), stdtrit(groups - 1, 0.975)
@@ -129,7 +131,8 @@ def rivals(share: float, labels: Labels, icc: float, count: int) -> tuple[float,
 
 
 def kappa_coverage(right: float, sensitivity: float, specificity: float, n: int, count: int) -> tuple[float, float]:
-    """In how many per cent of the replications with an interval that of kappa holds the true one, and how many per cent have none."""
+    """In how many per cent of the replications with an interval that of kappa holds the true one, and how many per cent
+    have none."""
     called = right * sensitivity + (1 - right) * (1 - specificity)
     alike = right * sensitivity + (1 - right) * specificity
     chance = right * called + (1 - right) * (1 - called)
@@ -211,7 +214,8 @@ def print_others(count: int) -> None:
 
 
 def print_kappas(count: int) -> None:
-    """Kappa of a grader and people, by how often people call an answer right, and of how many replications there is none."""
+    """Kappa of a grader and people, by how often people call an answer right, and of how many replications there is
+    none."""
     graders = ((0.5, 0.9, 0.9), (0.5, 0.7, 0.7), (0.8, 0.95, 0.8), (0.9, 0.95, 0.8), (0.5, 0.98, 0.98), (0.5, 0.5, 0.5))
     rows = list[tuple[object, ...]]()
     for grader in graders:

@@ -3,9 +3,10 @@
     python bench/grading.py DATA [--policies mdk12,f1,rouge_l,chrf]
 
 DATA holds `partial-credit-human` (SAF short answers; English alone is there, and the readers know no German). An answer
-counts with the best of its question's golden answers. The judge is a script: it gives each answer the share of the golden
-answer's words that it has, in quarters, so that its values are known beforehand. What comes out must be these values:
-that says that sheet, reply, reading and measuring carry a judge's marks unharmed, and nothing of any real judge.
+counts with the best of its question's golden answers. The judge is a script: it gives each answer the share of the
+golden answer's words that it has, in quarters, so that its values are known beforehand. What comes out must be these
+values: that says that sheet, reply, reading and measuring carry a judge's marks unharmed, and nothing of any real
+judge.
 """
 
 from __future__ import annotations
@@ -102,9 +103,9 @@ def table(rows: dict[str, tuple[list[Marked], list[float | None]]]) -> None:
 def corrections(name: str, answers: list[Marked], values: list[float | None]) -> None:
     """How far corrected means are from what people's marks of all answers come to, and how often intervals hold it.
 
-    ppi: DRAWS times, MARKS answers drawn at random have their marks. Rogan-Gladen: right is a value, or a mark, of 0.5 or
-    more; sensitivity and specificity are of a random half of the answers, or of half of the questions, and the other half's
-    share is corrected.
+    ppi: DRAWS times, MARKS answers drawn at random have their marks. Rogan-Gladen: right is a value, or a mark, of 0.5
+        or more; sensitivity and specificity are of a random half of the answers, or of half of the questions, and the
+        other half's share is corrected.
     """
     human, value = (np.array(side, dtype=np.float64) for side in ([answer.human for answer in answers], values))
     rows = dict[str, list[tuple[Estimate, float]]]()
@@ -133,7 +134,8 @@ def _powered(value: Floats, human: Floats, number: int, power: float | None) -> 
 
 
 def _calibrated(value: Floats, human: Floats, halves: Iterable[NDArray[np.bool_]]) -> list[tuple[Estimate, float]]:
-    """The corrected share of each half by the other one, and the share that people's marks say; useless halves are left out."""
+    """The corrected share of each half by the other one, and the share that people's marks say; useless halves are left
+    out."""
     found = list[tuple[Estimate, float]]()
     for half in halves:
         measured = measure("", "", zip(human[half].tolist(), value[half].tolist(), strict=True))

@@ -2,11 +2,11 @@
 
     python bench/judge_modes.py [--data DATA]
 
-DATA holds `gaokao-bench`. The judge is a script that says what lies with the data: of a choice, and of each question of a passage,
-what the makers' own extraction is worth by the key; of blanks and open answers the mark that a model gave, in quarters. So the requests
-and the differences between the modes are real ones, and the judge is as good as those marks. `rules` and `both` are means over
-all replies (mdk12), `judge` over those that it was asked about; `missed` counts replies on which the rules' score stands though the judge's
-mark is another one, by a half or more.
+DATA holds `gaokao-bench`. The judge is a script that says what lies with the data: of a choice, and of each question of
+a passage, what the makers' own extraction is worth by the key; of blanks and open answers the mark that a model gave,
+in quarters. So the requests and the differences between the modes are real ones, and the judge is as good as those
+marks. `rules` and `both` are means over all replies (mdk12), `judge` over those that it was asked about; `missed`
+counts replies on which the rules' score stands though the judge's mark is another one, by a half or more.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def _line(name: str, task: str, answer: object, reply: str, **more: object) -> d
 
 
 def _of_letters(output: Output) -> Stored:
-    """A question with a letter, or letters, of options whose texts are not stored, or a passage with a letter for each question."""
+    """A question with a letter, or letters, of options whose texts are not stored, or a passage with a letter for each
+    question."""
     theirs = output.theirs or ()
     if output.options:
         options = [{"label": letter} for letter in real_outputs.LETTERS[: len(output.options)]]

@@ -3,8 +3,8 @@
     python bench/memory.py [--sizes 1000,10000,100000]
 
 Each stage is a process of its own, run by the command line as a user would, and measured by the operating system
-(ru_maxrss of the finished process; children of a stage are counted by their largest). The baseline beside it is the same
-Python with the same imports and no samples.
+(ru_maxrss of the finished process; children of a stage are counted by their largest). The baseline beside it is the
+same Python with the same imports and no samples.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""How fast variants are made: pictures beside their codec alone and beside albumentations, and texts by the embedded rewriter.
+"""How fast variants are made: pictures beside their codec alone and beside albumentations, and texts by the embedded
+rewriter.
 
     python bench/perturb.py [--data FOLDER ...] [--ops substitute,paraphrase,substitute+paraphrase] [--small]
 
 Pictures: `pad+invert+salt_pepper` on one core, from a file's bytes to the variant's. The codec alone decodes the same
-bytes and encodes the picture that the chain makes of them. albumentations pads to the same size (its Pad, InvertImg and
-SaltAndPepper, made beforehand) between OpenCV's imdecode and imencode, as PNG at OpenCV's default level and at level 1, or
-as JPEG of our quality where the source is one. What is compared takes turns, three times for every picture, and three times
-in a row as in a set; of each the least CPU time counts, and the ratio by the clock stands beside. Then whole sets by `mmdyn.perturb`, by one
-and two worker processes in turn, by the clock, with all reading, hashing, storing and writing.
+    bytes and encodes the picture that the chain makes of them. albumentations pads to the same size (its Pad, InvertImg
+    and SaltAndPepper, made beforehand) between OpenCV's imdecode and imencode, as PNG at OpenCV's default level and at
+    level 1, or as JPEG of our quality where the source is one. What is compared takes turns, three times for every
+    picture, and three times in a row as in a set; of each the least CPU time counts, and the ratio by the clock stands
+    beside. Then whole sets by `mmdyn.perturb`, by one and two worker processes in turn, by the clock, with all reading,
+    hashing, storing and writing.
 
 Texts: a generated set, or the samples of `--texts` again and again under new ids, by the command line on one core.
 """
@@ -107,7 +109,8 @@ def print_chain_row(name: str, count: int, total: Times, sizes: dict[str, int]) 
 
 
 def print_workers(folder: Path, small: bool) -> None:
-    """Drawn pictures by `mmdyn.perturb`, by one and two workers and by the codec alone in turn; the least of three times."""
+    """Drawn pictures by `mmdyn.perturb`, by one and two workers and by the codec alone in turn; the least of three
+    times."""
     count, kinds = (6, 3) if small else (2000, 50)
     with SetWriter(folder / "drawn", "drawn") as writer:
         drawings = [drawing(640, 480, number) for number in range(kinds)]

@@ -3,10 +3,11 @@
     python bench/retrieval.py [--sizes 6225,100000] [--queries N] [--embed FOLDER]
 
 Each size and searcher is a process of its own that runs on one core; its peak memory is what the operating system says
-(ru_maxrss). Points have a name and a description of about 40 words, drawn from 20,000 made words by Zipf's law; every fifth
-is Chinese. Queries are 30 words from the same. Both searchers get the same words from `kprag.retrieval.words`, and both
-return the best ten points. `hybrid` has random vectors of 384 numbers, so that its search is timed and no model; with --embed,
-a model of sentence-transformers embeds 1,000 points, too. rank-bm25 (pip install rank-bm25) is asked fewer queries.
+(ru_maxrss). Points have a name and a description of about 40 words, drawn from 20,000 made words by Zipf's law; every
+fifth is Chinese. Queries are 30 words from the same. Both searchers get the same words from `kprag.retrieval.words`,
+and both return the best ten points. `hybrid` has random vectors of 384 numbers, so that its search is timed and no
+model; with --embed, a model of sentence-transformers embeds 1,000 points, too. rank-bm25 (pip install rank-bm25) is
+asked fewer queries.
 """
 
 from __future__ import annotations

@@ -2,14 +2,16 @@
 
     python bench/scoring.py [--speed] [--accuracy] [--data DIR] [--list] [--small]
 
-Speed: replies to choices of 1,000 characters on one core, beside VLMEvalKit's option reader where $MMDYN_VLMEVAL_PYTHON names
-an interpreter that has it; the two take turns on the same replies, and reading alone is timed. Equivalences of formulas, asked
-for by two threads on two cores, beside math-verify called in one process on every fifth of the same pairs but the hostile ones,
-some of which it would never leave. The seconds of a pair are the caller's, with waiting and the start of workers in them.
+Speed: replies to choices of 1,000 characters on one core, beside VLMEvalKit's option reader where $MMDYN_VLMEVAL_PYTHON
+    names an interpreter that has it; the two take turns on the same replies, and reading alone is timed. Equivalences
+    of formulas, asked for by two threads on two cores, beside math-verify called in one process on every fifth of the
+    same pairs but the hostile ones, some of which it would never leave. The seconds of a pair are the caller's, with
+    waiting and the start of workers in them.
 
-Accuracy: pairs of answers whose verdict is known, beside math-verify; real replies, ours beside the extraction that lies
-with them (`--list` prints each reply that the two read or mark otherwise, and each pair that is missed). DIR holds the public
-data; by default it is `shared/data` beside the checkout. Without `--speed` or `--accuracy` both are measured.
+Accuracy: pairs of answers whose verdict is known, beside math-verify; real replies, ours beside the extraction that
+    lies with them (`--list` prints each reply that the two read or mark otherwise, and each pair that is missed). DIR
+    holds the public data; by default it is `shared/data` beside the checkout. Without `--speed` or `--accuracy` both
+    are measured.
 """
 
 from __future__ import annotations
@@ -151,7 +153,8 @@ def print_formulas(file: Path, count: int, data: Path) -> None:
 
 
 def spans(rows: Sequence[tuple[Pair, bool, float]]) -> tuple[object, ...]:
-    """Milliseconds a pair (median, 99th percentile, longest), how many were told apart, and of how many that is known."""
+    """Milliseconds a pair (median, 99th percentile, longest), how many were told apart, and of how many that is
+    known."""
     took = sorted(1000 * seconds for *_, seconds in rows)
     times = (statistics.median(took), took[len(took) * 99 // 100], took[-1])
     known = [pair[2] is equal for pair, equal, _ in rows if pair[2] is not None]
@@ -254,7 +257,8 @@ def print_pairs(data: Path, listed: bool) -> None:
 
 
 def print_outputs(data: Path, listed: bool) -> None:
-    """Real replies: what is read and marked right, by ours, by the extraction that lies with them, and by VLMEvalKit's reader."""
+    """Real replies: what is read and marked right, by ours, by the extraction that lies with them, and by VLMEvalKit's
+    reader."""
     print("\nReal replies. `same` and `differ` are of those that both read; right means equal to the key\n")
     print_row("replies", "n", *COUNTED, "VLMEvalKit: read", "right")
     print_row(*["---"] * (4 + len(COUNTED)))

@@ -2,8 +2,9 @@
 
     python bench/weight.py [--files ROOM] [--root DIR]
 
-A room is a package: `mmdyn/scoring/extract` is one, and so is `mmdyn/scoring` without those inside it; `whole` counts a room with
-those inside it. `--files` lists the files of one room. Tables that lie beside the code (TSV, TOML, JSON, text) are counted by their lines.
+A room is a package: `mmdyn/scoring/extract` is one, and so is `mmdyn/scoring` without those inside it; `whole` counts a
+room with those inside it. `--files` lists the files of one room. Tables that lie beside the code (TSV, TOML, JSON,
+text) are counted by their lines.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ class _Draft(Struct):
 
 
 class Routes:
-    """Collects routes. Names that differ in spelling only are one node: the first spelling is its text, others are aliases.
+    """Collects routes. Names that differ in spelling only are one node: the first spelling is its text, others are
+    aliases.
 
     With `join`, the levels of a longer route from the fifth to the last but one become one, its names joined by ` / `.
     """
@@ -49,8 +50,8 @@ class Routes:
     ) -> bool:
         """Add a route, from the widest level down; `levels` names its levels.
 
-        Description and aliases are the last node's. Tells whether any node is new. Raises InputError for a route of more
-        than six levels.
+        Description and aliases are the last node's. Tells whether any node is new. Raises InputError for a route of
+        more than six levels.
         """
         if len(names) > len(LEVELS):
             if not self._join:

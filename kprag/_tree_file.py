@@ -39,9 +39,10 @@ def read_tree(path: Path, routes: Routes) -> None:
 
     Three forms are read, the first two within each other:
     - a mapping from names to what is below them: another mapping, a list, nothing, or a text, which is the description;
-    - a list of names, of mappings, and of records `{text: …, children: […]}` with aliases, language, description, level;
-    - a list of routes, each a mapping whose keys end in numbers (`root0`, `root1`, …) or are the names of LEVELS; the values
-      of a route's last levels may be null, and its other keys are not read.
+    - a list of names, of mappings, and of records `{text: …, children: […]}` with aliases, language, description,
+        level;
+    - a list of routes, each a mapping whose keys end in numbers (`root0`, `root1`, …) or are the names of LEVELS; the
+      values of a route's last levels may be null, and its other keys are not read.
 
     Raises InputError, with the line, for a tree in no such form, a node that is there twice, and more than six levels.
     """

@@ -48,8 +48,8 @@ class Point(NamedTuple):
 def fit(pieces: Sequence[Piece], gap: str, room: int | None) -> tuple[list[str], bool]:
     """What of the pieces fits into `room` bytes (None: all), `gap` between them; and whether anything was left out.
 
-    Pieces stand whole from the front. The first that does not fit ends at the last end of a sentence that does, or at its
-    head, or is left out as those behind it are; but something of the first piece always stands.
+    Pieces stand whole from the front. The first that does not fit ends at the last end of a sentence that does, or at
+    its head, or is left out as those behind it are; but something of the first piece always stands.
     """
     kept = list[str]()
     for head, body in pieces:

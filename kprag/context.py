@@ -33,9 +33,9 @@ class Knowledge:
     """What can be laid beside the samples of one set.
 
     texts: a point's name -> its text, as the set brings it. base: what is searched and what distractors are drawn from.
-    An own point has the set's text, or else the description that the base has of its name; a point of the base has its
-    description, or else the set's text of its name. Points of one `key`, and own points that mean the same nodes, are one
-    point, laid once. Marks of pictures are left out of texts, and names stand on one line.
+        An own point has the set's text, or else the description that the base has of its name; a point of the base has
+        its description, or else the set's text of its name. Points of one `key`, and own points that mean the same
+        nodes, are one point, laid once. Marks of pictures are left out of texts, and names stand on one line.
     """
 
     def __init__(self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout) -> None:
@@ -44,9 +44,9 @@ class Knowledge:
     def build(self, sample: Sample, context: Context, found: Sequence[str] = ()) -> BuiltContext | None:
         """What lies beside a sample in a context that is not none; None where the sample cannot be asked in it.
 
-        found: ids of the base's nodes, the best first, for a context that looks up. A sample cannot be asked where it names
-        no points of its own and the context needs them, where nothing was found, where there are too few distractors, and
-        where it has no hint of the kind.
+        found: ids of the base's nodes, the best first, for a context that looks up. A sample cannot be asked where it
+            names no points of its own and the context needs them, where nothing was found, where there are too few
+            distractors, and where it has no hint of the kind.
         """
         if context.hint:
             return self._hints(sample, context.hint)

@@ -71,8 +71,8 @@ def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
 def meant(sample: Sample, name: str, taxonomy: Taxonomy) -> list[Node]:
     """The nodes that a name means where a sample gives it.
 
-    Where `Taxonomy.find` has several, those that lie above no other of them, and of these the ones that have the most of the
-    sample's fields among the texts above them.
+    Where `Taxonomy.find` has several, those that lie above no other of them, and of these the ones that have the most
+    of the sample's fields among the texts above them.
     """
     found = list(taxonomy.find(name))
     above = {node.id for one in found for node in taxonomy.ancestors(one.id)}

@@ -26,9 +26,9 @@ _HAN = re.compile("[\u3400-\u9fff]")
 class Distractors:
     """The points of a base that hold knowledge: those without children, and those with a text.
 
-    `point` makes a node the point that it is laid as, in a format. Everything that a sample does not change is worked out
-    once, as arrays over the points in the order of a walk through the tree, where what lies under a node is a stretch.
-    Raises MissingExtra, for the stems of words.
+    `point` makes a node the point that it is laid as, in a format. Everything that a sample does not change is worked
+    out once, as arrays over the points in the order of a walk through the tree, where what lies under a node is a
+    stretch. Raises MissingExtra, for the stems of words.
     """
 
     def __init__(self, base: Taxonomy, point: Callable[[Node], Point], format: Format) -> None:
@@ -61,10 +61,10 @@ class Distractors:
     def draw(self, own: Sequence[Point], language: str, draws: Generator) -> list[Point] | None:
         """One for each of a sample's own points; None where there are too few.
 
-        None of them is named as an own point is, lies above or under one, or is in another language than the sample. Where the
-        base does not say the language, it is that of the own point's text by its script. An own point with a text has a
-        control with a text. Where enough others are left, none is beside an own point under the same parent or shares a word
-        of its name with an own point; where not, the parent is let go first, then the words.
+        None of them is named as an own point is, lies above or under one, or is in another language than the sample.
+        Where the base does not say the language, it is that of the own point's text by its script. An own point with a
+        text has a control with a text. Where enough others are left, none is beside an own point under the same parent
+        or shares a word of its name with an own point; where not, the parent is let go first, then the words.
         """
         free = self._irrelevant(own)
         apart, strange = self._apart(own), self._strange(own)

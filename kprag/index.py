@@ -71,8 +71,8 @@ class Index:
     """Points with their passages, and what searches them.
 
     The points are the nodes of the taxonomy that hold knowledge: those without children, those with a description, and
-    those that an example names; or all nodes, where it is built `wide`. `vectors` is of shape (passages, dimensions), None
-    for words alone.
+    those that an example names; or all nodes, where it is built `wide`. `vectors` is of shape (passages, dimensions),
+    None for words alone.
     """
 
     def __init__(
@@ -99,7 +99,8 @@ class Index:
         wide: bool = False,
         on_chunk: Callable[[int], None] = lambda count: None,
     ) -> Index:
-        """An index of a taxonomy and of examples; with `kept` vectors also by meaning. Raises MissingExtra, UserError."""
+        """An index of a taxonomy and of examples; with `kept` vectors also by meaning. Raises MissingExtra,
+        UserError."""
         given = list(examples)
         passages = [*_own(taxonomy, given, wide), *given]
         vectors = kept.encode([passage.text for passage in passages], on_chunk) if kept else None
@@ -203,7 +204,8 @@ def best(scores: Scores, k: int) -> list[int]:
 def open_index(folder: Path) -> Index:
     """Open what `Index.write` wrote; vectors stay on the disk and are read as they are needed.
 
-    Raises InputError for a folder that holds no whole index, and for a model that is no longer the one that made the vectors.
+    Raises InputError for a folder that holds no whole index, and for a model that is no longer the one that made the
+    vectors.
     """
     manifest = _manifest(folder)
     taxonomy = read_taxonomy(folder / TAXONOMY)
@@ -231,7 +233,8 @@ def open_base(
     join: bool = False,
     on_chunk: Callable[[int], None] = lambda count: None,
 ) -> Index:
-    """Open an index, or build one of a base, by `meaning` with the vectors of an `embedder`. Raises UserError, MissingExtra."""
+    """Open an index, or build one of a base, by `meaning` with the vectors of an `embedder`. Raises UserError,
+    MissingExtra."""
     path = Path(path)
     if not is_index(path):
         taxonomy = read_base(path, join=join)
@@ -249,7 +252,8 @@ def read_base(path: Path, *, join: bool = False) -> Taxonomy:
 
 
 def check_place(base: Path, out: Path) -> None:
-    """Raise UserError where a base is an index itself, or where something else than an index stands where one is to be."""
+    """Raise UserError where a base is an index itself, or where something else than an index stands where one is to
+    be."""
     if is_index(base):
         raise UserError(f"{base} is an index: give the base that it was made of")
     there = any(out.iterdir()) if out.is_dir() else out.exists()
@@ -275,7 +279,8 @@ def is_index(path: Path) -> bool:
 
 
 def keep_vectors(embedder: str) -> KeptVectors:
-    """The user's kept vectors of a model of sentence-transformers, on a GPU where there is one. Raises MissingExtra, UserError."""
+    """The user's kept vectors of a model of sentence-transformers, on a GPU where there is one. Raises MissingExtra,
+    UserError."""
     model = Embedder(embedder, threads=os.cpu_count() or 1, device="")
     model.check()
     return KeptVectors(model, user_cache() / "vectors")

@@ -18,11 +18,11 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """How points are laid beside a question.
 
-    k: how many points are looked up; where they are mixed with the sample's own, how many there are in all (more only where
-        it has more of its own).
+    k: how many points are looked up; where they are mixed with the sample's own, how many there are in all (more only
+        where it has more of its own).
     tokens: the room for all of them, estimated at BYTES_A_TOKEN; None for as much as there is.
-    order: as the sample names them or the best first (`given`), the first next to the question (`reversed`), or as it falls
-        (`shuffled`, keyed by the parent's id).
+    order: as the sample names them or the best first (`given`), the first next to the question (`reversed`), or as it
+        falls (`shuffled`, keyed by the parent's id).
     format: the points with their `texts`, their `names` alone, or texts behind `routes` of the levels above.
     seed: of what is drawn: distractors, and the order where it is shuffled.
     """

@@ -30,17 +30,17 @@ _VERDICTS = frozenset({"yes", "no", "true", "false", "正确", "错误", "不能
 def leaks(text: str, sample: Sample) -> bool:
     """Whether a text holds a sample's gold answer verbatim.
 
-    What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none); of
-    blanks one accepted string for each; of an open question the whole answer. A text that holds a wrong option too, other
-    than inside a right one, tells nothing about a choice, whatever it says of them.
+    What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none);
+    of blanks one accepted string for each; of an open question the whole answer. A text that holds a wrong option too,
+    other than inside a right one, tells nothing about a choice, whatever it says of them.
 
     Compared is what is left of both without LaTeX's wrappers, dollars and emphasis, in one spelling of look-alike
     characters, without regard to case and spacing, and of the answer without punctuation at its ends. Words and numbers
     have to stand alone: `ion` is not held by `lion`, nor 5 by 15, 5.2, 5th or 1,5; Chinese characters may stand within
-    others. A number at an end of an answer does not stand beside a sign of arithmetic, % or ° in the text: 5 is not held by
-    -5, 10-5, 5 × a, 3-5, x^5 or 5%, but by x = 5, 5cm and 5 faces. Numbers that count (`3. …`, `(3) …`, step 3, 第3步)
-    hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs alone, and yes,
-    no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
+    others. A number at an end of an answer does not stand beside a sign of arithmetic, % or ° in the text: 5 is not
+    held by -5, 10-5, 5 × a, 3-5, x^5 or 5%, but by x = 5, 5cm and 5 faces. Numbers that count (`3. …`, `(3) …`, step 3,
+    第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs alone,
+    and yes, no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
     """
     block = _BULLET.sub("", _NUMBERING.sub(r"\1", _form(text)))
     squeezed = "".join(block.split())

@@ -45,7 +45,8 @@ def read_taxonomy(path: str | Path, levels: Sequence[str] = (), *, join: bool = 
 
 
 def from_routes(routes: Iterable[str | Sequence[str]], levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:
-    """A taxonomy of routes, written `a->b->c` or as sequences. Raises InputError, with the route's number for its line."""
+    """A taxonomy of routes, written `a->b->c` or as sequences. Raises InputError, with the route's number for its
+    line."""
     collected = Routes(join=join)
     for number, one in enumerate(routes, 1):
         try:
@@ -58,9 +59,9 @@ def from_routes(routes: Iterable[str | Sequence[str]], levels: Sequence[str] = (
 def from_set(source: SampleSet, levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:
     """The knowledge points that a set brings or that its samples name.
 
-    A point lies at the route that knowledge.jsonl gives it, or where its name is a route (`a->b->c`), there. Any other lies
-    under the fields of the samples that name it: discipline, grade, subfield, curriculum and topic, as far as they have
-    them. The texts of knowledge.jsonl are the descriptions. Raises InputError.
+    A point lies at the route that knowledge.jsonl gives it, or where its name is a route (`a->b->c`), there. Any other
+    lies under the fields of the samples that name it: discipline, grade, subfield, curriculum and topic, as far as they
+    have them. The texts of knowledge.jsonl are the descriptions. Raises InputError.
     """
     routes, texts = Routes(join=join), dict[str, tuple[str, int]]()
     for number, point in _points(source.folder / KNOWLEDGE):

@@ -25,9 +25,9 @@ def look_up(
 ) -> Iterator[tuple[Sample, list[str]]]:
     """Each sample with the ids of the k points of different names that fit it best, the best first. Raises UserError.
 
-    A sample is never looked up in an index that holds its own example, or one of its cluster: such samples come last, and
-    only they are kept waiting. Clusters are dealt into folds by the index alone, so that what is found for a sample does
-    not depend on which others are asked.
+    A sample is never looked up in an index that holds its own example, or one of its cluster: such samples come last,
+    and only they are kept waiting. Clusters are dealt into folds by the index alone, so that what is found for a sample
+    does not depend on which others are asked.
     """
     keys = {node.id: key(node.text) for node in index.points}
     names, folds = Names(index.points, keys), _folds(index.passages)
@@ -46,7 +46,8 @@ def look_up(
 
 
 def _folds(passages: Sequence[Passage]) -> dict[str, int]:
-    """The fold of each of the examples' sources: that of the first cluster, in the order of their digests, that has it."""
+    """The fold of each of the examples' sources: that of the first cluster, in the order of their digests, that has
+    it."""
     examples = [passage.sources for passage in passages if passage.example]
     clusters = sorted({own[0] for own in examples})
     fold = {cluster: number % FOLDS for number, cluster in enumerate(clusters)}

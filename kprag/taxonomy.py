@@ -24,8 +24,8 @@ ARROW = "->"
 class Node(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A knowledge point, or a level above some.
 
-    `text` is its name, `parent` the id of the node above it (None at the top), `description` the knowledge itself. An empty
-    `level` is filled in by the taxonomy; an empty `language` is not known.
+    `text` is its name, `parent` the id of the node above it (None at the top), `description` the knowledge itself. An
+    empty `level` is filled in by the taxonomy; an empty `language` is not known.
     """
 
     id: str
@@ -58,12 +58,12 @@ class Taxonomy:
     """A checked tree of at most six levels.
 
     `levels` names them from the widest down: a node without children gets the last name, any other that of its depth.
-    Without names, nodes that name no level of their own are at `level 1`, `level 2`, … and at the bottom a `point`: which
-    of LEVELS a tree leaves out is nothing that its shape tells.
+    Without names, nodes that name no level of their own are at `level 1`, `level 2`, … and at the bottom a `point`:
+    which of LEVELS a tree leaves out is nothing that its shape tells.
 
     Raises InputError, with file and line, for an id that is given twice, a parent that is not there, a cycle, more than
-    six levels, or two nodes of one name or alias under one parent; UserError where there is no node at all or `levels` do
-    not fit. A name may recur under other parents.
+    six levels, or two nodes of one name or alias under one parent; UserError where there is no node at all or `levels`
+    do not fit. A name may recur under other parents.
     """
 
     def __init__(self, placed: Iterable[Placed], levels: Sequence[str] = ()) -> None:
@@ -107,7 +107,8 @@ class Taxonomy:
         return self._nodes[id]
 
     def find(self, name: str) -> tuple[Node, ...]:
-        """The nodes that an id, a text or an alias means, in order; none where nothing does, several where a text recurs.
+        """The nodes that an id, a text or an alias means, in order; none where nothing does, several where a text
+        recurs.
 
         An id counts as it is, texts and aliases by `key`. `b->c` means the nodes c whose parent is b.
         """

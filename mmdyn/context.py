@@ -1,7 +1,8 @@
 """Context: what lies beside a question, by its name.
 
-MDK12-Bench (arXiv:2508.06851, "Evaluation Methods") lays a question's knowledge points beside it and has the model elaborate
-on them; AcadReason (arXiv:2510.11652, section 3) gives background, definition or methodology hints, or all of them.
+MDK12-Bench (arXiv:2508.06851, "Evaluation Methods") lays a question's knowledge points beside it and has the model
+elaborate on them; AcadReason (arXiv:2510.11652, section 3) gives background, definition or methodology hints, or all of
+them.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ NONE, KPRAG, DISTRACTOR, HINT, ALL = "none", "kprag", "distractor", "hint", "all
 class Context(Struct, frozen=True):
     """What lies beside a question: nothing, knowledge points from a `source`, or the sample's own hint of a kind.
 
-    elaborate: whether the model is to elaborate on the points before it answers (`inline`, MDK12-Bench's way), is asked to
-    do so first and then shown the question with what it wrote (`two-turn`), or neither. hint: a kind that the set has, or `all`.
+    elaborate: whether the model is to elaborate on the points before it answers (`inline`, MDK12-Bench's way), is asked
+        to do so first and then shown the question with what it wrote (`two-turn`), or neither. hint: a kind that the
+        set has, or `all`.
     """
 
     source: Source | None = None
@@ -36,7 +38,8 @@ class Context(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """none, kprag, kprag:retrieved, kprag:mixed:two-turn, distractor, distractor:none, hint:background, …: `parse` reads it."""
+        """none, kprag, kprag:retrieved, kprag:mixed:two-turn, distractor, distractor:none, hint:background, …: `parse`
+        reads it."""
         if self.hint:
             return f"{HINT}:{self.hint}"
         if self.source is None:

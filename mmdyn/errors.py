@@ -82,7 +82,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Text out of data that is safe on a terminal: control and format characters as escapes (\\x1b), tabs and new lines kept."""
+    """Text out of data that is safe on a terminal: control and format characters as escapes (\\x1b), tabs and new lines
+    kept."""
     kept = "\n\t\u200c\u200d"  # the joiners are part of words and emoji
     return "".join(
         char if char in kept or unicodedata.category(char)[0] != "C" else char.encode("unicode_escape").decode()

@@ -1,7 +1,7 @@
 """Digests, and the random streams that are keyed by identity.
 
-A stream depends on the names it is keyed with and on nothing else: not on order, process, batch or device. So equal keys
-give equal variants, whoever computes them.
+A stream depends on the names it is keyed with and on nothing else: not on order, process, batch or device. So equal
+keys give equal variants, whoever computes them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def sha256(data: bytes) -> str:
 
 
 def stream(*identity: str | int) -> Generator:
-    """A numpy generator (Philox) keyed by an identity, such as (seed, parent id, chain, step, severity, draw, attempt)."""
+    """A numpy generator (Philox) keyed by an identity, such as (seed, parent id, chain, step, severity, draw,
+    attempt)."""
     from mmdyn._philox import keyed
 
     return keyed(hashlib.blake2b(canonical(identity), digest_size=16).digest())

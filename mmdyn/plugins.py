@@ -1,8 +1,8 @@
 """A name -> its file, or another package's entry point.
 
 A kind of plug-in has folders of ours, in which a name is a file (`image.invert` is perturb/image/invert.py), and an
-entry-point group in which other packages bring more. Plug-ins are listed without importing them and loaded when asked for.
-Files that begin with an underscore are no plug-ins.
+entry-point group in which other packages bring more. Plug-ins are listed without importing them and loaded when asked
+for. Files that begin with an underscore are no plug-ins.
 """
 
 from __future__ import annotations

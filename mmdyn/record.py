@@ -10,7 +10,8 @@ from mmdyn.keys import Json
 from mmdyn.sample import TaskType
 
 Status = Literal["ok", "unparsed", "refused", "failed"]
-"""`unparsed`: answered, no answer found, scores 0; `refused`: declined, scores 0; `failed`: never answered, excluded."""
+"""`unparsed`: answered, no answer found, scores 0; `refused`: declined, scores 0; `failed`: never answered,
+excluded."""
 
 
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,9 +46,10 @@ class Usage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What came back for one request. `error` is set where no answer was had (then `text` is empty).
 
-    `reasoning`: what the model thought aloud, kept apart from the answer. `logprobs`: of the answer's tokens, in nats, where
-    they were asked for; where options were weighed (`finish_reason` is `likelihood`), the sum over each option's tokens, and
-    `option_tokens` how many these are. `final`: asking again would not mend the `error`. `changed`: what was sent otherwise than the set holds it, such as a picture that was made smaller.
+    `reasoning`: what the model thought aloud, kept apart from the answer. `logprobs`: of the answer's tokens, in nats,
+        where they were asked for; where options were weighed (`finish_reason` is `likelihood`), the sum over each
+        option's tokens, and `option_tokens` how many these are. `final`: asking again would not mend the `error`.
+        `changed`: what was sent otherwise than the set holds it, such as a picture that was made smaller.
     `cost`: what it cost in `currency` by the prices that were given: 0 out of the cache, None where that is not known.
     """
 
@@ -67,10 +69,12 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a reply was read: `value` in [0, 1] (None where the status is `failed`), `extracted` as it was found, by which `rule`.
+    """How a reply was read: `value` in [0, 1] (None where the status is `failed`), `extracted` as it was found, by
+    which `rule`.
 
-    confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle the value, and no judge
-    has. lower_bound: it needs one because it is an open answer, or a blank in words, of which the rules may have missed that it is right.
+    confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle
+        the value, and no judge has. lower_bound: it needs one because it is an open answer, or a blank in words, of
+        which the rules may have missed that it is right.
     """
 
     status: Status
@@ -88,10 +92,11 @@ class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     """What a judge made of a reply: `value` in [0, 1]; None where it gave no verdict (`error` says why).
 
     `votes`: what each vote gives the reply, none where it was decided without asking. `parts`: of an answer of several
-    parts, what each is given, the median of the votes; `value` is their mean, or for one part the median itself. `items`: for
-    a checklist, by item, whether most votes find it met. `agreement`: of several votes, the share that says what was decided,
-    over all parts and items. `reason`: the first vote's own words. `requests`: how many were sent to the judge, tries again counted;
-    `usage` and `cost` are the sums over them, `cost` None where that is not known. `cached`: replies out of the cache beside them.
+        parts, what each is given, the median of the votes; `value` is their mean, or for one part the median itself.
+        `items`: for a checklist, by item, whether most votes find it met. `agreement`: of several votes, the share that
+        says what was decided, over all parts and items. `reason`: the first vote's own words. `requests`: how many were
+        sent to the judge, tries again counted; `usage` and `cost` are the sums over them, `cost` None where that is not
+        known. `cached`: replies out of the cache beside them.
     """
 
     value: float | None
@@ -111,9 +116,10 @@ class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 class ContextInfo(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What lay beside a question.
 
-    `points`: the names of the knowledge points in the order in which they stood, or the kinds of the hints. `own`: how many
-    points the sample itself names, `hits`: how many of these lay there. `leaks`: the text that the model read with the
-    question (in two turns its own) holds the gold answer word for word. `cut`: some of it was left out for want of room.
+    `points`: the names of the knowledge points in the order in which they stood, or the kinds of the hints. `own`: how
+        many points the sample itself names, `hits`: how many of these lay there. `leaks`: the text that the model read
+        with the question (in two turns its own) holds the gold answer word for word. `cut`: some of it was left out for
+        want of room.
     """
 
     points: tuple[str, ...] = ()
@@ -126,9 +132,9 @@ class ContextInfo(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One answer of one model to one sample under one condition, with what a report needs to know of the sample.
 
-    `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`: what
-    lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the model wrote on that
-    first, which lies beside the records too.
+    `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`:
+    what lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the
+    model wrote on that first, which lies beside the records too.
     """
 
     key: str
@@ -154,11 +160,12 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1, 1].
+    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1,
+    1].
 
-    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under both,
-    `failed` the failed records of a and b, `needs_judge` the compared answers that need a judge and had none. `note` says why a number is None, or
-    what to know of it.
+    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under
+    both, `failed` the failed records of a and b, `needs_judge` the compared answers that need a judge and had none.
+    `note` says why a number is None, or what to know of it.
     """
 
     model: str

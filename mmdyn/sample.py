@@ -20,17 +20,20 @@ CHOICE_TYPES = ("single_choice", "multi_select")
 Language = Literal["en", "zh"]
 
 Answer: TypeAlias = bool | str | tuple[str | tuple[str, ...], ...]
-"""Labels for the choice types; a bool for true_false; for blanks one tuple of accepted strings a blank; a string for open_ended."""
+"""Labels for the choice types; a bool for true_false; for blanks one tuple of accepted strings a blank; a string for
+open_ended."""
 
 ImageRef: TypeAlias = str
-"""A picture's path relative to the set's folder, with forward slashes: images/ab/abcd….png (named by the SHA-256 of its bytes)."""
+"""A picture's path relative to the set's folder, with forward slashes: images/ab/abcd….png (named by the SHA-256 of its
+bytes)."""
 
 IMAGE_MARK = re.compile(r"<image (\d{1,4})>")
 """Where the N-th picture (from 1) stands in a question or an option; without a mark the pictures come first."""
 
 
 class Option(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One choice. Its text may be empty only where the option is a picture (`image`) or stands in one (`options_in_image`)."""
+    """One choice. Its text may be empty only where the option is a picture (`image`) or stands in one
+    (`options_in_image`)."""
 
     label: str
     text: str = ""
@@ -38,7 +41,8 @@ class Option(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How an answer is compared: `ordered` False lets blanks come in any order; `tolerance` is relative; `unit` may be left out by a reply."""
+    """How an answer is compared: `ordered` False lets blanks come in any order; `tolerance` is relative; `unit` may be
+    left out by a reply."""
 
     ordered: bool = True
     tolerance: float | None = None

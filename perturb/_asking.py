@@ -13,7 +13,8 @@ T = TypeVar("T")
 def ask_until_usable(
     client: SyncModelClient, prompt: Message, language: str, read: Callable[[str], T], nonce: int = 0
 ) -> T:
-    """The same as `mmdyn.models.ask_until_usable` for a thread, which waits. Raises what `SyncModelClient.ask` raises, too."""
+    """The same as `mmdyn.models.ask_until_usable` for a thread, which waits. Raises what `SyncModelClient.ask` raises,
+    too."""
 
     async def ask(messages: tuple[Message, ...], nonce: int) -> str:
         return client.ask(messages, nonce)

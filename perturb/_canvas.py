@@ -23,7 +23,8 @@ MOST_PICTURES, PATIENCE_S = 256, 0.002
 
 
 class Job(Struct, frozen=True, eq=False):
-    """A picture, uint8 tensor (height, width) or (height, width, 3), the shape of what it becomes, and the operation's numbers.
+    """A picture, uint8 tensor (height, width) or (height, width, 3), the shape of what it becomes, and the operation's
+    numbers.
 
     These are for `pad` the rows above, the columns to the left and the frame's value (0 to 255); for `sprinkle` how
     many specks are drawn and two 64-bit keys.
@@ -45,9 +46,9 @@ class Kind(Struct, frozen=True):
 class Canvas:
     """Where the picture operators change tensors: the same bits as they give arrays, in whatever batch.
 
-    Each call waits until its batch was handed to the device, not until the device is done, and gives a tensor with memory of
-    its own; the one it was given stays as it is. Usable from several threads. Each raises NotNow where the picture
-    does not fit into the device's memory, even alone, and ModelError where the canvas was closed.
+    Each call waits until its batch was handed to the device, not until the device is done, and gives a tensor with
+    memory of its own; the one it was given stays as it is. Usable from several threads. Each raises NotNow where the
+    picture does not fit into the device's memory, even alone, and ModelError where the canvas was closed.
     """
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:

@@ -12,7 +12,8 @@ EMBEDDED = "embedded"
 
 
 def refuse_misspelt(kind: str, name: str) -> None:
-    """Raises UserError where the name of a rewriter or judge is nearly `embedded` and no backend of models is called so."""
+    """Raises UserError where the name of a rewriter or judge is nearly `embedded` and no backend of models is called
+    so."""
     head = re.split("[:,]", name, maxsplit=1)[0].strip()
     hint = did_you_mean(head, [EMBEDDED])
     if hint and head != EMBEDDED and head not in plugins.names("models"):

@@ -30,14 +30,15 @@ _LOOKED_AT = 200
 def readable_density(height: int) -> float:
     """The largest density of salt and pepper at which digits of this height in pixels are still read.
 
-    Measured on drawn numbers: there an OCR model reads at least nine in ten of those that it reads without noise. Points
-    and minus signs are another matter: below ten pixels a speck may look like one at any density.
+    Measured on drawn numbers: there an OCR model reads at least nine in ten of those that it reads without noise.
+    Points and minus signs are another matter: below ten pixels a speck may look like one at any density.
     """
     return max(0.005, 0.01 * (height - 5))
 
 
 def densest(pixels: Pixels) -> float:
-    """The largest density of salt and pepper that leaves the smallest print of a picture readable; 1 where none is small."""
+    """The largest density of salt and pepper that leaves the smallest print of a picture readable; 1 where none is
+    small."""
     height = smallest_glyph(pixels)
     return 1.0 if height is None else readable_density(height)
 
@@ -45,8 +46,9 @@ def densest(pixels: Pixels) -> float:
 def smallest_glyph(pixels: Pixels) -> int | None:
     """The height in pixels of the smallest letters or digits in a picture; None where there seem to be none.
 
-    pixels: uint8, (height, width) or (height, width, 3). What counts stands alone on a page of one colour, is from 5 to 16
-    pixels high, and there are two of about its height, unless it is alone. A small sign that is no letter may count as one.
+    pixels: uint8, (height, width) or (height, width, 3). What counts stands alone on a page of one colour, is from 5 to
+        16 pixels high, and there are two of about its height, unless it is alone. A small sign that is no letter may
+        count as one.
     """
     if min(pixels.shape[:2]) < _LEAST:
         return None

@@ -1,4 +1,5 @@
-"""Randomness by place: integer hashes of a key and a pixel's index, the same bits on every machine and device, in any order.
+"""Randomness by place: integer hashes of a key and a pixel's index, the same bits on every machine and device, in any
+order.
 
 Bodies: splitmix64 for keys; lowbias32 (Chris Wellons, "Prospecting for Hash Functions") for pixels.
 """

@@ -1,4 +1,5 @@
-"""The contract of an operator. `params` draws, `apply` changes: what was drawn is JSON, so a variant can be replayed."""
+"""The contract of an operator. `params` draws, `apply` changes: what was drawn is JSON, so a variant can be
+replayed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Picture(Struct, frozen=True, eq=False):
     """A decoded picture: uint8 pixels of shape (height, width) for grey or (height, width, 3) for RGB, read-only.
 
     `suffix` is the format it is written as: png where the source was lossless, jpg where it was a JPEG. `densest`: the
-    largest share of its pixels that noise may cover before its smallest print is lost, asked for once for all its variants.
+    largest share of its pixels that noise may cover before its smallest print is lost, asked for once for all its
+    variants.
     """
 
     pixels: Pixels
@@ -43,7 +45,8 @@ class Item(Struct, frozen=True, eq=False):
     pictures: Mapping[ImageRef, Picture]
 
     def repaint(self, change: Callable[[int, Picture], Pixels]) -> Item:
-        """The item with every picture changed; `change` gets its number in `sample.all_images`, from 0, and the picture."""
+        """The item with every picture changed; `change` gets its number in `sample.all_images`, from 0, and the
+        picture."""
         repainted = {}
         for number, ref in enumerate(self.sample.all_images):
             picture = self.pictures[ref]
@@ -74,10 +77,12 @@ class Operator(ABC):
     """
 
     random: bool
-    """Whether `params` draws anything. A chain in which nothing is random makes one variant, whatever the number of draws."""
+    """Whether `params` draws anything. A chain in which nothing is random makes one variant, whatever the number of
+    draws."""
 
     noisy: ClassVar[bool] = False
-    """Whether it lays noise over pictures: a judge looks at pictures without it, because noise hides what it would compare."""
+    """Whether it lays noise over pictures: a judge looks at pictures without it, because noise hides what it would
+    compare."""
 
     severities: ClassVar[tuple[str, ...]] = ()
     """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""

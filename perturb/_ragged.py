@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _LOW = 0xFFFFFFFF
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
-"""lowbias32's factors; the second as the negative number that is equal modulo 2^32, so that no product leaves 64 bits."""
+"""lowbias32's factors; the second as the negative number that is equal modulo 2^32, so that no product leaves 64
+bits."""
 
 
 def change(operation: Operation, jobs: Sequence[Job]) -> list[Any]:

@@ -39,8 +39,9 @@ _JOINED = re.compile(r"[或和与及]")
 
 
 class Answer(Struct, frozen=True):
-    """A short answer as it is printed. `kind` is `number` with its unit, `value` (a formula such as 2√3), `words`, `han`
-    (Chinese words), `symbols` (H2O), or "" for what is none of these: no other answer is known to differ from that.
+    """A short answer as it is printed. `kind` is `number` with its unit, `value` (a formula such as 2√3), `words`,
+    `han` (Chinese words), `symbols` (H2O), or "" for what is none of these: no other answer is known to differ from
+    that.
 
     `rounded`: printed with decimals, so that what comes near may be meant.
     """
@@ -74,8 +75,8 @@ def _read(text: str) -> Answer:
 
 
 def quantity(text: str) -> Number | None:
-    """The one number that a text is, with its unit; None for a bound, an approximation, a list of numbered statements, or
-    where what follows the number may be a product of symbols (2mgL) rather than a unit."""
+    """The one number that a text is, with its unit; None for a bound, an approximation, a list of numbered statements,
+    or where what follows the number may be a product of symbols (2mgL) rather than a unit."""
     if whole := _INTEGER.fullmatch(text):
         digits = whole[2]
         return Number(Fraction(-int(digits) if whole[1] else int(digits)), None, len(digits.lstrip("0")))
@@ -100,8 +101,8 @@ def equal(one: Answer, other: Answer) -> bool:
 
 
 def differ(right: Answer, other: Answer, apart: float = 0.0) -> bool:
-    """Whether `other` surely says something else than `right`: another value by more than `apart` (relative to the right
-    one), or words of which neither holds the other. Values in different units are not compared."""
+    """Whether `other` surely says something else than `right`: another value by more than `apart` (relative to the
+    right one), or words of which neither holds the other. Values in different units are not compared."""
     if right.folded == other.folded or not other.folded:
         return False
     if right.value is not None and other.value is not None:
@@ -114,7 +115,8 @@ def differ(right: Answer, other: Answer, apart: float = 0.0) -> bool:
 
 
 def resembles(right: Answer, other: Answer) -> bool:
-    """Whether `other` could be taken for the answer: of the same kind, a value of the same sign and size, words as long."""
+    """Whether `other` could be taken for the answer: of the same kind, a value of the same sign and size, words as
+    long."""
     if not right.kind or right.kind != other.kind:
         return False
     if right.value is None or other.value is None:
@@ -127,8 +129,8 @@ def resembles(right: Answer, other: Answer) -> bool:
 def spread(stream: Generator, right: Answer, others: Sequence[Answer], count: int) -> tuple[str, ...] | None:
     """Draw `count` of the others, each different from the rest; None where there are not so many.
 
-    Of values as many lie below the right one as were drawn beforehand, uniformly where the others allow it: nobody finds
-    the right one by its place in the middle.
+    Of values as many lie below the right one as were drawn beforehand, uniformly where the others allow it: nobody
+    finds the right one by its place in the middle.
     """
     drawn = [others[place] for place in stream.permutation(len(others))]
     kept: list[Answer] = []

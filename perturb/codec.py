@@ -30,7 +30,8 @@ _INK = 0.001
 
 
 class Pictures(Mapping[ImageRef, Picture]):
-    """A parent's pictures, decoded when they are first looked up. Looking up raises ValueError for one that cannot be."""
+    """A parent's pictures, decoded when they are first looked up. Looking up raises ValueError for one that cannot
+    be."""
 
     def __init__(self, folder: ImageFolder, refs: tuple[ImageRef, ...]) -> None:
         self._folder, self._refs = folder, refs
@@ -153,7 +154,8 @@ def _upright(image: Image.Image) -> Image.Image:
 
 
 def _eight_bit(image: Image.Image, file_format: str | None) -> Image.Image:
-    """16-bit grey, which Pillow would clip, scaled to 8 bits. A PNG of mode I has 16 bits, other files of it have 32."""
+    """16-bit grey, which Pillow would clip, scaled to 8 bits. A PNG of mode I has 16 bits, other files of it have
+    32."""
     if image.mode.startswith("I;16") or (image.mode == "I" and file_format == "PNG"):
         values = np.asarray(image).astype(np.uint32)
         grey = Image.fromarray(((values * 255 + 32767) // 65535).astype(np.uint8))

@@ -53,17 +53,17 @@ def perturb(
     `source` is an opened set, a set folder, or a file of any format, which is imported into out/.source.
 
     `ops` names chains such as "pad,color,pad@strong+color+shuffle", presets or YAML files of chains; each makes `draws`
-    variants of a sample, or one where nothing in it is random. `factorial` makes every subset of the chains, chained, with
-    shared draws. `rewriter` and `judge` are "embedded" or a MODEL (`judge` empty: nobody judges), `style_backend` is
-    embedded, flux or klein with options. A variant that the judge rejects, by the majority of `votes`, is drawn again up to
-    `redraws` times. A variant that was not kept is listed in dropped.jsonl with the reason.
+    variants of a sample, or one where nothing in it is random. `factorial` makes every subset of the chains, chained,
+    with shared draws. `rewriter` and `judge` are "embedded" or a MODEL (`judge` empty: nobody judges), `style_backend`
+    is embedded, flux or klein with options. A variant that the judge rejects, by the majority of `votes`, is drawn
+    again up to `redraws` times. A variant that was not kept is listed in dropped.jsonl with the reason.
 
-    The set is the same, byte for byte, for any number of `workers` (processes) and however often the work was interrupted:
-    called again with the same arguments it goes on, and a finished set is opened as it is, unless variants failed for a
-    reason that may be gone, such as a model that did not answer: those are tried again. Where a model or a GPU is waited
-    for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK and WORLD_SIZE in
-    the environment) each do a share, and rank 0 writes the set.
-    Raises UserError for settings that do not fit or that differ from those in `out`, Busy where another process is at it.
+    The set is the same, byte for byte, for any number of `workers` (processes) and however often the work was
+    interrupted: called again with the same arguments it goes on, and a finished set is opened as it is, unless variants
+    failed for a reason that may be gone, such as a model that did not answer: those are tried again. Where a model or a
+    GPU is waited for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK
+    and WORLD_SIZE in the environment) each do a share, and rank 0 writes the set. Raises UserError for settings that do
+    not fit or that differ from those in `out`, Busy where another process is at it.
     """
     tools = Tools(rewriter, style_backend, judge, votes, concurrency)
     tools.check()

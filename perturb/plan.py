@@ -78,8 +78,8 @@ class Plan(Struct, frozen=True):
         return unsettled_mark(self.out)
 
     def finished(self) -> SampleSet | None:
-        """The set in `out` where it is finished, with nothing to try again, and was made with these settings, whatever the
-        version.
+        """The set in `out` where it is finished, with nothing to try again, and was made with these settings, whatever
+        the version.
 
         Raises UserError where another set is there.
         """

@@ -1,4 +1,5 @@
-"""PNG out: one filter for a whole picture and the standard library's zlib, two to four times as fast as Pillow's encoder.
+"""PNG out: one filter for a whole picture and the standard library's zlib, two to four times as fast as Pillow's
+encoder.
 
 Pillow tries five filters on every row, which costs more than compressing the rows. On line art, which is most of what
 exams show, no filter at all compresses best, and specks of noise spoil every filter; only on photographs does one help.

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 MOST_POINTS, MOST_ANSWERS = 20_000, 64
-"""Knowledge points, and answers of each, that are kept: those of the smallest digests, so that the order does not matter."""
+"""Knowledge points, and answers of each, that are kept: those of the smallest digests, so that the order does not
+matter."""
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,7 +40,8 @@ class Pool:
 
     @staticmethod
     def build(samples: Iterable[Sample], file: Path, most_points: int = MOST_POINTS) -> None:
-        """Go once over a set and write the pool's file; memory is bounded. Raises OSError where it cannot be written."""
+        """Go once over a set and write the pool's file; memory is bounded. Raises OSError where it cannot be
+        written."""
         kept = _Smallest(most_points)
         for sample in samples:
             for point in sample.knowledge_points:
@@ -61,11 +63,11 @@ class Pool:
     def draw(
         self, sample: Sample, answer: str, count: int, stream: Generator, apart: float = 0.0
     ) -> tuple[str, ...] | None:
-        """`count` wrong answers that look like the right one, from questions on the same knowledge points; None where there
-        are not so many.
+        """`count` wrong answers that look like the right one, from questions on the same knowledge points; None where
+        there are not so many.
 
-        They are in the sample's language and of the right answer's kind, unit and size, say something else than it (values
-        by more than `apart`, relative to it) and than each other.
+        They are in the sample's language and of the right answer's kind, unit and size, say something else than it
+        (values by more than `apart`, relative to it) and than each other.
         """
         points = self._points.get(sample.language, {})
         texts = {text for point in sample.knowledge_points for text in points.get(point, ())}
@@ -79,7 +81,8 @@ def _fits(right: Answer, other: Answer, apart: float) -> bool:
 
 
 def _texts(sample: Sample) -> list[str]:
-    """The answers that a sample shows or has: its options' texts, its one blank's first accepted text, its open answer."""
+    """The answers that a sample shows or has: its options' texts, its one blank's first accepted text, its open
+    answer."""
     answer = sample.answer
     if isinstance(answer, str):
         return [answer]

@@ -13,7 +13,8 @@ _MOST_REASONS = 100
 
 
 class ChainOutcomes(Struct):
-    """One chain: variants by outcome, and the reasons of those not kept by their first words (details are in dropped.jsonl)."""
+    """One chain: variants by outcome, and the reasons of those not kept by their first words (details are in
+    dropped.jsonl)."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)

@@ -74,7 +74,8 @@ class VariantMaker:
                 yield from self._attempts(_Attempt(parent, pictures, there, chain, operators, trail), kept)
 
     def _attempts(self, first: _Attempt, kept: dict[_Shown, int]) -> Iterator[Outcome]:
-        """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is told."""
+        """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is
+        told."""
         attempts = self._recipe.attempts_of(first.operators)
         for number in range(attempts):
             made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)), kept)

@@ -1,4 +1,5 @@
-"""Hypothesis profiles: `--hypothesis-profile=long` searches for hours; without it tests search as long as they say themselves."""
+"""Hypothesis profiles: `--hypothesis-profile=long` searches for hours; without it tests search as long as they say
+themselves."""
 
 from __future__ import annotations
 

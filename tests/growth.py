@@ -10,10 +10,12 @@ TIMES, TRIES = 4, 5
 
 
 def grows_linearly(work: Callable[[int], object], size: int) -> bool:
-    """Whether `work(4 * size)` takes less than ten times the processor's time of `work(size)`; quadratic work takes sixteen.
+    """Whether `work(4 * size)` takes less than ten times the processor's time of `work(size)`; quadratic work takes
+    sixteen.
 
     The processor's time of this thread, so that a busy machine changes little; and one of five tries is enough, as what
-    disturbs one does not disturb all, while quadratic work fails in every one. Less than 50 ms is quick enough as it is.
+    disturbs one does not disturb all, while quadratic work fails in every one. Less than 50 ms is quick enough as it
+    is.
     """
     for _ in range(TRIES):
         small, large = (_seconds(work, number) for number in (size, TIMES * size))

@@ -1,4 +1,5 @@
-"""The fake server for code that is not async, one that holds requests back, scripts of replies, and no keys of the user's."""
+"""The fake server for code that is not async, one that holds requests back, scripts of replies, and no keys of the
+user's."""
 
 from __future__ import annotations
 
@@ -22,10 +23,11 @@ Server = TypeVar("Server", bound=FakeServer)
 
 
 class HoldingServer(FakeServer):
-    """Answers so many requests and holds all others back until it lets them through, so that it is sure who is in flight.
+    """Answers so many requests and holds all others back until it lets them through, so that it is sure who is in
+    flight.
 
-    Give fewer than 20 (`hangs.ENOUGH`) where `concurrency` is to be the most in flight: after that many answers a request
-    that is held back counts as hanging, and lends its place to another.
+    Give fewer than 20 (`hangs.ENOUGH`) where `concurrency` is to be the most in flight: after that many answers a
+    request that is held back counts as hanging, and lends its place to another.
     """
 
     def __init__(self, answers: int = 0, **settings: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from mmdyn.plugins import names
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted(file for package in ("mmdyn", "perturb", "kprag") for file in (ROOT / package).rglob("*.py"))
+ROOMS = [
+    ".".join(stub.parent.relative_to(ROOT).parts)
+    for stub in sorted(ROOT.glob("*/**/__init__.pyi"))
+    if stub.parent.name != "mmdyn"
+]
 HEAVY = ("torch", "transformers", "diffusers", "vlmeval", "ray", "matplotlib")
 
 
@@ -28,13 +34,32 @@ def test_imports_point_downwards_only() -> None:
 
 
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_files_and_functions_fit_a_screen_or_two(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
-    assert text.count("\n") <= 400
-    for node in ast.walk(ast.parse(text)):
+def test_functions_fit_a_screen(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             assert node.end_lineno - node.lineno < 60, f"{node.name} is too long"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_has_what_its_door_lists(room: str) -> None:
+    module = import_module(room)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_rooms_are_entered_by_their_doors(file: Path) -> None:
+    own = room_of(".".join(file.relative_to(ROOT).with_suffix("").parts))
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        room = room_of(node.module or "") if isinstance(node, ast.ImportFrom) else None
+        if room and room != own and isinstance(node, ast.ImportFrom):
+            unlisted = {alias.name for alias in node.names} - {*import_module(room).__all__}
+            assert (node.module, unlisted) == (room, set())
+
+
+def room_of(module: str) -> str | None:
+    """The room that a module lies in: None for those above all rooms."""
+    return next((room for room in ROOMS if f"{module}.".startswith(f"{room}.")), None)
 
 
 def test_the_public_names() -> None:

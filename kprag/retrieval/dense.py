@@ -18,7 +18,8 @@ class Dense:
         self.vectors = vectors
 
     def scores(self, query: Vectors) -> Scores:
-        """Float32 of shape (passages,), from 0: how far the cosine with a vector is above the mean over all passages."""
+        """Float32 of shape (passages,), from 0: how far the cosine with a vector is above the mean over all
+        passages."""
         cosines: Scores = self.vectors @ query
         above: Scores = np.maximum(cosines - cosines.mean(), 0)
         return above

@@ -8,17 +8,18 @@ if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
 
 SHARE, POWER = 0.1, 1.5
-"""The share of a question's words that counts as much as one standard deviation of meaning, and how steeply larger ones count
+"""The share of a question's words that counts as much as one standard deviation of meaning, and how steeply larger ones
+count
 more: a word that is met by chance is next to nothing. Why these: docs/knowledge.md."""
 
 
 def fused(lexical: Scores, dense: Scores) -> Scores:
     """What words and vectors say of the same points, as one.
 
-    `lexical` are shares (`Lexical.scores`), so words count as far as they cover the question; in standard deviations, the
-    single word that a short name has in common with it would stand out as much as a text that covers it. `dense` is in
-    standard deviations from its mean over the points, since cosines have no such scale. Source: Bruch, Gai and Ingber, ACM
-    TOIS 42 (2023) 20, on scores by their theoretical bounds; the power is our own.
+    `lexical` are shares (`Lexical.scores`), so words count as far as they cover the question; in standard deviations,
+    the single word that a short name has in common with it would stand out as much as a text that covers it. `dense` is
+    in standard deviations from its mean over the points, since cosines have no such scale. Source: Bruch, Gai and
+    Ingber, ACM TOIS 42 (2023) 20, on scores by their theoretical bounds; the power is our own.
     """
     return (lexical / SHARE) ** POWER + _standard(dense)
 

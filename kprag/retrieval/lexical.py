@@ -24,8 +24,8 @@ K1, B = 1.5, 0.75
 class Lexical:
     """BM25 over passages; a query's words count once each, however often it says them.
 
-    Source: Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3 (2009) 333; the form of the inverse
-    document frequency that is never negative (Lucene's).
+    Source: Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3 (2009) 333; the form of the
+        inverse document frequency that is never negative (Lucene's).
     """
 
     def __init__(self, index: Any, count: int) -> None:
@@ -42,8 +42,8 @@ class Lexical:
     def scores(self, query: str) -> Scores:
         """Float32 of shape (passages,), from 0 to less than 1: how well each passage fits a text.
 
-        It is the share of the score that a passage with endless repetitions of each of the text's words would have. Words
-        that no passage has are among them, and are the rarest.
+        It is the share of the score that a passage with endless repetitions of each of the text's words would have.
+        Words that no passage has are among them, and are the rarest.
         """
         vocabulary: dict[str, int] = getattr(self._index, "vocab_dict", {})
         asked = dict.fromkeys(words(query))
@@ -67,7 +67,8 @@ class Lexical:
 
     @staticmethod
     def load(folder: Path, count: int) -> Lexical:
-        """Open what `save` wrote for so many passages. Raises MissingExtra, and OSError or ValueError for damaged files."""
+        """Open what `save` wrote for so many passages. Raises MissingExtra, and OSError or ValueError for damaged
+        files."""
         bm25s = _bm25s()
         saved = (folder / "params.index.json").is_file()
         return Lexical(bm25s.BM25.load(str(folder)) if saved else bm25s.BM25(), count)

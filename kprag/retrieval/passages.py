@@ -18,8 +18,8 @@ BEST = 3
 class Passage(Struct, frozen=True):
     """A text, and the ids of the points that it belongs to.
 
-    `sources` names what brought it: for an example, a question, its cluster and its explanation (as digests); for a point
-    that only examples make one, those of all of them. A text that the base brings has none.
+    `sources` names what brought it: for an example, a question, its cluster and its explanation (as digests); for a
+    point that only examples make one, those of all of them. A text that the base brings has none.
     """
 
     text: str
@@ -50,7 +50,8 @@ class Pool:
 
 
 def staying(passages: Sequence[Passage], sources: Collection[str]) -> list[int]:
-    """The places of the passages that stay when the examples of some sources, and points that only these name, are left out."""
+    """The places of the passages that stay when the examples of some sources, and points that only these name, are left
+    out."""
     return [
         number
         for number, passage in enumerate(passages)

@@ -1,4 +1,5 @@
-"""How well an index finds the knowledge points that questions name: recall@k, nDCG@k and the reciprocal rank, with intervals."""
+"""How well an index finds the knowledge points that questions name: recall@k, nDCG@k and the reciprocal rank, with
+intervals."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
 
 FOLDS = 100
-"""Into how many parts questions are dealt, each of which is looked up in an index without its own examples; one a cluster
-where there are no more clusters than that."""
+"""Into how many parts questions are dealt, each of which is looked up in an index without its own examples; one a
+cluster where there are no more clusters than that."""
 
 
 class Quality(Struct, frozen=True):
@@ -42,7 +43,8 @@ class Quality(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What was measured: by retriever the whole, and by retriever, field and value the parts. `questions` is what was asked."""
+    """What was measured: by retriever the whole, and by retriever, field and value the parts. `questions` is what was
+    asked."""
 
     questions: Questions
     points: int
@@ -50,7 +52,8 @@ class Report(Struct, frozen=True):
     parts: dict[Retriever, dict[str, dict[str, Quality]]]
 
     def summary(self) -> dict[str, Json]:
-        """What `mmdyn knowledge eval --json` prints: {"lexical": {"recall@1": …, "mrr": …, "n": …, "ci95": {…}, "by": {…}}}."""
+        """What `mmdyn knowledge eval --json` prints: {"lexical": {"recall@1": …, "mrr": …, "n": …, "ci95": {…}, "by":
+        {…}}}."""
         return {name: {**whole.summary(), "by": self._parts(name)} for name, whole in self.whole.items()}
 
     def _parts(self, name: Retriever) -> dict[str, Json]:
@@ -68,7 +71,8 @@ def measure(
     by: Sequence[str] = (),
     reranker: Reranker | None = None,
 ) -> Report:
-    """Look every question up by each retriever. Raises UserError where no question names a point, or for an unknown field."""
+    """Look every question up by each retriever. Raises UserError where no question names a point, or for an unknown
+    field."""
     asked = questions.asked
     if not asked:
         raise UserError("no sample names a knowledge point: give a set whose samples do")
@@ -102,7 +106,8 @@ def ranks(
 ) -> list[list[int]]:
     """For each question the ranks, from 1, of those of its points that the index holds, in order.
 
-    A question's own examples, and those of its cluster, are in no index that it is looked up in. Points of one name are one.
+    A question's own examples, and those of its cluster, are in no index that it is looked up in. Points of one name are
+    one.
     """
     found: list[list[int]] = [[] for _ in asked]
     keys = {node.id: key(node.text) for node in index.points}
@@ -130,9 +135,9 @@ def folds(asked: Sequence[Asked]) -> list[list[int]]:
 def quality(asked: Sequence[Asked], found: Sequence[Sequence[int]], ks: Sequence[int]) -> Quality:
     """The measures of at least one question's ranks.
 
-    `recall@k`: the share of a question's points among the first k. `ndcg@k`: Järvelin and Kekäläinen, ACM TOIS 20 (2002)
-    422, with gains of 0 and 1. `mrr`: one over the first point's rank, 0 where none is found. Questions of one cluster
-    count as one for the intervals (docs/statistics.md).
+    `recall@k`: the share of a question's points among the first k. `ndcg@k`: Järvelin and Kekäläinen, ACM TOIS 20
+    (2002) 422, with gains of 0 and 1. `mrr`: one over the first point's rank, 0 where none is found. Questions of one
+    cluster count as one for the intervals (docs/statistics.md).
     """
     labels = np.unique([one.cluster for one in asked], return_inverse=True)[1].astype(np.int64)
     values = dict[str, list[float]]()

@@ -35,7 +35,8 @@ class Asked(Struct, frozen=True):
 
 
 class Questions(Struct, frozen=True):
-    """What of a set is looked up. `without`: samples that name no points; `unknown`: names that the base does not have."""
+    """What of a set is looked up. `without`: samples that name no points; `unknown`: names that the base does not
+    have."""
 
     asked: tuple[Asked, ...]
     without: int
@@ -84,14 +85,16 @@ def cluster(sample: Sample) -> str:
 
 
 def sources(sample: Sample) -> tuple[str, ...]:
-    """What tells a sample's example apart: its cluster, its question's words and its explanation's, whatever the spacing."""
+    """What tells a sample's example apart: its cluster, its question's words and its explanation's, whatever the
+    spacing."""
     texts = {"question": sample.question, "explanation": sample.explanation}
     marks = [[what, text.split()] for what, text in texts.items() if text.strip()]
     return tuple(digest(mark) for mark in (["cluster", cluster(sample)], *marks))
 
 
 def example(sample: Sample, taxonomy: Taxonomy) -> Passage | None:
-    """A sample's question and explanation as an example of its points; None where it has no explanation or no known points."""
+    """A sample's question and explanation as an example of its points; None where it has no explanation or no known
+    points."""
     points = {node.id for name in sample.knowledge_points for node in taxonomy.find(name)}
     if not (points and sample.explanation.strip()):
         return None
@@ -110,7 +113,8 @@ def examples(samples: Iterable[Sample], taxonomy: Taxonomy) -> Iterator[Passage]
 
 
 def questions(samples: Iterable[Sample], taxonomy: Taxonomy, query: Callable[[Sample], str]) -> Questions:
-    """The samples that name points, as they are looked up. A name that the base lacks counts as a point that is never found."""
+    """The samples that name points, as they are looked up. A name that the base lacks counts as a point that is never
+    found."""
     asked, without, unknown = list[Asked](), 0, dict[str, None]()
     for sample in samples:
         gold = set[str]()

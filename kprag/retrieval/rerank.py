@@ -30,7 +30,8 @@ class Reranker(ABC):
 
     @abstractmethod
     def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
-        """The places of the points, the one that fits best first; those that are not named follow in the order given."""
+        """The places of the points, the one that fits best first; those that are not named follow in the order
+        given."""
 
     def close(self) -> None:  # noqa: B027 nothing to close is usual
         """Let go of what is held."""

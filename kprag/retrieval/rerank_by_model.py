@@ -26,10 +26,12 @@ class _Order(Struct, forbid_unknown_fields=True):
 
 
 class ModelReranker(Reranker):
-    """Asks a MODEL for the numbers of the points that a question needs, the most needed first. It sees words, no picture.
+    """Asks a MODEL for the numbers of the points that a question needs, the most needed first. It sees words, no
+    picture.
 
-    Where three replies cannot be used, the points stay as they are, and `unordered` counts the question. Source: listwise
-    reranking, Sun et al., EMNLP 2023, 14918. Raises UserError: no such backend or option, or a request that is not answered.
+    Where three replies cannot be used, the points stay as they are, and `unordered` counts the question. Source:
+    listwise reranking, Sun et al., EMNLP 2023, 14918. Raises UserError: no such backend or option, or a request that is
+    not answered.
     """
 
     def __init__(self, model: str) -> None:

@@ -24,8 +24,9 @@ CHUNK = 2048
 class KeptVectors:
     """A folder of vectors of one model.
 
-    Each chunk is a file `NAME.npy` of shape (texts, dimensions) and a file `NAME.json` with the texts' digests, which is
-    written last: a chunk without it is no chunk. Chunks are never changed, so that several processes may share the folder.
+    Each chunk is a file `NAME.npy` of shape (texts, dimensions) and a file `NAME.json` with the texts' digests, which
+    is written last: a chunk without it is no chunk. Chunks are never changed, so that several processes may share the
+    folder.
     """
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
@@ -45,10 +46,11 @@ class KeptVectors:
         return self._embedder.encode(texts) if self.missing(texts) else self._gather([digest(text) for text in texts])
 
     def encode(self, texts: Sequence[str], on_chunk: Callable[[int], None] = lambda count: None) -> Vectors:
-        """Float32 of shape (texts, dimensions), rows of length 1, for one text or more; those without a vector are embedded.
+        """Float32 of shape (texts, dimensions), rows of length 1, for one text or more; those without a vector are
+        embedded.
 
-        `on_chunk` is told how many were, chunk by chunk. Raises UserError where the model cannot be loaded or the folder
-        cannot be written.
+        `on_chunk` is told how many were, chunk by chunk. Raises UserError where the model cannot be loaded or the
+        folder cannot be written.
         """
         new = self.missing(texts)
         for start in range(0, len(new), CHUNK):

@@ -19,9 +19,9 @@ Stem = Callable[[list[str]], list[str]]
 def words(text: str) -> list[str]:
     """The words of a text in any mix of languages, in order.
 
-    Words in letters are folded to lower case and stemmed by the rules for English (Porter2), without those that only join
-    others; Chinese becomes pairs of neighbouring characters. Numbers are left out: those of a question are no knowledge.
-    Raises MissingExtra.
+    Words in letters are folded to lower case and stemmed by the rules for English (Porter2), without those that only
+    join others; Chinese becomes pairs of neighbouring characters. Numbers are left out: those of a question are no
+    knowledge. Raises MissingExtra.
     """
     found: list[str] = []
     stops, stem = _stop_words(), _stemmer()

@@ -29,7 +29,8 @@ class Benchmark(Protocol):
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the data set; pictures are put into `images`. A bad row is a Row with a problem, not an exception.
 
-        `source` is the data set's folder, its `dev` folder, or its questions file. Raises InputError where it is none of these.
+        `source` is the data set's folder, its `dev` folder, or its questions file. Raises InputError where it is none
+        of these.
         """
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
@@ -37,7 +38,8 @@ class Benchmark(Protocol):
 
 
 def find_files(source: Path, benchmark: str, *names: str) -> list[Path]:
-    """The data set's files by name, in `source` or its `dev` folder, or `source` itself where it is a file. Raises InputError."""
+    """The data set's files by name, in `source` or its `dev` folder, or `source` itself where it is a file. Raises
+    InputError."""
     if source.is_file():
         return [source]
     for folder in (source, source / "dev"):
@@ -53,7 +55,8 @@ def find_files(source: Path, benchmark: str, *names: str) -> list[Path]:
 def read_questions(
     file: Path, benchmark: str, kind: type[S], build: Callable[[S], Sample | list[Sample]]
 ) -> Iterator[Row]:
-    """Stream a JSON Lines file: each line is read as `kind`, and `build` makes one sample of it or several, or raises ValueError.
+    """Stream a JSON Lines file: each line is read as `kind`, and `build` makes one sample of it or several, or raises
+    ValueError.
 
     Raises InputError where the file is no text, or its first line has fewer than half of the keys of `kind`.
     """
@@ -95,14 +98,16 @@ def _looks_like(line: bytes, kind: type[msgspec.Struct]) -> bool:
 
 
 def sample_id(benchmark: str, *original: str) -> str:
-    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants' ids need."""
+    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants'
+    ids need."""
     if any("~" in part or not part.strip() for part in original):
         raise ValueError(f"the id {'-'.join(original)!r} is empty or holds a '~', which marks variants: rename it")
     return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
 
 
 def put_picture(folder: Path, name: str, images: ImageFolder) -> ImageRef:
-    """Put a picture that a row names, relative to `folder`, into the set. Raises ValueError for a missing, foreign or bad one."""
+    """Put a picture that a row names, relative to `folder`, into the set. Raises ValueError for a missing, foreign or
+    bad one."""
     data = read_inside(folder, name)
     try:
         return images.put(data)

@@ -19,8 +19,8 @@ _BULLET = re.compile(r"^(?:[-*•–]|\[ ?\]) +", re.MULTILINE)
 def lines(text: str) -> str:
     """The text with a new line for each ` | ` that ends one.
 
-    It does where a sentence or a heading (`# …`) ends before it, or where a list item, a heading or another bar begins after
-    it. Any other bar stays, such as those of {x | x > 0} and | x − y | ≤ 1.
+    It does where a sentence or a heading (`# …`) ends before it, or where a list item, a heading or another bar begins
+    after it. Any other bar stays, such as those of {x | x > 0} and | x − y | ≤ 1.
     """
     pieces: list[str] = []
     at, first = 0, ""
@@ -41,12 +41,13 @@ def lines(text: str) -> str:
 
 
 def split_checklist(text: str, count: int) -> tuple[tuple[str, ...], int]:
-    """A checklist's `count` items without their numbers, and how many the list numbers (0 where it does not number them).
+    """A checklist's `count` items without their numbers, and how many the list numbers (0 where it does not number
+    them).
 
     The items are, in this order, what the numbers 1, 2, 3, … at the beginning of lines begin; what headings begin; what
-    bullets begin that are not indented; paragraphs; lines; what numbers inside lines begin. The first of these that gives
-    `count` items is taken. Where none does and the list numbers more, the items above `count` stay in the last one, with
-    their numbers.
+    bullets begin that are not indented; paragraphs; lines; what numbers inside lines begin. The first of these that
+    gives `count` items is taken. Where none does and the list numbers more, the items above `count` stay in the last
+    one, with their numbers.
 
     Raises ValueError where `count` is no positive number or no way gives as many.
     """

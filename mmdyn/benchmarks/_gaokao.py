@@ -24,7 +24,8 @@ _UNDERLINED = re.compile(r"_+\s*(?:\d+\s*)?_*(?:_|\d)")
 
 
 def paper_fields(section: str, year: str, category: str) -> dict[str, str | int | float]:
-    """discipline, year and category of a question, from names such as `Math_II_MCQs`, `2018` and `（新课标Ⅰ）`. Raises ValueError."""
+    """discipline, year and category of a question, from names such as `Math_II_MCQs`, `2018` and `（新课标Ⅰ）`. Raises
+    ValueError."""
     discipline = _DISCIPLINES.get(section.split("_")[0])
     if discipline is None:
         raise ValueError(f"{section[:60]!r} begins with none of the set's subjects: correct it")
@@ -34,7 +35,8 @@ def paper_fields(section: str, year: str, category: str) -> dict[str, str | int 
 
 
 def blank_numbers(passage: str, count: int) -> range:
-    """The numbers k, k + 1, … that stand in the passage's blanks. Raises ValueError where more than one run could be."""
+    """The numbers k, k + 1, … that stand in the passage's blanks. Raises ValueError where more than one run could
+    be."""
     for pattern in (_MARKED, _SPACED):
         seen = [int(number) for number in pattern.findall(passage)]
         runs = [range(k, k + count) for k in sorted(set(seen)) if set(range(k, k + count)) <= set(seen)]
@@ -50,7 +52,8 @@ def math_blanks(answer: str) -> Blanks:
 
 
 def cloze_blanks(answer: str, passage: str) -> Blanks:
-    """`61. so 62. to get`, or one a line, with `/` between alternatives. Raises ValueError where the passage has other blanks."""
+    """`61. so 62. to get`, or one a line, with `/` between alternatives. Raises ValueError where the passage has other
+    blanks."""
     parts = re.split(r"(?<!\d)(\d{2})\s*[.．]", answer)
     filled = parts[2::2] if len(parts) > 1 and not parts[0].strip() else answer.splitlines()
     blanks = [
@@ -61,7 +64,8 @@ def cloze_blanks(answer: str, passage: str) -> Blanks:
 
 
 def verse_blanks(answer: str, question: str) -> Blanks:
-    """The parts of a dictation: numbered one a blank, `(1).x (2).y`, or a line for each sentence with commas or spaces between.
+    """The parts of a dictation: numbered one a blank, `(1).x (2).y`, or a line for each sentence with commas or spaces
+    between.
 
     Raises ValueError where they are not as many as the question has blanks.
     """

@@ -30,11 +30,11 @@ class _Question(Struct):
 class GaokaoBench:
     """GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474; github.com/OpenLMLab/GAOKAO-Bench; Apache-2.0).
 
-    Reads `questions.jsonl`. One answer of letters is a single_choice or multi_select, under the subjective keywords too.
-    Several answers are several questions on one passage: each becomes a sample with the passage before it and the row's
-    id as its `group` (cloze tests and sentences to fill in are asked blank by blank); `score` is the points of each.
-    Fill-in-the-Blank, Cloze_Passage and Dictation are fill_in_the_blank, one entry a blank: blanks are told apart by
-    numbers, lines or `;`, and a Dictation whose parts do not match its blanks is refused. All else is open_ended.
+    Reads `questions.jsonl`. One answer of letters is a single_choice or multi_select, under the subjective keywords
+    too. Several answers are several questions on one passage: each becomes a sample with the passage before it and the
+    row's id as its `group` (cloze tests and sentences to fill in are asked blank by blank); `score` is the points of
+    each. Fill-in-the-Blank, Cloze_Passage and Dictation are fill_in_the_blank, one entry a blank: blanks are told apart
+    by numbers, lines or `;`, and a Dictation whose parts do not match its blanks is refused. All else is open_ended.
 
     A single question's leading number and points go (`1. (6 分)`). Rows that need a picture or begin in the middle of a
     table are refused. The language is that of the passage; corrections of errors are told in Chinese.

@@ -34,13 +34,15 @@ class _Question(Struct):
 class GaokaoMm:
     """GAOKAO-MM (Zong and Qiu 2024, arXiv:2402.15745; github.com/OpenMOSS/GAOKAO-MM; Apache-2.0).
 
-    Reads `questions.jsonl` beside `images/`. Options are taken off the stem's end; the leading question number and points
-    mark (`1. (6 分)`) go, unless the text is for questions a to b and the number tells which one is asked. Several letters
-    in the answer make a multi_select; `score` is the points. No picture is marked in the text, so they come first.
+    Reads `questions.jsonl` beside `images/`. Options are taken off the stem's end; the leading question number and
+    points mark (`1. (6 分)`) go, unless the text is for questions a to b and the number tells which one is asked.
+    Several letters in the answer make a multi_select; `score` is the points. No picture is marked in the text, so they
+    come first.
 
-    Where the words hold no options they are printed in the pictures, each with its letter, and the pictures do not come in
-    the letters' order (D, A, B, C is found): so all of them stay the question's, and A to D have `options_in_image`. Where
-    the stem holds a table with a row A to D, each option says its letter. Questions on one passage share a `group`.
+    Where the words hold no options they are printed in the pictures, each with its letter, and the pictures do not come
+    in the letters' order (D, A, B, C is found): so all of them stay the question's, and A to D have `options_in_image`.
+    Where the stem holds a table with a row A to D, each option says its letter. Questions on one passage share a
+    `group`.
     """
 
     name = "gaokao_mm"

@@ -32,9 +32,9 @@ class _Question(Struct):
 class MathVision:
     """MATH-Vision (Wang et al. 2024, arXiv:2402.14804; github.com/mathllm/MATH-V; MIT).
 
-    Reads `questions.jsonl` beside `images/`. A row has one picture. Where one mark `<image1>` is in the row it becomes the
-    picture's place, `<image 1>`. Where there are several, the picture holds all the parts, each captioned `<image1>:`,
-    `<image2>:`, and so on: the picture comes first, and the marks stay in the words as the parts' names.
+    Reads `questions.jsonl` beside `images/`. A row has one picture. Where one mark `<image1>` is in the row it becomes
+    the picture's place, `<image 1>`. Where there are several, the picture holds all the parts, each captioned
+    `<image1>:`, `<image2>:`, and so on: the picture comes first, and the marks stay in the words as the parts' names.
 
     Without options it is one blank. Options that say nothing but their letters, or are marks, stand in the picture
     (`options_in_image`). `level` 1–2 is easy, 3 medium, 4–5 hard.

@@ -49,15 +49,17 @@ class _Part(Struct, frozen=True):
 
 
 class Mdk12:
-    """MDK12-Bench (Zhou et al. 2025, arXiv:2504.05782 and 2508.06851; github.com/LanceZPF/MDK12, which names no licence).
+    """MDK12-Bench (Zhou et al. 2025, arXiv:2504.05782 and 2508.06851; github.com/LanceZPF/MDK12, which names no
+    licence).
 
     Reads one TSV or a folder of them, named like `HSPH_multiple_answer_choice_multi_modal.tsv`: grade (GS primary, MS
     middle, HS high school), discipline (MA, PH, CH, GE, BI, IT), task type (`calculation` is open_ended,
-    `multiple_answer_choice` multi_select) and modality follow from the name. Files of other names in a folder are passed over.
+    `multiple_answer_choice` multi_select) and modality follow from the name. Files of other names in a folder are
+    passed over.
 
     Columns: index, question, answer; and where they are there category, knowledge, analysis, year, grade_level,
-    difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand between semicolons, and must be as many
-    as the question shows (`____`), where it shows any.
+        difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand between semicolons, and must be
+        as many as the question shows (`____`), where it shows any.
     """
 
     name = "mdk12"

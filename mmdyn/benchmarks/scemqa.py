@@ -36,9 +36,9 @@ class _Question(Struct):
 class Scemqa:
     """SceMQA (Liang et al. 2024, arXiv:2402.05138; github.com/SceMQA/SceMQA; Apache-2.0).
 
-    Reads `questions.jsonl` beside `images/`. Multiple_Choice: options are taken off the stem's end, and the answer is the
-    letter that the answer text begins with. Free_Response: the `\\answer{…}` that begins it is one blank (several of
-    them are accepted alternatives), or open_ended where it is long. The rest of the answer text is the explanation.
+    Reads `questions.jsonl` beside `images/`. Multiple_Choice: options are taken off the stem's end, and the answer is
+    the letter that the answer text begins with. Free_Response: the `\\answer{…}` that begins it is one blank (several
+    of them are accepted alternatives), or open_ended where it is long. The rest of the answer text is the explanation.
     Letters that were read in a wrong encoding (`50 Î©`) are mended. Questions with the same picture share a `group`.
     """
 

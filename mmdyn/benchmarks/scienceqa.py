@@ -1,4 +1,5 @@
-"""ScienceQA: American school science, social science and language, each question with its skill, lecture and solution."""
+"""ScienceQA: American school science, social science and language, each question with its skill, lecture and
+solution."""
 
 from __future__ import annotations
 
@@ -38,12 +39,12 @@ class _Question(Struct):
 class Scienceqa:
     """ScienceQA (Lu et al. 2022, arXiv:2209.09513; github.com/lupantech/ScienceQA; CC BY-NC-SA 4.0).
 
-    Reads `questions.jsonl`: one question a line, as problems.json holds it, with its `id`. The hint is the passage that a
-    question is about and stands before it. A picture is `images/SPLIT/ID/NAME`, beside the file. `grade` is primary (1 to
-    6), middle (7 to 9) or high (10 to 12), `grade_level` the number; the subject is the discipline.
+    Reads `questions.jsonl`: one question a line, as problems.json holds it, with its `id`. The hint is the passage that
+    a question is about and stands before it. A picture is `images/SPLIT/ID/NAME`, beside the file. `grade` is primary
+    (1 to 6), middle (7 to 9) or high (10 to 12), `grade_level` the number; the subject is the discipline.
 
-    The skill is the knowledge point, its lecture the text; a skill that is taught in several lectures has them all, a blank
-    line between. The route to it is subject, topic, category. The solution is the explanation.
+    The skill is the knowledge point, its lecture the text; a skill that is taught in several lectures has them all, a
+    blank line between. The route to it is subject, topic, category. The solution is the explanation.
     """
 
     name = "scienceqa"

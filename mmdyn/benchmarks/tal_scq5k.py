@@ -42,9 +42,9 @@ class TalScq5k:
     Difficulty 0 and 1 are easy, 2 medium, 3 and 4 hard; `level` keeps the number. `grade` is primary, middle or high.
 
     The words went through a converter, whose traces are taken out: control words for characters (`\textless{}`,
-    `\textquotesingle`, `\textbackslash`, …) become the characters; `\uline{~~~~}` becomes `____`; `~` a space; two spaces
-    between words a new line; bold, emphasis and zero spaces go; escapes outside formulas (`\%`) and TeX quotes are written
-    plainly. Formulas keep their `$` and `$$`.
+    `\textquotesingle`, `\textbackslash`, …) become the characters; `\uline{~~~~}` becomes `____`; `~` a space; two
+    spaces between words a new line; bold, emphasis and zero spaces go; escapes outside formulas (`\%`) and TeX quotes
+    are written plainly. Formulas keep their `$` and `$$`.
     """
 
     name = "tal_scq5k"

@@ -32,8 +32,8 @@ class WeMath:
     """We-Math (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0).
 
     Reads `questions.jsonl` beside the pictures. `option` is one string (`A. …;B. …; E. No correct answer`). A problem
-    and its one-step sub-problems share the `group`; the field `steps` counts the knowledge concepts that a problem takes,
-    `key` says which part it is. Concepts are knowledge points; their descriptions are `knowledge`.
+    and its one-step sub-problems share the `group`; the field `steps` counts the knowledge concepts that a problem
+    takes, `key` says which part it is. Concepts are knowledge points; their descriptions are `knowledge`.
     """
 
     name = "we_math"

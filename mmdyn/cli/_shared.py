@@ -31,7 +31,8 @@ def not_empty(ctx: click.Context, parameter: click.Parameter, value: str | None)
 
 
 class OutPath(click.Path):
-    """Where something is written, as a Path. An empty one, such as an unset variable of the shell, is refused: it names no place."""
+    """Where something is written, as a Path. An empty one, such as an unset variable of the shell, is refused: it names
+    no place."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -67,7 +68,8 @@ def add_options(command: F, options: Iterable[Callable[[F], F]]) -> F:
 
 
 def variant_options(*, required: bool) -> Callable[[F], F]:
-    """The options that say which variants to make; where they are not `required`, those made on the way to something else."""
+    """The options that say which variants to make; where they are not `required`, those made on the way to something
+    else."""
     aside = "" if required else "With --ops: "
     options = (
         click.option(
@@ -191,7 +193,8 @@ def print_json(found: object) -> None:
 
 
 def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
-    """Print a run's report, broken down `by` fields, and what became of variants that it made; leave with exit status 1 where anything failed.
+    """Print a run's report, broken down `by` fields, and what became of variants that it made; leave with exit status 1
+    where anything failed.
 
     Among launched ranks the first one speaks for all.
     """
@@ -213,8 +216,8 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
 
 
 def leave_by(summary: Summary, *, failed: bool = False) -> None:
-    """List on standard error what was never answered, and what no judge gave a verdict on; exit status 1 where there is any, or
-    where something else `failed`."""
+    """List on standard error what was never answered, and what no judge gave a verdict on; exit status 1 where there is
+    any, or where something else `failed`."""
     from mmdyn.tables import Cascades
 
     list_failures("failed", summary.failures, summary.failed)
@@ -227,7 +230,8 @@ def leave_by(summary: Summary, *, failed: bool = False) -> None:
 
 
 def list_failures(what: str, failures: Sequence[object], count: int) -> None:
-    """List the first of `count` answers that something is amiss with on standard error, and say how many more there are."""
+    """List the first of `count` answers that something is amiss with on standard error, and say how many more there
+    are."""
     from mmdyn.tables import clean
 
     for failure in failures:

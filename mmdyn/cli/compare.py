@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 def command(as_json: bool, **arguments: Any) -> None:
     """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions.
 
-    A judge is shown both replies in both orders. One wins only where both orders say so; else the pair is a tie, and the share
-    of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them as pairs.jsonl.
-    Exit status: 1 where a pair got no verdict; 3 stopped at --max-cost or --max-requests.
+    A judge is shown both replies in both orders. One wins only where both orders say so; else the pair is a tie, and
+    the share of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them
+    as pairs.jsonl. Exit status: 1 where a pair got no verdict; 3 stopped at --max-cost or --max-requests.
     """
     from mmdyn.run import compare
 

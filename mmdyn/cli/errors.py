@@ -32,9 +32,10 @@ def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking
     """Count the wrong answers of RUN: cut off, empty, unparsed; and the refused and failed ones beside them.
 
     With --judge, have a judge label them: question misunderstood, reasoning, visual comprehension, incomplete, other.
-    Labelled are the answers of a stratified sample; shares are of all wrong answers. Answers that were cut off (finish reason
-    length) are incomplete without asking, refused ones are counted apart. The labels stay in RUN, and `mmdyn report RUN`
-    shows them. Exit status: 1 where an answer got no label, or has no score; 3 stopped at --max-cost or --max-requests.
+    Labelled are the answers of a stratified sample; shares are of all wrong answers. Answers that were cut off (finish
+    reason length) are incomplete without asking, refused ones are counted apart. The labels stay in RUN, and `mmdyn
+    report RUN` shows them. Exit status: 1 where an answer got no label, or has no score; 3 stopped at --max-cost or
+    --max-requests.
     """
     ctx = click.get_current_context()
     if judge is not None:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 def command(latency: float, **settings: Any) -> None:
     """A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
-    It prints its base_url when it is ready and runs until it is interrupted or terminated; GET /stats counts what came in.
+    It prints its base_url when it is ready and runs until it is interrupted or terminated; GET /stats counts what came
+    in.
 
     Faults: an HTTP status (429, 500, 503, 529, …; 503@2 adds "Retry-After: 2"), or
 
@@ -47,8 +48,8 @@ def command(latency: float, **settings: Any) -> None:
     html      sends a page of HTML
 
     Replies come from the options in the prompt (their first, or one by a hash of the prompt), or from a JSONL FILE of
-    {"match": "…", "reply": "…"}. Without a FILE it judges, too: a prompt for a judge gets a valid verdict (the best one, or one by
-    a hash of the prompt). --key, --model, --context and --blind refuse requests as the real servers do.
+    {"match": "…", "reply": "…"}. Without a FILE it judges, too: a prompt for a judge gets a valid verdict (the best
+    one, or one by a hash of the prompt). --key, --model, --context and --blind refuse requests as the real servers do.
 
     \b
     mmdyn fake-server --port 8000 --latency 100 --faults 429@1=0.05,500=0.02,hang=0.01

@@ -70,14 +70,14 @@ def command(
 ) -> None:
     """Score the responses in FILE (- for standard input).
 
-    FILE has a JSON object a line: question, task_type, answer, response and, as they apply, options, language, finish_reason,
-    checklist and match. The same lines come out on standard output with score (by rules), needs_judge and, with --judge, judgement (null
-    where no judge was asked) and combined; with several judges also judgements, by judge. Exit status: 1 where a line got no
-    verdict (combined is null); 3 stopped at --max-cost or --max-requests: replies are in the cache, so that the same command
-    goes on.
+    FILE has a JSON object a line: question, task_type, answer, response and, as they apply, options, language,
+    finish_reason, checklist and match. The same lines come out on standard output with score (by rules), needs_judge
+    and, with --judge, judgement (null where no judge was asked) and combined; with several judges also judgements, by
+    judge. Exit status: 1 where a line got no verdict (combined is null); 3 stopped at --max-cost or --max-requests:
+    replies are in the cache, so that the same command goes on.
 
-    With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and each of
-    them, and all combined, are compared with these marks.
+    With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and
+    each of them, and all combined, are compared with these marks.
     """
     from mmdyn.models import open_budget
     from mmdyn.run import Judging, open_cascade
@@ -147,7 +147,8 @@ async def _watch(askers: Sequence[Asker], budget: Budget, progress: ProgressBar)
 
 
 def _took(cascade: Cascade, budget: Budget) -> str:
-    """Such as `judge openai:x: 12 requests for 0.3 USD, 1,234 tokens in, 56 out; 4 replies out of the cache`, of all judges together."""
+    """Such as `judge openai:x: 12 requests for 0.3 USD, 1,234 tokens in, 56 out; 4 replies out of the cache`, of all
+    judges together."""
     who = f"judge{'s' * (len(cascade.judges) > 1)} {' and '.join(judge.label for judge in cascade.judges)}"
     replies = sum(judge.asker.cached for judge in cascade.judges)
     tokens = f"{budget.prompt_tokens:,} tokens in, {budget.completion_tokens:,} out"

@@ -43,11 +43,12 @@ def command(
 ) -> None:
     """Say of each pair in FILE (- for standard input) whether both questions ask the same.
 
-    FILE has a JSON object a line: a and b, the question before and after, and answer where it is known. The same lines come
-    out on standard output with same, confidence, reason and by. Exit status: 1 where a pair got no verdict (same is null).
+    FILE has a JSON object a line: a and b, the question before and after, and answer where it is known. The same lines
+    come out on standard output with same, confidence, reason and by. Exit status: 1 where a pair got no verdict (same
+    is null).
 
-    With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set, parent_set, id,
-    attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
+    With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set,
+    parent_set, id, attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
     """
     from perturb import Sources, open_judge
 

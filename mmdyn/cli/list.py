@@ -26,8 +26,8 @@ OURS = ("mmdyn", "perturb")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
     """List operators, models, formats, scorers, rubrics, benchmarks, or VLMEvalKit's own models.
 
-    Operators are followed by their severities (not those of other packages, which are loaded when they are used), and by
-    the names that stand for several operators in a row or, the presets, for a list of chains.
+    Operators are followed by their severities (not those of other packages, which are loaded when they are used), and
+    by the names that stand for several operators in a row or, the presets, for a list of chains.
     """
     if kind == "vlmeval":
         from mmdyn.models import vlmeval_models

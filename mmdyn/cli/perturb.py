@@ -46,11 +46,9 @@ from mmdyn.cli._shared import (
 def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
-    \b
-    SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet).
-    On several GPUs: accelerate launch --num_processes N -m mmdyn perturb …; each process does a share.
-    Exit status: 0 done; 1 done, but some variants failed (OUT/dropped.jsonl lists them with the reason; where a model did
-    not answer, the same command tries again).
+    \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
+    --num_processes N -m mmdyn perturb …; each process does a share. Exit status: 0 done; 1 done, but some variants
+    failed (OUT/dropped.jsonl lists them with the reason; where a model did not answer, the same command tries again).
     """
     from mmdyn.work import Ranks
     from perturb import is_unsettled, perturb

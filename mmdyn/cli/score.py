@@ -1,4 +1,5 @@
-"""mmdyn score: score a run again, by rules and by judges, or score what VLMEvalKit predicted; asks no evaluated model again."""
+"""mmdyn score: score a run again, by rules and by judges, or score what VLMEvalKit predicted; asks no evaluated model
+again."""
 
 from __future__ import annotations
 
@@ -52,8 +53,8 @@ def command(
     out: Path | None,
     **judging: Any,
 ) -> None:
-    """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed, in value or in
-    weight.
+    """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed,
+    in value or in weight.
 
     \b
     Only what a change touches is scored and judged again: a judge's verdicts stand under any policy, and the scores of

@@ -1,6 +1,6 @@
-from ._text import check_text as check_text, decode as decode, numbered as numbered
 from .convert import convert as convert
 from .cover import cover as cover
+from .files import check_text as check_text, decode as decode, new_file as new_file, numbered as numbered
 from .formats._cells import LETTERS as LETTERS, read_list as read_list
 from .formats._tsv_rows import TsvRow as TsvRow, read_tsv_rows as read_tsv_rows
 from .formats._tsv_sample import make_sample as make_sample
@@ -16,7 +16,6 @@ from .images import (
 from .json_lines import JsonRow as JsonRow, LabelledFile as LabelledFile, read_json_rows as read_json_rows
 from .load import is_set as is_set, load as load
 from .located import LocatedSet as LocatedSet
-from .new_file import new_file as new_file
 from .rows import (
     KnowledgePoint as KnowledgePoint,
     Row as Row,

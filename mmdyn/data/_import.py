@@ -1,4 +1,5 @@
-"""Rows -> a set folder that knows what it was made of, so that the same command finds it done, or does it again whole."""
+"""Rows -> a set folder that knows what it was made of, so that the same command finds it done, or does it again
+whole."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ _FILES = {name + end for name in (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFES
 
 
 def made(command: str, source: Path, **settings: Json) -> dict[str, Json]:
-    """What set.json says of how a set was made: the command, its settings, the version, and the source by name and digest."""
+    """What set.json says of how a set was made: the command, its settings, the version, and the source by name and
+    digest."""
     return {"command": command, **settings, "source": fingerprint(source), "version": version("mmdyn")}
 
 
@@ -63,11 +65,12 @@ def fingerprint(source: Path) -> dict[str, Json]:
 
 @contextmanager
 def place(out: Path, made: dict[str, Json], *, replace: bool = False) -> Iterator[SampleSet | None]:
-    """Hold a folder for a set to be written: gives the set that is there, made in the same way, or None for a clear place.
+    """Hold a folder for a set to be written: gives the set that is there, made in the same way, or None for a clear
+    place.
 
-    What an earlier, interrupted run left is removed, and so is a set with rejected rows, which may be mended by now; with
-    `replace`, so is any set that the same command made.
-    Raises UserError where the folder holds anything else, Busy where another process writes there.
+    What an earlier, interrupted run left is removed, and so is a set with rejected rows, which may be mended by now;
+    with `replace`, so is any set that the same command made. Raises UserError where the folder holds anything else,
+    Busy where another process writes there.
     """
     new = not out.exists()
     try:
@@ -151,7 +154,8 @@ def write_set(
 ) -> SampleSet:
     """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
 
-    Raises InputError for the first bad row (with `skip_bad` it is listed in rejected.jsonl), UserError for no sample at all.
+    Raises InputError for the first bad row (with `skip_bad` it is listed in rejected.jsonl), UserError for no sample at
+    all.
     """
     samples = 0
     try:

@@ -30,13 +30,14 @@ def convert(
 ) -> SampleSet:
     """Write `source` as a set folder, or in another format where `out` has a format's ending; return it as a set.
 
-    `source` is a benchmark's file or folder (`benchmark` names its loader), a set folder, or a file of a format (which its
-    ending tells, unless `format` names it). `limit` stops after so many samples; `on_row` sees every row as it is read. A
-    set folder that was made of the same source in the same way is opened as it is (a file is compared by its bytes, not
-    by those of pictures that it names). With `skip_bad`, bad rows are listed in
-    `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`).
+    `source` is a benchmark's file or folder (`benchmark` names its loader), a set folder, or a file of a format (which
+    its ending tells, unless `format` names it). `limit` stops after so many samples; `on_row` sees every row as it is
+    read. A set folder that was made of the same source in the same way is opened as it is (a file is compared by its
+    bytes, not by those of pictures that it names). With `skip_bad`, bad rows are listed in `rejected.jsonl` (beside a
+    file: `<name>.rejected.jsonl`).
 
-    Raises InputError for the first bad row, UserError where `out` cannot be written or its format cannot carry a sample.
+    Raises InputError for the first bad row, UserError where `out` cannot be written or its format cannot carry a
+    sample.
     """
     if not source.exists():
         raise InputError(source, None, "no such file or folder: check the path")

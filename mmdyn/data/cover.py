@@ -62,12 +62,12 @@ def cover(
     """Write few samples that cover every value of `points` into a new set, in the source's order, filled up to `n`.
 
     `points` is `knowledge_points` (names that differ in spelling only are one, by `mmdyn.text.fold`) or a field; None
-    covers nothing and only fills up. The cover is greedy (Chvátal 1979): the sample that adds the most points is next. Where
-    several add as many, one of the group that has the fewest samples so far is taken, a group being a value of the field
-    `balance`, and of that group the lowest random rank, keyed by (seed, id). Then a sample is exchanged for one of a group
-    that has at least two fewer, as long as there is one that covers the same. Samples whose points others cover are
-    dropped. What fills up comes one by one out of the group that has the fewest, by rank. So groups become equal as far as
-    their sizes and a small cover allow. A sample's variants travel with it.
+    covers nothing and only fills up. The cover is greedy (Chvátal 1979): the sample that adds the most points is next.
+    Where several add as many, one of the group that has the fewest samples so far is taken, a group being a value of
+    the field `balance`, and of that group the lowest random rank, keyed by (seed, id). Then a sample is exchanged for
+    one of a group that has at least two fewer, as long as there is one that covers the same. Samples whose points
+    others cover are dropped. What fills up comes one by one out of the group that has the fewest, by rank. So groups
+    become equal as far as their sizes and a small cover allow. A sample's variants travel with it.
 
     Raises UserError for a field that no sample has, an `n` that is too small to cover, and an `out` that holds anything
     else.
@@ -125,7 +125,8 @@ def _names(sample: Sample, points: str | None) -> Iterable[str]:
 
 
 def _greedy(pool: _Pool) -> list[_One]:
-    """Samples that cover all points. Each group has a heap of its own, so that its head is found whatever the others have."""
+    """Samples that cover all points. Each group has a heap of its own, so that its head is found whatever the others
+    have."""
     heaps: list[list[tuple[int, float, int]]] = [[] for _ in pool.groups]
     for number, one in enumerate(pool.ones):
         heaps[one.group].append((-len(one.points), one.rank, number))
@@ -146,7 +147,8 @@ def _greedy(pool: _Pool) -> list[_One]:
 
 
 def _settle(heap: list[tuple[int, float, int]], pool: _Pool, covered: set[int]) -> None:
-    """Bring the sample that adds the most to the head: what a sample adds only falls, so only heads are counted again."""
+    """Bring the sample that adds the most to the head: what a sample adds only falls, so only heads are counted
+    again."""
     while heap:
         gain, rank, number = heap[0]
         now = sum(point not in covered for point in pool.ones[number].points)
@@ -171,7 +173,8 @@ def _without_spare(chosen: list[_One]) -> list[_One]:
 
 
 def _exchanged(pool: _Pool, chosen: list[_One]) -> list[_One]:
-    """The chosen, where one can be, exchanged for another of a group that has at least two fewer and covers what it alone does."""
+    """The chosen, where one can be, exchanged for another of a group that has at least two fewer and covers what it
+    alone does."""
     times = Counter(point for one in chosen for point in one.points)
     sizes = Counter(one.group for one in chosen)
     among: dict[int, list[_One]] = {}

@@ -87,7 +87,8 @@ def from_base64(text: str) -> bytes:
 def read_inside(folder: Path, name: str) -> bytes:
     """The bytes of a picture that is named relative to `folder`.
 
-    Raises ValueError where the name leads out of the folder (.., an absolute path, a link), or the file is missing or huge.
+    Raises ValueError where the name leads out of the folder (.., an absolute path, a link), or the file is missing or
+    huge.
     """
     if "://" in name:
         raise ValueError(f"image {name[:80]!r} is a URL: download the picture and give its path")
@@ -113,14 +114,16 @@ class ImageFolder:
         self.folder = folder
 
     def put(self, data: bytes) -> ImageRef:
-        """Keep a picture's bytes as they are, once, and return its path in the set. Raises ValueError for a bad picture."""
+        """Keep a picture's bytes as they are, once, and return its path in the set. Raises ValueError for a bad
+        picture."""
         suffix = SUFFIXES[open_image(data).format or ""]
         if not self.path(_ref(sha256(data), suffix)).exists():
             inspect(data)
         return self.put_checked(data, suffix)
 
     def bring(self, source: ImageFolder, ref: ImageRef) -> ImageRef:
-        """Copy a picture of another folder; one not named by its bytes' SHA-256 is checked and renamed. Raises ValueError."""
+        """Copy a picture of another folder; one not named by its bytes' SHA-256 is checked and renamed. Raises
+        ValueError."""
         data = source.read(ref)
         suffix = ref.rpartition(".")[2]
         if suffix in MEDIA_TYPES and _ref(sha256(data), suffix) == ref:

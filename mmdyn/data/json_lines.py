@@ -33,7 +33,8 @@ class LabelledFile:
 
 
 def read_json_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, JsonRow]]:
-    """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises InputError."""
+    """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises
+    InputError."""
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(BOM_UTF8) if number == 1 else line
         if not line.strip():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mmdyn.data._text import numbered
+from mmdyn.data.files import numbered
 from mmdyn.data.set_folder import SAMPLES, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.sample import Sample, from_json

@@ -23,7 +23,8 @@ class KnowledgePoint(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Row(Struct, frozen=True):
-    """One row of a file: a sample, or the problem with it as a sentence that says how to mend it. `line` counts from 1."""
+    """One row of a file: a sample, or the problem with it as a sentence that says how to mend it. `line` counts from
+    1."""
 
     file: str
     line: int | None

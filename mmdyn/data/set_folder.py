@@ -1,4 +1,5 @@
-"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl. Streamed both ways."""
+"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl. Streamed both
+ways."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data._text import numbered
+from mmdyn.data.files import numbered
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import KnowledgePoint, Row, check_content
 from mmdyn.errors import InputError, UserError
@@ -34,7 +35,8 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config, seed, hashes)."""
+    """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
+    seed, hashes)."""
 
     name: str
     counts: dict[str, int]
@@ -218,8 +220,8 @@ def _count(folder: Path) -> Manifest:
 class SetWriter:
     """Write a set folder: samples one by one, the manifest last, so that a folder without one is unfinished.
 
-    A context manager: leaving it without an error finishes the set (`manifest` is then set), with one leaves no set behind.
-    With `replace` a set that the folder holds stays until then, and is replaced.
+    A context manager: leaving it without an error finishes the set (`manifest` is then set), with one leaves no set
+    behind. With `replace` a set that the folder holds stays until then, and is replaced.
     """
 
     def __init__(

@@ -11,7 +11,8 @@ from mmdyn.sample import Answer, ImageRef, Sample
 
 
 def describe(sample: Sample, images: ImageFolder) -> str:
-    """A sample on several lines: stem, options with the right ones marked, pictures, fields, knowledge, the variant's trail."""
+    """A sample on several lines: stem, options with the right ones marked, pictures, fields, knowledge, the variant's
+    trail."""
     return "\n".join(printable(line) for line in _lines(sample, images))
 
 

@@ -20,12 +20,13 @@ Stratum = tuple[str, ...]
 def take(
     source: SampleSet, out: Path, n: int, by: Sequence[str] = (), seed: int = 0, name: str | None = None
 ) -> SampleSet:
-    """Write `n` of the samples into a new set, in the source's order; a sample's variants in a dynamic set travel with it.
+    """Write `n` of the samples into a new set, in the source's order; a sample's variants in a dynamic set travel with
+    it.
 
-    Each stratum (a combination of values of the fields in `by`; task_type and language count as fields) gets its share of
-    n, what remains goes to the largest remainders (Hamilton's method). Within a stratum the lowest of the random
-    ranks are taken, which are keyed by (seed, id): a larger n keeps the smaller one's samples where its strata do.
-    A set that was made in the same way is opened as it is.
+    Each stratum (a combination of values of the fields in `by`; task_type and language count as fields) gets its share
+    of n, what remains goes to the largest remainders (Hamilton's method). Within a stratum the lowest of the random
+    ranks are taken, which are keyed by (seed, id): a larger n keeps the smaller one's samples where its strata do. A
+    set that was made in the same way is opened as it is.
 
     Raises UserError for an n below 1, a field that no sample has, and an `out` that holds anything else.
     """
@@ -58,7 +59,8 @@ def _sizes(source: SampleSet, by: Sequence[str]) -> Counter[Stratum]:
 
 
 def check_fields(source: SampleSet, wanted: Sequence[str], known: set[str]) -> None:
-    """Raise UserError for a field that no sample has; `known` are those that samples have. task_type and language are."""
+    """Raise UserError for a field that no sample has; `known` are those that samples have. task_type and language
+    are."""
     known = known | {"task_type", "language"}
     for name in wanted:
         if name not in known:
@@ -67,7 +69,8 @@ def check_fields(source: SampleSet, wanted: Sequence[str], known: set[str]) -> N
 
 
 def _shares(sizes: Counter[Stratum], n: int) -> dict[Stratum, int]:
-    """How many of each stratum to take: n in proportion to the sizes, by largest remainders; all where n is more than there are."""
+    """How many of each stratum to take: n in proportion to the sizes, by largest remainders; all where n is more than
+    there are."""
     total = sizes.total()
     n = min(n, total)
     shares = {stratum: n * size // total for stratum, size in sizes.items()}

@@ -1,8 +1,10 @@
-"""Runs as a process of its own: are two formulas in LaTeX the same? One JSON list a line in, `true` or `false` a line out.
+"""Runs as a process of its own: are two formulas in LaTeX the same? One JSON list a line in, `true` or `false` a line
+out.
 
-It imports nothing of mmdyn. A pair that takes more processor time than it may ends the process (by SIGPROF, in C code too), and
-whoever started it kills it when it keeps silent for too long. Formulas are read by latex2sympy2_extended, the parser of
-Math-Verify, which drops primes, reads a limit from one side and takes the index of F_k for a name; what it may misread is held back.
+It imports nothing of mmdyn. A pair that takes more processor time than it may ends the process (by SIGPROF, in C code
+too), and whoever started it kills it when it keeps silent for too long. Formulas are read by latex2sympy2_extended, the
+parser of Math-Verify, which drops primes, reads a limit from one side and takes the index of F_k for a name; what it
+may misread is held back.
 """
 
 from __future__ import annotations

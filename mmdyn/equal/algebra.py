@@ -20,8 +20,8 @@ SECONDS = 1.0
 """How much processor time a pair may take; what is not shown to be equal by then is not equal."""
 
 _SILENT, _LONGEST = 300.0, 300
-"""How many seconds a worker is waited for: its processor time ends it long before, so that no verdict hangs on how busy a
-machine is. How many characters a formula may have."""
+"""How many seconds a worker is waited for: its processor time ends it long before, so that no verdict hangs on how busy
+a machine is. How many characters a formula may have."""
 
 _WORKER = Path(__file__).with_name("_algebra_worker.py")
 _CALCULUS = re.compile(r"\\(?:sum|prod|int|iint|oint|lim|begin|max|min|gcd|lcm|det|infty|frac\s*\{d|bmod)(?![A-Za-z])")

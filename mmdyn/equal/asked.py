@@ -17,7 +17,8 @@ _UNSURE = frozenset(("A", "B", "C", "D", "in", "时", "分", "日", "度"))
 
 
 def asked_unit(question: str) -> str | None:
-    """The one unit that a question asks its answer in; None where it names none, or more than one, or not surely one."""
+    """The one unit that a question asks its answer in; None where it names none, or more than one, or not surely
+    one."""
     text = one_spelling(plain(question[-_LONGEST:]))
     blanks = list(_BLANK.finditer(text))
     units = set[str]()

@@ -39,7 +39,8 @@ def same_chemistry(given: str, gold: str) -> bool | None:
 
 
 def _reaction(text: str) -> list[list[str]]:
-    """The species of each side, in order, behind them the arrow; of a formula alone itself; nothing for anything else."""
+    """The species of each side, in order, behind them the arrow; of a formula alone itself; nothing for anything
+    else."""
     text = spelled(re.sub(*_ARROWS[0], text))
     for pattern, arrow in _ARROWS[1:]:
         text = re.sub(pattern, arrow, text)
@@ -52,7 +53,8 @@ def _reaction(text: str) -> list[list[str]]:
 
 
 def _species(text: str) -> str:
-    """The coefficient and the formula; empty for what is made of anything but elements, numbers, brackets and a charge."""
+    """The coefficient and the formula; empty for what is made of anything but elements, numbers, brackets and a
+    charge."""
     found = _SPECIES.fullmatch(text.strip())
     formula = re.sub(r"\s", "", found["formula"]) if found else ""
     return f"{found['count'] or 1} {formula}" if found and formula.count("(") == formula.count(")") else ""

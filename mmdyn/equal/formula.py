@@ -1,7 +1,9 @@
-"""What a formula, LaTeX or plain, is worth at fixed points of its symbols; what can be read in two ways (a/bc, sin x/2) is not read.
+"""What a formula, LaTeX or plain, is worth at fixed points of its symbols; what can be read in two ways (a/bc, sin x/2)
+is not read.
 
-Two formulas are taken for the same where they agree, to 30 of 50 digits, at every point at which both are real (Schwartz 1980,
-"Fast probabilistic algorithms for verification of polynomial identities", for polynomials; a heuristic beyond them).
+Two formulas are taken for the same where they agree, to 30 of 50 digits, at every point at which both are real
+(Schwartz 1980, "Fast probabilistic algorithms for verification of polynomial identities", for polynomials; a heuristic
+beyond them).
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _NOT_ONE_WAY = re.compile(
     rf"[^\x00-\x7f{_GREEK}√π∛°÷]|\\frac\s*\{{\s*d|\(\d+\)\s*\(\d+\)|\^\s*(?:\d+|[A-Za-z]|\{{[^{{}}]*\}})\s*\^|(?:(?<!_)\d|(?<![A-Za-z\\])[A-Za-z])\s+[.\d]"
     rf"|(?:{_NAMES})[^()\[{{+*/-]*/\s*\d|(?<!sin|cos|tan)[fghFGHPuv]\("
 )
-"""Other characters, derivatives, (2)(3), 2 3, sin x/2; letters that a bracket makes a function of: f(x) is no product."""
+"""Other characters, derivatives, (2)(3), 2 3, sin x/2; letters that a bracket makes a function of: f(x) is no
+product."""
 
 _WORD, _FORMAL = re.compile(rf"(?<![\\A-Za-z])(?!{_NAMES})[A-Za-z]{{2,}}"), re.compile(r"[\d^\\√π]")
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
@@ -95,7 +98,8 @@ def close(one: Number, other: Number) -> bool:
 
 
 def agree(one: Values, other: Values) -> bool | None:
-    """Do two formulas agree wherever both have a value, at real ones where these are enough? None where they are too few."""
+    """Do two formulas agree wherever both have a value, at real ones where these are enough? None where they are too
+    few."""
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     reals = [(a, b) for a, b in both if _real(a) and _real(b)]
     return all(close(a, b) for a, b in (reals if len(reals) >= 3 else both)) if len(both) >= 3 else None
@@ -106,7 +110,8 @@ def _real(value: Number) -> bool:
 
 
 def constant(formula: Formula | None) -> Fraction | None:
-    """The real value of a formula without symbols, exact where that is a fraction of small numbers; None where there is none."""
+    """The real value of a formula without symbols, exact where that is a fraction of small numbers; None where there is
+    none."""
     values = formula.values if formula and not formula.names else (None, None)
     if values[0] is None or values[1] is None or not _real(values[0]) or not close(*values[:2]):
         return None
@@ -116,7 +121,8 @@ def constant(formula: Formula | None) -> Fraction | None:
 
 
 class _Parser:
-    """Recursive descent over tokens; every part is read as its values. Raises ValueError and IndexError for what is no formula."""
+    """Recursive descent over tokens; every part is read as its values. Raises ValueError and IndexError for what is no
+    formula."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens, self.mp, self.names, self.in_bars = tokens[::-1], context(), set[str](), False

@@ -36,8 +36,8 @@ _KINDS = {"()": "tuple", "⟨⟩": "tuple", "[]": "square", SET_OPEN + SET_CLOSE
 
 
 class Listed(Struct, frozen=True):
-    """Values of a list. `kind`: set (any order), tuple (round brackets, matrices), square, joined (by "and"), record (each value with
-    a name of its own), bare."""
+    """Values of a list. `kind`: set (any order), tuple (round brackets, matrices), square, joined (by "and"), record
+    (each value with a name of its own), bare."""
 
     kind: str
     values: tuple[str, ...]
@@ -50,12 +50,14 @@ def joined(text: str) -> str:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The values of a list without its brackets. In brackets the comma of two values separates no thousands: (12,102)."""
+    """The values of a list without its brackets. In brackets the comma of two values separates no thousands:
+    (12,102)."""
     return tuple(part for part in (text.split(",") if _PAIR.fullmatch(text) else outside(text, _MARKS)) if part)
 
 
 def assigned(text: str) -> tuple[str, str] | None:
-    """The name and the last value of `x = 4`, `V_1:V_2 = 1+1 = 2`, `the area = 5`; None where a text says no such thing."""
+    """The name and the last value of `x = 4`, `V_1:V_2 = 1+1 = 2`, `the area = 5`; None where a text says no such
+    thing."""
     parts = outside(text, "=")
     if len(parts) < 2 or not all(parts) or re.search(r"[<>≤≥≠]", text) or len(outside(text, f"{_MARKS}且")) > 1:
         return None

@@ -30,12 +30,13 @@ _ABOUT = re.compile(r"(=.*|^[^=≈]*\d[^=≈]*)≈[^≈=]*$")
 def same(given: str, gold: str, match: Match = PLAIN) -> bool:
     """Is `given` the answer `gold`?
 
-    Equal are: texts that `mmdyn.text.fold.fold` makes equal; numbers of one value, in units of one dimension (`match.tolerance`
-    is relative to gold's; without one an exact gold wants the exact number; a gold printed with decimals, three significant
-    digits or two decimals of which both count, also takes what rounds to it; one without finite decimals, such as 1/3 or √2,
-    what it rounds to); formulas of one value; `x = 4` and `4`; lists part by part; regions, equations, reactions and dates that
-    say the same. A part of a reply never counts for the whole, and several circled numbers (①③) are never one number (13).
-    Thread-safe; symbolic maths that needs more than arithmetic runs in other processes for a second at most.
+    Equal are: texts that `mmdyn.text.fold.fold` makes equal; numbers of one value, in units of one dimension
+    (`match.tolerance` is relative to gold's; without one an exact gold wants the exact number; a gold printed with
+    decimals, three significant digits or two decimals of which both count, also takes what rounds to it; one without
+    finite decimals, such as 1/3 or √2, what it rounds to); formulas of one value; `x = 4` and `4`; lists part by part;
+    regions, equations, reactions and dates that say the same. A part of a reply never counts for the whole, and several
+    circled numbers (①③) are never one number (13). Thread-safe; symbolic maths that needs more than arithmetic runs in
+    other processes for a second at most.
     """
     return _same(given, gold, match, 0)
 
@@ -111,7 +112,8 @@ def _same_named(left: str, right: str, match: Match, same: Same) -> bool | None:
 
 
 def _same_formula(left: str, right: str, match: Match) -> bool | None:
-    """Formulas by their values; those without symbols by their value and unit, within the tolerance or the rounding of numbers."""
+    """Formulas by their values; those without symbols by their value and unit, within the tolerance or the rounding of
+    numbers."""
     given, gold = _CONDITION.sub("", left), _CONDITION.sub("", right)
     numbers = read_value(given), read_value(gold)
     if numbers[0] and numbers[1] and same_number(numbers[0], numbers[1], match):
@@ -123,8 +125,8 @@ def _same_formula(left: str, right: str, match: Match) -> bool | None:
 def match_blanks(given: tuple[str, ...], accepted: tuple[tuple[str, ...], ...], match: Match) -> tuple[bool, ...]:
     """Which blanks are right: `accepted` has the accepted texts of each.
 
-    In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks make
-    none right, so that a list of guesses buys nothing.
+    In order, or (`match.ordered` False) by the assignment that makes the most of them right. More answers than blanks
+    make none right, so that a list of guesses buys nothing.
     """
     if len(given) > len(accepted):
         return (False,) * len(accepted)

@@ -75,6 +75,7 @@ def _close(given: Number, gold: Number, tolerance: float | None) -> bool:
 
 
 def _rounding(number: Number) -> Fraction:
-    """Half a unit of the last digit printed after the point, where enough digits are significant to mean a rounded number."""
+    """Half a unit of the last digit printed after the point, where enough digits are significant to mean a rounded
+    number."""
     two = number.digits == _ROUNDED - 1 and number.step is not None and number.step <= Fraction(1, 100)
     return number.step / 2 if number.step and (two or number.digits >= _ROUNDED) else Fraction(0)

@@ -32,15 +32,17 @@ PATIENCE = 120.0
 class Asker:
     """Asks one model. Start more asks than `concurrency`: one that waits to be asked again leaves its place to another.
 
-    concurrency, max_tries: requests in flight at most (one that seems to hang lends its place, see `hangs`), and tries for
-        each; the model's own options go before them.
-    max_seconds: no further try of a request is begun where its tries and the pauses between them, the one before that try
-        and those that the server asked for included, come to more than this. The time for which it waited for a place in
-        flight does not count: that depends on how many others there are, and not on whether it will be answered.
+    concurrency, max_tries: requests in flight at most (one that seems to hang lends its place, see `hangs`), and tries
+        for each; the model's own options go before them.
+    max_seconds: no further try of a request is begun where its tries and the pauses between them, the one before that
+        try and those that the server asked for included, come to more than this. The time for which it waited for a
+        place in flight does not count: that depends on how many others there are, and not on whether it will be
+        answered.
     backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
-    answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it. A reply
-        out of the cache counts: the model of this identity, which is how it is set up, did answer, so that refusals are
-        not for its options. It says nothing of the key; a wrong one ends the asking whatever was answered before.
+    answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it. A
+        reply out of the cache counts: the model of this identity, which is how it is set up, did answer, so that
+        refusals are not for its options. It says nothing of the key; a wrong one ends the asking whatever was answered
+        before.
     cache: looked into first and filled, where the model's replies are worth keeping. It stays the caller's to close.
     budget: asked before every try and told what it cost; without one there is no limit and no cost is known.
     """
@@ -82,7 +84,8 @@ class Asker:
         return self._pace.in_flight + self._pace.lent
 
     def stop(self, why: Stopped) -> None:
-        """Send no further request: every ask but those in flight raises `why`, and so do later ones that need a request."""
+        """Send no further request: every ask but those in flight raises `why`, and so do later ones that need a
+        request."""
         self._pace.close(why)
 
     def request_key(self, messages: tuple[Message, ...], epoch: int = 0) -> str:
@@ -90,17 +93,17 @@ class Asker:
         return request_key(self.model, messages, epoch)
 
     async def ask(self, messages: tuple[Message, ...], epoch: int = 0) -> Reply:
-        """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not kept.
-        Raises as `fetch` does."""
+        """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not
+        kept. Raises as `fetch` does."""
         return (await self.fetch(messages, epoch))[0]
 
     async def fetch(self, messages: tuple[Message, ...], epoch: int = 0) -> tuple[Reply, bool]:
         """The same, and whether it was in the cache.
 
         Raises ModelError where the model cannot be asked at all (and another UserError where a picture cannot be read):
-        then every other ask that is under way, and every later one, ends in a ModelError too: at once where the model has
-        answered none, else when those in flight have ended, whose answers are kept, after DRAIN_SECONDS at most. Raises
-        Stopped where the budget allows no further request.
+        then every other ask that is under way, and every later one, ends in a ModelError too: at once where the model
+        has answered none, else when those in flight have ended, whose answers are kept, after DRAIN_SECONDS at most.
+        Raises Stopped where the budget allows no further request.
         """
         key = self.request_key(messages, epoch)
         async with self._stoppable():
@@ -200,12 +203,14 @@ class Asker:
             raise ModelError(f"{refusal}, and so {REFUSALS} times with no answer to any: mend the model's options")
 
     def _gives_up(self, failure: TransientError, tried: int, seconds: float) -> bool:
-        """Tries and time are bounded; but while the server answers others, one that it told to slow down keeps its turn."""
+        """Tries and time are bounded; but while the server answers others, one that it told to slow down keeps its
+        turn."""
         answers_others = _now() - self._last_answer < PATIENCE
         return seconds > self.max_seconds or (tried >= self.max_tries and not (failure.slow_down and answers_others))
 
     def _pause(self, key: str, tried: int, asked_for: float | None) -> float:
-        """Seconds to wait: twice as long each time, or what the server asked for and a little more, so that not all come at once."""
+        """Seconds to wait: twice as long each time, or what the server asked for and a little more, so that not all
+        come at once."""
         jitter = float(stream("backoff", key, tried).random())
         if asked_for is not None:
             return asked_for + jitter * self.backoff

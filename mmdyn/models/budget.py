@@ -15,14 +15,15 @@ from mmdyn.record import Reply
 
 
 class Budget:
-    """Limits of one call on all that it asks, whichever model. Whoever is about to send a request takes it from here first.
+    """Limits of one call on all that it asks, whichever model. Whoever is about to send a request takes it from here
+    first.
 
-    max_requests: how many may be sent, those that are asked again counted again. max_cost: what they may cost, in the one
-    currency of the prices: no request is sent when it and those in flight, each at the mean cost of its model's replies so
-    far, would pass the limit. While a model has no paid reply yet, its requests go one at a time (`unsure`), so that one
-    request alone, of a cost that nobody knows, may pass it.
-    A reply out of the cache is no request and costs nothing, nor does one of a model whose replies are not worth keeping
-    (`cached` is False). `whole`: the one that this is a share of.
+    max_requests: how many may be sent, those that are asked again counted again. max_cost: what they may cost, in the
+        one currency of the prices: no request is sent when it and those in flight, each at the mean cost of its model's
+        replies so far, would pass the limit. While a model has no paid reply yet, its requests go one at a time
+        (`unsure`), so that one request alone, of a cost that nobody knows, may pass it. A reply out of the cache is no
+        request and costs nothing, nor does one of a model whose replies are not worth keeping (`cached` is False).
+        `whole`: the one that this is a share of.
     """
 
     def __init__(

@@ -21,7 +21,8 @@ _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 
 class Form(Struct, frozen=True):
-    """A library's form of a checkpoint: `index` is the file that each one has, `files` the patterns of what belongs to it."""
+    """A library's form of a checkpoint: `index` is the file that each one has, `files` the patterns of what belongs to
+    it."""
 
     library: str
     index: str
@@ -29,7 +30,8 @@ class Form(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """`identity` is the repository and its commit, or a folder's digest: of its small files and of samples of its weights."""
+    """`identity` is the repository and its commit, or a folder's digest: of its small files and of samples of its
+    weights."""
 
     folder: Path
     identity: Json

@@ -37,9 +37,8 @@ class Embedder:
 
     model: a name on the Hugging Face hub, or a folder with the model's files. keep: how many vectors are kept, the
     last used ones, so that a text that comes again (a parent beside each of its variants) is encoded once.
-    threads: how many torch uses; 1 where many processes work side by side. device: a name of torch's, such as cuda; empty
-    for a GPU where there is one.
-    Raises MissingExtra where sentence-transformers is not installed.
+    threads: how many torch uses; 1 where many processes work side by side. device: a name of torch's, such as cuda;
+        empty for a GPU where there is one. Raises MissingExtra where sentence-transformers is not installed.
     """
 
     def __init__(self, model: str, keep: int = 1024, threads: int = 1, device: str = "cpu") -> None:
@@ -74,7 +73,8 @@ class Embedder:
             raise self._problem(error) from None
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Float32 of shape (texts, dimensions) for one text or more, each row of length 1, so that a dot product is a cosine.
+        """Float32 of shape (texts, dimensions) for one text or more, each row of length 1, so that a dot product is a
+        cosine.
 
         Raises UserError where the model cannot be loaded.
         """
@@ -105,7 +105,8 @@ class Embedder:
 
     @cached_property
     def _model(self) -> Any:
-        """The model from its folder or from what the hub's client has kept; asked from the hub only where that can be reached."""
+        """The model from its folder or from what the hub's client has kept; asked from the hub only where that can be
+        reached."""
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # of reading the weights, which takes a second

@@ -30,8 +30,8 @@ class ImagePart(Struct, frozen=True, tag="image"):
 class ChoicesPart(Struct, frozen=True, tag="choices"):
     """Continuations of the text before it, as the end of a last assistant message: which of them is the likeliest?
 
-    A model weighs them and writes none of its own: `Reply.text` is the text before them with the likeliest one, `logprobs`
-    holds each one's log-probability.
+    A model weighs them and writes none of its own: `Reply.text` is the text before them with the likeliest one,
+    `logprobs` holds each one's log-probability.
     """
 
     texts: tuple[str, ...]

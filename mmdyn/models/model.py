@@ -19,8 +19,8 @@ from mmdyn.record import Reply
 class Spec(Struct, frozen=True):
     """A MODEL as typed: `text` is the whole, `backend` names a plug-in, `options` are its string settings.
 
-    A comma parts options only where `option=` follows, so that a value may hold commas. Values may be secrets (a header):
-    neither `repr` nor an error shows them.
+    A comma parts options only where `option=` follows, so that a value may hold commas. Values may be secrets (a
+    header): neither `repr` nor an error shows them.
     """
 
     text: str
@@ -51,7 +51,8 @@ class Spec(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """What a model's own options say about asking it; None leaves it to who asks.
 
-    `hangs`: a request may never be answered, so one that takes far longer than others is asked again before its time-out.
+    `hangs`: a request may never be answered, so one that takes far longer than others is asked again before its
+        time-out.
     """
 
     concurrency: int | None = None
@@ -62,8 +63,8 @@ class Limits(Struct, frozen=True):
 class TransientError(Exception):
     """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
 
-    `slow_down` says that the server had too many requests at a time (429), `unanswered` that it took the request and let the
-    time-out pass.
+    `slow_down` says that the server had too many requests at a time (429), `unanswered` that it took the request and
+    let the time-out pass.
     """
 
     def __init__(
@@ -77,9 +78,10 @@ class TransientError(Exception):
 class RejectedError(Exception):
     """This one request cannot be answered (it is too long, say), and asking it again would not help; others may be.
 
-    `perhaps_all`: the reason may lie in how the model is set up; where nothing else is answered either, asking is stopped.
-    `for_all`: the sentence with which it is stopped at the first such refusal, as the words of the refusal name an option.
-    Where others were answered, those words are taken to be the request's own, which the server repeats.
+    `perhaps_all`: the reason may lie in how the model is set up; where nothing else is answered either, asking is
+        stopped.
+    `for_all`: the sentence with which it is stopped at the first such refusal, as the words of the refusal name an
+        option. Where others were answered, those words are taken to be the request's own, which the server repeats.
     """
 
     def __init__(self, reason: str, *, perhaps_all: bool = False, for_all: str = "") -> None:
@@ -94,13 +96,15 @@ class Model(Protocol):
     """How reports name it, such as openai:gpt-4o. Never holds a key."""
 
     identity: dict[str, Json]
-    """What of the model goes into a request's key: endpoint and name (or the checkpoint's digest) and its parameters."""
+    """What of the model goes into a request's key: endpoint and name (or the checkpoint's digest) and its
+    parameters."""
 
     cached: bool
     """Whether its replies are worth keeping in the response cache (True where a reply costs time or money)."""
 
     varied: ClassVar[Mapping[str, str]]
-    """Options for answers that differ from one time to the next, for those who want several; empty where there are none."""
+    """Options for answers that differ from one time to the next, for those who want several; empty where there are
+    none."""
 
     varies: bool
     """Whether it may answer the same messages differently, as it was set up."""
@@ -112,8 +116,8 @@ class Model(Protocol):
     """How many requests it takes at a time and how often one is tried, where its options say so."""
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One try. Raises TransientError for what may pass, RejectedError for what this request cannot get, and ModelError
-        for what no request can get."""
+        """One try. Raises TransientError for what may pass, RejectedError for what this request cannot get, and
+        ModelError for what no request can get."""
 
     async def close(self) -> None:
         """Let go of connections and memory."""

@@ -76,7 +76,8 @@ class Ocr:
         return words
 
     def find(self, pixels: Pixels) -> tuple[Box, ...]:
-        """Where lines of text stand, from top to bottom. Small pictures are enlarged for it, large ones cut into tiles."""
+        """Where lines of text stand, from top to bottom. Small pictures are enlarged for it, large ones cut into
+        tiles."""
         height, width = pixels.shape[:2]
         zoom = min(max(1.0, _SMALL_SIDE / min(height, width)), _MOST_ZOOM, sqrt(_MOST_PIXELS / (height * width)))
         image = _scaled(pixels, zoom)

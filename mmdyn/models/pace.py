@@ -30,9 +30,9 @@ class Pace:
     """A limit on requests in flight, from 1 to `most`, and below that a gap between them.
 
     Each 429 takes GIVE_WAY off the limit and each answer adds RECOVER, so that a server which refuses a whole window of
-    requests halves it, while a few stray refusals among many answers change nothing. Where one at a time is still too many,
-    a gap opens between requests: twice as long after each refusal, a fifth shorter after each answer. Who asks again goes
-    before who asks for the first time.
+    requests halves it, while a few stray refusals among many answers change nothing. Where one at a time is still too
+    many, a gap opens between requests: twice as long after each refusal, a fifth shorter after each answer. Who asks
+    again goes before who asks for the first time.
 
     in_flight, lent (attributes): requests that hold a place, and those that have lent theirs.
     """

@@ -22,7 +22,8 @@ _Amount = Annotated[float, Meta(ge=0)]
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
     """Prices of one model in `currency`: for a million tokens each, `image` for one picture.
 
-    `cached_input` is what tokens out of the server's own cache cost, `reasoning` those of reasoning; None: as other ones.
+    `cached_input` is what tokens out of the server's own cache cost, `reasoning` those of reasoning; None: as other
+    ones.
     """
 
     input: _Amount

@@ -1,13 +1,13 @@
 """Requests that hang: noticed long before a time-out that leaves room for the slowest answer.
 
-A request that has taken LEND_FACTOR times as long as the slowest of the last answers lends its place in flight to another
-one, so that a few that never answer do not slow down the rest, and is listened to further. That costs nothing.
+A request that has taken LEND_FACTOR times as long as the slowest of the last answers lends its place in flight to
+another one, so that a few that never answer do not slow down the rest, and is listened to further. That costs nothing.
 
-Cutting it off and asking again may pay for an answer twice, so it takes more: nobody waits for a place, as at the end of a
-run; and the request has taken CUT_FACTOR times as long as the slowest of the last answers, or KNOWN_FACTOR times once this
-server is known to leave requests unanswered: one that ran into its time-out, or was cut off, was answered as fast as
-others when it was asked again. A second try is given twice as long, a third three times, and after CUT_TRIES of them a
-request is given all the time that the model allows.
+Cutting it off and asking again may pay for an answer twice, so it takes more: nobody waits for a place, as at the end
+of a run; and the request has taken CUT_FACTOR times as long as the slowest of the last answers, or KNOWN_FACTOR times
+once this server is known to leave requests unanswered: one that ran into its time-out, or was cut off, was answered as
+fast as others when it was asked again. A second try is given twice as long, a third three times, and after CUT_TRIES of
+them a request is given all the time that the model allows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LEND_FACTOR = 2.0
 CUT_FACTOR = 20.0
 KNOWN_FACTOR = 3.0
 SHORTEST_SECONDS, CUT_SECONDS = 0.5, 5.0
-"""Nothing hangs sooner than the first; nothing is cut off sooner than the second until the server is known to leave requests unanswered."""
+"""Nothing hangs sooner than the first; nothing is cut off sooner than the second until the server is known to leave
+requests unanswered."""
 ENOUGH = 20
 """Answers that must be there, and as many as are in flight, before any request counts as hanging."""
 CUT_TRIES = 3
@@ -54,7 +55,8 @@ class StallDetection:
 
     @asynccontextmanager
     async def watch(self, place: Place, tried: int, *, last: bool) -> AsyncIterator[None]:
-        """Around the `tried`-th try of a request, from 1; the `last` one is not cut off. Raises TransientError when it is."""
+        """Around the `tried`-th try of a request, from 1; the `last` one is not cut off. Raises TransientError when it
+        is."""
         if not self._may_hang:
             yield
             return

@@ -36,10 +36,10 @@ async def ask_until_usable(
 ) -> T:
     """What `read` makes of the reply to a prompt.
 
-    Where it raises ValueError, the model is shown its reply with the problem and asked again, three times in all; `nonce`
-    goes up each time. `shown`: it sees its reply; not where that may quote words which must stay between delimiters, and which
-    it would find there as its own. `varies`: a model that does not is never asked the same twice. Raises ValueError, which names the model by its `label`, where no reply could be used, and what `ask`
-    raises.
+    Where it raises ValueError, the model is shown its reply with the problem and asked again, three times in all;
+    `nonce` goes up each time. `shown`: it sees its reply; not where that may quote words which must stay between
+    delimiters, and which it would find there as its own. `varies`: a model that does not is never asked the same twice.
+    Raises ValueError, which names the model by its `label`, where no reply could be used, and what `ask` raises.
     """
     messages: tuple[Message, ...] = (prompt,)
     problem, tries = "", 0

@@ -1,4 +1,5 @@
-"""Prompts that ask a model for something else than an answer: to rewrite a question, to judge a variant, to grade a reply.
+"""Prompts that ask a model for something else than an answer: to rewrite a question, to judge a variant, to grade a
+reply.
 
 A template is a file `KIND/LANGUAGE/NAME.txt` beside this one, with places in braces: {question}.
 """

@@ -21,14 +21,15 @@ _LIKE_ESCAPES = (
     "nabla ne neq neg nu not notin rangle rho right rightarrow rightleftharpoons rm tan tau text textbf textit textrm tfrac "
     "theta tilde times to triangle"
 )
-"""LaTeX commands that begin as JSON's line break, return and tab do, so that JSON reads them without an error, and wrongly."""
+"""LaTeX commands that begin as JSON's line break, return and tab do, so that JSON reads them without an error, and
+wrongly."""
 
 
 def read_reply(reply: str, shapes: tuple[type[S], ...], source: str = "") -> S:
     """The last JSON object of a reply, fenced or not, that is one of `shapes`.
 
-    `source` is the text that was worked on: a backslash that was written once before a LaTeX command of it or a common one,
-    or where JSON allows none, is taken for two. Raises ValueError where there is no such object.
+    `source` is the text that was worked on: a backslash that was written once before a LaTeX command of it or a common
+    one, or where JSON allows none, is taken for two. Raises ValueError where there is no such object.
     """
     problem = "it holds no JSON object"
     for value in _objects(reply, source):
@@ -58,7 +59,8 @@ def read_coded(reply: str, shape: type[S], code: str) -> S:
 
 
 def _objects(reply: str, source: str, before: str = "") -> Iterator[object]:
-    """The JSON objects of a reply from the last, those alone that begin before the last `before`; the error for a broken one.
+    """The JSON objects of a reply from the last, those alone that begin before the last `before`; the error for a
+    broken one.
 
     Raises ValueError for a reply that is too long.
     """

@@ -1,6 +1,7 @@
 """Prompt templates: text files by language, with named places in braces.
 
-A template is cut into blocks by blank lines; a block whose only content is a place that has nothing to show is left out.
+A template is cut into blocks by blank lines; a block whose only content is a place that has nothing to show is left
+out.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class Template(Struct, frozen=True):
         return Template(text)
 
     def blocks(self, shown: set[str]) -> Iterator[str | tuple[str]]:
-        """The pieces in order: literal text, or a place's name in a tuple. Blocks of places that are not `shown` are left out."""
+        """The pieces in order: literal text, or a place's name in a tuple. Blocks of places that are not `shown` are
+        left out."""
         kept = [block for block in re.split(r"\n[ \t]*\n", self.text.strip("\n")) if _has_content(block, shown)]
         for number, piece in enumerate(re.split(r"\{(" + "|".join(PLACES) + r")\}", "\n\n".join(kept))):
             if piece:

@@ -1,5 +1,5 @@
-"""Which scores of a run are in force: those of judges only when no verdict is missing, since without the answers that wait for
-one the mean would be of those that the rules call right."""
+"""Which scores of a run are in force: those of judges only when no verdict is missing, since without the answers that
+wait for one the mean would be of those that the rules call right."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def scoring_of(cascade: Cascade) -> Scoring:
 def begun(config: RunConfig, asked: Scoring, before: RunFolder | None) -> RunConfig:
     """The run.json with which the asking begins. `before`: the run that goes on.
 
-    Scores by rules are in force at once. Those of judges are under way: the scores of `before` stay where all that is asked has
-    one, else it is those by the rules alone.
+    Scores by rules are in force at once. Those of judges are under way: the scores of `before` stay where all that is
+    asked has one, else it is those by the rules alone.
     """
     if not asked.judges:
         return _in_force(config, asked)
@@ -47,14 +47,15 @@ def begun(config: RunConfig, asked: Scoring, before: RunFolder | None) -> RunCon
 
 
 def begun_again(run: RunFolder, asked: Scoring) -> RunConfig:
-    """The run.json with which the answers of a run begin to be scored again: as in `begun`, but that scores by rules, too, come into
-    force at the end, where all answers have those of before."""
+    """The run.json with which the answers of a run begin to be scored again: as in `begun`, but that scores by rules,
+    too, come into force at the end, where all answers have those of before."""
     stay = run.config.active_scores if _is_whole(run, run.config.sets, run.config.scorer) else Scoring(asked.rules)
     return _under_way(run.config, stay, asked) if asked.judges else _in_force(run.config, stay)
 
 
 def settle(run: RunFolder, store: Store, cascade: Cascade, *, else_rules: bool = False) -> Waiting | None:
-    """Bring a cascade's scores into force; what is waited for where a verdict is missing, and then those of before stay.
+    """Bring a cascade's scores into force; what is waited for where a verdict is missing, and then those of before
+    stay.
 
     else_rules: where no verdict could be had the rules' score counts, under a name of its own.
     """

@@ -1,4 +1,5 @@
-"""The golden answers that a run is scored by: those that its sets have now, wherever the question is still the one that was asked."""
+"""The golden answers that a run is scored by: those that its sets have now, wherever the question is still the one that
+was asked."""
 
 from __future__ import annotations
 
@@ -46,10 +47,11 @@ class _Asked(Struct):
 
 
 def find_answers(run: RunFolder, store: Store, given: Sequence[SampleSet] = ()) -> Answers:
-    """Look into the run's sets, or into those `given` in their place, and keep in the store which samples are scored anew.
+    """Look into the run's sets, or into those `given` in their place, and keep in the store which samples are scored
+    anew.
 
-    A sample that asks something else now, or is gone, is scored by the answer that it was asked with. Raises UserError for a set
-    that the run did not ask, and for variants of a set whose answers changed since.
+    A sample that asks something else now, or is gone, is scored by the answer that it was asked with. Raises UserError
+    for a set that the run did not ask, and for variants of a set whose answers changed since.
     """
     asked, found = cache(lambda: _asked(run)), Answers([], [])
     names = {opened.name: opened for opened in given}
@@ -76,7 +78,8 @@ class _Now(NamedTuple):
 
 
 class _Root:
-    """The sets of one root: the standard one and its variants. asked: what `_asked` gives, read where a set is another one now."""
+    """The sets of one root: the standard one and its variants. asked: what `_asked` gives, read where a set is another
+    one now."""
 
     def __init__(
         self, run: RunFolder, store: Store, asked: Callable[[], _AskedOf], given: Mapping[str, SampleSet]
@@ -128,7 +131,8 @@ class _Root:
         return corrected
 
     def _check_variants(self, each: Sequence[_Now]) -> None:
-        """Raise UserError for variants that still have the answers of before: a contrast would be with other answers."""
+        """Raise UserError for variants that still have the answers of before: a contrast would be with other
+        answers."""
         standard = {now.entry.name: now for now in each if now.corrected}
         for opened in [now.opened for now in each]:
             origin = opened.manifest.parent

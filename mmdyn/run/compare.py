@@ -54,8 +54,8 @@ class Unjudged(Struct, frozen=True):
 class Comparison(Struct, frozen=True):
     """What came of it. `whole` is None where no pair has a verdict, `by` has the figures by field and value.
 
-    failed: pairs without a verdict, of which `failures` are the first. requests, usage and cost: what all verdicts took, in
-    this call and before; cost None where that is not known.
+    failed: pairs without a verdict, of which `failures` are the first. requests, usage and cost: what all verdicts
+        took, in this call and before; cost None where that is not known.
     """
 
     a: Side
@@ -90,12 +90,13 @@ def compare(
     max_requests: int | None = None,
     quiet: bool = False,
 ) -> Comparison:
-    """Have a judge compare the replies of one model each of two runs, or of two `models` of one run, and keep it in `out`.
+    """Have a judge compare the replies of one model each of two runs, or of two `models` of one run, and keep it in
+    `out`.
 
-    Pairs are replies to the same version of a sample under the same condition, in the same epoch. `limit` takes so many of
-    them, chosen by their names, so that a larger one keeps those of before. Called again, it goes on where it stopped.
-    Raises UserError for what does not fit, ModelError for a judge that cannot be asked, Stopped at a limit, Busy where `out`
-    is in use.
+    Pairs are replies to the same version of a sample under the same condition, in the same epoch. `limit` takes so many
+    of them, chosen by their names, so that a larger one keeps those of before. Called again, it goes on where it
+    stopped. Raises UserError for what does not fit, ModelError for a judge that cannot be asked, Stopped at a limit,
+    Busy where `out` is in use.
     """
     opened = [RunFolder(run) for run in runs]
     sides, folders, folder = find_sides(opened, models), (opened[0], opened[-1]), Path(out)

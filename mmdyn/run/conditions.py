@@ -44,8 +44,9 @@ def parse_conditions(
 ) -> tuple[Condition, ...]:
     """Every mode in every style; where there are `contexts`, each of them with each variant that the modes name.
 
-    A plain kprag stands for one context for each source in `knowledge` and each way in `elaborate`, a plain distractor for
-    one each way (without any: gold, inline). Raises UserError for an unknown name, and where these two mean nothing.
+    A plain kprag stands for one context for each source in `knowledge` and each way in `elaborate`, a plain distractor
+    for one each way (without any: gold, inline). Raises UserError for an unknown name, and where these two mean
+    nothing.
     """
     known = {"mode": (modes, MODES), "style": (styles, STYLES)}
     known |= {"source of knowledge": (knowledge, SOURCES[1:]), "way to elaborate": (elaborate, ELABORATE)}

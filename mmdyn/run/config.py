@@ -32,7 +32,8 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `evaluate`; paths are relative to the folder in which the command is typed. `by`: fields, for the report."""
+    """Arguments of `evaluate`; paths are relative to the folder in which the command is typed. `by`: fields, for the
+    report."""
 
     sets: tuple[str | Source, ...]
     models: tuple[str, ...]

@@ -44,9 +44,9 @@ class ContextProvider:
 class ContextProviders:
     """What lies beside the samples of several sets under some conditions.
 
-    by_set (attribute): a shelf for each set; none where no condition has a context. settings (attribute): what run.json keeps
-    of how they are filled. Given those of another process, which has looked everything up, nothing is looked up here.
-    Raises UserError, MissingExtra, ModelError.
+    by_set (attribute): a shelf for each set; none where no condition has a context. settings (attribute): what run.json
+        keeps of how they are filled. Given those of another process, which has looked everything up, nothing is looked
+        up here. Raises UserError, MissingExtra, ModelError.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class ContextProviders:
         )
 
     def look_up(self, limit: int | None) -> None:
-        """Look up points for whatever sample is asked with looked-up ones and has none in the store. Raises UserError, ModelError."""
+        """Look up points for whatever sample is asked with looked-up ones and has none in the store. Raises UserError,
+        ModelError."""
         if not self._searched:
             return
         asked = (

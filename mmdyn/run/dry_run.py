@@ -58,7 +58,8 @@ VERDICT_TOKENS = 30
 class Row(Struct):
     """A model on a set in a mode. `there` and `cached` are answered already, in the run and in the response cache.
 
-    The tokens and the cost are those of the others; the cost is None where there is no price for a model that is not free.
+    The tokens and the cost are those of the others; the cost is None where there is no price for a model that is not
+    free.
     """
 
     model: str
@@ -81,8 +82,8 @@ class Row(Struct):
 class Estimate(Struct, frozen=True):
     """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at.
 
-    judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how often each
-    of these requests is put at most.
+    judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how
+        often each of these requests is put at most.
     """
 
     rows: list[Row]
@@ -101,12 +102,14 @@ class _Asked(Struct, frozen=True):
 
 
 def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: str | Path, **settings: Any) -> Estimate:
-    """Count what `evaluate` would ask with these arguments, its settings by their names. A model whose key is not set is counted all the same.
+    """Count what `evaluate` would ask with these arguments, its settings by their names. A model whose key is not set
+    is counted all the same.
 
-    Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese), one for
-    PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by its task type, with
-    REASONING_TOKENS more where it is to reason or to elaborate; where options are weighed none is written. A judge reads its prompt with a
-    reply of that length, and writes VERDICT_TOKENS for its code and for each part or item. Raises UserError as `evaluate` does.
+    Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese),
+        one for PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by
+        its task type, with REASONING_TOKENS more where it is to reason or to elaborate; where options are weighed none
+        is written. A judge reads its prompt with a reply of that length, and writes VERDICT_TOKENS for its code and for
+        each part or item. Raises UserError as `evaluate` does.
     """
     config = Config(sets=(), models=several(models), out=str(out), **settings)
     names = ("address", "replicas", "gpus", "partition")

@@ -36,7 +36,8 @@ class Unlabelled(Struct, frozen=True):
 
 
 class Labelled(Struct, frozen=True):
-    """A row for each model by this judge's labels; failed: drawn answers without a label, of which `failures` are the first.
+    """A row for each model by this judge's labels; failed: drawn answers without a label, of which `failures` are the
+    first.
 
     unscored: answers that have no score, which may be wrong too and were not drawn.
     """
@@ -64,8 +65,8 @@ def label_errors(
 ) -> Labelled:
     """Have a judge label `per` wrong answers of each stratum (model, set, condition, task type), drawn by `seed`.
 
-    An answer that the judge has labelled is not shown to it again. Raises Busy while the run is going on, UserError for an
-    unknown name in `by` and a run without answers, ModelError for a judge that cannot be asked, Stopped at a limit.
+    An answer that the judge has labelled is not shown to it again. Raises Busy while the run is going on, UserError for
+    an unknown name in `by` and a run without answers, ModelError for a judge that cannot be asked, Stopped at a limit.
     """
     opened = run if isinstance(run, RunFolder) else RunFolder(run)
     if per < 1:

@@ -83,11 +83,11 @@ def evaluate(
     """Ask every model every sample under every mode, context and style, score the replies and record them in `out`.
 
     A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept
-    under out/sets. Called again with the same arguments it goes on where it stopped.
-    `modes` to `elaborate`: as `parse_conditions` reads them; `library`: where knowledge comes from. `judges` to `else_rules`: as
-    `Judging` has them; judges' scores come into force when no verdict is missing. `executor` to `partition`: as for
-    `open_executor`. `prices`: a file as `read_prices` reads it. `max_cost`, `max_requests`: limits of this call.
-    Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
+    under out/sets. Called again with the same arguments it goes on where it stopped. `modes` to `elaborate`: as
+    `parse_conditions` reads them; `library`: where knowledge comes from. `judges` to `else_rules`: as `Judging` has
+    them; judges' scores come into force when no verdict is missing. `executor` to `partition`: as for `open_executor`.
+    `prices`: a file as `read_prices` reads it. `max_cost`, `max_requests`: limits of this call. Raises UserError for
+    settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
     sets = several(sets)
     wanted = ConditionSpec(*map(several, (modes, styles, contexts, knowledge, elaborate)))
@@ -242,7 +242,8 @@ def _check_knowledge(out: Path, settings: dict[str, Json]) -> None:
 
 
 def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None:
-    """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run, and where there is nothing to ask."""
+    """Write run.json where that is this process's task. Raises UserError where it is there and speaks of another run,
+    and where there is nothing to ask."""
     if not config.planned:
         raise UserError(
             "there is nothing to ask: a set needs samples, kprag samples with knowledge points, retrieved ones a --base or "
@@ -270,7 +271,8 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
 
 
 def read_prompt(name: str | Path | None, conditions: Sequence[Condition]) -> str:
-    """The text of the user's own template, empty where there is none. Raises UserError where it cannot be read or does not fit."""
+    """The text of the user's own template, empty where there is none. Raises UserError where it cannot be read or does
+    not fit."""
     if not name:
         return ""
     file = Path(name)

@@ -54,7 +54,8 @@ GROUP_ROWS = 1000
 def export(run: RunFolder | str | Path, file: str | Path, *, samples: bool = False) -> int:
     """Write every record, failures too; returns how many. `samples` adds the question and its answer.
 
-    Where judges scored, there are columns for the rules' score and for what each judge said. In a CSV file a text that a spreadsheet would run as a formula gets a leading apostrophe. Raises UserError.
+    Where judges scored, there are columns for the rules' score and for what each judge said. In a CSV file a text that
+    a spreadsheet would run as a formula gets a leading apostrophe. Raises UserError.
     """
     run, file = run if isinstance(run, RunFolder) else RunFolder(run), Path(file)
     if file.suffix not in WRITERS:

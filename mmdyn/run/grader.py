@@ -1,4 +1,5 @@
-"""The records of a store scored, by rules and by judges, as each comes; what was scored or judged before is not again."""
+"""The records of a store scored, by rules and by judges, as each comes; what was scored or judged before is not
+again."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ from mmdyn.scoring import Cascade
 from mmdyn.work import Store, judged_kind, score_kind, unjudged_kind
 
 QUICK = (*CHOICE_TYPES, "true_false")
-"""Task types whose answers the rules read and compare in microseconds; others may wait for symbolic maths for a second."""
+"""Task types whose answers the rules read and compare in microseconds; others may wait for symbolic maths for a
+second."""
 AHEAD = 4
-"""Records under way for each request that a judge has in flight at most: those that wait to ask again leave their place."""
+"""Records under way for each request that a judge has in flight at most: those that wait to ask again leave their
+place."""
 
 
 class Counts(Struct):
-    """What judges were asked by this call: verdicts `judged`, asks that `failed` to bring one, and for both the `requests` that
-    were sent, tries again counted, and the replies `cached` beside them.
+    """What judges were asked by this call: verdicts `judged`, asks that `failed` to bring one, and for both the
+    `requests` that were sent, tries again counted, and the replies `cached` beside them.
     """
 
     judged: int = 0
@@ -38,7 +41,8 @@ class Counts(Struct):
 
 
 class Grader:
-    """Scores records of a store by a cascade. All that it finds is in the store at once. counts (attribute): of this call."""
+    """Scores records of a store by a cascade. All that it finds is in the store at once. counts (attribute): of this
+    call."""
 
     def __init__(self, store: Store, cascade: Cascade) -> None:
         self.cascade, self.counts = cascade, Counts()
@@ -87,7 +91,8 @@ class Grader:
         self._settle(key, record.reply, score, judgements)
 
     def _learn(self, key: str) -> None:
-        """A judge that was asked for a verdict which is there does answer: what it refuses now is not for its options."""
+        """A judge that was asked for a verdict which is there does answer: what it refuses now is not for its
+        options."""
         for judge, kind in zip(self.cascade.judges, self._judged, strict=True):
             if not judge.asker.answers and (value := self._store.get(kind, key)) is not None:
                 known = msgspec.json.decode(value, type=Judgement)
@@ -127,7 +132,8 @@ class Grader:
 class JudgeQueue:
     """Records that wait for judges, by their keys, so that any number may wait while others come.
 
-    halt: called where no further request is to be sent, by the line (the budget allows none) or by what goes on beside it.
+    halt: called where no further request is to be sent, by the line (the budget allows none) or by what goes on beside
+        it.
     """
 
     def __init__(self, grader: Grader, halt: Callable[[Stopped], None]) -> None:
@@ -158,8 +164,8 @@ class JudgeQueue:
     async def beside(self, work: Coroutine[Any, Any, None], store: Store, note: Callable[[], None]) -> None:
         """Do `work`, by which records come, and have them judged meanwhile; return when all are.
 
-        The store is saved at least every COMMIT_SECONDS, also while nothing comes in, and `note` is called. Raises what either
-        side raises, when what is in flight on the other has ended, after DRAIN_SECONDS at most.
+        The store is saved at least every COMMIT_SECONDS, also while nothing comes in, and `note` is called. Raises what
+        either side raises, when what is in flight on the other has ended, after DRAIN_SECONDS at most.
         """
         await saved_meanwhile(self._both(work), store, note)
 

@@ -16,9 +16,11 @@ from mmdyn.work import JudgeEntry
 
 
 class Judging(Struct, frozen=True):
-    """models: MODEL texts, the cheap one first, which may hold secrets: they are never written down. mode: as a Cascade's.
+    """models: MODEL texts, the cheap one first, which may hold secrets: they are never written down. mode: as a
+    Cascade's.
 
-    votes, rubric, pictures: as a Judge's, of each of them. else_rules: the rules' score counts where no verdict could be had.
+    votes, rubric, pictures: as a Judge's, of each of them. else_rules: the rules' score counts where no verdict could
+        be had.
     """
 
     models: tuple[str, ...] = ()
@@ -29,7 +31,8 @@ class Judging(Struct, frozen=True):
     else_rules: bool = False
 
     def check(self) -> None:
-        """Raise UserError for settings of judges where none is named, an even number of votes, an unknown mode and an unknown rubric."""
+        """Raise UserError for settings of judges where none is named, an even number of votes, an unknown mode and an
+        unknown rubric."""
         check_mode(self.mode)
         if not self.models and self != Judging():
             raise UserError(
@@ -44,7 +47,8 @@ class Judging(Struct, frozen=True):
 def open_cascade(
     scorer: Scorer, judging: Judging, *, concurrency: int, use_cache: bool, budget: Budget
 ) -> Iterator[Cascade]:
-    """The cascade, whose judges share the budget and the response cache; the cache is closed at the end, the judges are not.
+    """The cascade, whose judges share the budget and the response cache; the cache is closed at the end, the judges are
+    not.
 
     concurrency: requests in flight at most, of each judge. Raises UserError as Judging.check, Judge and Cascade do.
     """

@@ -38,9 +38,10 @@ from mmdyn.work import FOUND, ProgressBar, Store
 class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Where knowledge comes from and how it is laid beside questions.
 
-    base: a BASE or an index; empty for each set's own points. join: make one level of those beyond six. retriever: empty for the best that an index has, and hybrid
-    where one is made. embedder, examples: as for `open_base`. rerank: who puts the first points in order; the text of a MODEL,
-    which may hold secrets, is never written down. joined: what joins the queries.
+    base: a BASE or an index; empty for each set's own points. join: make one level of those beyond six. retriever:
+        empty for the best that an index has, and hybrid where one is made. embedder, examples: as for `open_base`.
+        rerank: who puts the first points in order; the text of a MODEL, which may hold secrets, is never written down.
+        joined: what joins the queries.
     """
 
     base: str = ""

@@ -25,8 +25,8 @@ class Side(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """Answers that have no counterpart, by their number: asked in one alone, asked another version of the sample, or never
-    answered in one of both. `limit`: pairs that were not compared because of the limit.
+    """Answers that have no counterpart, by their number: asked in one alone, asked another version of the sample, or
+    never answered in one of both. `limit`: pairs that were not compared because of the limit.
     """
 
     only_a: int
@@ -89,7 +89,8 @@ def find_sides(runs: Sequence[RunFolder], models: Sequence[str]) -> tuple[Side, 
 def find_pairs(
     runs: tuple[RunFolder, RunFolder], sides: tuple[Side, Side], by: Sequence[str], limit: int | None
 ) -> tuple[list[Pair], LeftOut]:
-    """The pairs in an order that hangs on their names alone, and what has no counterpart. Raises UserError where none has one."""
+    """The pairs in an order that hangs on their names alone, and what has no counterpart. Raises UserError where none
+    has one."""
     breakdown = Breakdown(by)
     a, b = (_entries(run, side.model, breakdown) for run, side in zip(runs, sides, strict=True))
     breakdown.check()

@@ -1,7 +1,7 @@
 """Who asks what, where several processes share a plan: over single requests, by numbers alone.
 
-The requests are dealt out in rounds, of which each share gets one; who gets which of a round is drawn by a seed. So shares
-are even, and when a run goes on after one process was lost, another seed spreads what that one left over all.
+The requests are dealt out in rounds, of which each share gets one; who gets which of a round is drawn by a seed. So
+shares are even, and when a run goes on after one process was lost, another seed spreads what that one left over all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ CHUNK = 64
 
 PICTURE_TOKENS = 800
 READING = 0.1
-"""What a token that is read costs of one that is written: a prompt is read at once, an answer is written word by word."""
+"""What a token that is read costs of one that is written: a prompt is read at once, an answer is written word by
+word."""
 ANSWER_TOKENS: dict[TaskType, int] = {
     "single_choice": 16,
     "multi_select": 16,
@@ -46,8 +47,8 @@ class Partition(Struct, frozen=True):
     """How asks are shared out.
 
     size: equal numbers of asks (they differ by one at most), whatever they cost.
-    count: chunks of `asks` that follow each other in the plan stay together, so that a share asks about few pictures again
-        and again; the numbers differ by one chunk at most.
+    count: chunks of `asks` that follow each other in the plan stay together, so that a share asks about few pictures
+        again and again; the numbers differ by one chunk at most.
     cost: equal numbers and equal estimated costs; the sums differ by less than the dearest ask.
     """
 
@@ -78,8 +79,8 @@ class Partition(Struct, frozen=True):
         return np.repeat(owners, self.asks)[: len(costs)]
 
     def order(self, costs: Costs, owners: Owners, share: int) -> NDArray[np.intp]:
-        """The places in the plan of one share's asks, the dearest chunk first: what takes long is not begun last, and asks
-        that are put together are of like length.
+        """The places in the plan of one share's asks, the dearest chunk first: what takes long is not begun last, and
+        asks that are put together are of like length.
         """
         mine = np.flatnonzero(owners == share)
         return mine[np.argsort(-self._chunks(costs)[mine // self.asks], kind="stable")]
@@ -90,7 +91,8 @@ class Partition(Struct, frozen=True):
 
 
 def cost(ask: Ask) -> float:
-    """What an ask is expected to cost, in tokens written: its prompt and pictures read, an answer of its task's kind written."""
+    """What an ask is expected to cost, in tokens written: its prompt and pictures read, an answer of its task's kind
+    written."""
     sample = ask.sample
     texts = [sample.question, *(option.text for option in sample.options), ask.built.text if ask.built else ""]
     read = sum(map(text_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))

@@ -38,7 +38,8 @@ class Skip(Struct, frozen=True):
 
 
 def check_sets(sets: Sequence[SampleSet], conditions: Sequence[Condition]) -> None:
-    """Raise UserError where a dynamic set has no parent beside it, or another version of it, or a mode has no set to ask."""
+    """Raise UserError where a dynamic set has no parent beside it, or another version of it, or a mode has no set to
+    ask."""
     standard = {opened.name: opened.manifest.digest for opened in sets if not opened.manifest.parent}
     wanted = {condition.variant for condition in conditions}
     for opened in sets:

@@ -1,4 +1,5 @@
-"""VLMEvalKit's prediction files, `{model}_{dataset}.xlsx`, .tsv or .json: their rows, and what the format has done to them."""
+"""VLMEvalKit's prediction files, `{model}_{dataset}.xlsx`, .tsv or .json: their rows, and what the format has done to
+them."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ Cells: TypeAlias = dict[str, Any]
 class Row(Struct, frozen=True):
     """A row: the cells by which its sample is found, and its prediction as text ("" where there is none).
 
-    `damage` names what the file has done to the prediction: `formula` (it began with "=" and is read as it was written),
-    `number` (it is a number now, whatever it was), `cut` (it is as long as a cell can be).
+    `damage` names what the file has done to the prediction: `formula` (it began with "=" and is read as it was
+    written), `number` (it is a number now, whatever it was), `cut` (it is as long as a cell can be).
     """
 
     line: int
@@ -39,7 +40,8 @@ class Row(Struct, frozen=True):
 
 
 def read_predictions(path: Path) -> list[Row]:
-    """Every row. Raises InputError where the file is none of the three or lacks `prediction` or `index`; MissingExtra."""
+    """Every row. Raises InputError where the file is none of the three or lacks `prediction` or `index`;
+    MissingExtra."""
     if not path.is_file():
         raise InputError(path, None, "no such file: give VLMEvalKit's prediction file")
     if (read := READERS.get(path.suffix.lower())) is None:

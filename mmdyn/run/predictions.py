@@ -1,4 +1,5 @@
-"""Predictions that VLMEvalKit made -> a run, as if we had asked: each row's reply is the record of its sample, scored."""
+"""Predictions that VLMEvalKit made -> a run, as if we had asked: each row's reply is the record of its sample,
+scored."""
 
 from __future__ import annotations
 
@@ -62,12 +63,11 @@ def score_predictions(
 ) -> tuple[RunFolder, list[Tally]]:
     """Score each prediction file against its set and write a run, which `mmdyn report` reads, into `out`.
 
-    A row's sample is the one of its `id`, or else (pandas reads "001" as 1) the one of its `index`, which counts from 1 in
-    the set's order; its question must be the sample's. Where rows have a hint, the knowledge beside the question, it is the
-    mode kprag. A set may have several files, each with some of its samples. `model`: how reports name the model; by default
-    what stands before the set's name in the file's. What has no prediction, or a failure string for one, is recorded as
-    failed.
-    Raises UserError where a file or set cannot be read, nothing fits, or `out` holds another run.
+    A row's sample is the one of its `id`, or else (pandas reads "001" as 1) the one of its `index`, which counts from 1
+    in the set's order; its question must be the sample's. Where rows have a hint, the knowledge beside the question, it
+    is the mode kprag. A set may have several files, each with some of its samples. `model`: how reports name the model;
+    by default what stands before the set's name in the file's. What has no prediction, or a failure string for one, is
+    recorded as failed. Raises UserError where a file or set cannot be read, nothing fits, or `out` holds another run.
     """
     out, scorer = Path(out), Scorer(policy)
     books = [_Book(Path(file)) for file, _ in pairs]
@@ -93,7 +93,8 @@ def score_predictions(
 
 
 def label_of(file: Path, opened: SampleSet) -> str:
-    """The model's name in `{model}_{dataset}`; a dataset of another name than the set's ends at the first underscore from the right."""
+    """The model's name in `{model}_{dataset}`; a dataset of another name than the set's ends at the first underscore
+    from the right."""
     for name in (opened.name, opened.folder.name):
         if file.stem.endswith(f"_{name}") and file.stem != f"_{name}":
             return file.stem.removesuffix(f"_{name}")
@@ -118,7 +119,8 @@ class _Book:
                 self.counts["twice"] += 1
 
     def match(self, opened: SampleSet) -> None:
-        """Find the rows whose id is no sample's by their index, where a question can tell. Raises UserError where none fits."""
+        """Find the rows whose id is no sample's by their index, where a question can tell. Raises UserError where none
+        fits."""
         known = {sample.id for sample in opened if sample.id in self._by_id}
         for row in [row for name, row in self._by_id.items() if name not in known and row.question]:
             if self._by_index.setdefault(row.index, row) is row:

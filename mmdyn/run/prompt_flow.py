@@ -19,7 +19,8 @@ from mmdyn.work import EXPANSION, Expansion, Store
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """A reply and the key of its request; the key of the expansion that lay beside the question, and its text, None without one."""
+    """A reply and the key of its request; the key of the expansion that lay beside the question, and its text, None
+    without one."""
 
     reply: Reply
     request: str
@@ -28,7 +29,8 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 class PromptFlow:
-    """Carries out what an ask's context plans. An expansion is kept in the store, so that equal ones are asked for once."""
+    """Carries out what an ask's context plans. An expansion is kept in the store, so that equal ones are asked for
+    once."""
 
     def __init__(self, renderers: Sequence[Renderer], store: Store) -> None:
         self._renderers, self._store = renderers, store
@@ -40,7 +42,8 @@ class PromptFlow:
         return opening(self._renderers[ask.place], ask)
 
     async def carry_out(self, asker: Asker, ask: Ask, first: tuple[Message, ...]) -> Answered:
-        """Have an ask answered that opens with `first`. Raises as `Asker.ask` does, and ValueError where a picture is missing."""
+        """Have an ask answered that opens with `first`. Raises as `Asker.ask` does, and ValueError where a picture is
+        missing."""
         request = asker.request_key(first, ask.epoch)
         if not expands(ask.condition.context):
             return Answered(await asker.ask(first, ask.epoch), request)

@@ -33,7 +33,8 @@ def sample_of(kept: Kept, run: Path, record: Record) -> Sample:
 
 
 def stored_sample(kept: Kept, run: Path, digest: str, id: str) -> Sample:
-    """The sample of a digest in a run's store; `id` is what an error calls it. Raises InputError where the store has lost it."""
+    """The sample of a digest in a run's store; `id` is what an error calls it. Raises InputError where the store has
+    lost it."""
     return from_json(_get(kept, run, SAMPLE, digest, f"the sample {id}"), Sample)
 
 

@@ -32,8 +32,8 @@ class Renderer:
     def messages(self, sample: Sample, condition: Condition, beside: str = "") -> tuple[Message, ...]:
         """The one user message, pictures where their marks stand; pictures without a mark come first.
 
-        beside: the text that lies beside the question. Where options are to be weighed, an answer that is begun follows, with
-        what it may go on with. Raises ValueError where a picture is missing.
+        beside: the text that lies beside the question. Where options are to be weighed, an answer that is begun
+            follows, with what it may go on with. Raises ValueError where a picture is missing.
         """
         weighed = condition.style == LIKELIHOOD
         seen = set[int]()
@@ -85,7 +85,8 @@ def _bytes_digest(images: ImageFolder, ref: ImageRef) -> str:
 
 
 def to_elaborate(sample: Sample, beside: str) -> tuple[Message, ...]:
-    """What has a model elaborate on knowledge before it is shown the sample's question: the sample lends its language alone."""
+    """What has a model elaborate on knowledge before it is shown the sample's question: the sample lends its language
+    alone."""
     pieces = template("elaborate", sample.language).blocks({"knowledge"})
     return (
         Message(

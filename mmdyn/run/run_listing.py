@@ -39,7 +39,8 @@ State = Literal["finished", "going on", "not finished", "comparison", "unreadabl
 
 
 class Scored(Struct, frozen=True):
-    """Scores of a run by their scorer's name: so many answers have none, or one that needs a judge. `in_force`: they are what reports show."""
+    """Scores of a run by their scorer's name: so many answers have none, or one that needs a judge. `in_force`: they
+    are what reports show."""
 
     scorer: str
     active: bool
@@ -50,10 +51,11 @@ class Scored(Struct, frozen=True):
 class RunSummary(Struct, frozen=True):
     """One run. `changed` is when its last record was saved (UTC, ISO 8601); `failed`: asked and never answered.
 
-    scores: those in force, then those under way. spending: of each model. judges: of each judge of these scores, whose `replies`
-    are asks, of one request or several.
+    scores: those in force, then those under way. spending: of each model. judges: of each judge of these scores, whose
+        `replies` are asks, of one request or several.
 
-    Of a `comparison`, the folder of `mmdyn compare`, only its place is told; of an unreadable folder its place and the `problem`.
+    Of a `comparison`, the folder of `mmdyn compare`, only its place is told; of an unreadable folder its place and the
+    `problem`.
     """
 
     name: str
@@ -94,7 +96,8 @@ class _Record(Struct):
 
 
 def look(folder: Path) -> Iterator[RunSummary]:
-    """The runs in a folder, or the folder itself; what cannot be read, or is another program's, is among them with what is wrong.
+    """The runs in a folder, or the folder itself; what cannot be read, or is another program's, is among them with what
+    is wrong.
 
     Raises InputError where there is no such folder.
     """

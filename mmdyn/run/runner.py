@@ -25,8 +25,8 @@ from mmdyn.work import FAILURE, RECORD, SAMPLE, ProgressBar, Store
 class Runner:
     """Puts the asks of a plan to one model after the other and keeps what comes back.
 
-    An ask whose record is in the store is not put again; a failure is. Every record is scored as it arrives; one about which
-    judges are to be asked waits for them apart, so that no judge keeps a model waiting.
+    An ask whose record is in the store is not put again; a failure is. Every record is scored as it arrives; one about
+    which judges are to be asked waits for them apart, so that no judge keeps a model waiting.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Runner:
     async def run(self, asker: Asker, asks: Iterable[Ask | Skip], in_flight: int) -> None:
         """Put every ask to one model, at most `in_flight` at a time, and have the judges judge.
 
-        Raises ModelError where the model or a judge cannot be asked at all and Stopped where the budget allows no further
-        request, both when those in flight have ended. Cancelled, it sends no further request, keeps what
+        Raises ModelError where the model or a judge cannot be asked at all and Stopped where the budget allows no
+        further request, both when those in flight have ended. Cancelled, it sends no further request, keeps what
         arrives within DRAIN_SECONDS and then ends; cancelled again it ends at once.
         """
         line = JudgeQueue(self._grader, lambda why: self._halt(asker, line, why))
@@ -158,7 +158,8 @@ class Runner:
 
 
 def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
-    """The key of the record of an ask of a sample of this set, put to the model of this label by the first request of this key."""
+    """The key of the record of an ask of a sample of this set, put to the model of this label by the first request of
+    this key."""
     return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
 
@@ -189,7 +190,8 @@ def record_of(opened: SampleSet, ask: Ask, label: str, key: str, answered: Answe
 
 
 def _beside(ask: Ask, answered: Answered) -> ContextInfo | None:
-    """What lay beside the question; after a first turn it was the model's own text, which may hold the answer or not."""
+    """What lay beside the question; after a first turn it was the model's own text, which may hold the answer or
+    not."""
     if ask.built is None or answered.notes is None:
         return ask.built.beside if ask.built else None
     return msgspec.structs.replace(ask.built.beside, leaks=leaks(answered.notes, ask.sample))

@@ -12,7 +12,8 @@ from mmdyn.sample import Sample
 
 
 def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int, Sample]]:
-    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their variants.
+    """Stream the samples with their sets' places. `limit` keeps the first parents of each standard set, with their
+    variants.
 
     Raises InputError for a variant that has no parent set, and at a set's end as `check_digest` does.
     """

@@ -1,5 +1,5 @@
-"""Score the records of a run again, by rules and by judges. Only what a change touches is scored and judged; no model that was
-evaluated is asked. The scores of before stay in the store under their scorer's name."""
+"""Score the records of a run again, by rules and by judges. Only what a change touches is scored and judged; no model
+that was evaluated is asked. The scores of before stay in the store under their scorer's name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ AT_ONCE = 64
 
 
 class Change(Struct, frozen=True):
-    """A record whose score in force is another one now: its value, in [0, 1], or what it weighs in totals; None where it had none."""
+    """A record whose score in force is another one now: its value, in [0, 1], or what it weighs in totals; None where
+    it had none."""
 
     model: str
     sample: str
@@ -59,9 +60,9 @@ class Change(Struct, frozen=True):
 
 
 class Rescored(Struct, frozen=True):
-    """What became of a run's answers: `changes` in the records' order, and the judges' `counts`. `notes`: which golden answers are
-    others than were asked with. `waiting`: why the scores of before are still in force. `saved`: verdicts that were not needed or
-    known before."""
+    """What became of a run's answers: `changes` in the records' order, and the judges' `counts`. `notes`: which golden
+    answers are others than were asked with. `waiting`: why the scores of before are still in force. `saved`: verdicts
+    that were not needed or known before."""
 
     changes: list[Change]
     notes: list[str]
@@ -91,15 +92,16 @@ def score(
     else_rules: bool = False,
     **asking: Any,
 ) -> list[Change]:
-    """Score every answered record by a policy, and by judges as `evaluate` does; make these scores the ones in force, unless a
-    verdict is missing, and return what changed.
+    """Score every answered record by a policy, and by judges as `evaluate` does; make these scores the ones in force,
+    unless a verdict is missing, and return what changed.
 
-    The golden answers are those that the run's sets have now, where the question is still the one that was asked; `sets`: the same
-    sets where they lie elsewhere, as `evaluate` takes them.
-    Verdicts that are in the store stand: a judge is asked only about answers on which it gave none, and which it is to judge.
-    asking: concurrency, use_cache, prices, max_cost, max_requests and quiet, as of `evaluate`; they are about the judges alone.
-    Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError for a judge
-    that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call goes on.
+    The golden answers are those that the run's sets have now, where the question is still the one that was asked;
+    `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
+    judge is asked only about answers on which it gave none, and which it is to judge.
+    asking: concurrency, use_cache, prices, max_cost, max_requests and quiet, as of `evaluate`; they are about the
+        judges alone. Raises Busy while the run is going on, UserError for settings that do not fit and a run without
+        answers, ModelError for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in
+        force, and the same call goes on.
     """
     judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
     return rescore(run, policy, judging, sets=several(sets), **asking).changes
@@ -163,7 +165,8 @@ class _Again:
                     self._grader.cascade.check(self._grader.sample_of(record_under(key, value, reader)))
 
     async def grade(self) -> None:
-        """Score and judge every record as far as it is not. Raises ModelError and Stopped when what was in flight is in."""
+        """Score and judge every record as far as it is not. Raises ModelError and Stopped when what was in flight is
+        in."""
         try:
             await drain(asyncio.create_task(self._grade_all()), self._interrupt)
         finally:
@@ -230,7 +233,8 @@ def _scores(run: RunFolder) -> dict[str, _Held]:
 
 
 def _changed(run: RunFolder, before: RunConfig | dict[str, _Held]) -> Iterator[Change]:
-    """The answered records whose score of before (by what run.json said, or by record where these were added to) is not in force."""
+    """The answered records whose score of before (by what run.json said, or by record where these were added to) is not
+    in force."""
     kind, known = score_kind(run.config.scorer), before if isinstance(before, dict) else None
     sets, was = (run.config.sets, "") if isinstance(before, dict) else (before.sets, score_kind(before.scorer))
     with Reader(run.records_folder) as reader:

@@ -21,8 +21,9 @@ ALONE = Ranks()
 
 @contextmanager
 def run_store(out: Path, ranks: Ranks = ALONE) -> Iterator[Store]:
-    """The store of the run in a folder. Where no run begins there, as it is refused say, a process on its own takes away what it
-    made for it; sets that were imported or made under out/sets, and what was looked up, stay for the next try. Raises Busy, and UserError as Store does.
+    """The store of the run in a folder. Where no run begins there, as it is refused say, a process on its own takes
+    away what it made for it; sets that were imported or made under out/sets, and what was looked up, stay for the next
+    try. Raises Busy, and UserError as Store does.
     """
     folder, there = out / "records", out.exists()
     fresh = not folder.exists() and ranks.size == 1

@@ -1,7 +1,8 @@
 """One process's share of a plan, the dearest asks first.
 
-Longest first needs the asks out of the plan's order, so a share knows where each one's sample lies in its set's file: some
-20 bytes an ask, and none of the samples. To stream the plan again for each would keep nothing, and could not reorder.
+Longest first needs the asks out of the plan's order, so a share knows where each one's sample lies in its set's file:
+some 20 bytes an ask, and none of the samples. To stream the plan again for each would keep nothing, and could not
+reorder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Work that is stopped: what is in flight is given a while to come in, whatever the reason, because it may be paid for."""
+"""Work that is stopped: what is in flight is given a while to come in, whatever the reason, because it may be paid
+for."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ T = TypeVar("T")
 
 
 async def drain(work: asyncio.Task[T], stop: Callable[[], None]) -> T:
-    """What a task gives when it ends. Cancelled, `stop` it, which is to send nothing further, and end when it has or DRAIN_SECONDS are
-    over; cancelled again, at once. Raises what the task raised."""
+    """What a task gives when it ends. Cancelled, `stop` it, which is to send nothing further, and end when it has or
+    DRAIN_SECONDS are over; cancelled again, at once. Raises what the task raised."""
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
@@ -32,7 +33,8 @@ async def drain(work: asyncio.Task[T], stop: Callable[[], None]) -> T:
 
 
 async def all_of(tasks: Collection[asyncio.Task[None]], stop: Callable[[], None]) -> None:
-    """Wait for tasks to end. Where one fails, `stop` the others, wait for them DRAIN_SECONDS at most, and raise its error."""
+    """Wait for tasks to end. Where one fails, `stop` the others, wait for them DRAIN_SECONDS at most, and raise its
+    error."""
     try:
         _, going = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         if going:
@@ -48,7 +50,8 @@ async def all_of(tasks: Collection[asyncio.Task[None]], stop: Callable[[], None]
 
 
 async def saved_meanwhile(work: Coroutine[Any, Any, None], store: Store, note: Callable[[], None]) -> None:
-    """Do `work`; meanwhile the store is saved at least every COMMIT_SECONDS, also while nothing comes in, and `note` is called.
+    """Do `work`; meanwhile the store is saved at least every COMMIT_SECONDS, also while nothing comes in, and `note` is
+    called.
 
     Raises what either raises, the first error of a group of them.
     """

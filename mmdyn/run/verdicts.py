@@ -22,7 +22,8 @@ T = TypeVar("T")
 def with_asker(
     model: str, votes: int, concurrency: int, budget: Budget, work: Callable[[Asker], Coroutine[Any, Any, T]]
 ) -> T:
-    """What `work` gives, done with a judge's MODEL, which is closed then. For several votes it is to vary, as in open_judge.
+    """What `work` gives, done with a judge's MODEL, which is closed then. For several votes it is to vary, as in
+    open_judge.
 
     Replies are looked up in the response cache and kept there. Raises UserError for an unknown backend or option.
     """
@@ -48,10 +49,12 @@ async def judge_all(
     progress: ProgressBar,
     there: int,
 ) -> None:
-    """Let `judge` ask the asker about each job and put what it finds into the store. `there`: more jobs were done before.
+    """Let `judge` ask the asker about each job and put what it finds into the store. `there`: more jobs were done
+    before.
 
-    Raises ModelError where the model cannot be asked at all, and Stopped where the budget allows no further request, both
-    when those in flight have ended. Cancelled, it asks no further, keeps what arrives within DRAIN_SECONDS and then ends.
+    Raises ModelError where the model cannot be asked at all, and Stopped where the budget allows no further request,
+    both when those in flight have ended. Cancelled, it asks no further, keeps what arrives within DRAIN_SECONDS and
+    then ends.
     """
     if there:
         asker.answers = True

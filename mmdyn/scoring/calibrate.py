@@ -14,7 +14,8 @@ from mmdyn.tables import Grading, measure
 
 
 def graders(cascade: Cascade) -> dict[str, tuple[str, Json]]:
-    """What is measured: the label and the identity of each. Those that a run's scores may be by have its scorer's name for one.
+    """What is measured: the label and the identity of each. Those that a run's scores may be by have its scorer's name
+    for one.
 
     A judge among several is called judge.LABEL; all together are combined.MODE.
     """
@@ -34,11 +35,12 @@ def _combined(cascade: Cascade) -> list[Cascade]:
 
 
 async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: float, ahead: int) -> dict[str, Grading]:
-    """Each of the graders measured on the lines that have a mark, about all of which a cascade in the mode `all` asks every judge.
+    """Each of the graders measured on the lines that have a mark, about all of which a cascade in the mode `all` asks
+    every judge.
 
-    A line without a verdict of each counts as failed for all of them, so that they are measured on the same lines. One that was
-    withheld, as its finish reason says, is worth what it is to the rules, 0, to a judge, too.
-    Raises UserError where no line has a mark, and as `grade` does.
+    A line without a verdict of each counts as failed for all of them, so that they are measured on the same lines. One
+    that was withheld, as its finish reason says, is worth what it is to the rules, 0, to a judge, too. Raises UserError
+    where no line has a mark, and as `grade` does.
     """
     marked = (line for line in lines if line.human is not None)
     who, together = graders(cascade), _combined(cascade)

@@ -25,11 +25,11 @@ _FORMER = {"cascade": "wrong", "parallel": "all"}
 class Cascade:
     """Scores by rules, and by judges in a row, a cheap one before a strong one; without judges by rules alone.
 
-    By the mode `unsure` the rules' score stands, right or wrong, unless it needs a judge; by `wrong` and `all` what they call right is
-    right. Of all else the first judge decides that calls the reply right; where none does, the last.
-    name: of the combined scores. It holds the judges' ids and the mode; that of `all` is `wrong`, as both give the same scores.
-    Raises UserError for an unknown mode, a judge that is given twice, two judges that reports could not tell apart, and where no
-    score would ever need one.
+    By the mode `unsure` the rules' score stands, right or wrong, unless it needs a judge; by `wrong` and `all` what
+    they call right is right. Of all else the first judge decides that calls the reply right; where none does, the last.
+    name: of the combined scores. It holds the judges' ids and the mode; that of `all` is `wrong`, as both give the same
+        scores. Raises UserError for an unknown mode, a judge that is given twice, two judges that reports could not
+        tell apart, and where no score would ever need one.
     """
 
     def __init__(self, scorer: Scorer, judges: Sequence[Judge] = (), mode: str = "unsure") -> None:
@@ -62,9 +62,11 @@ class Cascade:
         return (place,) if judgements[place] is None else ()
 
     def combined(self, reply: Reply, score: Score, judgements: Sequence[Judgement | None]) -> Score | None:
-        """The score of both, which needs no judge any more; None where the judge that decides was not asked or gave no verdict.
+        """The score of both, which needs no judge any more; None where the judge that decides was not asked or gave no
+        verdict.
 
-        The rules' score with the judge's value and name, when a judge decides. What the rules could not read and a judge gives something for is `ok`.
+        The rules' score with the judge's value and name, when a judge decides. What the rules could not read and a
+        judge gives something for is `ok`.
         """
         if not judgements:
             return score
@@ -110,7 +112,8 @@ def combined_name(rules: str, ids: Sequence[str], mode: str) -> str:
 
 
 def _deciding(judgements: Sequence[Judgement | None]) -> int:
-    """The place of the judge that decides: of the first one that was not asked or calls the reply right, else of the last."""
+    """The place of the judge that decides: of the first one that was not asked or calls the reply right, else of the
+    last."""
     for place, judgement in enumerate(judgements):
         if judgement is None or judgement.value == 1:
             return place

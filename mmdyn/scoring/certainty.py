@@ -10,8 +10,9 @@ from mmdyn.scoring.extract import Extraction
 from mmdyn.text import read_number
 
 UNSURE = 0.9
-"""A reading of less confidence needs a judge, whether it is right or wrong. Confidences are by rule (docs/scoring.md): below it lie
-the rules by which a reply's last words, or all of it, are taken for its answer. What was not read has none."""
+"""A reading of less confidence needs a judge, whether it is right or wrong. Confidences are by rule (docs/scoring.md):
+below it lie the rules by which a reply's last words, or all of it, are taken for its answer. What was not read has
+none."""
 
 WITHHELD = "withheld"
 """The rule of a reply that was declined or held back, as its finish reason says."""
@@ -27,10 +28,11 @@ _AMONG_SIGNS = 3
 
 
 def is_lower_bound(sample: Sample, extraction: Extraction, value: float, parts: tuple[float, ...]) -> bool:
-    """Whether a judge may find more than `value` (in [0, 1]), because it takes one to tell whether two answers say the same.
+    """Whether a judge may find more than `value` (in [0, 1]), because it takes one to tell whether two answers say the
+    same.
 
-    That is so for an open answer, and for a blank that is filled in words, which do not equal the sample's by rule. parts: what
-    each blank earned, empty where none was read.
+    That is so for an open answer, and for a blank that is filled in words, which do not equal the sample's by rule.
+    parts: what each blank earned, empty where none was read.
     """
     if value >= 1 or extraction.rule in _SETTLED:
         return False

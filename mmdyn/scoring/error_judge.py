@@ -25,9 +25,9 @@ class _Verdict(Struct, frozen=True):
 class ErrorJudge:
     """Asks the model behind an asker what kind of error made an answer wrong.
 
-    It sees the question, the golden answer, what the model thought aloud and its answer, and the samples' pictures unless
-    `pictures` is False. votes: how often it is asked, an odd number. label, identity, id: as a Judge has them. Raises
-    UserError for an even number of votes, and for several of a model whose answers are the same each time.
+    It sees the question, the golden answer, what the model thought aloud and its answer, and the samples' pictures
+    unless `pictures` is False. votes: how often it is asked, an odd number. label, identity, id: as a Judge has them.
+    Raises UserError for an even number of votes, and for several of a model whose answers are the same each time.
 
     Source: the kinds are those of MDK12-Bench, section Error Analysis, which sorts 100 errors of five models.
     """

@@ -18,7 +18,8 @@ from mmdyn.scoring.lines import Answered
 
 
 class Graded(Struct, frozen=True):
-    """A line with its score by rules and what each judge made of it (None: not asked). `combined`: in [0, 1], None without a verdict."""
+    """A line with its score by rules and what each judge made of it (None: not asked). `combined`: in [0, 1], None
+    without a verdict."""
 
     line: Answered
     score: Score
@@ -27,11 +28,11 @@ class Graded(Struct, frozen=True):
 
 
 async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64) -> AsyncGenerator[Graded, None]:
-    """Each line graded, in order; at most `ahead` are under way. When it is closed, or fails, the judges are asked no further, and
-    what is in flight is given DRAIN_SECONDS, so that answers that may be paid for are in the cache.
+    """Each line graded, in order; at most `ahead` are under way. When it is closed, or fails, the judges are asked no
+    further, and what is in flight is given DRAIN_SECONDS, so that answers that may be paid for are in the cache.
 
-    Raises UserError for a sample that a metric cannot score, and as Judge.judge does; for one that the judges' rubric is not
-    for before anything is asked.
+    Raises UserError for a sample that a metric cannot score, and as Judge.judge does; for one that the judges' rubric
+    is not for before anything is asked.
     """
     if any(judge.chosen for judge in cascade.judges):
         lines = list(lines)
@@ -56,8 +57,9 @@ async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64)
 
 
 def output(graded: Graded, labels: Sequence[str]) -> JsonRow:
-    """The line's own keys with `score` and `needs_judge`, by the rules; where there are judges, with these labels, `judgement` (of the last one that was asked, null
-    where none was) and `combined` too; of several judges also `judgements`, by label."""
+    """The line's own keys with `score` and `needs_judge`, by the rules; where there are judges, with these labels,
+    `judgement` (of the last one that was asked, null where none was) and `combined` too; of several judges also
+    `judgements`, by label."""
     row = graded.line.row | {"score": graded.score.value, "needs_judge": graded.score.needs_judge}
     if not labels:
         return row

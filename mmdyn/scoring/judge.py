@@ -27,9 +27,10 @@ class Judge:
     """Asks the model behind an asker about replies, by one rubric.
 
     votes: how often it is asked about each, an odd number. pictures: show it the samples' pictures, too.
-    asker (attribute): as it was given. chosen: the rubric is a certain one, which may not suit all samples. label: the model's. identity: all that decides its verdicts, never a key. id: eight
-    hexadecimal digits of that.
-    Raises UserError: no such rubric, an even number of votes, several votes of a model whose answers are the same each time.
+    asker (attribute): as it was given. chosen: the rubric is a certain one, which may not suit all samples. label: the
+        model's. identity: all that decides its verdicts, never a key. id: eight hexadecimal digits of that. Raises
+        UserError: no such rubric, an even number of votes, several votes of a model whose answers are the same each
+        time.
     """
 
     def __init__(self, asker: Asker, rubric: str = AUTO, votes: int = 1, *, pictures: bool = False) -> None:
@@ -57,9 +58,10 @@ class Judge:
     async def judge(self, sample: Sample, reply: Reply, images: ImageFolder | None = None) -> Judgement:
         """What a reply is worth. `images`: where the sample's pictures lie, where they are shown.
 
-        A reply that never came is not judged, an empty one is worth nothing without asking. A Judgement without value, and
-        with `error`, where the rubric does not suit the sample or no verdict could be had. Raises ModelError where the model
-        cannot be asked at all, Stopped where the budget allows no further request, UserError where `images` is needed.
+        A reply that never came is not judged, an empty one is worth nothing without asking. A Judgement without value,
+        and with `error`, where the rubric does not suit the sample or no verdict could be had. Raises ModelError where
+        the model cannot be asked at all, Stopped where the budget allows no further request, UserError where `images`
+        is needed.
         """
         if reply.error:
             return Judgement(None, error=f"there is no reply to judge ({reply.error})")
@@ -101,7 +103,8 @@ def open_judge(
     budget: Budget | None = None,
     pictures: bool = False,
 ) -> Judge:
-    """The judge behind a MODEL, such as openai:NAME; for several votes it is to vary, as far as its options leave that open.
+    """The judge behind a MODEL, such as openai:NAME; for several votes it is to vary, as far as its options leave that
+    open.
 
     `cache` stays the caller's to close. Raises UserError as Judge does, and for an unknown backend or option.
     """

@@ -1,4 +1,5 @@
-"""Answers that stand in a file, a JSON object each: the object as a sample and a reply, and what rules read out of it."""
+"""Answers that stand in a file, a JSON object each: the object as a sample and a reply, and what rules read out of
+it."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class Answered(Struct, frozen=True):
 
 
 def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) -> Iterator[Answered]:
-    """The lines of a file. Where they are not `keyed`, question and answer may be missing, and nobody's mark is looked for.
+    """The lines of a file. Where they are not `keyed`, question and answer may be missing, and nobody's mark is looked
+    for.
 
     Raises InputError, naming `where` and the line, for one that is no answered question, and for a file without a line.
     """
@@ -63,7 +65,8 @@ def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) ->
 
 
 def read_out(line: Answered, scorer: Scorer) -> JsonRow:
-    """The line's row with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score` and `needs_judge`.
+    """The line's row with `extracted`, `status`, `rule`, `span` and `confidence` and, given an `answer`, its `score`
+    and `needs_judge`.
 
     Raises UserError for a sample that a metric cannot score.
     """
@@ -82,7 +85,8 @@ def read_out(line: Answered, scorer: Scorer) -> JsonRow:
 
 
 def _sample(line: _Line, name: str, row: JsonRow) -> Sample:
-    """The row as a sample, so that its options and answer are checked as a set's are. Pictures that it marks are not at hand."""
+    """The row as a sample, so that its options and answer are checked as a set's are. Pictures that it marks are not at
+    hand."""
     options = _labelled(line.options)
     texts = [line.question, *(option["text"] for option in options if "text" in option)]
     marked = [int(number) for text in texts for number in IMAGE_MARK.findall(text)]
@@ -102,7 +106,8 @@ def _labelled(options: Sequence[str | Option]) -> list[dict[str, str]]:
 
 
 def _unkeyed(line: _Line, row: JsonRow) -> JsonRow:
-    """A question and an answer for a row that may lack them. Of the answer only the number of blanks is ever looked at."""
+    """A question and an answer for a row that may lack them. Of the answer only the number of blanks is ever looked
+    at."""
     any_answer: JsonRow = {"true_false": True, "open_ended": "-", "fill_in_the_blank": [["-"]] * line.blanks}
     first: Json = [option["label"] for option in _labelled(line.options)[:1]]
     return {"question": "", "answer": any_answer.get(str(row.get("task_type")), first)}

@@ -30,12 +30,12 @@ class _Verdict(Struct, frozen=True):
 class PairJudge:
     """Asks the model behind an asker which of two replies is better, once with either of them first.
 
-    A reply wins only where both orders say so, which cancels a liking for what comes first, or second. votes: how often it is
-    asked in each order, an odd number; what more than half of them say counts, else the order is a tie. pictures: show it the
-    samples' pictures. gold: show it the golden answer. label, identity, id: as a Judge has them.
+    A reply wins only where both orders say so, which cancels a liking for what comes first, or second. votes: how often
+    it is asked in each order, an odd number; what more than half of them say counts, else the order is a tie. pictures:
+    show it the samples' pictures. gold: show it the golden answer. label, identity, id: as a Judge has them.
 
-    Raises UserError for an even number of votes, and for several of a model whose answers are the same each time. Source:
-    OpenCompass's subjective mode, in which a judge ranks a reply against a reference model's.
+    Raises UserError for an even number of votes, and for several of a model whose answers are the same each time.
+    Source: OpenCompass's subjective mode, in which a judge ranks a reply against a reference model's.
     """
 
     def __init__(self, asker: Asker, votes: int = 1, *, pictures: bool = False, gold: bool = True) -> None:
@@ -55,8 +55,8 @@ class PairJudge:
     async def compare(self, sample: Sample, a: Reply, b: Reply, images: ImageFolder | None = None) -> Preference:
         """Which of two replies is better. `images`: where the sample's pictures lie, where they are shown.
 
-        Equal replies are a tie, and an empty one loses to any other, without asking. A Preference without winner, and with
-        `error`, where a reply never came or no verdict could be had in both orders. Raises as Judge.judge does.
+        Equal replies are a tie, and an empty one loses to any other, without asking. A Preference without winner, and
+        with `error`, where a reply never came or no verdict could be had in both orders. Raises as Judge.judge does.
         """
         if a.error or b.error:
             return Preference(None, error=f"there is no reply to compare ({a.error or b.error})")

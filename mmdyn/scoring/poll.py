@@ -47,11 +47,12 @@ class Poll(Struct, Generic[T], frozen=True):
 
 
 async def poll(asker: Asker, prompt: Message, language: str, read: Callable[[str], T], votes: int = 1) -> Poll[T]:
-    """Ask for some votes, all at once, each until `read` can use it (it raises ValueError where not, which the model is told).
+    """Ask for some votes, all at once, each until `read` can use it (it raises ValueError where not, which the model is
+    told).
 
-    A vote that cannot be had leaves no verdict at all: fewer votes than were asked for would be another judge. Replies that
-    could not be used before, and lie in the cache, are passed over: the same is asked in a later epoch. Raises UserError
-    as `nonces` does, ModelError where the model cannot be asked at all, Stopped where it may not be.
+    A vote that cannot be had leaves no verdict at all: fewer votes than were asked for would be another judge. Replies
+    that could not be used before, and lie in the cache, are passed over: the same is asked in a later epoch. Raises
+    UserError as `nonces` does, ModelError where the model cannot be asked at all, Stopped where it may not be.
     """
     model = asker.model
     sent, cached = list[Reply](), list[list[Reply]]()

@@ -19,14 +19,16 @@ from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 
 SCORING_VERSION = 5
-"""Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by side."""
+"""Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by
+side."""
 
 
 class Scorer:
-    """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none needs a judge.
+    """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none
+    needs a judge.
 
-    `name` is the policy or metric with the version of the rules, such as mdk12@5 or metric.rouge_l@5. Raises PluginError, and
-    MissingExtra for a metric whose library is not installed.
+    `name` is the policy or metric with the version of the rules, such as mdk12@5 or metric.rouge_l@5. Raises
+    PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
     def __init__(self, policy: str = "mdk12") -> None:
@@ -41,7 +43,8 @@ class Scorer:
             self._weight, self._credit = plugin.weight, partial(_credit_by_policy, plugin)
 
     def score(self, sample: Sample, reply: Reply) -> Score:
-        """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; nothing read scores 0."""
+        """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; nothing read scores
+        0."""
         if reply.error:
             return Score("failed", None, rule="failed", weight=self._weight(sample))
         return self.credit(sample, self.extract(sample, reply))
@@ -68,8 +71,8 @@ class Scorer:
     def widened(self, sample: Sample, extraction: Extraction, response: str) -> Extraction:
         """The extraction; for a metric that compares whole answers to open questions all of the response that is one.
 
-        That is what follows `Answer:` where there is such a slot, else the response without its reasoning, also where no short
-        answer is in it, or several that differ.
+        That is what follows `Answer:` where there is such a slot, else the response without its reasoning, also where
+        no short answer is in it, or several that differ.
         """
         read = extraction.status != "refused" and extraction.rule not in ("empty", "cut_off")
         if not (self._whole and read and sample.task_type == "open_ended"):

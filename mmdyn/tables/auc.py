@@ -1,10 +1,10 @@
 """AUC: how well the probabilities that a model gave to options tell right ones from wrong ones.
 
-Where options were weighed, a statement is one case: its score is the probability of "true", and it is positive where it is true.
-A choice is a case for each option: the option's probability, positive for the right one. The AUC is the chance that a
-positive case scores higher than a negative one, a tie counting one half: Hanley and McNeil, Radiology 143 (1982) 29. Its variance
-with clusters of cases: Obuchowski, Biometrics 53 (1997) 567; never more than the AUC can have of so many cases: Birnbaum and
-Klose, Annals of Mathematical Statistics 28 (1957) 933.
+Where options were weighed, a statement is one case: its score is the probability of "true", and it is positive where it
+is true. A choice is a case for each option: the option's probability, positive for the right one. The AUC is the chance
+that a positive case scores higher than a negative one, a tie counting one half: Hanley and McNeil, Radiology 143 (1982)
+29. Its variance with clusters of cases: Obuchowski, Biometrics 53 (1997) 567; never more than the AUC can have of so
+many cases: Birnbaum and Klose, Annals of Mathematical Statistics 28 (1957) 933.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from mmdyn.tables.statistics import Estimate, Floats, Labels, wilson
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
 PRIOR = 1.5
-"""How many clusters the prior variance, the largest that is possible, counts for. Chosen by simulation: docs/metrics.md."""
+"""How many clusters the prior variance, the largest that is possible, counts for. Chosen by simulation:
+docs/metrics.md."""
 
 
 class AucRow(Struct, frozen=True):
-    """The AUC in [0, 1] of one condition and task type, over `cases` of n parents; None where all are positive, or none is."""
+    """The AUC in [0, 1] of one condition and task type, over `cases` of n parents; None where all are positive, or none
+    is."""
 
     run: str
     model: str
@@ -47,8 +49,8 @@ class AucRow(Struct, frozen=True):
 def auc(scores: Floats, positive: Labels, labels: Labels) -> Estimate:
     """The area under the ROC curve with a 95 % interval: Wilson's at the effective number of cases.
 
-    `scores` are any numbers that grow with the chance of being positive, `positive` is 1 or 0 for each, `labels` name the
-    clusters. There is at least one case of both kinds.
+    `scores` are any numbers that grow with the chance of being positive, `positive` is 1 or 0 for each, `labels` name
+    the clusters. There is at least one case of both kinds.
     """
     high, low = scores[positive == 1], scores[positive == 0]
     above = _share_below(high, low)

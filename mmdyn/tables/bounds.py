@@ -1,4 +1,5 @@
-"""Scores that are lower bounds: rules alone may have missed right answers among those that need a judge and had none."""
+"""Scores that are lower bounds: rules alone may have missed right answers among those that need a judge and had
+none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a record can be sorted by, one record at a time: the factors of its condition, and what reports break down by."""
+"""What a record can be sorted by, one record at a time: the factors of its condition, and what reports break down
+by."""
 
 from __future__ import annotations
 

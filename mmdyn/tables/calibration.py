@@ -27,13 +27,15 @@ class Share(Struct, frozen=True):
 
 
 class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
-    """A judge measured as a detector on one labelled file: positive is a pair whose meaning changed, and the judge's rejecting it.
+    """A judge measured as a detector on one labelled file: positive is a pair whose meaning changed, and the judge's
+    rejecting it.
 
-    precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that people
-    reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept. None where there
-    is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the same beyond chance, in [-1, 1],
-    with its 95 % interval; None where it is not defined, in entries of older programs too. `failed` counts pairs on which it
-    gave no verdict; they are in no share. `labels` is the SHA-256 of the labelled file, `file` its name.
+    precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that
+        people reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept.
+        None where there is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the
+        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, in entries of older
+        programs too. `failed` counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256
+        of the labelled file, `file` its name.
     """
 
     judge: str

@@ -28,7 +28,8 @@ from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, scor
 class Accuracy(Struct, frozen=True):
     """The mean score of `answers` of n parents, in [0, 1], with a 95 % interval; None where there is none.
 
-    bound: `lower` where the score is one, by rules alone. bounds: where answers wait for a verdict, in place of a score: the mean with each of them worth 0, and worth 1.
+    bound: `lower` where the score is one, by rules alone. bounds: where answers wait for a verdict, in place of a
+        score: the mean with each of them worth 0, and worth 1.
     """
 
     n: int
@@ -41,13 +42,13 @@ class Accuracy(Struct, frozen=True):
 
 
 class JudgeFigures(Struct, frozen=True):
-    """One judge in one condition. `accuracy`: of the answers that it judged; `failed`: of those that it was asked about it gave no
-    verdict on so many; `saved`: it was not asked about so many.
+    """One judge in one condition. `accuracy`: of the answers that it judged; `failed`: of those that it was asked about
+    it gave no verdict on so many; `saved`: it was not asked about so many.
 
     requests: sent for all that, tries again counted. agreement: the share of answers that the rules and it call right
-    alike, kappa: the quadratic weighted kappa of both values; in the mode `all` alone, as otherwise it sees only what the
-    rules do not settle. consistency: the mean share of votes that say what was decided, with several votes. checklist: the items `met` over
-    `items`, those of all answers.
+    alike, kappa: the quadratic weighted kappa of both values; in the mode `all` alone, as otherwise it sees only what
+        the rules do not settle. consistency: the mean share of votes that say what was decided, with several votes.
+        checklist: the items `met` over `items`, those of all answers.
     """
 
     judge: str
@@ -65,7 +66,8 @@ class JudgeFigures(Struct, frozen=True):
 
 
 class CascadeRow(Struct, frozen=True):
-    """A condition's scores by rules alone, by each judge alone, and combined. `in_force`: these are the scores in force."""
+    """A condition's scores by rules alone, by each judge alone, and combined. `in_force`: these are the scores in
+    force."""
 
     run: str
     model: str
@@ -80,7 +82,8 @@ class CascadeRow(Struct, frozen=True):
 
 
 class JudgeSpending(Struct, frozen=True):
-    """What a run's judge took, its asks without a verdict among them; its `replies` are asks, of one request or several.
+    """What a run's judge took, its asks without a verdict among them; its `replies` are asks, of one request or
+    several.
 
     name: the label with what else tells judges apart. cached: replies out of the cache, which cost nothing.
     """
@@ -93,7 +96,8 @@ class JudgeSpending(Struct, frozen=True):
 
 
 class Cascades(Struct, frozen=True):
-    """The conditions of judged runs. `unjudged`: answers that no judge gave a verdict on when it was asked; `failures`: the first.
+    """The conditions of judged runs. `unjudged`: answers that no judge gave a verdict on when it was asked; `failures`:
+    the first.
 
     else_rules: answers whose score in force is the rules', as no verdict could be had; they are not among these.
     """
@@ -106,8 +110,8 @@ class Cascades(Struct, frozen=True):
 
 
 def find_cascades(table: Table) -> Cascades:
-    """Rows in the report's order, for the conditions of the runs that have judges. Reads their records once more, or twice where
-    the scores of some judges are in force and those of others under way."""
+    """Rows in the report's order, for the conditions of the runs that have judges. Reads their records once more, or
+    twice where the scores of some judges are in force and those of others under way."""
     rows, spending, failures = list[CascadeRow](), list[JudgeSpending](), list[Failure]()
     unjudged = else_rules = 0
     for name, run in table.runs.items():
@@ -129,7 +133,8 @@ def find_cascades(table: Table) -> Cascades:
 
 
 class _Asked:
-    """What a judge said in a condition, as it comes; `values` goes with the condition's answers, NaN where it has none."""
+    """What a judge said in a condition, as it comes; `values` goes with the condition's answers, NaN where it has
+    none."""
 
     def __init__(self, entry: JudgeEntry) -> None:
         self.entry, self.values = entry, array("d")
@@ -204,7 +209,8 @@ class _Columns:
         )
 
     def _combined(self, table: Table, places: Mapping[str, int]) -> Accuracy:
-        """The mean of both, which would be too high over those that have a verdict alone: all that the rules call right have one."""
+        """The mean of both, which would be too high over those that have a verdict alone: all that the rules call right
+        have one."""
         values = np.array(self.combined)
         found = self.accuracy(values, table, places, lower=self.combined_bounded)
         missing = np.isnan(values)
@@ -272,7 +278,8 @@ class _Run:
 
 
 def _failed(reader: Reader, entry: JudgeEntry) -> dict[str, list[Judgement]]:
-    """The asks of a judge that brought no verdict, by record, the latest last. There are few, or there is no report worth reading."""
+    """The asks of a judge that brought no verdict, by record, the latest last. There are few, or there is no report
+    worth reading."""
     found = dict[str, list[Judgement]]()
     for key, value in reader.items(unjudged_kind(entry.id)):
         found.setdefault(key.partition(":")[0], []).append(msgspec.json.decode(value, type=Judgement))

@@ -16,7 +16,8 @@ SELDOM = ("no verdict", "as rules", "votes\nagree", "items met")
 
 
 def print_cascades(cascades: Cascades, file: TextIO | None = None) -> None:
-    """Print what rules and judges make of each condition to `file` or standard output, a line each, and what judges took."""
+    """Print what rules and judges make of each condition to `file` or standard output, a line each, and what judges
+    took."""
     console = open_console(file)
     if not cascades.rows:
         return

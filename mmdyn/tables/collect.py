@@ -196,7 +196,8 @@ class _Collector:
 
 
 def _named(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
-    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no name."""
+    """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no
+    name."""
     if not runs:
         raise UserError("no run is given: name the folder that `mmdyn eval -o` made")
     folders = [run.folder.resolve() for run in runs]
@@ -271,7 +272,8 @@ def average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, F
 
 
 def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
-    """Runs, models and hints as they were given; standard before dynamic, all chains last; contexts by what should help, direct first."""
+    """Runs, models and hints as they were given; standard before dynamic, all chains last; contexts by what should
+    help, direct first."""
     run_places = {name: place for place, name in enumerate(runs)}
     labels = [entry.label for run in runs.values() for entry in run.config.models]
     models = {label: place for place, label in enumerate(dict.fromkeys(labels))}

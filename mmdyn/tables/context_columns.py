@@ -1,4 +1,5 @@
-"""What lay beside questions, as something to break down by. It belongs to a parent under one condition, not to a parent.
+"""What lay beside questions, as something to break down by. It belongs to a parent under one condition, not to a
+parent.
 
 Codes: 0 where nothing is given, 1 where the draws and epochs of a parent differ, from 2 on the values.
 """
@@ -74,8 +75,8 @@ def beside_value(record: Record, name: str) -> str:
 def fields_of(table: Table, *keys: Key) -> dict[str, Field]:
     """What the parents of a condition, or of a pair (a, then b), are broken down by.
 
-    In a pair retrieval and the number of points are b's where b has them, else a's; an answer leaks as it does on the side on
-    which it leaks more.
+    In a pair retrieval and the number of points are b's where b has them, else a's; an answer leaks as it does on the
+    side on which it leaks more.
     """
     return {
         name: _field(table, name, keys) if table.built and name in NAMES else field

@@ -37,7 +37,8 @@ def known_context(name: str) -> Context | None:
 
 
 def place_of(name: str) -> tuple[int, int, int]:
-    """What stands first: none; points from a source, from what should help least on; hints, all of them last; what is not known."""
+    """What stands first: none; points from a source, from what should help least on; hints, all of them last; what is
+    not known."""
     context = known_context(name)
     if context is None:
         return 3, 0, 0
@@ -47,8 +48,8 @@ def place_of(name: str) -> tuple[int, int, int]:
 
 
 def are_compared(a: str, b: str) -> bool:
-    """Whether b is compared with a, which stands before it: everything with none, each hint with all of them, and knowledge
-    points where only their source or only the elaboration differs."""
+    """Whether b is compared with a, which stands before it: everything with none, each hint with all of them, and
+    knowledge points where only their source or only the elaboration differs."""
     if a == NONE:
         return True
     one, other = known_context(a), known_context(b)
@@ -60,7 +61,8 @@ def are_compared(a: str, b: str) -> bool:
 
 
 def legend(names: Iterable[str]) -> str:
-    """What the contexts of these names lay beside a question, and what the model is to do with it; each is said once."""
+    """What the contexts of these names lay beside a question, and what the model is to do with it; each is said
+    once."""
     contexts = [context for context in map(known_context, sorted(set(names), key=place_of)) if context]
     said = dict(_meaning(context) for context in contexts)
     ways = {context.elaborate for context in contexts if context.source}

@@ -20,8 +20,8 @@ from mmdyn.tables.results import Field, Key, Table, by_value
 from mmdyn.tables.statistics import Floats, Labels, holm, mean_delta, paired_test
 
 BASES = {"variant": "standard", "context": NONE, "style": "direct"}
-"""What the other levels of a factor are compared with; contexts.py tells which contexts are compared beside. Models and runs are
-compared each with each."""
+"""What the other levels of a factor are compared with; contexts.py tells which contexts are compared beside. Models and
+runs are compared each with each."""
 
 FACTORS = (*BASES, "model", "run")
 
@@ -37,8 +37,8 @@ class Pair(NamedTuple):
 class Paired(NamedTuple):
     """The parents that both conditions have, with their values in [0, 1] and weights.
 
-    `asked` are all parents that either was asked, `failed` the parent of each failed record of either; `needs_judge` and `bounded`,
-    as Scores have them, are of the compared parents.
+    `asked` are all parents that either was asked, `failed` the parent of each failed record of either; `needs_judge`
+    and `bounded`, as Scores have them, are of the compared parents.
     """
 
     parents: Labels

@@ -43,9 +43,10 @@ ONE_SIDED = "people call all answers of {file} right, or none, so that it has no
 class CorrectionRow(Struct, frozen=True):
     """A condition's score as it is, and `corrected` by a method; both in [0, 1], with 95 % intervals.
 
-    bound: `lower` where the plain score is one. n: answers; labels: the marked answers that it was corrected by, which are the calibration's or this condition's own.
-    scorer: whose errors it is corrected for. calibration: the labelled file, with the sensitivity and the specificity there
-    (Rogan-Gladen). power: how much the scores count (PPI). `corrected` is None where `note` says why.
+    bound: `lower` where the plain score is one. n: answers; labels: the marked answers that it was corrected by, which
+        are the calibration's or this condition's own.
+    scorer: whose errors it is corrected for. calibration: the labelled file, with the sensitivity and the specificity
+        there (Rogan-Gladen). power: how much the scores count (PPI). `corrected` is None where `note` says why.
     """
 
     run: str
@@ -69,8 +70,8 @@ class CorrectionRow(Struct, frozen=True):
 
 
 class _Answers(NamedTuple):
-    """A condition's scored answers, one a place: the weights are such that the weighted mean is the report's score. bounded: whose value
-    is a lower bound."""
+    """A condition's scored answers, one a place: the weights are such that the weighted mean is the report's score.
+    bounded: whose value is a lower bound."""
 
     parents: Codes
     clusters: Codes
@@ -83,8 +84,8 @@ class _Answers(NamedTuple):
 def find_corrections(table: Table, method: str, labels: str | Path | None = None) -> list[CorrectionRow]:
     """The conditions of a report in its order, corrected; conditions without a scored answer are left out.
 
-    rogan-gladen: a row for each calibration of the run's scorer in this user's cache. ppi, ppi++: by marks of the run's own
-    answers. Raises UserError where there is no way to correct them, InputError for a bad file of labels.
+    rogan-gladen: a row for each calibration of the run's scorer in this user's cache. ppi, ppi++: by marks of the run's
+    own answers. Raises UserError where there is no way to correct them, InputError for a bad file of labels.
     """
     if method not in METHODS:
         raise UserError(f"there is no correction {method!r}{did_you_mean(method, METHODS)}: use {', '.join(METHODS)}")

@@ -17,9 +17,9 @@ from mmdyn.work import RunFolder
 
 
 class Counts(Struct, frozen=True):
-    """Of `asked` answers: `wrong` ones, scored below 1, among them `truncated` ones (cut off, by the finish reason), `empty` ones and
-    those in which no answer was found (`unparsed`), which may be truncated or empty, too. Beside them `refused` ones, those that
-    never came (`failed`), and those that have no score.
+    """Of `asked` answers: `wrong` ones, scored below 1, among them `truncated` ones (cut off, by the finish reason),
+    `empty` ones and those in which no answer was found (`unparsed`), which may be truncated or empty, too. Beside them
+    `refused` ones, those that never came (`failed`), and those that have no score.
     """
 
     asked: int

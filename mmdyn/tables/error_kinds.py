@@ -1,9 +1,9 @@
 """Kinds of error: what made answers wrong, by a judge's labels of a stratified sample of them.
 
-The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; each has the same
-number of answers drawn, in an order that is keyed by the seed and each record's key, so that a larger number keeps what was
-drawn. A share over all wrong answers weighs each label by how many answers of its stratum it stands for (strata.py). Answers
-that were cut off, or are empty, need no label: they are incomplete.
+The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; each has the
+same number of answers drawn, in an order that is keyed by the seed and each record's key, so that a larger number keeps
+what was drawn. A share over all wrong answers weighs each label by how many answers of its stratum it stands for
+(strata.py). Answers that were cut off, or are empty, need no label: they are incomplete.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ DESIGN = "error design"
 
 
 class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What kind of error a judge sees in an answer: what each vote said, none where it gave no label (`error` says why).
+    """What kind of error a judge sees in an answer: what each vote said, none where it gave no label (`error` says
+    why).
 
     `reason`: the first vote's own words. `requests`, `usage`, `cost` and `currency` are as a Judgement has them.
     """
@@ -50,7 +51,8 @@ class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 class Design(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was drawn for a judge of this label and id: `per` answers of each stratum, by `seed`. `identity` decides its labels."""
+    """What was drawn for a judge of this label and id: `per` answers of each stratum, by `seed`. `identity` decides its
+    labels."""
 
     judge: str
     id: str
@@ -60,7 +62,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wrong(NamedTuple):
-    """A wrong answer. `decided`: why it needs no label (`truncated` or `empty`), else empty. `values`: of a breakdown."""
+    """A wrong answer. `decided`: why it needs no label (`truncated` or `empty`), else empty. `values`: of a
+    breakdown."""
 
     key: str
     model: str
@@ -85,8 +88,8 @@ class Survey(NamedTuple):
 class Part(Struct, frozen=True):
     """Of wrong answers, the share of each kind, None where none was labelled. `note` says what is not covered.
 
-    wrong: how many there are, `truncated` and `empty` ones among them, which are incomplete. drawn: how many of the others
-    were drawn; labelled: how many of these a judge labelled.
+    wrong: how many there are, `truncated` and `empty` ones among them, which are incomplete. drawn: how many of the
+        others were drawn; labelled: how many of these a judge labelled.
     """
 
     wrong: int
@@ -118,7 +121,8 @@ def label_kind(judge: str) -> str:
 
 
 def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
-    """The wrong answers: scored below 1, read or not; those that were refused apart. Raises UserError for an unknown name."""
+    """The wrong answers: scored below 1, read or not; those that were refused apart. Raises UserError for an unknown
+    name."""
     breakdown, found, known = Breakdown(by), list[Wrong](), dict[tuple[str, ...], tuple[str, ...]]()
     refused, unscored = Counter[str](), 0
     for record in run.records():
@@ -155,7 +159,8 @@ def keep_design(store: Store, design: Design, time: int) -> None:
 
 
 def find_errors(runs: Mapping[str, RunFolder], by: Sequence[str] = ()) -> list[ErrorRow]:
-    """A row for each model of each run that has labels, and each judge who gave some or was not needed. Raises UserError for an unknown name."""
+    """A row for each model of each run that has labels, and each judge who gave some or was not needed. Raises
+    UserError for an unknown name."""
     rows = list[ErrorRow]()
     for name, run in runs.items():
         with Reader(run.records_folder) as reader:

@@ -37,7 +37,8 @@ def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscor
 
 
 def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
-    """Print what is known of wrong answers without a judge to `file` or standard output: a line a model, then the breakdowns."""
+    """Print what is known of wrong answers without a judge to `file` or standard output: a line a model, then the
+    breakdowns."""
     console = open_console(file)
     title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
     print_grid(console, title, [{"answers of": row.model, **_plain(row)} for row in rows])

@@ -1,10 +1,11 @@
 """Means that are corrected for a grader's errors, as pure functions over arrays. docs/statistics.md says how they hold.
 
 Sources: Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71: the estimator. Lang and Reiczigel, Preventive
-Veterinary Medicine 113 (2014) 13: its interval where sensitivity and specificity are estimated too. Angelopoulos, Bates,
-Fannjiang, Jordan and Zrnic, Science 382 (2023) 669: prediction-powered inference. Angelopoulos, Duchi and Zrnic,
-arXiv 2311.01453 (2023): its power tuning. Cochran, Sampling Techniques (1977), chapter 7: the same estimators for samples of
-a finite whole. Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012) 479: adding what was not seen.
+    Veterinary Medicine 113 (2014) 13: its interval where sensitivity and specificity are estimated too. Angelopoulos,
+    Bates, Fannjiang, Jordan and Zrnic, Science 382 (2023) 669: prediction-powered inference. Angelopoulos, Duchi and
+    Zrnic, arXiv 2311.01453 (2023): its power tuning. Cochran, Sampling Techniques (1977), chapter 7: the same
+    estimators for samples of a finite whole. Bonett and Price, Journal of Educational and Behavioral Statistics 37
+    (2012) 479: adding what was not seen.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ UNSEEN = 1.0
 
 
 def rogan_gladen(values: Floats, weights: Floats, clusters: Labels, sensitivity: Share, specificity: Share) -> Estimate:
-    """The share of right answers behind a grader's scores of 0 and 1, and its interval by Lang and Reiczigel, both in [0, 1].
+    """The share of right answers behind a grader's scores of 0 and 1, and its interval by Lang and Reiczigel, both in
+    [0, 1].
 
-    The interval counts what is not known of the score, of the sensitivity and of the specificity. Its centre is cut to [0, 1],
-    so that it does not shrink to a point where the score is lower than a specificity leaves room for. Needs a sensitivity and a
-    specificity whose sum is above 1.
+    The interval counts what is not known of the score, of the sensitivity and of the specificity. Its centre is cut to
+    [0, 1], so that it does not shrink to a point where the score is lower than a specificity leaves room for. Needs a
+    sensitivity and a specificity whose sum is above 1.
     """
     n, seen = effective_n(values, weights, clusters), float(np.average(values, weights=weights))
     value = _clipped((seen + specificity.value - 1) / (sensitivity.value + specificity.value - 1))
@@ -47,13 +49,14 @@ def prediction_powered(
 ) -> Estimate:
     """The mean mark of all answers, of which only some were marked by people, and its interval, all in [0, 1].
 
-    marks: people's marks in [0, 1], NaN where there is none, of at least two clusters. The marked answers must be a random
-    sample of all. power: how far the scores are trusted to say how marked answers differ from the others, in [0, 1]: 0 is
-    the mean mark alone, 1 adds the whole mean score of all and takes the mean score of the marked ones away.
+    marks: people's marks in [0, 1], NaN where there is none, of at least two clusters. The marked answers must be a
+        random sample of all. power: how far the scores are trusted to say how marked answers differ from the others, in
+        [0, 1]: 0 is the mean mark alone, 1 adds the whole mean score of all and takes the mean score of the marked ones
+        away.
 
-    The variance is that of the estimate's linear form, robust to clusters, so that it counts the scores of all, the marks,
-    and that marked answers are among all. It is raised as if a misjudged answer had been marked that was not seen, and the
-    quantile is Student's, so that few marks which all agree do not pass for certainty.
+    The variance is that of the estimate's linear form, robust to clusters, so that it counts the scores of all, the
+    marks, and that marked answers are among all. It is raised as if a misjudged answer had been marked that was not
+    seen, and the quantile is Student's, so that few marks which all agree do not pass for certainty.
     """
     from scipy.stats import t as student
 
@@ -74,7 +77,8 @@ def prediction_powered(
 
 
 def tuned_power(values: Floats, weights: Floats, marks: Floats) -> float:
-    """The power that makes the variance least: the slope of marks over scores, in [0, 1]; 0 where all scores are one."""
+    """The power that makes the variance least: the slope of marks over scores, in [0, 1]; 0 where all scores are
+    one."""
     marked = ~np.isnan(marks)
     if not np.ptp(values):
         return 0.0

@@ -1,4 +1,5 @@
-"""Flips: samples that one of two contrasted conditions has right and the other wrong, with what was asked and answered."""
+"""Flips: samples that one of two contrasted conditions has right and the other wrong, with what was asked and
+answered."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ EVEN = 0.5
 
 
 class Reply(Struct, frozen=True):
-    """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer, `needs_judge` as a Score has it."""
+    """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer,
+    `needs_judge` as a Score has it."""
 
     sample: str
     status: Status

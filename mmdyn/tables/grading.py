@@ -1,9 +1,10 @@
 """How well a grader (rules, a judge, or both) gives the marks that people gave, kept in the user's cache for reports.
 
-Sources: Cohen, Educational and Psychological Measurement 20 (1960) 37: kappa. Cohen, Psychological Bulletin 70 (1968) 213:
-weighted kappa. Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969) 323: the standard error of both. Lin, Biometrics
-45 (1989) 255: limits by Fisher's z for the concordance correlation, which is the quadratic weighted kappa of the values. Kendall,
-Biometrika 33 (1945) 239: tau-b. Spearman, American Journal of Psychology 15 (1904) 72.
+Sources: Cohen, Educational and Psychological Measurement 20 (1960) 37: kappa. Cohen, Psychological Bulletin 70 (1968)
+    213: weighted kappa. Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969) 323: the standard error of both.
+    Lin, Biometrics 45 (1989) 255: limits by Fisher's z for the concordance correlation, which is the quadratic weighted
+    kappa of the values. Kendall, Biometrika 33 (1945) 239: tau-b. Spearman, American Journal of Psychology 15 (1904)
+    72.
 """
 
 from __future__ import annotations
@@ -41,14 +42,15 @@ class Bin(Struct, frozen=True):
 class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     """A grader measured on one labelled file, against people's marks in [0, 1].
 
-    An answer is right where its mark, or the grader's value, is `threshold` or more. agreement: both call it right, or both
-    do not; kappa: the same beyond chance, in [-1, 1]. sensitivity: of the answers that people call right, the share that the
-    grader does; specificity: of the others, the share that it does not; precision: of those that it calls right, the share
-    that people do. weighted_kappa: quadratic weights, on the marks as they are; kendall (tau-b) and spearman: in [-1, 1].
+    An answer is right where its mark, or the grader's value, is `threshold` or more. agreement: both call it right, or
+    both do not; kappa: the same beyond chance, in [-1, 1]. sensitivity: of the answers that people call right, the
+    share that the grader does; specificity: of the others, the share that it does not; precision: of those that it
+    calls right, the share that people do. weighted_kappa: quadratic weights, on the marks as they are; kendall (tau-b)
+    and spearman: in [-1, 1].
     kappa_ci95, weighted_kappa_ci95: their 95 % intervals by `kappa_interval`. mean_error: the mean of value - mark;
-    mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all one.
-    `failed` counts answers without a value; they are in no number but this, `n` counts the others. `labels` is the SHA-256 of the
-    labelled file, `file` its name.
+    mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all
+        one. `failed` counts answers without a value; they are in no number but this, `n` counts the others. `labels` is
+        the SHA-256 of the labelled file, `file` its name.
     """
 
     grader: str
@@ -127,8 +129,8 @@ def measure(
 def weighted_kappa(one: Floats, other: Floats) -> float | None:
     """Cohen's kappa with quadratic weights over two graders' values; for values of 0 and 1 it is the unweighted kappa.
 
-    1 less the mean squared difference over what it would be if the values were paired at random. None where both graders
-    give one and the same value to all.
+    1 less the mean squared difference over what it would be if the values were paired at random. None where both
+    graders give one and the same value to all.
     """
     if not len(one) or not np.ptp(np.concatenate((one, other))):
         return None
@@ -139,8 +141,8 @@ def weighted_kappa(one: Floats, other: Floats) -> float | None:
 def kappa_interval(one: Floats, other: Floats) -> tuple[float, float] | None:
     """The 95 % interval of `weighted_kappa` over independent answers, inside (-1, 1).
 
-    The standard error is that of Fleiss, Cohen and Everitt; the limits are Fisher's z's. None where kappa is not defined, and
-    where that error is 0: the graders agree on all, or one of them gives the same value to all.
+    The standard error is that of Fleiss, Cohen and Everitt; the limits are Fisher's z's. None where kappa is not
+    defined, and where that error is 0: the graders agree on all, or one of them gives the same value to all.
     """
     kappa = weighted_kappa(one, other)
     if kappa is None or 1 - abs(kappa) < ROUNDING:

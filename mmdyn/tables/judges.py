@@ -25,10 +25,12 @@ NOT_WRITTEN = (
 
 
 class JudgeRow(Struct, frozen=True):
-    """The judge of a dynamic set. `judge` is its label, `id` a digest of all that decides its verdicts; empty if not known.
+    """The judge of a dynamic set. `judge` is its label, `id` a digest of all that decides its verdicts; empty if not
+    known.
 
-    kept, rejected, unjudged: variants; redrawn: attempts that it rejected and another one followed. `note` says why there
-    is no calibration; each calibration is on labels of its own. They are never pooled: a pair may stand in several files.
+    kept, rejected, unjudged: variants; redrawn: attempts that it rejected and another one followed. `note` says why
+        there is no calibration; each calibration is on labels of its own. They are never pooled: a pair may stand in
+        several files.
     """
 
     run: str
@@ -44,12 +46,14 @@ class JudgeRow(Struct, frozen=True):
 
 
 def find_judges(runs: Mapping[str, RunFolder]) -> list[JudgeRow]:
-    """A row for each dynamic set of each run. It is found in the sets' folders and this user's cache, wherever they are now."""
+    """A row for each dynamic set of each run. It is found in the sets' folders and this user's cache, wherever they are
+    now."""
     return [row for name, run in runs.items() for entry in run.config.sets for row in _rows(name, run, entry)]
 
 
 def _rows(name: str, run: RunFolder, entry: SetEntry) -> Iterator[JudgeRow]:
-    """One row for a dynamic set, none for another. What is wrong with the set or the cache spoils no report: it is noted."""
+    """One row for a dynamic set, none for another. What is wrong with the set or the cache spoils no report: it is
+    noted."""
     nothing = JudgeRow(name, entry.name, "", "", 0, 0, 0, 0, [], "")
     try:
         manifest = read_manifest(run.set_folder(entry))
@@ -78,7 +82,8 @@ def _judged(nothing: JudgeRow, manifest: Manifest, dynamic: SampleSet) -> JudgeR
 
 
 def _label(dynamic: SampleSet) -> str:
-    """What verdicts name the judge by. One judge judged all, so the first variant tells; a dropped one where none was kept."""
+    """What verdicts name the judge by. One judge judged all, so the first variant tells; a dropped one where none was
+    kept."""
     for sample in dynamic:
         return _by(sample)
     return next(filter(None, (_by(dropped.sample) for dropped in dynamic.dropped())), "")

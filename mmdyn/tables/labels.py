@@ -65,7 +65,8 @@ class Labels:
             raise UserError(f'{file} has no line: give lines with "key" (or "sample" and "mode") and "human"')
 
     def of(self, record: Record) -> float | None:
-        """The mark of a record, None where it has none. Raises InputError where two lines name it, or one names several."""
+        """The mark of a record, None where it has none. Raises InputError where two lines name it, or one names
+        several."""
         named = self._by_name.get((record.sample, record.condition.mode), [])
         lines = [*self._by_key.get(record.key, []), *(line for line in named if _fits(line.label, record))]
         for line in lines:

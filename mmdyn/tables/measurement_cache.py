@@ -1,4 +1,5 @@
-"""What was measured on labelled files, kept in the user's cache folder: a file for what was measured, an entry a labelled file."""
+"""What was measured on labelled files, kept in the user's cache folder: a file for what was measured, an entry a
+labelled file."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Kept(Generic[T]):
         self._decoder = msgspec.json.Decoder(entries)
 
     def save(self, entry: T) -> tuple[Path, bool]:
-        """Keep an entry beside those on other labels; the file, and whether it took the place of one on the same labels.
+        """Keep an entry beside those on other labels; the file, and whether it took the place of one on the same
+        labels.
 
         Raises UserError where the file cannot be read or written.
         """

@@ -58,9 +58,9 @@ class AtK(Struct, frozen=True):
 
 
 class RepeatsRow(Struct, frozen=True):
-    """The repeats of one condition. `tries` is the most that a group has; `failed` and `unscored` records are in no group.
-    `needs_judge` counts tries that need a judge and had none; where the value of any is a lower bound, so are all figures but the
-    consistency, which is then no bound and not sure.
+    """The repeats of one condition. `tries` is the most that a group has; `failed` and `unscored` records are in no
+    group. `needs_judge` counts tries that need a judge and had none; where the value of any is a lower bound, so are
+    all figures but the consistency, which is then no bound and not sure.
 
     `mean` is the mean value (partial credit counts), `consistency` how often two tries of a group agree.
     """
@@ -109,7 +109,8 @@ class Group(NamedTuple):
 
 
 def pass_at(group: Group, k: int) -> float | None:
-    """The chance that of k tries, drawn from the group without replacement, one or more is right. None where it has fewer."""
+    """The chance that of k tries, drawn from the group without replacement, one or more is right. None where it has
+    fewer."""
     if k > group.n:
         return None
     return float(1 - Fraction(comb(group.n - group.right, k), comb(group.n, k)))
@@ -121,17 +122,18 @@ def worst_at(group: Group, k: int) -> float | None:
 
 
 def majority_at(group: Group, k: int) -> float | None:
-    """The chance that the most frequent answer of k tries, drawn without replacement, is right. None where there are fewer.
+    """The chance that the most frequent answer of k tries, drawn without replacement, is right. None where there are
+    fewer.
 
-    One of several that are equally frequent is taken at random. A try without an answer has no vote; where none has, nothing
-    is right. Exact, not sampled.
+    One of several that are equally frequent is taken at random. A try without an answer has no vote; where none has,
+    nothing is right. Exact, not sampled.
     """
     return _majority(group.right, group.wrong, group.silent, k) if k <= group.n else None
 
 
 def agreement(group: Group) -> float | None:
-    """The chance that two tries, drawn without replacement, are both right or gave the same wrong answer. None where there are
-    fewer than two.
+    """The chance that two tries, drawn without replacement, are both right or gave the same wrong answer. None where
+    there are fewer than two.
     """
     if group.n < 2:
         return None
@@ -141,8 +143,9 @@ def agreement(group: Group) -> float | None:
 def find_repeats(table: Table, ks: Sequence[int] = ()) -> list[RepeatsRow]:
     """A row for each condition, over epochs and over draws where any group has two tries or more.
 
-    `ks` are the numbers of tries to tell of, 1 or more; without them 1 and the most that a group of the condition has. Reads
-    the records once more. Raises UserError where no group of any condition has as many tries as the largest of `ks`.
+    `ks` are the numbers of tries to tell of, 1 or more; without them 1 and the most that a group of the condition has.
+    Reads the records once more. Raises UserError where no group of any condition has as many tries as the largest of
+    `ks`.
     """
     found = {key: _Tries() for key in table.scores}
     for name, run in table.runs.items():
@@ -283,7 +286,8 @@ def _figure(
 
 @lru_cache(maxsize=65_536)
 def _majority(right: int, wrong: tuple[int, ...], silent: int, k: int) -> float:
-    """For every number m of right answers among the k: in how many ways do t of the wrong ones come level and none ahead?
+    """For every number m of right answers among the k: in how many ways do t of the wrong ones come level and none
+    ahead?
 
     Answers that fewer than m tries gave can do neither, so that theirs are drawn as those without an answer are.
     """

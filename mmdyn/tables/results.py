@@ -44,11 +44,13 @@ class Key(Struct, frozen=True):
 
 
 class Scores(NamedTuple):
-    """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are averaged.
+    """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are
+    averaged.
 
-    `failed` and `unscored` hold the parent's index of each such record, `needs_judge` those that need a judge and had none, `bounded` those
-    among them whose value is a lower bound; `statuses` counts ok, unparsed and refused records.
-    `truncated` counts those that were cut off; `converted` says that some were asked in another form than their parents.
+    `failed` and `unscored` hold the parent's index of each such record, `needs_judge` those that need a judge and had
+    none, `bounded` those among them whose value is a lower bound; `statuses` counts ok, unparsed and refused records.
+    `truncated` counts those that were cut off; `converted` says that some were asked in another form than their
+    parents.
     """
 
     parents: Labels
@@ -70,7 +72,8 @@ class Scores(NamedTuple):
 
 
 class ContextColumns(NamedTuple):
-    """What lay beside the questions of one condition. `codes`, by name, go with `parents` (sorted indices): see beside.py."""
+    """What lay beside the questions of one condition. `codes`, by name, go with `parents` (sorted indices): see
+    beside.py."""
 
     parents: Labels
     codes: dict[str, Labels]
@@ -114,10 +117,12 @@ class Failure(Struct, frozen=True):
 
 
 class RunState(Struct, frozen=True):
-    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by model.
+    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by
+    model.
 
-    needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are under way and not in force. corrected: answers that are scored by another golden
-    answer than their sample had when it was asked.
+    needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
+        under way and not in force. corrected: answers that are scored by another golden answer than their sample had
+        when it was asked.
     """
 
     name: str
@@ -174,7 +179,8 @@ def members(key: Key, keys: Iterable[Key]) -> list[Key]:
 
 
 def by_value(values: Sequence[str], words: Sequence[str] = ()) -> list[int]:
-    """The places of a field's values in reading order: numbers by size, then `words` as they stand, then all other words."""
+    """The places of a field's values in reading order: numbers by size, then `words` as they stand, then all other
+    words."""
 
     def order(place: int) -> tuple[bool, float, int, str]:
         value = values[place]

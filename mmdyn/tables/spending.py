@@ -8,10 +8,11 @@ from mmdyn.record import Usage
 
 
 class Spending(Struct):
-    """The replies of one model. Tokens are as servers counted them, those of replies out of the response cache among them.
+    """The replies of one model. Tokens are as servers counted them, those of replies out of the response cache among
+    them.
 
-    cost: by currency, by the prices that were given when it was asked; replies out of the cache cost nothing. unknown: replies
-    whose cost is not known, for want of a price or of a count of tokens.
+    cost: by currency, by the prices that were given when it was asked; replies out of the cache cost nothing. unknown:
+        replies whose cost is not known, for want of a price or of a count of tokens.
     """
 
     model: str

@@ -1,15 +1,15 @@
 """Intervals and tests, as pure functions over arrays. docs/statistics.md says why these and shows how they hold.
 
-The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture share
-a label; others have a label of their own.
+The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture
+share a label; others have a label of their own.
 
 Sources: Wilson, JASA 22 (1927) 209. Tango, Statistics in Medicine 17 (1998) 891. Korn and Graubard, Survey Methodology
-24 (1998) 193: an interval for a proportion at the effective sample size. Kish, Survey Sampling (1965), section 11.7: the
-effective number of unequal weights. Bell and McCaffrey, Survey Methodology 28 (2002) 169, and Cameron and Miller, Journal
-of Human Resources 50 (2015) 317: the cluster-robust variance CR2. Smyth, Statistical Applications in Genetics and
-Molecular Biology 3 (2004) 3: a variance moderated towards a prior one. McNemar, Psychometrika 12 (1947) 153. Pitman, JRSS
-Supplement 4 (1937) 119, and Phipson and Smyth, ibid. 9 (2010) 39: permutation p-values. Holm, Scandinavian Journal of
-Statistics 6 (1979) 65.
+    24 (1998) 193: an interval for a proportion at the effective sample size. Kish, Survey Sampling (1965), section
+    11.7: the effective number of unequal weights. Bell and McCaffrey, Survey Methodology 28 (2002) 169, and Cameron and
+    Miller, Journal of Human Resources 50 (2015) 317: the cluster-robust variance CR2. Smyth, Statistical Applications
+    in Genetics and Molecular Biology 3 (2004) 3: a variance moderated towards a prior one. McNemar, Psychometrika 12
+    (1947) 153. Pitman, JRSS Supplement 4 (1937) 119, and Phipson and Smyth, ibid. 9 (2010) 39: permutation p-values.
+    Holm, Scandinavian Journal of Statistics 6 (1979) 65.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: two-sided 95 % intervals."""
 
 SCORE_PRIOR, DELTA_PRIOR = 1.5, 0.25
-"""How many clusters the prior variance (clusters that answer as one) counts for. Chosen by simulation: docs/statistics.md."""
+"""How many clusters the prior variance (clusters that answer as one) counts for. Chosen by simulation:
+docs/statistics.md."""
 
 EXACT_CLUSTERS = 16
 """Up to this many clusters that differ, all sign flips are enumerated."""
@@ -66,7 +67,8 @@ def effective_n(values: Floats, weights: Floats, labels: Labels) -> float:
 
 
 def mean_delta(differences: Floats, weights: Floats, labels: Labels) -> Estimate:
-    """The weighted mean of n >= 1 paired differences in [-1, 1], with Tango's interval at the effective number of pairs.
+    """The weighted mean of n >= 1 paired differences in [-1, 1], with Tango's interval at the effective number of
+    pairs.
 
     For unweighted, unclustered pairs of 0/1 scores the effective number is n and the interval is Tango's own.
     """
@@ -99,7 +101,8 @@ def wilson(mean: float, n: float) -> tuple[float, float]:
 
 
 def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
-    """Tango's 95 % score interval of `gained - lost`, the shares of `n` > 0 pairs in which the second, or the first, is ahead."""
+    """Tango's 95 % score interval of `gained - lost`, the shares of `n` > 0 pairs in which the second, or the first, is
+    ahead."""
     delta = gained - lost
 
     def inside(candidate: float) -> bool:
@@ -113,7 +116,8 @@ def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """The exact two-sided McNemar p-value: pairs that were gained and lost are equally likely. 1 where no pair differs."""
+    """The exact two-sided McNemar p-value: pairs that were gained and lost are equally likely. 1 where no pair
+    differs."""
     from scipy.stats import binomtest
 
     return float(binomtest(gained, gained + lost, 0.5).pvalue) if gained + lost else 1.0
@@ -154,8 +158,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def _effective_n(deviations: Floats, nominal: float, weights: Floats, labels: Labels, prior: float) -> float:
     """How many independent all-or-nothing observations (of variance `nominal` each) tell as much as these.
 
-    The mean's CR2 variance, as a share of the largest that it can be, that of clusters which answer as one, is moderated towards
-    that largest, as few clusters estimate it badly; that prior counts for `prior` clusters.
+    The mean's CR2 variance, as a share of the largest that it can be, that of clusters which answer as one, is
+    moderated towards that largest, as few clusters estimate it badly; that prior counts for `prior` clusters.
     """
     _, clusters = np.unique(labels, return_inverse=True)
     shares = np.bincount(clusters, weights) / weights.sum()

@@ -1,8 +1,9 @@
-"""A share of all answers by labels of some of each stratum, as a pure function. docs/judging.md says how its interval holds.
+"""A share of all answers by labels of some of each stratum, as a pure function. docs/judging.md says how its interval
+holds.
 
 Sources: Neyman, JASA 33 (1938) 101, and Cochran, Sampling Techniques (1977), section 12.3: double sampling for
-stratification. The answers are a sample of those that might be asked, and their strata are known; of each stratum some are
-labelled. Kish, Survey Sampling (1965), section 11.7: the effective number of unequal clusters.
+    stratification. The answers are a sample of those that might be asked, and their strata are known; of each stratum
+    some are labelled. Kish, Survey Sampling (1965), section 11.7: the effective number of unequal clusters.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from mmdyn.tables.statistics import Estimate, Floats, wilson
 
 UNSEEN = 1.0
-"""Labelled answers of either kind more in each stratum, for its variance: few that all agree do not pass for certainty."""
+"""Labelled answers of either kind more in each stratum, for its variance: few that all agree do not pass for
+certainty."""
 
 
 class Strata(NamedTuple):
@@ -37,7 +39,8 @@ class Strata(NamedTuple):
 
 
 def share(strata: Strata, means: Floats) -> Estimate:
-    """The share in all answers, with Wilson's interval at the effective number; `means` in [0, 1] are the labelled ones' shares."""
+    """The share in all answers, with Wilson's interval at the effective number; `means` in [0, 1] are the labelled
+    ones' shares."""
     parts = strata.sizes / strata.sizes.sum()
     value = float(parts @ means)
     some = strata.labelled < strata.sizes
@@ -50,5 +53,6 @@ def share(strata: Strata, means: Floats) -> Estimate:
 
 
 def independent(sizes: Collection[int]) -> float:
-    """How many answers that do not hang together tell as much as clusters of these sizes, each of which answers as one."""
+    """How many answers that do not hang together tell as much as clusters of these sizes, each of which answers as
+    one."""
     return sum(sizes) ** 2 / sum(size**2 for size in sizes)

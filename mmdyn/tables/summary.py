@@ -28,7 +28,8 @@ from mmdyn.work import ProgressBar, RunFolder
 
 
 class Mean(Struct, frozen=True):
-    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and `needs_judge` count records.
+    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and
+    `needs_judge` count records.
 
     bound: `lower` where the score is one.
     """
@@ -45,11 +46,11 @@ class Mean(Struct, frozen=True):
 
 
 class ConditionRow(Struct, frozen=True):
-    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed`, `unscored` and `needs_judge` (and had none) count
-    records, n counts parents.
+    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed`, `unscored` and `needs_judge` (and had
+    none) count records, n counts parents.
 
-    bound: `lower` where the score is one, as open answers, or blanks in words, had no judge. truncated: records whose answer was
-    cut off, as the finish reason says, whatever it scores.
+    bound: `lower` where the score is one, as open answers, or blanks in words, had no judge. truncated: records whose
+        answer was cut off, as the finish reason says, whatever it scores.
     """
 
     run: str
@@ -75,10 +76,10 @@ class ConditionRow(Struct, frozen=True):
 class Summary(Struct, frozen=True):
     """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
 
-    `judges` say of each dynamic set who judged it and how well that judge is known to tell changed questions from kept ones.
-    `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips`,
-    `corrections`, `repeats` and `auc` are there on request, `cascades` where judges scored, `errors` where
-    one has labelled wrong answers.
+    `judges` say of each dynamic set who judged it and how well that judge is known to tell changed questions from kept
+    ones. `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips`,
+    `corrections`, `repeats` and `auc` are there on request, `cascades` where judges scored, `errors` where one has
+    labelled wrong answers.
     """
 
     schema: int
@@ -116,10 +117,11 @@ def report(
 ) -> Summary:
     """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
 
-    `by` names fields, or what lay beside the questions (context_columns.py), to break them down by; `flips` adds the samples that went from right to wrong and back; `correct` adds
-    scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++` and people's marks in `labels`;
-    `repeats` adds what k tries at a question are worth (empty: 1 and all); `auc` how well weighed options tell right from wrong.
-    Raises InputError for a folder that is no run, UserError for an unknown field, and where scores cannot be corrected so.
+    `by` names fields, or what lay beside the questions (context_columns.py), to break them down by; `flips` adds the
+    samples that went from right to wrong and back; `correct` adds scores that are corrected for the scorer's errors, by
+    `rogan-gladen`, or by `ppi` or `ppi++` and people's marks in `labels`; `repeats` adds what k tries at a question are
+    worth (empty: 1 and all); `auc` how well weighed options tell right from wrong. Raises InputError for a folder that
+    is no run, UserError for an unknown field, and where scores cannot be corrected so.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     return summarise(folders, by=by, flips=flips, correct=correct, labels=labels, repeats=repeats, auc=auc)

@@ -59,7 +59,8 @@ class OfCondition(Protocol):
 
 
 def print_summary(summary: Summary, file: TextIO | None = None) -> None:
-    """Print how far the runs are, the scores, the contrasts, what is significant and who judged, to `file` or standard output."""
+    """Print how far the runs are, the scores, the contrasts, what is significant and who judged, to `file` or standard
+    output."""
     console = open_console(file)
     for state in summary.runs:
         for line in _state_lines(state):
@@ -309,7 +310,8 @@ def p_value(p: float | None) -> str:
 
 
 def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
-    """Print rows of the same columns, grouped by run, model and set (by condition too, if by field); methods, if any, become notes."""
+    """Print rows of the same columns, grouped by run, model and set (by condition too, if by field); methods, if any,
+    become notes."""
     varying = [name for name in COMMON if len({row.get(name, "") for row in rows}) > 1]
     shared = [rows[0][name] for name in COMMON if name not in varying and rows[0].get(name)]
     console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))

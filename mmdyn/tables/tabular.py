@@ -24,14 +24,16 @@ COLUMNS = (
     *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
     *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note"),
 )
-"""`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is the score in [0, 1] or the difference b - a in [-1, 1], between `low`
-and `high`; where `bound` is `lower` it is a lower bound, and `high` is empty. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`: its first row counts
-under `n` the variants that it was asked about and under `left_out` those it rejected, each further row has a share of n pairs, with
-its name under `by` and the labelled file under `value`. A corrected score has the scorer under `by`, the labelled file under
-`value` and the number of marked answers under `n`. The share of a kind of error, which stands under `factor`, counts under `n` the
-answers that were labelled, or needed no label. A score by rules, by one judge or by both together has who gave it under `value` and
-the scorer under `factor`; `left_out` counts what a judge was not asked about, `failed` what it gave no verdict on. Where answers wait for a
-verdict it has no estimate, and `low` and `high` are the bounds that these leave. A figure of repeats stands under `factor`, and what is
+"""`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is
+the score in [0, 1] or the difference b - a in [-1, 1], between `low` and `high`; where `bound` is `lower` it is a lower
+bound, and `high` is empty. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`:
+its first row counts under `n` the variants that it was asked about and under `left_out` those it rejected, each further
+row has a share of n pairs, with its name under `by` and the labelled file under `value`. A corrected score has the
+scorer under `by`, the labelled file under `value` and the number of marked answers under `n`. The share of a kind of
+error, which stands under `factor`, counts under `n` the answers that were labelled, or needed no label. A score by
+rules, by one judge or by both together has who gave it under `value` and the scorer under `factor`; `left_out` counts
+what a judge was not asked about, `failed` what it gave no verdict on. Where answers wait for a verdict it has no
+estimate, and `low` and `high` are the bounds that these leave. A figure of repeats stands under `factor`, and what is
 repeated under `value`; an AUC has its task type there."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -39,7 +41,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_csv(summary: Summary, file: str | Path) -> None:
-    """Write a UTF-8 file. Texts that a spreadsheet would run as a formula get a leading apostrophe. Raises UserError."""
+    """Write a UTF-8 file. Texts that a spreadsheet would run as a formula get a leading apostrophe. Raises
+    UserError."""
     try:
         with Path(file).open("w", encoding="utf-8", newline="") as handle:
             writer = csv.DictWriter(handle, COLUMNS, restval="", lineterminator="\n")

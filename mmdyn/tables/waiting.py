@@ -12,7 +12,8 @@ BY_JUDGE = "judge:"
 
 
 class Waiting(Struct, frozen=True):
-    """Scores of judges that wait to come into force: of `due` answers, on which a judge decides, `missing` have no verdict.
+    """Scores of judges that wait to come into force: of `due` answers, on which a judge decides, `missing` have no
+    verdict.
 
     judges: their names. in_force: the name of the scores that are in force until then.
     """

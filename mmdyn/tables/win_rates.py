@@ -21,9 +21,9 @@ Winner = Literal["a", "b", "tie"]
 class Preference(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which of two replies is better; None where there is no verdict (`error` says why).
 
-    `orders`: what was said with a shown first, and with b shown first; none where it was decided without asking. They name
-    one winner, or it is a tie. `votes`: of each order, what each vote said. `reason`: the first vote's own words.
-    `requests`, `usage`, `cost` and `currency` are as a Judgement has them.
+    `orders`: what was said with a shown first, and with b shown first; none where it was decided without asking. They
+        name one winner, or it is a tie. `votes`: of each order, what each vote said. `reason`: the first vote's own
+        words. `requests`, `usage`, `cost` and `currency` are as a Judgement has them.
     """
 
     winner: Winner | None
@@ -67,10 +67,10 @@ class Rate(Struct, frozen=True):
 class WinRate(Struct, frozen=True):
     """How often a is preferred to b, over `pairs` of n parents; each parent counts once, by the mean of its pairs.
 
-    `wins` and `losses` are a's. `net` is the share won less the share lost, in [-1, 1]; `p` tests that it is 0, adjusted by
-    Holm over the cells of all breakdowns. Of `asked` pairs, about which the judge was asked in both orders, the order decided
-    `first` + `second` (whichever stood first, or second, was preferred): `bias` is their share, None where none was asked
-    about. `unsteady`: in one order a tie, in the other not.
+    `wins` and `losses` are a's. `net` is the share won less the share lost, in [-1, 1]; `p` tests that it is 0,
+    adjusted by Holm over the cells of all breakdowns. Of `asked` pairs, about which the judge was asked in both orders,
+    the order decided `first` + `second` (whichever stood first, or second, was preferred): `bias` is their share, None
+    where none was asked about. `unsteady`: in one order a tie, in the other not.
     """
 
     n: int

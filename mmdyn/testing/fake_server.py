@@ -1,7 +1,7 @@
 """A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
-For tests and dry runs. Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets
-the same faults.
+For tests and dry runs. Every fault is drawn from the seed, the request's bytes and how often it came, so the same run
+meets the same faults.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ REPLIES = {"first": "majority", "hashed": "random"}
 
 
 class Stats(Struct):
-    """What came in. `by_outcome` counts HTTP statuses and the faults that are none; `requests` how often each request came.
+    """What came in. `by_outcome` counts HTTP statuses and the faults that are none; `requests` how often each request
+    came.
 
-    `asked_again` counts requests that came though they had been answered, `begun_again` those that came though an earlier one
-    was in flight, or cut off by who asked before its end; `images` how often each picture came, by SHA-256.
+    `asked_again` counts requests that came though they had been answered, `begun_again` those that came though an
+    earlier one was in flight, or cut off by who asked before its end; `images` how often each picture came, by SHA-256.
     `seconds` go from the first request's coming in to the latest one's end.
     """
 
@@ -49,12 +50,14 @@ class Stats(Struct):
 class FakeServer:
     """The server, as an async context manager; `url` is its base_url while it runs, for all three APIs.
 
-    latency: seconds before each answer. reply: `first` (the first option), `hashed` (drawn from the options by the prompt's
-    text) or a file as the `scripted` backend reads it; without a file, a prompt that asks for a verdict on an answer gets the
-    best one, or one drawn by its text. faults: as parse_faults reads them. key: what it wants as the key.
-    models: the names that it knows (any, where none is given). context: characters of text that it takes for one request.
-    blind: it takes no pictures. media: the folder below which it reads pictures that come as file URLs. port 0 takes any
-    free one. Raises UserError.
+    latency: seconds before each answer. reply: `first` (the first option), `hashed` (drawn from the options by the
+        prompt's text) or a file as the `scripted` backend reads it; without a file, a prompt that asks for a verdict on
+        an answer gets the best one, or one drawn by its text. faults: as parse_faults reads them. key: what it wants as
+        the key.
+    models: the names that it knows (any, where none is given). context: characters of text that it takes for one
+        request.
+    blind: it takes no pictures. media: the folder below which it reads pictures that come as file URLs. port 0 takes
+        any free one. Raises UserError.
     """
 
     def __init__(

@@ -27,7 +27,8 @@ class Asked(Struct, frozen=True):
 
 
 class Dialect(Protocol):
-    """One API. `key_header` and `key_form` say how a key comes; `empty` and `blank` are the answers of those two faults."""
+    """One API. `key_header` and `key_form` say how a key comes; `empty` and `blank` are the answers of those two
+    faults."""
 
     key_header: str
     key_form: str

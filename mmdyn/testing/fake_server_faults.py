@@ -32,7 +32,8 @@ class Fault(Struct, frozen=True):
 
 
 def parse_faults(text: str) -> tuple[Fault, ...]:
-    """Read `429=0.1,503@2=0.05,drop=0.01`: a kind or an HTTP status (`@` adds a Retry-After in seconds), and its rate in [0, 1].
+    """Read `429=0.1,503@2=0.05,drop=0.01`: a kind or an HTTP status (`@` adds a Retry-After in seconds), and its rate
+    in [0, 1].
 
     Raises UserError.
     """
@@ -51,7 +52,8 @@ def parse_faults(text: str) -> tuple[Fault, ...]:
 
 
 async def misbehave(kind: str, request: web.BaseRequest, answer: bytes) -> web.StreamResponse:
-    """What a request meets for a fault that is no status: `answer` spoilt, or in its place (for `empty` and `blank`)."""
+    """What a request meets for a fault that is no status: `answer` spoilt, or in its place (for `empty` and
+    `blank`)."""
     if kind == "hang":
         await asyncio.Event().wait()
     if kind == "truncate":

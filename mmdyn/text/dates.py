@@ -29,7 +29,8 @@ _FORMS = [
 
 
 def read_date(text: str) -> dict[str, int]:
-    """The year, month, day or decade that a text as a whole names; years before Christ below zero; empty for anything else."""
+    """The year, month, day or decade that a text as a whole names; years before Christ below zero; empty for anything
+    else."""
     if len(text) > _LONGEST or not _FORMULA.isdisjoint(text):
         return {}
     text = " ".join(one_spelling(plain(text)).split()).strip(" .,;。，")

@@ -1,4 +1,5 @@
-"""What a unit measures and how large it is: km/h, cubic centimetres, N·m, 千米每小时, J/(kg·K). Temperatures are not scaled."""
+"""What a unit measures and how large it is: km/h, cubic centimetres, N·m, 千米每小时, J/(kg·K). Temperatures are not
+scaled."""
 
 from __future__ import annotations
 

@@ -36,10 +36,11 @@ _ROOT = re.compile(r"√\((\w+)\)")
 def fold(text: str) -> str:
     """One form for texts that say the same in other spelling.
 
-    Gone are LaTeX and Markdown wrappers, full-width forms, invisible characters, outer quotes and punctuation, a leading
-    article, spaces next to anything but letters or digits of one kind, and the case of words. Case stays where it carries
-    meaning: in one- and two-letter words (Co, CO), mixed-case words (NaOH) and genotypes (AABB, aabb). Signs, brackets and
-    digits are never dropped.
+    Gone are LaTeX and Markdown wrappers, full-width forms, invisible characters, outer quotes and punctuation, a
+    leading article, spaces next to anything but letters or digits of one kind, and the case of words. Case stays where
+    it carries
+    meaning: in one- and two-letter words (Co, CO), mixed-case words (NaOH) and genotypes (AABB, aabb). Signs, brackets
+        and digits are never dropped.
     """
     text = _RELATION.sub(lambda found: _RELATIONS[found[0]], one_spelling(plain(text)))
     text = _INITIALS.sub(_initials, _DEGREES.sub("°", _MARKUP.sub("", text)))

@@ -1,4 +1,5 @@
-"""Formulas in LaTeX as plain text: `\\frac{1}{2}` as 1/2, `\\text{cm}` as cm, `90^\\circ` as 90°. Nothing is computed."""
+"""Formulas in LaTeX as plain text: `\\frac{1}{2}` as 1/2, `\\text{cm}` as cm, `90^\\circ` as 90°. Nothing is
+computed."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ _SIMPLE = re.compile(r"-?(?:[\w.°%]+|√\w+)")
 def plain(text: str) -> str:
     """The text without LaTeX: wrappers opened, fractions with a slash, roots with √, symbols as characters.
 
-    Text without LaTeX comes back as it is. Braces nested deeper than 40 are left alone; the time is linear in the length.
+    Text without LaTeX comes back as it is. Braces nested deeper than 40 are left alone; the time is linear in the
+    length.
     """
     if "\\" not in text and "$" not in text and "{" not in text:
         return text

@@ -12,8 +12,8 @@ Span = tuple[int, int]
 def latex_spans(text: str) -> Iterator[Span]:
     """Half-open spans, in order: what stands between delimiters, environments, and commands with their arguments.
 
-    A delimiter, environment or brace that is opened and never closed reaches to the end of its line. `$5 and $7` delimits
-    nothing where every dollar sign of the text stands before a number. The time is linear in the length.
+    A delimiter, environment or brace that is opened and never closed reaches to the end of its line. `$5 and $7`
+    delimits nothing where every dollar sign of the text stands before a number. The time is linear in the length.
     """
     return _Reader(text).spans() if "$" in text or "\\" in text else iter(())
 

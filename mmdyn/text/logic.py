@@ -1,4 +1,5 @@
-"""The words that carry a question's logic: negations, bounds, quantifiers, comparisons, directions; English and Chinese.
+"""The words that carry a question's logic: negations, bounds, quantifiers, comparisons, directions; English and
+Chinese.
 
 They are listed in logic.tsv by axis and pole: words of one pole say the same, poles of one axis exclude each other.
 """
@@ -51,7 +52,8 @@ def logic(text: str) -> Counter[Pole]:
 
 
 def hidden_negations(words: frozenset[str], others: frozenset[str]) -> int:
-    """How many words deny by a prefix what `others` say without it: `unsaturated` beside `saturated`. Listed ones do not count."""
+    """How many words deny by a prefix what `others` say without it: `unsaturated` beside `saturated`. Listed ones do
+    not count."""
     poles = _lexicon()[0]
     return sum(
         word.startswith(prefix) and word[len(prefix) :].lstrip("-") in others and word not in poles

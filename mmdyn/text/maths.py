@@ -50,8 +50,8 @@ _ENDS = " \t\r\n.;,。；，、"
 def spelled(text: str) -> str:
     """A formula without what is only drawn (dollars, \\left, spaces, fonts, boxes), with symbols as single characters.
 
-    Of LaTeX's commands those stay that have arguments or structure (\\frac, \\sqrt, \\sum, \\begin). Braces that LaTeX draws, and
-    those of texts that are no LaTeX, become ⦃⦄. The time is linear in the length.
+    Of LaTeX's commands those stay that have arguments or structure (\\frac, \\sqrt, \\sum, \\begin). Braces that LaTeX
+    draws, and those of texts that are no LaTeX, become ⦃⦄. The time is linear in the length.
     """
     text = text.replace("｛", "{").replace("｝", "}").replace("√{", "\\sqrt{")
     if _IS_LATEX.search(text):
@@ -109,9 +109,11 @@ def closing(text: str, start: int) -> int:
 
 
 def outside(text: str, separators: str) -> list[str]:
-    """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates nothing.
+    """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates
+    nothing.
 
-    Where another comma without a space behind it separates, as in 36,-16,117, so does one that could stand within a number.
+    Where another comma without a space behind it separates, as in 36,-16,117, so does one that could stand within a
+    number.
     """
     places, depth = list[int](), 0
     for at, char in enumerate(text):

@@ -54,8 +54,8 @@ _SAME = str.maketrans(
 def visible(text: str) -> tuple[str, list[int]]:
     """The text without the characters that cannot be seen, and the places in the text where they stood.
 
-    Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the replacement
-    character U+FFFD, each character one.
+    Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
+    replacement character U+FFFD, each character one.
     """
     if (
         text.isascii()
@@ -86,7 +86,8 @@ def clean(text: str) -> str:
 
 
 def one_spelling(text: str) -> str:
-    """A clean text in Unicode's compatibility form: x² as x^2, H₂O as H2O, ½ as 1/2, one minus, one times, one quote."""
+    """A clean text in Unicode's compatibility form: x² as x^2, H₂O as H2O, ½ as 1/2, one minus, one times, one
+    quote."""
     if text.isascii():
         return clean(text)
     text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), clean(text))

@@ -1,4 +1,5 @@
-"""Numbers as people and models write them: 1,000.5, 1/3, 1 1/2, 2.5×10^-4, 50%, 5 million, twelve, 十二, each with its unit."""
+"""Numbers as people and models write them: 1,000.5, 1/3, 1 1/2, 2.5×10^-4, 50%, 5 million, twelve, 十二, each with its
+unit."""
 
 from __future__ import annotations
 
@@ -45,8 +46,9 @@ _MAY_BE = re.compile(rf"[\d{HAN}½¼¾⅐-⅞]|^\W*(?:minus |negative )?(?:{'|'.
 class Number(Struct, frozen=True):
     """A number with the unit it stands in.
 
-    `value` is exact, percent included (50% is 1/2). `step` is the place value of the last digit that was printed after a
-    decimal point (None where the number is exact), `digits` how many digits are significant, `unit` "" where none is given.
+    `value` is exact, percent included (50% is 1/2). `step` is the place value of the last digit that was printed after
+    a decimal point (None where the number is exact), `digits` how many digits are significant, `unit` "" where none is
+    given.
     """
 
     value: Fraction
@@ -65,7 +67,8 @@ _ANOTHER_NUMBER = re.compile(
 def read_number(text: str) -> Number | None:
     """The number that a text is, as a whole, apart from an "about", a currency sign and a unit; else None.
 
-    LaTeX, full-width forms and Chinese numerals are read; text longer than 80 characters and exponents beyond 400 are not.
+    LaTeX, full-width forms and Chinese numerals are read; text longer than 80 characters and exponents beyond 400 are
+    not.
     """
     if len(text) > 4 * _LONGEST or not _MAY_BE.search(text):
         return None

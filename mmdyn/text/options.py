@@ -50,8 +50,8 @@ _WRAPPED = re.compile(rf"(?<=[{_HAN}])[ \t]*\n\s*(?=[{_HAN}])")
 def split_options(text: str, least: int = 4) -> Question:
     """Take the options off the end of a question that has at least `least` of them; without any, `options` is empty.
 
-    Options may all be empty words (`A. B. C. D.`), which says that they stand elsewhere, in a picture. Raises ValueError
-    where there are letters like options' that do not run A, B, C, … to the end.
+    Options may all be empty words (`A. B. C. D.`), which says that they stand elsewhere, in a picture. Raises
+    ValueError where there are letters like options' that do not run A, B, C, … to the end.
     """
     blocks = _blocks(text, 1, least)
     if blocks:
@@ -63,7 +63,8 @@ def split_options(text: str, least: int = 4) -> Question:
 
 
 def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[Question]]:
-    """Split a text with `count` > 1 numbered questions, each with its options, into the passage before them and the questions.
+    """Split a text with `count` > 1 numbered questions, each with its options, into the passage before them and the
+    questions.
 
     Raises ValueError where there are not so many runs of options, or where their numbers do not follow each other.
     """
@@ -82,7 +83,8 @@ def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[Qu
 
 
 def options_are_letters(options: tuple[Option, ...]) -> bool:
-    """Whether each option says its own letter and no more (`A. A`, `B. $\\mathrm{B}$`): it stands in a table or picture."""
+    """Whether each option says its own letter and no more (`A. A`, `B. $\\mathrm{B}$`): it stands in a table or
+    picture."""
     return bool(options) and all(_bare(option.text) in (option.label, "") for option in options)
 
 

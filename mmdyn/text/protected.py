@@ -13,9 +13,9 @@ def protected(text: str) -> tuple[Span, ...]:
     """Half-open spans of a text that must stay exactly as they are: sorted, apart from each other, none empty.
 
     LaTeX between delimiters (an opened one that is never closed reaches to the end of its line) and commands outside of
-    them; numbers with their units, dates; formulas and equations, single letters and names made of capitals (x, AB, DNA,
-    H2O); chemical names in Chinese; option letters and option lines; blanks; what stands in quotation marks or 《》; image
-    marks, tags, tables, code, URLs; numbers of sub-questions. The time is linear in the length.
+    them; numbers with their units, dates; formulas and equations, single letters and names made of capitals (x, AB,
+    DNA, H2O); chemical names in Chinese; option letters and option lines; blanks; what stands in quotation marks or 《》;
+    image marks, tags, tables, code, URLs; numbers of sub-questions. The time is linear in the length.
     """
     found = [match.span(1) for match in _SCAN.finditer(text) if match[1]]
     found += [_with_unit(text, span) for span in latex_spans(text)]

@@ -56,7 +56,8 @@ _RIGHT = rf"(?:(?:only|both|all|are|is|都|均|皆|是|为){_GAP}){{0,4}}(?:corr
 
 
 def refers_to_option(text: str, labels: Sequence[str]) -> str:
-    """The first words of a stem, an explanation or a hint that point at an option by letter or place, or the empty string.
+    """The first words of a stem, an explanation or a hint that point at an option by letter or place, or the empty
+    string.
 
     Words that name every label ("选项A、B、C和D中") point at none.
     """
@@ -105,7 +106,8 @@ def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
 
 
 def lists_options(text: str, labels: Sequence[str]) -> bool:
-    """Whether a stem lists options itself: two labels or more, each with its mark at the start of a line or a table's row."""
+    """Whether a stem lists options itself: two labels or more, each with its mark at the start of a line or a table's
+    row."""
     plain = plain_text(text)
     if not any(start in plain for start in _STARTS):
         return False

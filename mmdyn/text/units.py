@@ -87,8 +87,8 @@ def known_unit(text: str) -> str | None:
 def unit(text: str) -> str | None:
     """The one name of a unit as written (`centimetres` -> `cm`); None where the text is no unit.
 
-    Words of three letters and more and up to six Chinese characters count as things that are counted (`5 apples`, `5个`),
-    single letters only where they are a unit's symbol, so that the x of 5x is none.
+    Words of three letters and more and up to six Chinese characters count as things that are counted (`5 apples`,
+    `5个`), single letters only where they are a unit's symbol, so that the x of 5x is none.
     """
     text = _INVERSE_SQUARE.sub(r"/\1^\2", _INVERSE.sub(r"/\1", text.strip().rstrip(".")))
     known = known_unit(text)

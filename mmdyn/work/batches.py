@@ -31,10 +31,10 @@ class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
 class Batches(Generic[K, J, A]):
     """Jobs of equal key run together: `run(key, jobs)` gives an answer for each, or the ValueError that is its own.
 
-    `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. Whoever has waited
-    longest is served first. A run that is out of memory is halved, down to single jobs, and later batches of its key
-    stay as small; `free` is called in between, to give memory back. `run`, `size` and `free` are only ever called by one
-    thread, the batches' own, which begins with the first job.
+    `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. Whoever has
+    waited longest is served first. A run that is out of memory is halved, down to single jobs, and later batches of its
+    key stay as small; `free` is called in between, to give memory back. `run`, `size` and `free` are only ever called
+    by one thread, the batches' own, which begins with the first job.
     """
 
     def __init__(
@@ -65,7 +65,8 @@ class Batches(Generic[K, J, A]):
         return self.submit(key, job).result()
 
     def submit(self, key: K, job: J) -> Future[A]:
-        """The same without waiting: what `ask` would give or raise is the future's. A job cancelled before its turn is left out."""
+        """The same without waiting: what `ask` would give or raise is the future's. A job cancelled before its turn is
+        left out."""
         waiting = _Waiting(job, Future[A](), time.monotonic())
         with self._changed:
             if self._closed:

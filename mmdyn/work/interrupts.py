@@ -15,15 +15,17 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 ORDERLY = 2
-"""So many interrupts cancel the work; any further one is raised wherever the process is, in case it does not get there."""
+"""So many interrupts cancel the work; any further one is raised wherever the process is, in case it does not get
+there."""
 
 
 def run_to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, and give what came of it; in a thread of its own where a loop is running already, as in a notebook.
+    """Run to the end, and give what came of it; in a thread of its own where a loop is running already, as in a
+    notebook.
 
     An interrupt cancels the work, a second one cancels it again, and KeyboardInterrupt is raised when it has ended.
-    asyncio.run would raise at the second one wherever the process is, which may leave a lock held for good or be lost in
-    a callback.
+    asyncio.run would raise at the second one wherever the process is, which may leave a lock held for good or be lost
+    in a callback.
     """
     running, nested = _Running(work), _in_a_loop()
     try:
@@ -45,7 +47,8 @@ class _Running(Generic[T]):
         self.interrupts = 0
 
     def run(self) -> T:
-        """Run to the end. Raises KeyboardInterrupt where it was interrupted, unless the work raises an error of its own."""
+        """Run to the end. Raises KeyboardInterrupt where it was interrupted, unless the work raises an error of its
+        own."""
         try:
             result = asyncio.run(self._cancellable())
         except asyncio.CancelledError:
@@ -57,8 +60,8 @@ class _Running(Generic[T]):
         raise KeyboardInterrupt
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Cancel the work, as the handler of a signal; work that has not begun ends when it begins. Raises KeyboardInterrupt after
-        ORDERLY ones."""
+        """Cancel the work, as the handler of a signal; work that has not begun ends when it begins. Raises
+        KeyboardInterrupt after ORDERLY ones."""
         self.interrupts += 1
         if self.interrupts > ORDERLY:
             raise KeyboardInterrupt
@@ -89,8 +92,8 @@ def _in_a_loop() -> bool:
 
 @contextmanager
 def _handled(handler: Callable[[int, FrameType | None], None], nested: bool) -> Iterator[None]:
-    """Interrupts go to the handler; not where this process does not take them, or somebody else's handler does, unless that
-    is the one of the loop that is held up meanwhile (`nested`)."""
+    """Interrupts go to the handler; not where this process does not take them, or somebody else's handler does, unless
+    that is the one of the loop that is held up meanwhile (`nested`)."""
     before = signal.getsignal(signal.SIGINT)
     theirs = before is not signal.default_int_handler and not (nested and callable(before))
     if theirs or threading.current_thread() is not threading.main_thread():
@@ -105,7 +108,8 @@ def _handled(handler: Callable[[int, FrameType | None], None], nested: bool) -> 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """An interrupt that comes within the block is raised at its end; for libraries that swallow it half way through a start."""
+    """An interrupt that comes within the block is raised at its end; for libraries that swallow it half way through a
+    start."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

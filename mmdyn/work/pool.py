@@ -1,4 +1,5 @@
-"""Many keyed jobs, over many processes, resumable: a result is kept as it comes, and a job whose result is kept is not done again."""
+"""Many keyed jobs, over many processes, resumable: a result is kept as it comes, and a job whose result is kept is not
+done again."""
 
 from __future__ import annotations
 
@@ -41,10 +42,10 @@ def run_jobs(
     """Do every job that has no settled result in the store yet, and keep its result there; `find_result` finds it.
 
     With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
-    done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they are
-    needed; `advance` is called once for each. A result that is not `settled` counts in this session of the store alone: the
-    next one does the job again. Returns how many there are. Raises UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by
-    it and ends it.
+    done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they
+    are needed; `advance` is called once for each. A result that is not `settled` counts in this session of the store
+    alone: the next one does the job again. Returns how many there are. Raises UserError where a worker dies, or raises
+    an MmdynError; any other error in a worker is printed by it and ends it.
     """
 
     def missing() -> Iterator[Job]:
@@ -97,7 +98,8 @@ def _in_place(jobs: Iterable[Job], make: Callable[[], Work]) -> Generator[Job]:
 def _in_threads(
     jobs: Iterator[Job], make: Callable[[], Work], count: int, while_waiting: Callable[[], None]
 ) -> Generator[Job]:
-    """Results as they come, in any order. Where a job fails no other is begun, and those under way are not waited for."""
+    """Results as they come, in any order. Where a job fails no other is begun, and those under way are not waited
+    for."""
     work, pool = make(), ThreadPoolExecutor(count)
     doing: dict[Future[bytes], str] = {}
 
@@ -151,7 +153,8 @@ def _in_processes(
 
 
 class _Worker:
-    """A process and this end of its pipe. The process ends when this end is closed, so also when this process is killed."""
+    """A process and this end of its pipe. The process ends when this end is closed, so also when this process is
+    killed."""
 
     def __init__(self, make: Callable[[], Work]) -> None:
         self.pipe, theirs = _spawn.Pipe()

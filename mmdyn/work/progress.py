@@ -13,7 +13,8 @@ PLAIN_SECONDS = 10.0
 
 
 class ProgressBar:
-    """Counts what is done of `total` (None where it is not known), with rate, time left and whatever it is told to note."""
+    """Counts what is done of `total` (None where it is not known), with rate, time left and whatever it is told to
+    note."""
 
     def __init__(self, what: str, total: int | None = None, *, quiet: bool = False) -> None:
         self._what, self.total, self._quiet = what, total, quiet
@@ -38,7 +39,8 @@ class ProgressBar:
         self.note(**notes)
 
     def note(self, **notes: int | str) -> None:
-        """Show failed=2 as `2 failed` and cost="1 USD" as `cost 1 USD`, from now on; a zero or an empty text is not shown."""
+        """Show failed=2 as `2 failed` and cost="1 USD" as `cost 1 USD`, from now on; a zero or an empty text is not
+        shown."""
         if notes:
             self._notes |= notes
         now = time.monotonic()

@@ -67,8 +67,8 @@ class Ranks(Struct, frozen=True):
     ) -> None:
         """Wait until something is there that another rank makes; say so where that rank is not there after a while.
 
-        `begun`: whether it is known to have begun, as it may turn out while it is waited for. Raises UserError where it is
-        lost.
+        `begun`: whether it is known to have begun, as it may turn out while it is waited for. Raises UserError where it
+            is lost.
         """
         began = seen = time.monotonic()
         noted, told, there = False, False, False
@@ -86,10 +86,11 @@ class Ranks(Struct, frozen=True):
             time.sleep(LOOK_SECONDS)
 
     def wait_for_result(self, store: Store, kind: str, key: str) -> str:
-        """Wait until the rank that does a job has saved its result; the session of its store by which `find_result` finds it.
+        """Wait until the rank that does a job has saved its result; the session of its store by which `find_result`
+        finds it.
 
-        A rank keeps its store open until rank 0 is done, so that what an earlier process of its number left unsettled is
-        told from what this one did.
+        A rank keeps its store open until rank 0 is done, so that what an earlier process of its number left unsettled
+        is told from what this one did.
         """
         owner, session = self.owner(key), store.session
         if owner == self.number:
@@ -104,7 +105,8 @@ class Ranks(Struct, frozen=True):
         return session
 
     def linger(self, folder: Path) -> None:
-        """Wait until the first rank has let go of its file: a launcher ends every rank when one leaves with an error."""
+        """Wait until the first rank has let go of its file: a launcher ends every rank when one leaves with an
+        error."""
         until = time.monotonic() + LINGER_SECONDS
         while is_held(folder, self.writer_of(0)) and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)

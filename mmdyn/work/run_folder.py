@@ -23,8 +23,8 @@ SCHEMA = 1
 RECORD, FAILURE, SAMPLE, EXPANSION, FOUND = "record", "failure", "sample", "expansion", "found"
 """The store's kinds. `found`: the ids of the points that were looked up for a sample, the best first."""
 ANSWERED_NOW = "@"
-"""What parts a record's key from the digest of the sample that it is scored by, where that one has another golden answer than was
-asked with."""
+"""What parts a record's key from the digest of the sample that it is scored by, where that one has another golden
+answer than was asked with."""
 
 
 class Kept(Protocol):
@@ -36,7 +36,8 @@ class Kept(Protocol):
 
 
 class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model (by its label) wrote on knowledge points before it was shown the question; by its request's key and its text's digest beside the records."""
+    """What a model (by its label) wrote on knowledge points before it was shown the question; by its request's key and
+    its text's digest beside the records."""
 
     model: str
     reply: Reply
@@ -45,7 +46,8 @@ class Expansion(Struct, frozen=True, forbid_unknown_fields=True):
 class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
 
-    digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than were asked with.
+    digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
+        were asked with.
     """
 
     name: str
@@ -97,12 +99,14 @@ class Scoring(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any (asked in
-    the mode `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is the number of records asked for, `prompt` the
-    user's own template, `prompts` a digest of all templates.
+    """run.json. `scorer` names the scores in force, which verdicts of the `judges` are a part of where there are any
+    (asked in the mode `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is
+    the number of records asked for, `prompt` the user's own template, `prompts` a digest of all templates.
 
-    `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in kprag.
-    `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from, in words.
+    `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in
+    kprag.
+    `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
+        in words.
     """
 
     sets: tuple[SetEntry, ...]
@@ -215,7 +219,8 @@ def unjudged_kind(judge: str) -> str:
 
 
 def answers_kind(answers: str) -> str:
-    """The store's kind for the samples, by the digests that they were asked with, that have other golden answers now."""
+    """The store's kind for the samples, by the digests that they were asked with, that have other golden answers
+    now."""
     return f"answers:{answers}"
 
 
@@ -231,7 +236,8 @@ class _Worth(Struct):
 def scored_records(reader: Reader, sets: Iterable[SetEntry]) -> Iterator[tuple[str, bytes]]:
     """Every record of a run of these sets as it is stored, with the key that its scores, verdicts and labels lie under.
 
-    That is its own; where it is scored by a sample whose golden answer is another one now, that sample's digest follows.
+    That is its own; where it is scored by a sample whose golden answer is another one now, that sample's digest
+    follows.
     """
     kinds = dict[str, list[str]]()
     for entry in sets:

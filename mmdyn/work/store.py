@@ -1,7 +1,8 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
-A value that `put` took outlives the process at once, and a power cut when it is saved, by the next `put` or `flush` past
-half a second; it is never written again. Perturbing, asking and scoring share it, so that resuming is written once.
+A value that `put` took outlives the process at once, and a power cut when it is saved, by the next `put` or `flush`
+past half a second; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
+once.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ LOOK_SECONDS = 1.0
 class Store:
     """Records of several kinds under one folder: (kind, key) -> bytes.
 
-    `writer` names this process's file. With `shared` the first free of writer, writer-1, writer-2, … is taken (a cache);
-    without, a file that another process holds raises Busy. Every file of the folder is read. Usable from several threads.
-    `session` names this opening of it; `session_of` tells other processes. Raises UserError where the folder cannot be
-    written, InputError where a file is no store (it is left as it is).
+    `writer` names this process's file. With `shared` the first free of writer, writer-1, writer-2, … is taken (a
+    cache); without, a file that another process holds raises Busy. Every file of the folder is read. Usable from
+    several threads. `session` names this opening of it; `session_of` tells other processes. Raises UserError where the
+    folder cannot be written, InputError where a file is no store (it is left as it is).
     """
 
     def __init__(self, folder: Path, writer: str = "main", *, shared: bool = False) -> None:
@@ -86,8 +87,9 @@ class Store:
             return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
 
     def put(self, kind: str, key: str, value: bytes) -> None:
-        """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a second;
-        until then it is kept aside, where the next store that is opened on the folder finds it if this process is killed.
+        """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a
+        second; until then it is kept aside, where the next store that is opened on the folder finds it if this process
+        is killed.
         """
         with self._guard:
             try:
@@ -102,7 +104,8 @@ class Store:
                 self.flush()
 
     def flush(self) -> None:
-        """Save what is pending. Raises UserError where the disk is full or read-only; nothing that was saved is lost."""
+        """Save what is pending. Raises UserError where the disk is full or read-only; nothing that was saved is
+        lost."""
         with self._guard:
             if not self._pending:
                 return
@@ -255,8 +258,8 @@ def _lock_of(folder: Path, writer: str) -> FileLock:
 
 
 def _looking(folder: Path) -> FileLock:
-    """Those who take a writer's lock, if only to look whether it is held, take turns: none takes another's look for a hold,
-    or reads an earlier holder's session."""
+    """Those who take a writer's lock, if only to look whether it is held, take turns: none takes another's look for a
+    hold, or reads an earlier holder's session."""
     return FileLock(folder / ".looking.lock", timeout=LOCK_SECONDS, thread_local=False)
 
 
@@ -311,7 +314,8 @@ def _create(file: Path) -> sqlite3.Connection:
 
 
 def _open_all(files: Iterable[Path]) -> dict[Path, sqlite3.Connection]:
-    """The files that have records; one whose writer was killed before it could begin, or has not begun yet, has none."""
+    """The files that have records; one whose writer was killed before it could begin, or has not begun yet, has
+    none."""
     dbs = dict[Path, sqlite3.Connection]()
     try:
         for file in files:
@@ -326,7 +330,8 @@ def _open_all(files: Iterable[Path]) -> dict[Path, sqlite3.Connection]:
 
 
 def _open(file: Path) -> sqlite3.Connection:
-    """For reading; writable where it can be, because what a killed writer left half done is undone by whoever opens it."""
+    """For reading; writable where it can be, because what a killed writer left half done is undone by whoever opens
+    it."""
     mode = "rw" if os.access(file, os.W_OK) and os.access(file.parent, os.W_OK) else "ro"
     uri = f"{file.resolve().as_uri()}?mode={mode}"
     try:

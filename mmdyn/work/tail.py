@@ -1,4 +1,5 @@
-"""What a store took and did not save yet: appended at once to a file beside it, so that a killed process loses nothing."""
+"""What a store took and did not save yet: appended at once to a file beside it, so that a killed process loses
+nothing."""
 
 from __future__ import annotations
 

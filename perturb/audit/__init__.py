@@ -1,1 +1,2 @@
-"""Looking at what came out: pairs side by side, replays, audit sheets, labels that people gave, and how well a judge does on them."""
+"""Looking at what came out: pairs side by side, replays, audit sheets, labels that people gave, and how well a judge
+does on them."""

@@ -24,7 +24,8 @@ _LABELS: dict[Json, bool] = {"keep": True, "reject": False}
 
 
 class Mark(Struct, frozen=True):
-    """What a line of an audit sheet says beside its `label`: a variant of a dynamic set, and the set that it was made of.
+    """What a line of an audit sheet says beside its `label`: a variant of a dynamic set, and the set that it was made
+    of.
 
     `digest` is of the variant as people saw it; a line without one is taken at its word.
     """
@@ -37,7 +38,8 @@ class Mark(Struct, frozen=True):
 
 
 class Sources(Struct, frozen=True):
-    """Where marked sets lie now, if not where the sheet says, and who paints what is painted again; empty for as they say."""
+    """Where marked sets lie now, if not where the sheet says, and who paints what is painted again; empty for as they
+    say."""
 
     dynamic: str = ""
     parent: str = ""
@@ -52,8 +54,8 @@ def digest_shown(variant: Sample) -> str:
 def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None = None) -> Iterator[tuple[bool, Case]]:
     """Each labelled line's label (True: the meaning was kept) and case. `label` is true or false, keep or reject.
 
-    A line is a pair of texts (`a`, `b`, `answer`), a pair of pictures (`before_image`, `after_image`: files, relative to
-    the folder of `where`), or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
+    A line is a pair of texts (`a`, `b`, `answer`), a pair of pictures (`before_image`, `after_image`: files, relative
+    to the folder of `where`), or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
     Raises InputError, and UserError where a set cannot be read or is not the one that was marked.
     """
     marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)

@@ -18,7 +18,8 @@ U = TypeVar("U")
 
 
 def judge_lines(lines: Iterable[bytes], where: str, judge: Judge, concurrency: int = 1) -> Iterator[JsonRow]:
-    """Each line with `same`, `confidence`, `reason` and `by`; where no verdict could be had `same` is null and `reason` says why.
+    """Each line with `same`, `confidence`, `reason` and `by`; where no verdict could be had `same` is null and `reason`
+    says why.
 
     Raises InputError, naming `where` and the line, for a line that is no pair.
     """
@@ -45,7 +46,8 @@ def verdict_of(judge: Judge, case: Case) -> Verdict:
 
 
 def in_order(function: Callable[[T], U], items: Iterable[T], concurrency: int) -> Iterator[tuple[T, U]]:
-    """Each item with what a function makes of it, in the items' order; some twice `concurrency` items are held at a time."""
+    """Each item with what a function makes of it, in the items' order; some twice `concurrency` items are held at a
+    time."""
     if concurrency == 1:
         yield from ((item, function(item)) for item in items)
         return

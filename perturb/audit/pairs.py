@@ -29,7 +29,8 @@ class Pair(Struct, frozen=True):
 
     @property
     def trail(self) -> Variant:
-        """How the variant was made. With `after.id` its `attempt` names it: rejected attempts at a draw share its id."""
+        """How the variant was made. With `after.id` its `attempt` names it: rejected attempts at a draw share its
+        id."""
         return trail_of(self.after)
 
 
@@ -62,7 +63,8 @@ def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[Pair]:
 
 
 def workbench_for(dynamic: SampleSet, style: str = "") -> Services:
-    """What a replay of a set needs: the styler that is named, else the one that its manifest names. It wants closing."""
+    """What a replay of a set needs: the styler that is named, else the one that its manifest names. It wants
+    closing."""
     styler = dynamic.manifest.made.get("styler")
     label = styler.get("styler") if isinstance(styler, dict) else None
     return Services(Tools(style=style or (label if isinstance(label, str) else EMBEDDED)))

@@ -21,15 +21,15 @@ from perturb.codec import Pictures, decode, encode
 from perturb.services import Services
 
 TOLERANCE = 4
-"""Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices and
-library versions round otherwise, and nobody sees it."""
+"""Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices
+and library versions round otherwise, and nobody sees it."""
 
 
 class Replayed(Struct, frozen=True):
     """What a replay found: where both are empty the sample and its pictures are equal, byte for byte.
 
-    `differing` names what is not as the trail says; `near` the pictures that a diffusion model painted and that differ by
-    at most TOLERANCE levels.
+    `differing` names what is not as the trail says; `near` the pictures that a diffusion model painted and that differ
+    by at most TOLERANCE levels.
     """
 
     differing: tuple[str, ...] = ()
@@ -41,8 +41,8 @@ def replay(
 ) -> Replayed:
     """Compare a variant, and its pictures as they lie on the disk, with what its trail makes of its parent now.
 
-    `source` holds the parent's pictures and `images` the variant's; the `services` is needed for a styler other than the
-    embedded one. Raises UserError for a sample without a trail, and where a step cannot be done again.
+    `source` holds the parent's pictures and `images` the variant's; the `services` is needed for a styler other than
+    the embedded one. Raises UserError for a sample without a trail, and where a step cannot be done again.
     """
     trail = trail_of(after)
     originals = Pictures(source, before.all_images)
@@ -97,7 +97,8 @@ def places(sample: Sample) -> list[ImageRef]:
 
 
 def levels_apart(data: bytes, images: ImageFolder, ref: ImageRef) -> float | None:
-    """By how many levels at most a picture differs from the file that the set has for it; None where the bytes are equal.
+    """By how many levels at most a picture differs from the file that the set has for it; None where the bytes are
+    equal.
 
     Infinite where the file is missing, overwritten (it is named by its bytes) or of another size.
     """
@@ -114,7 +115,8 @@ def levels_apart(data: bytes, images: ImageFolder, ref: ImageRef) -> float | Non
 
 
 def _again(item: Item, ref: ImageRef, originals: Pictures, source: ImageFolder) -> bytes:
-    """A picture's file: encoded where it was changed, else the parent's own. Raises UserError where it cannot be had."""
+    """A picture's file: encoded where it was changed, else the parent's own. Raises UserError where it cannot be
+    had."""
     try:
         picture = item.pictures[ref]
         changed = not np.array_equal(picture.pixels, originals[ref].pixels)

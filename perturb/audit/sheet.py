@@ -51,7 +51,8 @@ def write_sheet(dynamic: SampleSet, parent: SampleSet, out: Path, count: int, se
 
 
 def _hash_of_script(page: str) -> str:
-    """What the page's policy knows its own script by, so that a browser runs nothing else, whatever came in with a sample."""
+    """What the page's policy knows its own script by, so that a browser runs nothing else, whatever came in with a
+    sample."""
     script = page.rpartition("<script>")[2].partition("</script>")[0]
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 

@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 class Invert(Operator):
     """Invert the colours: every value v becomes 255 - v. Nothing is random.
 
-    `mild` turns the lightness over and keeps the hue: v becomes v + 255 - max - min, of the channels of its pixel, which
-    mirrors HSL's lightness (max + min) / 2 and keeps what hue and chroma are reckoned from, the differences of the channels.
-    It stays within 0 to 255: as min <= v <= max, it is at least 255 - max and at most 255 - min. Grey becomes 255 - v, and a
-    colour of medium lightness, such as pure red, stays; so a coloured line on white may stand out less on black.
+    `mild` turns the lightness over and keeps the hue: v becomes v + 255 - max - min, of the channels of its pixel,
+    which mirrors HSL's lightness (max + min) / 2 and keeps what hue and chroma are reckoned from, the differences of
+    the channels. It stays within 0 to 255: as min <= v <= max, it is at least 255 - max and at most 255 - min. Grey
+    becomes 255 - v, and a colour of medium lightness, such as pure red, stays; so a coloured line on white may stand
+    out less on black.
 
-    Not applicable where the question or an option names a colour, or goes by light and dark: what it says of the picture
-    would no longer be true. With `mild`, red, green, blue and purple may be named.
+    Not applicable where the question or an option names a colour, or goes by light and dark: what it says of the
+    picture would no longer be true. With `mild`, red, green, blue and purple may be named.
 
-    Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both). `mild` is
-    our own.
+    Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both).
+        `mild` is our own.
     """
 
     random = False

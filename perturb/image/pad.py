@@ -28,9 +28,10 @@ HORIZONTAL, VERTICAL = ("left", "right"), ("top", "bottom")
 class Pad(Operator):
     """Pad each side by a share of the picture's size along it, in black, white or grey.
 
-    Each of the four ratios is uniform in [0.10, 0.20], `mild` in [0.05, 0.10], `strong` in [0.20, 0.35]: left and right are
-    ratio x width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with equal
-    chance. The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share one
+    Each of the four ratios is uniform in [0.10, 0.20], `mild` in [0.05, 0.10], `strong` in [0.20, 0.35]: left and right
+    are ratio x width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with
+    equal chance. The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share
+    one
     draw: where options are pictures, frames that differ would mark them, and a model could tell them apart by their
     frames instead of by what they show.
 
@@ -50,7 +51,8 @@ class Pad(Operator):
         return {**ratios, "value": VALUES[stream.integers(len(VALUES))]}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
-        """The item with framed pictures; not applicable where a frame would make a picture larger than sets may hold."""
+        """The item with framed pictures; not applicable where a frame would make a picture larger than sets may
+        hold."""
         ratios = cast("Mapping[str, float]", params)
         value = cast("int", params["value"])
         for ref in item.sample.all_images:

@@ -26,8 +26,8 @@ class SaltPepper(Operator):
     """Set a random share of the pixels to white (salt) or black (pepper), half of them each.
 
     The density, the expected share of the pixels that are set, is uniform in [0.01, 0.03]: noise that is plain to see.
-    `mild` draws it from [0.003, 0.01], `strong` from [0.03, 0.08]. Where a picture of the sample has small print, all get
-    less, so that the print stays readable (`perturb/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
+    `mild` draws it from [0.003, 0.01], `strong` from [0.03, 0.08]. Where a picture of the sample has small print, all
+    get less, so that the print stays readable (`perturb/_glyphs.py`): digits of 7 pixels bear 0.02, of 10 pixels 0.05.
     Which pixels are set, and to what, is hashed from a 63-bit seed, the picture's number in the sample and the pixel's
     place: the same on every machine and device, in any order. Pictures of one sample share density and seed.
 

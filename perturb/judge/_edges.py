@@ -1,4 +1,5 @@
-"""Where a picture's content lies in its variant, and how much of its line work is still there. Edges know no polarity."""
+"""Where a picture's content lies in its variant, and how much of its line work is still there. Edges know no
+polarity."""
 
 from __future__ import annotations
 
@@ -30,12 +31,14 @@ _PEAKS, _LOOKS = 5, 250_000
 """So many of the best places on the grid are looked at closely, comparing about so many steps around each."""
 
 _SCALES = ((16, 10, 0.05, 1.0), (32, 20, 0.1, 0.99), (32, 20, 0.0, 0.0))
-"""For edges that may lie 0, 1 and 2 pixels off: the side of the blocks that are looked at one by one, in pixels, how many
-edge pixels make one worth looking at, and which quantile of the blocks must keep what share for going by this scale."""
+"""For edges that may lie 0, 1 and 2 pixels off: the side of the blocks that are looked at one by one, in pixels, how
+many edge pixels make one worth looking at, and which quantile of the blocks must keep what share for going by this
+scale."""
 
 
 class Edges(Struct, frozen=True, eq=False):
-    """The steps between neighbouring pixels of a picture, shape (height, width), and which step is a clear edge in it."""
+    """The steps between neighbouring pixels of a picture, shape (height, width), and which step is a clear edge in
+    it."""
 
     steps: Pixels
     clear: int
@@ -47,7 +50,8 @@ class Edges(Struct, frozen=True, eq=False):
 
 
 class Kept(Struct, frozen=True):
-    """What became of clear edges: the share that is still there, and the same for the worst block, with its middle (x, y).
+    """What became of clear edges: the share that is still there, and the same for the worst block, with its middle (x,
+    y).
 
     `near`: how many pixels off an edge may lie to count as still there.
     """
@@ -73,7 +77,8 @@ def find_edges(pixels: Pixels) -> Edges:
 
 
 def locate(before: Edges, after: Edges) -> tuple[int, int]:
-    """Where the top left corner of `before` lies in `after`, as (x, y): where all steps are equal, or else edges meet best.
+    """Where the top left corner of `before` lies in `after`, as (x, y): where all steps are equal, or else edges meet
+    best.
 
     Nothing is scaled or turned. `after` must be at least as large; of equal sizes the place is (0, 0).
     """
@@ -131,7 +136,8 @@ def _faded(edges: Edges) -> int:
 
 
 def _peaks(small: Mask, large: Mask) -> Iterator[tuple[int, int]]:
-    """The places (x, y) of the largest overlaps, apart from each other, the largest first, by the correlation theorem."""
+    """The places (x, y) of the largest overlaps, apart from each other, the largest first, by the correlation
+    theorem."""
     from scipy import fft
 
     size = [fft.next_fast_len(side, real=True) for side in large.shape]

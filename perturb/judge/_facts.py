@@ -34,8 +34,8 @@ _DENIED = Pole(NEGATION, "not")
 
 
 class Facts(Struct, frozen=True, eq=False):
-    """A text's facts. `numbers` counts (value, unit) but for spelled ones and twos, which are `small`; `loose` counts those
-    too and the words that may mean one or two, such as "a" and "both".
+    """A text's facts. `numbers` counts (value, unit) but for spelled ones and twos, which are `small`; `loose` counts
+    those too and the words that may mean one or two, such as "a" and "both".
 
     `units` are all that are named; `text` is the text in lower case without spaces.
     """

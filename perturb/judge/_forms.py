@@ -1,4 +1,5 @@
-"""The form of a question: its stem, its options wherever they stand, what it claims; and whether two forms agree on the answer."""
+"""The form of a question: its stem, its options wherever they stand, what it claims; and whether two forms agree on the
+answer."""
 
 from __future__ import annotations
 
@@ -159,7 +160,8 @@ def _form(sample: Sample, stem: str, options: tuple[Option, ...]) -> Form:
 
 
 def _listed(text: str) -> tuple[str, tuple[Option, ...]]:
-    """The stem and the options of a question that lists them itself: each on a line of its own, or run together at its end."""
+    """The stem and the options of a question that lists them itself: each on a line of its own, or run together at its
+    end."""
     lines = list(_OPTION_LINE.finditer(text))
     labels = [line[1] for line in lines]
     if labels and labels == sorted(set(labels)) and (labels[:2] == ["A", "B"] or _CALLED_RIGHT.search(text)):

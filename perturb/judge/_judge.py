@@ -13,7 +13,8 @@ from perturb._operator import Picture
 
 
 class Look(Struct, frozen=True, eq=False):
-    """One picture of a sample before and after. `after` is without the chain's noise; the files are what models are asked."""
+    """One picture of a sample before and after. `after` is without the chain's noise; the files are what models are
+    asked."""
 
     before: Picture
     after: Picture
@@ -30,7 +31,8 @@ class Case(Struct, frozen=True, eq=False):
 
 
 class Doubt(Struct, frozen=True):
-    """What a cheap check holds against a variant: `certain` rejects it, otherwise a judge model is asked where there is one."""
+    """What a cheap check holds against a variant: `certain` rejects it, otherwise a judge model is asked where there is
+    one."""
 
     reason: str
     certain: bool
@@ -48,7 +50,8 @@ class Judge(Protocol):
     """Whether it waits for a server, so that many should be asked at a time."""
 
     def judge(self, case: Case) -> Verdict:
-        """A verdict of status `kept` or `rejected`, with reason and confidence. Raises ValueError where none could be had."""
+        """A verdict of status `kept` or `rejected`, with reason and confidence. Raises ValueError where none could be
+        had."""
 
     def close(self) -> None:
         """Let go of connections and memory."""

@@ -20,7 +20,8 @@ from perturb.judge.text import check_structure
 
 NO_MODEL = "none"
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-"""Some fifty languages, English and Chinese among them, 12 layers, 384 dimensions; fetched from the hub when first used."""
+"""Some fifty languages, English and Chinese among them, 12 layers, 384 dimensions; fetched from the hub when first
+used."""
 
 _STEEPNESS = 15.0
 """How fast confidence grows with a cosine's distance from the threshold: 0.82 at 0.1, 0.95 at 0.2."""
@@ -32,7 +33,8 @@ _RULES = ("logic.tsv", "units_more.tsv", "stopwords.txt")
 
 
 class _Options(Struct, frozen=True):
-    """threshold: the least cosine of texts that say the same; languages: those that the model knows, all where empty."""
+    """threshold: the least cosine of texts that say the same; languages: those that the model knows, all where
+    empty."""
 
     threshold: float = 0.75
     languages: str = ""
@@ -42,9 +44,10 @@ class EmbeddedJudge(Judge):
     """Rejects what the invariants, the structure, the pictures or a cosine under the threshold speak against.
 
     name: `embedded` with its default model, `embedded:FOLDER_OR_NAME` with another one of sentence-transformers, or
-    `embedded:none` for the rules alone, without torch; options follow a comma: threshold=0.75 and languages=en,zh, outside
-    of which the rules alone decide. Words in pictures are read where the `ocr` extra is installed.
-    Raises UserError for an option that is wrong or a model that cannot be had, MissingExtra where sentence-transformers is not installed.
+        `embedded:none` for the rules alone, without torch; options follow a comma: threshold=0.75 and languages=en,zh,
+        outside of which the rules alone decide. Words in pictures are read where the `ocr` extra is installed. Raises
+        UserError for an option that is wrong or a model that cannot be had, MissingExtra where sentence-transformers is
+        not installed.
     """
 
     waits = False

@@ -1,4 +1,5 @@
-"""What any rewording leaves as it is: numbers, units, formulas, negations, bounds, names, options, blanks, marks, the answer.
+"""What any rewording leaves as it is: numbers, units, formulas, negations, bounds, names, options, blanks, marks, the
+answer.
 
 A question that was converted to another form may bring in what its options or its answer said, and must still hold
 everything that its stem said.
@@ -48,8 +49,8 @@ def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> t
 def compare_asked(a: Asked, b: Asked) -> Doubt | None:
     """The same for questions that were taken apart.
 
-    Certain: a number, unit, formula, negation, bound, option, blank, image mark or the answer is not what it was. Doubtful:
-    another quantifier, comparison or direction, a symbol, name or quotation that is gone or new.
+    Certain: a number, unit, formula, negation, bound, option, blank, image mark or the answer is not what it was.
+        Doubtful: another quantifier, comparison or direction, a symbol, name or quotation that is gone or new.
     """
     doubts = list[Doubt]()
     for doubt in _doubts(a, b):

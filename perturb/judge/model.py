@@ -36,9 +36,9 @@ class ModelJudge(Judge):
     """Rejects what the checks are certain of, and asks a model about everything else.
 
     It is asked about the words where they changed and about the pictures where they did, `votes` (an odd number) times
-    each. A strict majority decides; the confidence is the majority's share times its mean confidence, the smaller one of
-    words and pictures. Raises UserError for an even number of votes, and for several of a model whose answers are the same
-    each time.
+    each. A strict majority decides; the confidence is the majority's share times its mean confidence, the smaller one
+    of words and pictures. Raises UserError for an even number of votes, and for several of a model whose answers are
+    the same each time.
 
     Source: MDK12-Bench, "Evaluation Methods": a GPT-based judge removes variants whose meaning changed.
     """

@@ -36,10 +36,10 @@ def picture_checks(ocr: Ocr | None) -> Json:
 def check_pictures(looks: tuple[Look, ...], ocr: Ocr | None) -> Doubt | None:
     """What speaks against the pictures of a variant; None where nothing does.
 
-    A variant's picture may have a frame, inverted or other colours and another texture; its content is neither scaled nor
-    turned. Certain is what nobody could answer from: a picture that was cut, is blank or kept hardly any of its edges.
-    Doubtful are lines that are gone or new somewhere, and, where `ocr` is given, words and numbers that are not read alike.
-    A picture without any edge, such as an empty page, has nothing to lose.
+    A variant's picture may have a frame, inverted or other colours and another texture; its content is neither scaled
+    nor turned. Certain is what nobody could answer from: a picture that was cut, is blank or kept hardly any of its
+    edges. Doubtful are lines that are gone or new somewhere, and, where `ocr` is given, words and numbers that are not
+    read alike. A picture without any edge, such as an empty page, has nothing to lose.
     """
     doubts = list[Doubt]()
     for number, look in enumerate(looks, 1):
@@ -92,6 +92,7 @@ def _rgb(pixels: Pixels) -> Pixels:
 
 
 def _polarised(before: Pixels, content: Pixels) -> Pixels:
-    """The content inverted back where it was inverted: dark where the original is dark, as readers were trained to read."""
+    """The content inverted back where it was inverted: dark where the original is dark, as readers were trained to
+    read."""
     dark = before < before.mean()
     return ~content if dark.any() and content[dark].mean() > content[~dark].mean() else content

@@ -1,4 +1,5 @@
-"""The structure of two texts, without knowing their words: how much of one is in the other, and whether roles were swapped."""
+"""The structure of two texts, without knowing their words: how much of one is in the other, and whether roles were
+swapped."""
 
 from __future__ import annotations
 
@@ -29,10 +30,11 @@ _PASSIVE = re.compile("被")
 
 STRENGTH = {1: 1, 2: 2}
 FIT = 0.4
-"""What a swap of words, or of pairs of Chinese characters, needs: neighbours gained, and their share of the surroundings.
+"""What a swap of words, or of pairs of Chinese characters, needs: neighbours gained, and their share of the
+surroundings.
 
-Both are the best on one half of PAWS-X (bench/judging.py prints how they do on the other); in Chinese a strength of 1 is
-right a little more often there, but rejects more exam questions that were only put into another order.
+Both are the best on one half of PAWS-X (bench/judging.py prints how they do on the other); in Chinese a strength of 1
+is right a little more often there, but rejects more exam questions that were only put into another order.
 """
 
 _TOKEN = re.compile(r"[A-Za-z0-9À-ɏα-ωΑ-Ω]+(?:\.\d+)?|[\u4e00-\u9fff]|[，。；;,.?？!！:：\n]")
@@ -45,7 +47,8 @@ _LISTING = frozenset({",", "and", "or"})
 _ENDINGS = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s|ly)$")
 
 _MOST_LEFT_OUT = {1: 3, 2: 7}
-"""How many words, or Chinese characters, one text may have more than the other without putting them into other words."""
+"""How many words, or Chinese characters, one text may have more than the other without putting them into other
+words."""
 
 _LEAST_OVERLAP = 0.3
 _UNSURE = 0.75
@@ -70,10 +73,10 @@ def check_structure(a: Asked, b: Asked) -> Doubt | None:
 def swapped(before: str, after: str) -> tuple[str, str] | None:
     """The two words that traded places, such as the arguments of "A is larger than B"; None where none did.
 
-    Two words, or in Chinese two pairs of characters, traded places where each has gained STRENGTH neighbours of the other's
-    clause over its own and shares FIT of them; and, of words, where one took over a word right beside the other ("than").
-    So a clause that moves as a whole is no swap, for its words keep their neighbours, nor is another order of a list, nor
-    the passive in Chinese. The pairs of PAWS (Zhang et al., NAACL 2019) differ by such swaps.
+    Two words, or in Chinese two pairs of characters, traded places where each has gained STRENGTH neighbours of the
+    other's clause over its own and shares FIT of them; and, of words, where one took over a word right beside the other
+    ("than"). So a clause that moves as a whole is no swap, for its words keep their neighbours, nor is another order of
+    a list, nor the passive in Chinese. The pairs of PAWS (Zhang et al., NAACL 2019) differ by such swaps.
     """
     if len(_PASSIVE.findall(before)) != len(_PASSIVE.findall(after)):
         return None
@@ -167,7 +170,8 @@ def _places(words: _Words, ahead: int, behind: int) -> dict[Word, int]:
 
 
 def _gains(a: _Words, b: _Words, old: list[int], new: list[int]) -> NDArray[np.float32]:
-    """How many neighbours words i and j gain by standing in each other's place: shape (n, n); 0 where they do not fit."""
+    """How many neighbours words i and j gain by standing in each other's place: shape (n, n); 0 where they do not
+    fit."""
     texts = [
         words.tokens[max(0, min(places) - WINDOW) : max(places) + WINDOW + 2] for words, places in ((a, old), (b, new))
     ]
@@ -180,7 +184,8 @@ def _gains(a: _Words, b: _Words, old: list[int], new: list[int]) -> NDArray[np.f
 
 
 def _surroundings(words: _Words, places: list[int], known: dict[str, int]) -> NDArray[np.float32]:
-    """Which tokens of its clause stand left and right of the word at each place: shape (places, 2 * tokens), of zeros and ones."""
+    """Which tokens of its clause stand left and right of the word at each place: shape (places, 2 * tokens), of zeros
+    and ones."""
     table = np.zeros((len(places), 2, len(known)), np.float32)
     numbers = [known.get(token, 0) for token in words.tokens]
     for row, place in enumerate(places):

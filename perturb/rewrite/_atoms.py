@@ -9,7 +9,8 @@ _LAST = {"formula": 0xE7FF, "relation": 0xEFFF, "blank": 0xF3FF, "other": 0xF8FF
 """The kinds of stand-ins are ranges of the characters for private use, which no exam text needs."""
 
 FORMULA = "\ue000-\uefff"
-"""Formulas of both kinds, as a range for a character class; a relation says that something equals something, and so on."""
+"""Formulas of both kinds, as a range for a character class; a relation says that something equals something, and so
+on."""
 
 BLANK = "\uf000-\uf3ff"
 

@@ -20,7 +20,8 @@ _PIECE = re.compile(r"@(?:([a-z]):)?([A-Za-z]+)")
 
 
 class Frame(Struct, frozen=True):
-    """`bars`: what captured pieces must not hold (`all`: the whole sentence). `has`: a string that the sentence must hold.
+    """`bars`: what captured pieces must not hold (`all`: the whole sentence). `has`: a string that the sentence must
+    hold.
     `closing`: it fits only the last sentence of a line.
     """
 
@@ -64,8 +65,8 @@ class Frames:
 
 
 def read(language: str) -> dict[str, Any]:
-    """A language's file of frames, with its `pieces` put into each other; `about_words` lists what shows that a question
-    is about words or about a text, as regular expressions.
+    """A language's file of frames, with its `pieces` put into each other; `about_words` lists what shows that a
+    question is about words or about a text, as regular expressions.
     """
     folder = files("perturb.rewrite") / language
     data: dict[str, Any] = yaml.safe_load((folder / "paraphrase.yaml").read_text("utf-8"))

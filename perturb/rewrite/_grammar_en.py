@@ -11,7 +11,8 @@ from msgspec import Struct
 
 
 class Grammar(Struct, frozen=True):
-    """Classes of words in lower case (en/grammar.yaml says what each is), and verbs by their base forms (en/verbs.txt)."""
+    """Classes of words in lower case (en/grammar.yaml says what each is), and verbs by their base forms
+    (en/verbs.txt)."""
 
     be: frozenset[str]
     have: frozenset[str]

@@ -1,4 +1,5 @@
-"""The words that may stand for each other in the language of exams, read from a table: `en/words.tsv`, `zh/words.tsv`."""
+"""The words that may stand for each other in the language of exams, read from a table: `en/words.tsv`,
+`zh/words.tsv`."""
 
 from __future__ import annotations
 

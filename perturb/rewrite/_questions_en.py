@@ -1,7 +1,7 @@
 """An English question as an indirect one: "How many pens did Ann buy?" asks "how many pens Ann bought".
 
-No parser reads the sentence: closed classes of words say where the subject behind the auxiliary ends. Where they do not say
-so surely, there is no indirect question.
+No parser reads the sentence: closed classes of words say where the subject behind the auxiliary ends. Where they do not
+say so surely, there is no indirect question.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Questions:
         return Indirect(question, self._things(head, f"that {auxiliary} {' '.join(rest)}"))
 
     def uninverted(self, auxiliary: str, rest: Words) -> str | None:
-        """Subject, verb and what follows: ("did", ["Ann", "buy", "it"]) gives "Ann bought it"; None where that is unsure."""
+        """Subject, verb and what follows: ("did", ["Ann", "buy", "it"]) gives "Ann bought it"; None where that is
+        unsure."""
         size = self._named(rest) or self._described(auxiliary, rest)
         subject, tail = list(rest[:size]), list(rest[size:])
         if not size or not self._fits(auxiliary, subject[0], tail):
@@ -87,7 +88,8 @@ class Questions:
         return Indirect(" ".join([*head, clause]), "" if bare else self._things(head, clause))
 
     def _is_inverted(self, head: Words, auxiliary: str, rest: Words) -> bool | None:
-        """Whether the subject stands behind the auxiliary, as in "what did Ann buy", not before it, as in "which has wings".
+        """Whether the subject stands behind the auxiliary, as in "what did Ann buy", not before it, as in "which has
+        wings".
 
         None where that is unsure: "what direction is face B facing".
         """
@@ -164,7 +166,8 @@ class Questions:
         return 0
 
     def _may_be_noun(self, auxiliary: str, rest: Words, place: int) -> bool:
-        """Whether what looks like a verb may be a noun of the subject: "the test score rise", "the work force shrink"."""
+        """Whether what looks like a verb may be a noun of the subject: "the test score rise", "the work force
+        shrink"."""
         after = rest[place + 1] if place + 1 < len(rest) else ""
         if self._is_verb(auxiliary, rest, place + 1):
             return True

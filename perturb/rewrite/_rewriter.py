@@ -52,11 +52,13 @@ class Rewriter(Protocol):
     def distractors(
         self, sample: Sample, answer: str, count: int, stream: Generator
     ) -> tuple[str, ...] | NotApplicable:
-        """`count` wrong answers that look like the right one, `answer`. Raises ValueError where a model did not answer."""
+        """`count` wrong answers that look like the right one, `answer`. Raises ValueError where a model did not
+        answer."""
         return NotApplicable("the rewriter writes no wrong answers")
 
     def standalone(self, sample: Sample, stream: Generator) -> Standalone | NotApplicable:
-        """A single_choice as a question that is answered without its options. Raises ValueError where a model did not answer."""
+        """A single_choice as a question that is answered without its options. Raises ValueError where a model did not
+        answer."""
         return NotApplicable("the rewriter writes no stems that stand alone")
 
     def close(self) -> None:

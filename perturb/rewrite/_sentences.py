@@ -44,8 +44,8 @@ class Language(Protocol):
     def rephrased(self, sentence: str, pick: Pick, *, asks: bool, closing: bool, tells: bool) -> str | None:
         """One of the sentences that this one may become, with its mark at its end, or None.
 
-        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it may
-        change though it asks nothing, which an item of a list may not.
+        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it
+        may change though it asks nothing, which an item of a list may not.
         """
 
 
@@ -66,13 +66,14 @@ class _Change(NamedTuple):
 
 
 def paraphrase(question: str, language: str, stream: Generator, severity: str = "") -> str | NotApplicable:
-    """The question with at least one sentence rephrased, by frames that the stream chooses among those that fit: with the
-    severity `mild` exactly one, with `strong` every one in which a frame fits.
+    """The question with at least one sentence rephrased, by frames that the stream chooses among those that fit: with
+    the severity `mild` exactly one, with `strong` every one in which a frame fits.
 
     Formulas, quotations, blanks and image marks are carried over whole, and what a frame captures (numbers, names,
     negations, quantifiers) word by word. Where no frame is sure to fit, or the question is about words, NotApplicable.
 
-    Source: MDK12-Bench, "Evaluation Methods", Sentence Paraphrasing ("variations in sentence structure, word order, or style").
+    Source: MDK12-Bench, "Evaluation Methods", Sentence Paraphrasing ("variations in sentence structure, word order, or
+        style").
     """
     rules = _language(language)
     if rules.about_words(question):
@@ -130,7 +131,8 @@ def _stop(text: str) -> str:
 
 
 def _change(made: str, sentence: _Sentence, text: str, stop: str) -> _Change:
-    """A rephrased sentence with the mark that the old one had, where it still asks or still tells, and the stem's stops."""
+    """A rephrased sentence with the mark that the old one had, where it still asks or still tells, and the stem's
+    stops."""
     body, asks = made[:-1].replace("。", stop), made[-1] in "?？"
     if asks == sentence.asks:
         return _Change(sentence.start, sentence.end, body + sentence.mark)
@@ -144,7 +146,8 @@ def _words(text: str, atoms: dict[int, str]) -> str:
 
 
 def _sentences(text: str) -> list[_Sentence]:
-    """The last sentences of a text, in order, without those that are too long and questions that somebody asks on the way.
+    """The last sentences of a text, in order, without those that are too long and questions that somebody asks on the
+    way.
 
     What is asked of the reader is the last question with those right before it, unless a blank follows.
     """

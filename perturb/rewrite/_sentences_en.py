@@ -60,8 +60,8 @@ class English:
     def rephrased(self, sentence: str, pick: Pick, *, asks: bool, closing: bool, tells: bool) -> str | None:
         """One of the sentences that this one may become, with "?" or "." at its end, or None.
 
-        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it may
-        change though it asks nothing.
+        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it
+        may change though it asks nothing.
         """
         first, space, rest = sentence.partition(" ")
         word = first.lower().rstrip(":,")

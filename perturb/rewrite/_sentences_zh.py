@@ -53,8 +53,8 @@ class Chinese:
     def rephrased(self, sentence: str, pick: Pick, *, asks: bool, closing: bool, tells: bool) -> str | None:
         """One of the sentences that this one may become, with 。 or ？ at its end, or None.
 
-        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it may
-        change though it asks nothing.
+        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it
+        may change though it asks nothing.
         """
         if not (asks or _WORTH_A_LOOK.search(sentence)):
             return None

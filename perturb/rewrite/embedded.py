@@ -44,8 +44,8 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 class EmbeddedRewriter(Rewriter):
     """Rewrites by rules, and declines rather than changing what is asked; fast, without a model.
 
-    Its rules are the tables beside this file, English and Chinese; questions about words themselves and texts to read are
-    left alone.
+    Its rules are the tables beside this file, English and Chinese; questions about words themselves and texts to read
+    are left alone.
     """
 
     label = "embedded"
@@ -57,8 +57,8 @@ class EmbeddedRewriter(Rewriter):
     def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
         """The question with words replaced by others of `<language>/words.tsv`, everywhere in the question alike.
 
-        Each word that has synonyms is replaced with a chance of 0.6, and at least one is; `mild`: a quarter of them, rounded,
-        and at least one; `strong`: all of them.
+        Each word that has synonyms is replaced with a chance of 0.6, and at least one is; `mild`: a quarter of them,
+        rounded, and at least one; `strong`: all of them.
         """
         if refusal := _unfit(sample) or _unfit_for_other_words(sample):
             return refusal

@@ -48,9 +48,10 @@ T = TypeVar("T")
 class ModelRewriter(Rewriter):
     """Asks a model, in the sample's language; the model sees words, never pictures.
 
-    A reply is one JSON object. Where it is not, or breaks what was asked, the model is told so and asked again, at most three
-    times in all; after that, or where a request is not answered, ValueError. The model may decline with a reason: NotApplicable. A draw's
-    requests carry a number out of its stream, so that another draw asks anew and the same draw finds its cached reply.
+    A reply is one JSON object. Where it is not, or breaks what was asked, the model is told so and asked again, at most
+    three times in all; after that, or where a request is not answered, ValueError. The model may decline with a reason:
+    NotApplicable. A draw's requests carry a number out of its stream, so that another draw asks anew and the same draw
+    finds its cached reply.
     """
 
     waits = True
@@ -65,7 +66,8 @@ class ModelRewriter(Rewriter):
         return self._reworded("substitute", sample, stream, severity)
 
     def paraphrase(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
-        """Sentences rephrased, by structure, order or style, which is drawn. Source: the same, Sentence Paraphrasing."""
+        """Sentences rephrased, by structure, order or style, which is drawn. Source: the same, Sentence
+        Paraphrasing."""
         manners = filled(KIND, "manners", sample.language).splitlines()
         return self._reworded("paraphrase", sample, stream, severity, manner=manners[stream.integers(len(manners))])
 
@@ -125,7 +127,8 @@ class ModelRewriter(Rewriter):
         read: Callable[[S], T],
         **places: str,
     ) -> T | NotApplicable:
-        """Ask for a `shape` until `read` takes it. `data` stands between marks that it cannot hold, being digests of it."""
+        """Ask for a `shape` until `read` takes it. `data` stands between marks that it cannot hold, being digests of
+        it."""
         mark = f"=== {digest(data)} ==="
         prompt = filled(KIND, name, sample.language, mark=mark, **data, **places)
 

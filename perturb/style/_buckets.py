@@ -11,7 +11,8 @@ GRID = 64
 """Sides of buckets are multiples of it: coarse, so that pictures of many sizes share a batch (models need 16)."""
 
 LARGEST, SMALLEST = 1024 * 1024, 256 * 256
-"""The most pixels of a bucket, and the least of a picture in it: larger pictures are scaled down and smaller ones up."""
+"""The most pixels of a bucket, and the least of a picture in it: larger pictures are scaled down and smaller ones
+up."""
 
 LONGEST = 2048
 """The longest side that a picture is given, so that places stay within what models were trained on."""
@@ -20,8 +21,8 @@ _LOBES = 3
 
 
 class Fit(Struct, frozen=True):
-    """How a picture goes into a bucket: scaled to `inner` (its aspect kept, to a pixel) at the top left; the rest of the
-    bucket repeats its last row and column. All are (height, width) in pixels.
+    """How a picture goes into a bucket: scaled to `inner` (its aspect kept, to a pixel) at the top left; the rest of
+    the bucket repeats its last row and column. All are (height, width) in pixels.
     """
 
     size: tuple[int, int]

@@ -73,8 +73,8 @@ class Diffusion(ABC):
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
         """The picture in RGB and its own size, an array or a tensor as it came; waits for its batch.
 
-        Raises ValueError for a prompt that there is not, a picture that does not fit into memory, and one that comes out
-        as no picture; UserError where the weights cannot be loaded, and where the styler was closed.
+        Raises ValueError for a prompt that there is not, a picture that does not fit into memory, and one that comes
+        out as no picture; UserError where the weights cannot be loaded, and where the styler was closed.
         """
         prompt, seed = cast("str", params["prompt"]), cast("int", params["seed"])
         if prompt not in self._texts:

@@ -1,4 +1,5 @@
-"""Flux2KleinPipeline for batches: as it comes, every picture that it is given is a reference of every picture it paints.
+"""Flux2KleinPipeline for batches: as it comes, every picture that it is given is a reference of every picture it
+paints.
 
 This file imports diffusers, so it is only imported where a picture is painted.
 """

@@ -20,7 +20,8 @@ NO_PICTURE = "the model painted no picture (its values overflowed): use dtype=bf
 
 
 class Call(Struct, frozen=True):
-    """What all pictures of a batch have in common: the bucket as (height, width), and how far image to image goes back."""
+    """What all pictures of a batch have in common: the bucket as (height, width), and how far image to image goes
+    back."""
 
     bucket: tuple[int, int]
     strength: float = 1.0
@@ -36,7 +37,8 @@ class Job(Struct, frozen=True, eq=False):
 
 
 class Costs(Struct, frozen=True):
-    """Bytes that a pixel of a bucket takes: the transformer's for each picture of a batch, and the VAE's for one picture."""
+    """Bytes that a pixel of a bucket takes: the transformer's for each picture of a batch, and the VAE's for one
+    picture."""
 
     transformer: int
     vae: int = 4096
@@ -50,7 +52,8 @@ class Repaint(Protocol):
 
 
 class Painter:
-    """`prompts` are the tensors that stand for prompts: by the name of the pipeline's argument, first axis as in `names`.
+    """`prompts` are the tensors that stand for prompts: by the name of the pipeline's argument, first axis as in
+    `names`.
 
     `batch` is the most pictures at a time; None leaves it to the memory that is free.
     """

@@ -1,4 +1,5 @@
-"""The constant prompts of diffusion models: encoded once and kept on disk, so that text encoders are not loaded again."""
+"""The constant prompts of diffusion models: encoded once and kept on disk, so that text encoders are not loaded
+again."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from mmdyn.keys import Json, digest
 from mmdyn.models import cache_folder
 
 TOKENS = 128
-"""What prompts are padded to. They are shorter; the models' usual 512 would make each step at 1024x1024 a tenth longer."""
+"""What prompts are padded to. They are shorter; the models' usual 512 would make each step at 1024x1024 a tenth
+longer."""
 
 _FORMAT = 1
 

@@ -16,11 +16,13 @@ PACKAGES = {"int8": "torchao", "fp8": "torchao", "nf4": "bitsandbytes"}
 class Settings(Struct, frozen=True):
     """Options of `flux` and `klein`.
 
-    `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is none.
-    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `batch`: the most pictures at a time; otherwise chosen from the
-    free memory. `steps`: denoising steps, the backend's own number unless given. `compile`: compile the model's blocks when
-    they are first used. `quantize`: the transformer's weights in 8 or 4 bits. `offload`: keep on the GPU only the part that
-    is at work, by component (`model`) or by layer (`sequential`). `revision`: a repository's branch, tag or commit.
+    `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
+        none.
+    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `batch`: the most pictures at a time; otherwise chosen from
+        the free memory. `steps`: denoising steps, the backend's own number unless given. `compile`: compile the model's
+        blocks when they are first used. `quantize`: the transformer's weights in 8 or 4 bits. `offload`: keep on the
+        GPU only the part that is at work, by component (`model`) or by layer (`sequential`). `revision`: a repository's
+        branch, tag or commit.
     """
 
     device: str | None = None

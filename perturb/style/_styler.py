@@ -29,8 +29,8 @@ class Styler(Protocol):
         """Draw what `paint` needs."""
 
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
-        """The picture in another style: RGB of the same height and width, for a grey one too. It comes back as it was given,
-        as an array or a tensor on its device; `number` is its place in the sample, from 0.
+        """The picture in another style: RGB of the same height and width, for a grey one too. It comes back as it was
+        given, as an array or a tensor on its device; `number` is its place in the sample, from 0.
 
         Raises ValueError where this picture cannot be painted, UserError where none can.
         """

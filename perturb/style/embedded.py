@@ -39,9 +39,9 @@ _EDGE = 16
 class Embedded:
     """White becomes a paper's colour, black an ink's, and what lies between them is moved in proportion.
 
-    Every channel of a pixel goes through one rising line, so strokes stay as sharp and as dark against their ground as they
-    were, colours keep their names, and it holds for white on black as well. The paper has clouds and grain, hashed from
-    the seed, the picture's number and the pixel's place, and gets darker towards the corners. All is done in whole
+    Every channel of a pixel goes through one rising line, so strokes stay as sharp and as dark against their ground as
+    they were, colours keep their names, and it holds for white on black as well. The paper has clouds and grain, hashed
+    from the seed, the picture's number and the pixel's place, and gets darker towards the corners. All is done in whole
     numbers: the same bits on every machine.
     """
 
@@ -62,7 +62,8 @@ class Embedded:
         }
 
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
-        """An RGB picture of the same size; a grey one gets colours too. Raises ValueError for a palette that there is not."""
+        """An RGB picture of the same size; a grey one gets colours too. Raises ValueError for a palette that there is
+        not."""
         percent = cast("int", params["percent"])
         table = _tones(cast("str", params["palette"]), percent)
         light = _light(pixels, percent, keys(cast("int", params["seed"]), number))
@@ -97,7 +98,8 @@ def _tones(palette: str, percent: int) -> NDArray[np.int16]:
 
 
 def _light(pixels: Pixels, percent: int, texture: tuple[int, int]) -> NDArray[np.int16]:
-    """What the paper adds to every channel, (height, width): clouds, grain where nothing is drawn, shade in the corners."""
+    """What the paper adds to every channel, (height, width): clouds, grain where nothing is drawn, shade in the
+    corners."""
     height, width = pixels.shape[:2]
     grain = _noise(height * width, texture[1]).reshape(height, width) * _blank(pixels)
     light = _clouds(height, width, texture[0]) * np.int16(_MOTTLE * percent // 100)

@@ -10,8 +10,8 @@ BACKENDS = ("embedded", "flux", "klein")
 
 
 def open_styler(text: str) -> Styler:
-    """The styler that `embedded`, `flux` or `klein` names; after a colon a checkpoint's folder or repository, and options
-    after commas: `flux:/path/to/FLUX.1-dev,quantize=int8`.
+    """The styler that `embedded`, `flux` or `klein` names; after a colon a checkpoint's folder or repository, and
+    options after commas: `flux:/path/to/FLUX.1-dev,quantize=int8`.
 
     Raises UserError: no such backend or option, no weights; MissingExtra.
     """

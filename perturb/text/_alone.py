@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 
 def ask_alone(sample: Sample, stream: Generator, rewriter: Rewriter) -> dict[str, Json] | NotApplicable:
-    """The parameters `stem`, `accepted` (the right option's text first) and `by`, where the model's stem passes the checks.
+    """The parameters `stem`, `accepted` (the right option's text first) and `by`, where the model's stem passes the
+    checks.
 
-    Not applicable where the right option is no short text, where the new stem lost or gained a formula or a number, brought in
-    control characters, gives the answer away or speaks of options, and where an accepted answer may mean another option.
+    Not applicable where the right option is no short text, where the new stem lost or gained a formula or a number,
+    brought in control characters, gives the answer away or speaks of options, and where an accepted answer may mean
+    another option.
     """
     texts = {option.label: option.text.strip() for option in sample.options}
     (label,) = right_labels(sample)
@@ -49,7 +51,8 @@ def ask_alone(sample: Sample, stream: Generator, rewriter: Rewriter) -> dict[str
 
 
 def as_alone(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicable:
-    """The fill_in_the_blank that the parameters tell of; not applicable where the right option is not what they accept."""
+    """The fill_in_the_blank that the parameters tell of; not applicable where the right option is not what they
+    accept."""
     accepted = tuple(cast("list[str]", params["accepted"]))
     gold = {option.label: option.text.strip() for option in sample.options}[right_labels(sample)[0]]
     if accepted[:1] != (gold,):

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def draw_claim(stream: Generator, sample: Sample) -> tuple[str, ...]:
     """Labels to claim: the right ones with chance 1/2, else wrong ones, uniformly.
 
-    Wrong labels are as many as the right ones, so that their number tells nothing; where all options are right, one less.
+    Wrong labels are as many as the right ones, so that their number tells nothing; where all options are right, one
+    less.
     """
     right, known = right_labels(sample), sample.labels
     if stream.integers(2):

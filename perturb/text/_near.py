@@ -25,12 +25,13 @@ _MOST_LITERALS = 4
 
 @lru_cache(maxsize=1024)
 def near_values(right: Answer, signed: bool = False, apart: float = 0.0) -> tuple[tuple[Answer, ...], ...]:
-    """Wrong values in the print of the right one: a number in it off by one, doubled, halved, off by a tenth, with its digits
-    turned round, or the whole with another sign. None comes nearer than `apart`, relative to the right one (years may).
+    """Wrong values in the print of the right one: a number in it off by one, doubled, halved, off by a tenth, with its
+    digits turned round, or the whole with another sign. None comes nearer than `apart`, relative to the right one
+    (years may).
 
     They come in groups: in a group one and the same number of the print is changed, so that the right answer is not the
-    one that has most in common with the others. A positive value is turned negative only where `signed`; shares stay below
-    1, angles below a half turn, fractions in lowest terms. Empty where the right answer is no value in digits.
+    one that has most in common with the others. A positive value is turned negative only where `signed`; shares stay
+    below 1, angles below a half turn, fractions in lowest terms. Empty where the right answer is no value in digits.
     """
     if right.value is None:
         return ()

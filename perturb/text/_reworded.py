@@ -51,9 +51,9 @@ class Rewording(Operator):
 def _fault(question: str, text: str, labels: Sequence[str]) -> str:
     """Why a rewriter's text cannot stand for the question, or the empty string.
 
-    It cannot where it is empty or says the same as before, and where something that must not change is no longer in it: a
-    formula, a number with its unit, a blank, a quotation, … Nor where it lists options, names one or holds control characters,
-    and the question did not.
+    It cannot where it is empty or says the same as before, and where something that must not change is no longer in it:
+    a formula, a number with its unit, a blank, a quotation, … Nor where it lists options, names one or holds control
+    characters, and the question did not.
     """
     if not text.strip():
         return "the rewriter gave an empty text"

@@ -46,7 +46,8 @@ _JUDGES = (r"except|not|\w+n['’]t|cannot|(?:in)?correct|true|false", "正确|�
 
 
 class _Words:
-    """Words of both languages, looked for in lower-case text; each language by a pattern that skips most places at once."""
+    """Words of both languages, looked for in lower-case text; each language by a pattern that skips most places at
+    once."""
 
     def __init__(self, *kinds: tuple[str, str]) -> None:
         self._english = re.compile(r"\b(?:" + "|".join(english for english, _ in kinds) + r")\b")

@@ -47,7 +47,8 @@ def stating(language: Language) -> str:
 
 
 def without_notes(sample: Sample) -> Sample:
-    """The sample without the notes in its question that prescribe the form of the answer, which another task type belies.
+    """The sample without the notes in its question that prescribe the form of the answer, which another task type
+    belies.
 
     Notes on rounding and units stay, and so does a question that is nothing but such a note.
     """

@@ -37,7 +37,8 @@ _END = " .。．"
 
 
 class Wrong(Struct, frozen=True):
-    """Wrong answers and who made them: `stem`, `pool`, `rules` or a model's label; `pool` is the digest of the pool used."""
+    """Wrong answers and who made them: `stem`, `pool`, `rules` or a model's label; `pool` is the digest of the pool
+    used."""
 
     texts: tuple[str, ...]
     by: str
@@ -54,8 +55,8 @@ def wrong_answers(
 ) -> Wrong | NotApplicable:
     """`count` wrong answers of a question, or as many as the stem itself names beside the right one, at most three.
 
-    Where a rewriter model was chosen it is asked rather than the pool and the rules. Raises ValueError where a model did
-    not answer.
+    Where a rewriter model was chosen it is asked rather than the pool and the rules. Raises ValueError where a model
+    did not answer.
     """
     if found := takes_other_answers(sample.question):
         return NotApplicable(f"other answers may be right too ({found})")
@@ -74,7 +75,8 @@ def wrong_answers(
 
 
 def _alternatives(stem: str, short: Short) -> tuple[str, ...]:
-    """The other answers among which a stem lets choose, where the right one is among them: （填“增大”或“减小”）, (yes or no)."""
+    """The other answers among which a stem lets choose, where the right one is among them: （填“增大”或“减小”）, (yes or
+    no)."""
     lists = [_BETWEEN.split(found[1]) for found in _BRACKETED.finditer(stem) if _BETWEEN.search(found[1])]
     lists += [list(found.groups()) for found in _EITHER.finditer(stem)]
     right = {answer_of(text).folded for text in short.accepted}

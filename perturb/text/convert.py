@@ -42,19 +42,19 @@ class Convert(Operator):
 
     - A choice question becomes a claim about it ("the right answer is B") that is true or false with equal chance; the
       options stay listed in the question, and option pictures become pictures of the question.
-    - A single choice becomes a blank or an open question, where the right option is one number and the stem does not lean
-      on its options; where a rewriter model was chosen, also where the right option is a few words: the model rewrites the
-      stem so that it stands alone, and names what is accepted.
+    - A single choice becomes a blank or an open question, where the right option is one number and the stem does not
+      lean on its options; where a rewriter model was chosen, also where the right option is a few words: the model
+      rewrites the stem so that it stands alone, and names what is accepted.
     - A blank and an open question with one short answer become each other; a single choice between the answer and wrong
-      ones, in any place; and a claim of the answer or of a wrong one, with equal chance. Wrong answers are the stem's own
-      alternatives, a rewriter model's, other samples' of the same knowledge point, or near values by rules.
+      ones, in any place; and a claim of the answer or of a wrong one, with equal chance. Wrong answers are the stem's
+      own alternatives, a rewriter model's, other samples' of the same knowledge point, or near values by rules.
     - True/false becomes a choice between the two, in either order.
 
     Each target that fits is drawn with equal chance; `mild`: of those in which the answer is recognised (true_false,
-    single_choice), `strong`: of those in which it has to be produced (fill_in_the_blank, open_ended). A single choice does
-    not become a multi_select: that would tell that several options may be right. The explanation, hints and checklist items
-    that name an option's letter, and notes in the question on the form of its answer ("(Answer is a single word.)") are left
-    out.
+    single_choice), `strong`: of those in which it has to be produced (fill_in_the_blank, open_ended). A single choice
+    does not become a multi_select: that would tell that several options may be right. The explanation, hints and
+    checklist items that name an option's letter, and notes in the question on the form of its answer ("(Answer is a
+    single word.)") are left out.
 
     Source: MDK12-Bench, "Evaluation Methods", Question Type Conversion.
     """
@@ -64,9 +64,9 @@ class Convert(Operator):
     severities = ("mild", "strong")
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
-        """`target` and what it needs: the `claim` (labels) or what is `filled` in; whether true is listed `true_first`; the
-        `distractors` and the `place` of the right option among them; a model's `stem` and what is `accepted`. `by` names who
-        made texts, `pool` the digest of the pool that was used.
+        """`target` and what it needs: the `claim` (labels) or what is `filled` in; whether true is listed `true_first`;
+        the `distractors` and the `place` of the right option among them; a model's `stem` and what is `accepted`. `by`
+        names who made texts, `pool` the digest of the pool that was used.
 
         Raises ValueError where a model did not answer.
         """

@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 class Shuffle(Operator):
     """Put the options of a choice question into another order, never the one they had; the gold answer moves along.
 
-    Labels stay in order (A, B, C, …), texts and pictures move. Options at the end that speak of all others ("none of the
-    above", "以上都对") stay at the end. Not applicable where letters mean something beyond their place: options in the
-    picture, options that name each other, a stem that names or lists them. The explanation, and hints and checklist items
-    that name a letter, are left out of the variant: they would speak of the old order.
+    Labels stay in order (A, B, C, …), texts and pictures move. Options at the end that speak of all others ("none of
+    the above", "以上都对") stay at the end. Not applicable where letters mean something beyond their place: options in the
+    picture, options that name each other, a stem that names or lists them. The explanation, and hints and checklist
+    items that name a letter, are left out of the variant: they would speak of the old order.
 
-    Every other order is drawn with equal chance; `mild`: two options trade places, any two with equal chance; `strong`: no
-    option that may move stays at its place, every such order with equal chance. Where two may move these are the same.
+    Every other order is drawn with equal chance; `mild`: two options trade places, any two with equal chance; `strong`:
+    no option that may move stays at its place, every such order with equal chance. Where two may move these are the
+    same.
     """
 
     random = True
@@ -67,7 +68,8 @@ def _trade(stream: Generator, size: int) -> list[int]:
 
 
 def _permutation(stream: Generator, size: int, severity: str) -> list[int]:
-    """The places in another order; with `strong`, none where it was. Drawn anew until it is one, so all are equally likely."""
+    """The places in another order; with `strong`, none where it was. Drawn anew until it is one, so all are equally
+    likely."""
     most_stay = 0 if severity == "strong" else size - 1
     while True:
         order = [int(place) for place in stream.permutation(size)]

@@ -21,8 +21,8 @@ def typed(*arguments: object) -> Result:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Eight answers of m1: one right though cut off, two wrong ones cut off (one unparsed), one empty, one wrong, one refused, one
-    that never came, one not scored; and a right one of m2."""
+    """Eight answers of m1: one right though cut off, two wrong ones cut off (one unparsed), one empty, one wrong, one
+    refused, one that never came, one not scored; and a right one of m2."""
     cut = Reply("The answer", finish_reason="length")
     more = {"fields": {"level": "low"}}
     records = [

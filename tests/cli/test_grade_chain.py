@@ -1,4 +1,5 @@
-"""mmdyn grade with several judges: a cheap one first, the next where it is needed; and all of them against people's marks."""
+"""mmdyn grade with several judges: a cheap one first, the next where it is needed; and all of them against people's
+marks."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ LINES: list[Line] = [RIGHT, *({**OPEN, "response": f"Reason {number}."} for numb
 CHEAP, STRONG = "scripted:cheap.jsonl", "scripted:strong.jsonl"
 NEVER = "no verdict at all"
 Said = float | str | None
-"""The mark that a judge gives; NEVER: words that are no verdict; None: it is not to be asked, which would end in an error."""
+"""The mark that a judge gives; NEVER: words that are no verdict; None: it is not to be asked, which would end in an
+error."""
 
 
 def judge(folder: Path, name: str, lines: Sequence[Line], said: Sequence[Said]) -> tuple[str, str]:

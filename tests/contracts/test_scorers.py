@@ -1,4 +1,5 @@
-"""What every policy must do: value within bounds, full marks for the right answer however it is written, none for a wrong one."""
+"""What every policy must do: value within bounds, full marks for the right answer however it is written, none for a
+wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What every metric must do: bounds, 1 for the same text, 0 for nothing and for nothing in common, in any script, in threads."""
+"""What every metric must do: bounds, 1 for the same text, 0 for nothing and for nothing in common, in any script, in
+threads."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ GOOD = {"question": "Which?", "answer": "A", "A": "x", "B": "y"}
 
 
 def bomb(side: int = 30_000) -> bytes:
-    """A PNG of 30,000 x 30,000 pixels in a few kilobytes: its header says so, and its data would unpack to gigabytes."""
+    """A PNG of 30,000 x 30,000 pixels in a few kilobytes: its header says so, and its data would unpack to
+    gigabytes."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -226,7 +227,8 @@ def test_parquet(outside: Path, tmp_path: Path) -> None:
 
 
 def test_set_folder(outside: Path, tmp_path: Path) -> None:
-    """A set that was written by hand: the same sentences, by way of `convert`; `validate` adds what it finds in pictures."""
+    """A set that was written by hand: the same sentences, by way of `convert`; `validate` adds what it finds in
+    pictures."""
     folder = outside / "set"
     (folder / "images").mkdir(parents=True)
     (folder / "images" / "out.png").symlink_to("../../link.png")

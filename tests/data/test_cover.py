@@ -80,7 +80,8 @@ def test_difficulties_are_balanced_as_far_as_the_points_allow(tmp_path: Path, se
 
 
 def test_a_sample_is_exchanged_for_one_of_a_smaller_group(tmp_path: Path) -> None:
-    """By gain alone the two easy samples of two points each are the cover; one of them has a hard twin of fewer points."""
+    """By gain alone the two easy samples of two points each are the cover; one of them has a hard twin of fewer
+    points."""
     samples = [sample("a", "1 2"), sample("b", "2 3"), sample("c", "3", "hard"), sample("d", "1")]
     done = cover(write_set(tmp_path / "set", samples), tmp_path / "out", balance="difficulty")
     assert names(done.made) == ["a", "c"] and done.after == {"easy": 1, "hard": 1}

@@ -1,9 +1,10 @@
 """Pairs of answers that a careless comparer would credit or miss, and whole replies to be read and then compared.
 
-fresh_pairs.jsonl was written before the comparison as it is now, and `MISSED` names the equal pairs of both files that it does not
-find. hard_pairs.jsonl was written before the readers and the comparer that it tests; rows with `written` were added once these met the
-others, to see what they do with pairs that they were not made for. A row with `task` holds a reply: its `gold` is the letters of a
-choice, true or false, or one blank a line. `shape` names the data whose answers look like it; no text is taken from there.
+fresh_pairs.jsonl was written before the comparison as it is now, and `MISSED` names the equal pairs of both files that
+it does not find. hard_pairs.jsonl was written before the readers and the comparer that it tests; rows with `written`
+were added once these met the others, to see what they do with pairs that they were not made for. A row with `task`
+holds a reply: its `gold` is the letters of a choice, true or false, or one blank a line. `shape` names the data whose
+answers look like it; no text is taken from there.
 """
 
 from __future__ import annotations

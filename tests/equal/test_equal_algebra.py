@@ -1,4 +1,5 @@
-"""Symbolic maths in worker processes: what is shown, what is held back, and what becomes of workers that hang or die."""
+"""Symbolic maths in worker processes: what is shown, what is held back, and what becomes of workers that hang or
+die."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ CREDITED = {
     "$-2 \\\\le x \\\\le 7$": "unequal there under a switch; an interval is its inequality here",
 }
 FOUND = 112
-"""Equal pairs that are found by reading both texts as open answers and comparing them: boxes side by side, other languages and
-formulas within a sentence are not read."""
+"""Equal pairs that are found by reading both texts as open answers and comparing them: boxes side by side, other
+languages and formulas within a sentence are not read."""
 
 
 def test_no_unequal_pair_is_credited_but_two() -> None:

@@ -19,11 +19,11 @@ HEADS, TAILS = "白青玄丹金石云雷", ("岚石", "璃晶", "砂矿", "英�
 def made_for_knowledge(count: int = 120) -> tuple[list[Sample], dict[str, str]]:
     """Single-choice questions on made-up minerals, English and Chinese in turn, and the points' texts by their names.
 
-    Each asks for the colour of a flame; the four colours are its options, the right one at each letter equally often. Of
-    each language there are 32 minerals, eight of each colour, so that another mineral's point is right by chance alone. The
-    point that tells the colour has the mineral's name, so that no word is in all names; names and colours are of one length,
-    because distractors are chosen by theirs. Every second question of a language has a second point, which says nothing
-    about colours.
+    Each asks for the colour of a flame; the four colours are its options, the right one at each letter equally often.
+    Of each language there are 32 minerals, eight of each colour, so that another mineral's point is right by chance
+    alone. The point that tells the colour has the mineral's name, so that no word is in all names; names and colours
+    are of one length, because distractors are chosen by theirs. Every second question of a language has a second point,
+    which says nothing about colours.
     """
     texts, samples = dict[str, str](), list[Sample]()
     for number, name in enumerate(f"{start}{end}" for end in ENDS for start in STARTS):

@@ -1,6 +1,7 @@
 """A Gemma 4 checkpoint of random weights: `python making_gemma4.py FOLDER`, run by an interpreter that has vlmeval.
 
-Its processor wants torchvision, which needs the same help as the worker gives it where its compiled operators are missing.
+Its processor wants torchvision, which needs the same help as the worker gives it where its compiled operators are
+missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A run that a fatal error ends in the middle, through the whole command: what was answered is kept, and one sentence says why."""
+"""A run that a fatal error ends in the middle, through the whole command: what was answered is kept, and one sentence
+says why."""
 
 from __future__ import annotations
 

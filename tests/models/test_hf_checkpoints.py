@@ -1,4 +1,5 @@
-"""`hf:` and `vllm:` on what checkpoints bring along: special tokens, tokenizers that end texts, settings of generation."""
+"""`hf:` and `vllm:` on what checkpoints bring along: special tokens, tokenizers that end texts, settings of
+generation."""
 
 from __future__ import annotations
 

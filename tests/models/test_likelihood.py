@@ -30,7 +30,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def by_hand(folder: Path, prompt: str, continuation: str, *pictures: Any) -> float:
-    """The sum of the log-probabilities of a continuation's tokens by one forward pass over the whole; letters are tokens."""
+    """The sum of the log-probabilities of a continuation's tokens by one forward pass over the whole; letters are
+    tokens."""
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor, AutoTokenizer
 

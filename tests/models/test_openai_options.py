@@ -1,4 +1,5 @@
-"""The openai backend's further options: reasoning, logprobs, extra bodies, file URLs, smaller pictures, several turns."""
+"""The openai backend's further options: reasoning, logprobs, extra bodies, file URLs, smaller pictures, several
+turns."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from mmdyn.testing import FakeServer
 
 
 class Slow:
-    """A model that takes 10 ms, and `long` seconds for the first question; with `leaves`, a server that lets the second one
-    run into its time-out once, so that it is known to leave requests unanswered.
+    """A model that takes 10 ms, and `long` seconds for the first question; with `leaves`, a server that lets the second
+    one run into its time-out once, so that it is known to leave requests unanswered.
     """
 
     label, identity, cached = "slow", {"backend": "slow"}, False
@@ -44,7 +44,8 @@ class Slow:
 
 
 class Hanging(Slow):
-    """A model that takes 50 ms and leaves one request in ten unanswered until its time-out; another one when it is asked again."""
+    """A model that takes 50 ms and leaves one request in ten unanswered until its time-out; another one when it is
+    asked again."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__(0.0)
@@ -117,7 +118,8 @@ def test_one_that_is_slow_is_given_longer_each_time_and_answered() -> None:
     [(False, True, 60, 6), (True, False, 60, 6), (True, True, ENOUGH // 2, 6), (True, False, 60, 1)],
 )
 def test_nobody_is_cut_off_without_need(hangs: bool, leaves: bool, count: int, max_tries: int) -> None:
-    """Where a model cannot hang, where none was left unanswered, where too little is known, and where it would be the last try."""
+    """Where a model cannot hang, where none was left unanswered, where too little is known, and where it would be the
+    last try."""
     model = Slow(1.4 * SHORTEST_SECONDS, hangs=hangs, leaves=leaves)
     replies, _ = in_virtual_time(ask_slow(model, count, max_tries))
     assert not replies[0].error and model.asked == 1

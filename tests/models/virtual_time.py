@@ -1,4 +1,5 @@
-"""An event loop whose clock jumps: what takes minutes there takes milliseconds here, and exactly as long on any machine."""
+"""An event loop whose clock jumps: what takes minutes there takes milliseconds here, and exactly as long on any
+machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Picture operations on tensors of many threads: in whatever batch, the bits that arrays get, in a few operations a batch."""
+"""Picture operations on tensors of many threads: in whatever batch, the bits that arrays get, in a few operations a
+batch."""
 
 from __future__ import annotations
 

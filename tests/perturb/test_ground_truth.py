@@ -1,6 +1,6 @@
-"""The ground truth goes along with the question (MDK12-Bench, "Evaluation Methods": the dynamic transform covers both questions
-and ground-truth answers). Whatever an operator draws, the new answer is right for the new question where the old one was for
-the old.
+"""The ground truth goes along with the question (MDK12-Bench, "Evaluation Methods": the dynamic transform covers both
+questions and ground-truth answers). Whatever an operator draws, the new answer is right for the new question where the
+old one was for the old.
 """
 
 from __future__ import annotations

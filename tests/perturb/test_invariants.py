@@ -1,4 +1,5 @@
-"""What a rewording must leave as it is, and what it may change (MDK12-Bench, "Evaluation Methods": the meaning filter)."""
+"""What a rewording must leave as it is, and what it may change (MDK12-Bench, "Evaluation Methods": the meaning
+filter)."""
 
 from __future__ import annotations
 

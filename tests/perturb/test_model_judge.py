@@ -1,5 +1,5 @@
-"""The judge that asks a model: what it is asked, what counts as a verdict, and how votes decide (MDK12-Bench, "Evaluation
-Methods": "A GPT-based judge checks whether dynamic text or image alterations alter the meaning")."""
+"""The judge that asks a model: what it is asked, what counts as a verdict, and how votes decide (MDK12-Bench,
+"Evaluation Methods": "A GPT-based judge checks whether dynamic text or image alterations alter the meaning")."""
 
 from __future__ import annotations
 

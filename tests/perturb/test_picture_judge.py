@@ -128,8 +128,8 @@ GROSS: dict[str, Callable[[Drawing], np.ndarray]] = {
 @pytest.mark.parametrize("fair", ["framed in grey", "textured, framed and inverted"])
 @pytest.mark.parametrize("damage", LOCAL, ids=lambda damage: damage.__name__)
 def test_local_damage_is_doubtful(damage: Callable[[Drawing], np.ndarray | None], fair: str, ocr: Ocr) -> None:
-    """What is erased, moved or added is seen in the lines; of changed digits, which may share most strokes, most are, and
-    the others are read."""
+    """What is erased, moved or added is seen in the lines; of changed digits, which may share most strokes, most are,
+    and the others are read."""
     damaged = [(drawing.pixels, damage(drawing)) for drawing in PICTURES]
     pairs = [(before, FAIR[fair](after)) for before, after in damaged if after is not None]
     unseen = [(before, after) for before, after in pairs if not check(before, after)]

@@ -386,7 +386,8 @@ def test_the_summary_counts_by_chain(dynamic: SampleSet) -> None:
 
 
 def test_gold_answers_change_no_picture_and_no_order(tmp_path: Path) -> None:
-    """Permuting the gold answers changes what is right, and nothing that a model sees of shuffled or padded questions."""
+    """Permuting the gold answers changes what is right, and nothing that a model sees of shuffled or padded
+    questions."""
     sets = []
     for answer in "ABCD":
         made = [msgspec.structs.replace(choice(f"s{n}", images=(REFS[0],)), answer=(answer,)) for n in range(10)]

@@ -37,7 +37,8 @@ GUARDED = {
 """Negations, quantifiers, numbers and modals, which must occur equally often before and after."""
 
 FREE = {"Q", "t", "T", "m", "be", "done", "lead", "things"}
-"""What a template may use that its pattern does not capture: pieces of the question that it captures as q, and fixed words."""
+"""What a template may use that its pattern does not capture: pieces of the question that it captures as q, and fixed
+words."""
 
 DROPPED = {"v": ("{done}",), "q": ("{t}", "{T}", "{Q}"), "d": ("{k}的{n}{v}",)}
 """What is captured and may be missing in a template that has one of the others instead (下列 in "正确的说法是")."""

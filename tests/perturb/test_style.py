@@ -1,4 +1,5 @@
-"""image.style and the styler without a model, as MDK12-Bench's "Evaluation Methods" describes the paper's style variation."""
+"""image.style and the styler without a model, as MDK12-Bench's "Evaluation Methods" describes the paper's style
+variation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whole sets with a diffusion styler: tiny checkpoints of random weights, on the CPU, with pixels as tensors all the way."""
+"""Whole sets with a diffusion styler: tiny checkpoints of random weights, on the CPU, with pixels as tensors all the
+way."""
 
 from __future__ import annotations
 
@@ -140,7 +141,8 @@ def test_a_finished_set_is_left_as_it_is_and_other_weights_are_refused(
 
 @pytest.fixture
 def mirror(tmp_path: Path) -> Iterator[str]:
-    """An operator of another package, which turns arrays round and cannot turn tensors: their steps are never negative."""
+    """An operator of another package, which turns arrays round and cannot turn tensors: their steps are never
+    negative."""
     shutil.copytree(PACKAGE, tmp_path / "site" / PACKAGE.name)
     info = tmp_path / "site" / "mmdyn_example-1.0.dist-info"
     info.mkdir()

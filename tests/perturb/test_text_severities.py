@@ -1,4 +1,5 @@
-"""How much the text operators change by their severity, what that does to the chances, and that a trail needs no severity."""
+"""How much the text operators change by their severity, what that does to the chances, and that a trail needs no
+severity."""
 
 from __future__ import annotations
 

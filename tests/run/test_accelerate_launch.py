@@ -1,7 +1,7 @@
 """`accelerate launch` itself starts the ranks: they make what one process makes.
 
-On a machine without GPUs it starts several processes only with --multi_gpu, which it sets by itself where there are some; with
---cpu it starts one, whatever --num_processes says.
+On a machine without GPUs it starts several processes only with --multi_gpu, which it sets by itself where there are
+some; with --cpu it starts one, whatever --num_processes says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What lies beside a question, from the command's settings to the records: over turns, faults, resumed runs and ranks."""
+"""What lies beside a question, from the command's settings to the records: over turns, faults, resumed runs and
+ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Asking through faults: every sample is answered, none otherwise than without them, and what is not answered is said."""
+"""Asking through faults: every sample is answered, none otherwise than without them, and what is not answered is
+said."""
 
 from __future__ import annotations
 

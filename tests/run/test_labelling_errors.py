@@ -125,7 +125,8 @@ def test_answers_without_a_label_are_listed_not_kept_and_asked_again(tmp_path: P
 
 
 def test_pictures_go_to_the_judge(tmp_path: Path) -> None:
-    """Those of a variant lie in its own set's folder. Without its pictures, or with a picture that is gone, no label is made up."""
+    """Those of a variant lie in its own set's folder. Without its pictures, or with a picture that is gone, no label is
+    made up."""
     data, sample = picture(), open_ended("q", images=(image_ref(picture()),))
     run = write_run(tmp_path / "run", [replied(sample, "x", model="m")], samples=[sample])
     write_set(run.folder / "sets" / "exam-dynamic", [sample], "exam-dynamic", images=[data])

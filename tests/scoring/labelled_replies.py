@@ -1,4 +1,5 @@
-"""Replies with what a person, or a benchmark's own extraction, reads in them, and how a reading of ours compares with that."""
+"""Replies with what a person, or a benchmark's own extraction, reads in them, and how a reading of ours compares with
+that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Made-up replies to choices and pairs of formulas, as many as are wanted, each with what it means. The same at every call."""
+"""Made-up replies to choices and pairs of formulas, as many as are wanted, each with what it means. The same at every
+call."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from collections.abc import Callable
 
 
 def choices(count: int) -> list[tuple[str, list[str], str]]:
-    """Replies of 1,000 characters, English and Chinese by turns, each with the texts of its options and the letter it means."""
+    """Replies of 1,000 characters, English and Chinese by turns, each with the texts of its options and the letter it
+    means."""
     draw = random.Random(1)
     return [choice(draw, number) for number in range(count)]
 
@@ -60,7 +62,8 @@ ENDINGS = (
 
 
 def algebra(count: int) -> list[tuple[str, str, bool]]:
-    """Gold, given and whether they are equal: forms of one answer, or, as often, one that looks like it; no pair twice."""
+    """Gold, given and whether they are equal: forms of one answer, or, as often, one that looks like it; no pair
+    twice."""
     draw, pairs = random.Random(1), dict[tuple[str, str], bool]()
     while len(pairs) < count:
         gold, equal, unequal = draw.choice(FAMILIES)(*(draw.randint(2, 99) for _ in range(3)))
@@ -127,4 +130,5 @@ HOSTILE: tuple[tuple[str, str], ...] = (
     (r"\begin{pmatrix}" + r"\\".join("&".join("9^9" for _ in range(9)) for _ in range(9)) + r"\end{pmatrix}", "9"),
     ("-" * 900 + "1", "1"),
 )
-"""Pairs that would cost a computer algebra system without a limit seconds to centuries. Whether they are equal is left open."""
+"""Pairs that would cost a computer algebra system without a limit seconds to centuries. Whether they are equal is left
+open."""

@@ -1,4 +1,5 @@
-"""Sets, models and judges for tests of judged runs: scripts, whose judges know the code of each answer that they may be shown."""
+"""Sets, models and judges for tests of judged runs: scripts, whose judges know the code of each answer that they may be
+shown."""
 
 from __future__ import annotations
 
@@ -47,13 +48,15 @@ def model(folder: Path, said: Mapping[str, str] = SAID) -> str:
 
 
 def judge_lines(given: Mapping[str, float], said: Mapping[str, str] = SAID) -> list[dict[str, str]]:
-    """Lines of a script that gives these marks to what the model said; whoever asks about something else gets no verdict."""
+    """Lines of a script that gives these marks to what the model said; whoever asks about something else gets no
+    verdict."""
     codes = {name: code_of_answer(SAMPLES[name], said[name]) for name in given}
     return [{"match": code, "reply": marks(code, given[name])} for name, code in codes.items()]
 
 
 def judge(folder: Path, name: str, given: Mapping[str, float], *more: dict[str, str]) -> str:
-    """The MODEL of a judge that gives these marks, labelled with its name; where no line fits, it cannot be asked at all."""
+    """The MODEL of a judge that gives these marks, labelled with its name; where no line fits, it cannot be asked at
+    all."""
     return scripted(folder / f"{name}.jsonl", *judge_lines(given), *more)
 
 

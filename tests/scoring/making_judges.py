@@ -22,7 +22,8 @@ def shown(prompt: str) -> list[str]:
 
 
 def outside(prompt: str) -> str:
-    """A prompt without what stands between the first line with its code and the first one that says that this is the end."""
+    """A prompt without what stands between the first line with its code and the first one that says that this is the
+    end."""
     code = code_of(prompt)
     return re.sub(rf"^=== {code} .*?^=== {code} (?:end|结束)$", "", prompt, count=1, flags=re.MULTILINE | re.DOTALL)
 
@@ -40,7 +41,8 @@ def ticks(code: str, golden: bool, *items: bool) -> str:
 
 
 class Told:
-    """A model that replies `say(prompt, number)`, where number counts the requests from 0; each reply takes 100 and 10 tokens.
+    """A model that replies `say(prompt, number)`, where number counts the requests from 0; each reply takes 100 and 10
+    tokens.
 
     `asked` keeps the messages. A Reply is taken as it is, an exception raised.
     """

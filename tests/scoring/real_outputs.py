@@ -22,9 +22,11 @@ LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True)
 class Output:
-    """One reply. `gold` and `theirs` are the letters of a choice, the letters of the sub-questions in order, or a free answer.
+    """One reply. `gold` and `theirs` are the letters of a choice, the letters of the sub-questions in order, or a free
+    answer.
 
-    `theirs` is None where the makers' extraction names nothing; `right` is their mark; `options` are texts, "" where unknown.
+    `theirs` is None where the makers' extraction names nothing; `right` is their mark; `options` are texts, "" where
+    unknown.
     """
 
     id: str
@@ -67,7 +69,8 @@ def rows(name: str, data: Path = DATA) -> list[dict[str, Any]]:
 
 
 def maintainer_pairs(data: Path = DATA) -> list[tuple[str, str, bool, bool]]:
-    """Gold, prediction, whether the maintainers call them equal, and whether both are letters of a choice: the cases that say so."""
+    """Gold, prediction, whether the maintainers call them equal, and whether both are letters of a choice: the cases
+    that say so."""
     cases = rows("answer-extraction/dev/maintainer_cases.jsonl", data)
     return [
         (row["gold"], row["pred"], bool(row.get("result", row.get("expected"))), "abc" in row["test"])
@@ -84,7 +87,8 @@ def maintainer_readings(data: Path = DATA) -> list[tuple[str, str]]:
 
 
 def equal_as_read(gold: str, given: str, letters: bool) -> bool:
-    """Whether what is read in a reply is what is read in the gold answer: letters of a choice among five, or open answers."""
+    """Whether what is read in a reply is what is read in the gold answer: letters of a choice among five, or open
+    answers."""
     task: TaskType = "single_choice" if letters else "open_ended"
     read = [extract(task, text, labels=tuple("ABCDE") if letters else ()).found for text in (given, gold)]
     if letters:
@@ -149,8 +153,8 @@ def mmmu_pro(data: Path = DATA) -> Iterator[Output]:
 
 
 def mathvision(data: Path = DATA) -> Iterator[Output]:
-    """Choices and free answers of many models; a stored choice is read where it is a letter, a free answer where it is not a
-    whole reply of several words, which their extraction hands back where it finds nothing."""
+    """Choices and free answers of many models; a stored choice is read where it is a letter, a free answer where it is
+    not a whole reply of several words, which their extraction hands back where it finds nothing."""
     for row in rows("answer-extraction/dev/mathvision_outputs.jsonl", data):
         theirs = row["model_answer"].strip()
         if row["options"]:
@@ -165,7 +169,8 @@ def mathvision(data: Path = DATA) -> Iterator[Output]:
 
 
 def mathvista(data: Path = DATA) -> Iterator[Output]:
-    """Choices and free answers; a stored choice is read where it names a letter or an option, not where the nearest was taken or it is N/A."""
+    """Choices and free answers; a stored choice is read where it names a letter or an option, not where the nearest was
+    taken or it is N/A."""
     for row in rows("answer-extraction/dev/mathvista_outputs_gpt4_extraction.jsonl", data):
         options, theirs = row["choices"], str(row["extraction"] or "").strip()
         if options:

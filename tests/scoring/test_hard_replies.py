@@ -1,7 +1,8 @@
 """Hard replies are read as a careful person reads them, or not at all.
 
-hard_replies.jsonl has a reply a line, what it was asked (`table`: options that many share), and what is `wanted`: letters, true or
-false, a text a blank, a text, or null where nothing may be read. `misread` names the kind of mistake that is still made there.
+hard_replies.jsonl has a reply a line, what it was asked (`table`: options that many share), and what is `wanted`:
+letters, true or false, a text a blank, a text, or null where nothing may be read. `misread` names the kind of mistake
+that is still made there.
 """
 
 from __future__ import annotations

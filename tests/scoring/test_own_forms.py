@@ -1,8 +1,8 @@
 """Our own words are read: replies to every form of question that text.convert and our prompts make.
 
-form_replies.jsonl holds twelve replies, written by hand, for each form and language. `read` is what a careful person reads
-in the reply: labels, true or false, a text a blank, a text, or null where there is no clear final answer; `misread` names the
-kind of mistake that is still made there.
+form_replies.jsonl holds twelve replies, written by hand, for each form and language. `read` is what a careful person
+reads in the reply: labels, true or false, a text a blank, a text, or null where there is no clear final answer;
+`misread` names the kind of mistake that is still made there.
 """
 
 from __future__ import annotations

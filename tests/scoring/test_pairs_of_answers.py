@@ -1,4 +1,5 @@
-"""Pairs of short answers are found equal or not, as a careful person finds them: pairs_of_answers.jsonl has one a line."""
+"""Pairs of short answers are found equal or not, as a careful person finds them: pairs_of_answers.jsonl has one a
+line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Real model outputs, where the public data lie beside the checkout: what is read agrees with what its own benchmark read there."""
+"""Real model outputs, where the public data lie beside the checkout: what is read agrees with what its own benchmark
+read there."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ READ = {
     "MATH-Vision": (733, 61),
     "MathVista": (389, 94),
 }
-"""How many replies are read as the stored extraction reads them (at least), and otherwise (at most: often it reads nothing)."""
+"""How many replies are read as the stored extraction reads them (at least), and otherwise (at most: often it reads
+nothing)."""
 
 
 @pytest.mark.parametrize("name", READ)

@@ -70,7 +70,8 @@ def answer(
 
 
 def answers(values: str, condition: Condition = STANDARD, **more: Any) -> list[Record]:
-    """One record a character: 1 right, 0 wrong, u unparsed, r refused, x failed, . not asked. Parents are s00, s01, …"""
+    """One record a character: 1 right, 0 wrong, u unparsed, r refused, x failed, . not asked. Parents are s00, s01,
+    …"""
     statuses = {"u": "unparsed", "r": "refused"}
     made = list[Record]()
     for place, mark in enumerate(values):
@@ -86,7 +87,8 @@ def answers(values: str, condition: Condition = STANDARD, **more: Any) -> list[R
 def write_run(
     folder: Path, records: Iterable[Record], *, samples: Iterable[Sample] = (), keep_samples: bool = True, **config: Any
 ) -> RunFolder:
-    """Write run.json and the store. `planned` is the number of records unless given; samples are made up unless given."""
+    """Write run.json and the store. `planned` is the number of records unless given; samples are made up unless
+    given."""
     kind = score_kind(config.get("scorer", "mdk12"))
     models, count = dict[str, None](), 0
     with Store(folder / "records") as store:

@@ -1,4 +1,5 @@
-"""What rules alone give open answers is shown as a lower bound, and what needs a judge is counted, wherever a score stands."""
+"""What rules alone give open answers is shown as a lower bound, and what needs a judge is counted, wherever a score
+stands."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def marked(record: Record, *, bound: bool) -> Record:
 
 
 def exam(condition: Condition = STANDARD, right: int = 4, epoch: int = 0) -> list[Record]:
-    """Ten answers: the first few are right, an unparsed choice needs a judge, and so do two open answers, whose 0 is a bound."""
+    """Ten answers: the first few are right, an unparsed choice needs a judge, and so do two open answers, whose 0 is a
+    bound."""
 
     def one(place: int, fields: dict[str, str], **more: str) -> Record:
         return answer(f"s{place}", float(place < right), condition, epoch=epoch, fields=fields, **more)
@@ -175,7 +177,8 @@ def let_rules_count(run: RunFolder, sample: str) -> None:
 
 @pytest.mark.parametrize("else_rules", [False, True])
 def test_nothing_is_bound_where_judges_decided(tmp_path: Path, else_rules: bool) -> None:
-    """Of the rules' line and of answers on which the rules' score counts instead of a verdict it is told all the same."""
+    """Of the rules' line and of answers on which the rules' score counts instead of a verdict it is told all the
+    same."""
     settled = {f"s{place}": float(place < 4) for place in range(10)}
     run = judged_run(tmp_path / "run", exam(), {"s7": 0.0, "s8": 1.0, "s9": 0.0}, {}, settled | {"s8": 1.0})
     if else_rules:

@@ -71,7 +71,8 @@ def test_rogan_gladen_is_wider_with_fewer_labels_and_with_clusters() -> None:
 
 
 def test_ppi_by_hand() -> None:
-    """The mean score of all and the mean gap of the marked; the variance is that of what each answer adds to the estimate."""
+    """The mean score of all and the mean gap of the marked; the variance is that of what each answer adds to the
+    estimate."""
     values, marks = scores((1, 6), (0, 4)), np.full(10, np.nan)
     marks[[0, 1, 6, 7]] = [1, 0, 0, 0.5]
     found = prediction_powered(values, np.ones(10), alone(10), marks)

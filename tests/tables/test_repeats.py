@@ -1,4 +1,5 @@
-"""Repeats: pass@k, majority@k, worst@k and consistency against hand counts and enumeration, and how records are grouped."""
+"""Repeats: pass@k, majority@k, worst@k and consistency against hand counts and enumeration, and how records are
+grouped."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def rows(run: RunFolder, *ks: int) -> list[RepeatsRow]:
 
 
 def tries(parent: str, marks: str, condition: Condition = DYNAMIC, **more: Any) -> list[Record]:
-    """An epoch a character: + right, ½ half right, u without an answer, x failed, ? unscored, else a wrong answer of its own."""
+    """An epoch a character: + right, ½ half right, u without an answer, x failed, ? unscored, else a wrong answer of
+    its own."""
     found = list[Record]()
     for epoch, mark in enumerate(marks):
         if mark == "x":

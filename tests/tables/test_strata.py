@@ -54,7 +54,8 @@ def test_clusters_widen() -> None:
     [((300, 60, 20), (0.2, 0.6, 0.9), 20), ((300, 60, 20), (0.2, 0.6, 0.9), 5), ((1000, 30, 30, 30), (0.05, 0.5, 0.5, 0.9), 20), ((400, 100), (0.95, 0.3), 20)],
 )  # fmt: skip
 def test_intervals_hold(sizes: tuple[int, ...], truth: tuple[float, ...], per: int) -> None:
-    """Of 500 sets of answers, with `per` of each stratum labelled, at least 92.5 in 100 intervals hold the true share."""
+    """Of 500 sets of answers, with `per` of each stratum labelled, at least 92.5 in 100 intervals hold the true
+    share."""
     draws, total, held = np.random.default_rng(7), sum(sizes), 0
     true = float(np.average(truth, weights=sizes))
     for _ in range(500):

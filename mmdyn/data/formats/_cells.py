@@ -155,7 +155,8 @@ def write_answer(answer: Answer, kind: TaskType, labels: tuple[str, ...] = ()) -
 
 
 def read_options(cells: Mapping[str, str]) -> tuple[Option, ...]:
-    """The options in the columns A, B, C, … that are not empty. Raises ValueError where one between two others is empty."""
+    """The options in the columns A, B, C, … that are not empty. Raises ValueError where one between two others is
+    empty."""
     given = [letter for letter in LETTERS if cells.get(letter, "").strip()]
     for letter, expected in zip(given, LETTERS, strict=False):
         if letter != expected:

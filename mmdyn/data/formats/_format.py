@@ -18,7 +18,8 @@ class Format(Protocol):
     """File endings that mean this format, such as (".tsv",)."""
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the rows of a file; pictures are put into `images`. A bad row is a Row with a problem, not an exception.
+        """Stream the rows of a file; pictures are put into `images`. A bad row is a Row with a problem, not an
+        exception.
 
         Raises InputError where the file as a whole cannot be read (a missing column, not this format).
         """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data._text import MAX_LINE, check_text, decode, numbered
+from mmdyn.data.files import MAX_LINE, check_text, decode, numbered
 from mmdyn.data.formats._cells import read_list
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.data.rows import Row
@@ -25,7 +25,8 @@ REFERENCE = 64
 
 
 class TsvRow(Struct, frozen=True):
-    """A row: its cells as text by column name, the physical line it begins on, and its pictures, put into the image folder."""
+    """A row: its cells as text by column name, the physical line it begins on, and its pictures, put into the image
+    folder."""
 
     cells: dict[str, str]
     line: int

@@ -1,7 +1,7 @@
 """A VLMEvalKit row <-> a sample.
 
-Columns that VLMEvalKit and MDK12-Bench have keep their meaning; whatever they cannot say of a sample stands as JSON in one
-more column, `mmdyn`, so that a file of ours is read back equal and an edited cell is honoured.
+Columns that VLMEvalKit and MDK12-Bench have keep their meaning; whatever they cannot say of a sample stands as JSON in
+one more column, `mmdyn`, so that a file of ours is read back equal and an edited cell is honoured.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def make_sample(
 ) -> Sample:
     """The sample of a row; what is given here goes before the row's own cells.
 
-    `hint` stands before the question, as VLMEvalKit asks it; columns that nobody knows go into `meta`. Raises ValueError.
+    `hint` stands before the question, as VLMEvalKit asks it; columns that nobody knows go into `meta`. Raises
+    ValueError.
     """
     cells = row.cells
     if REST in cells:

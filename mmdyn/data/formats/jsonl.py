@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mmdyn.data._text import check_text, decode, numbered
+from mmdyn.data.files import check_text, decode, new_file, numbered
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
-from mmdyn.data.new_file import new_file
 from mmdyn.data.rows import Row, with_images
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
@@ -65,7 +64,8 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _bring(holder: dict[str, Any], folder: Path, images: ImageFolder) -> None:
-    """Put the pictures that a sample or an option names into the folder; what is no string is left to the sample's check."""
+    """Put the pictures that a sample or an option names into the folder; what is no string is left to the sample's
+    check."""
     given, name = holder.get("images"), holder.get("image")
     if isinstance(given, list):
         holder["images"] = [_put(item, folder, images) if isinstance(item, str) else item for item in given]

@@ -1,7 +1,7 @@
 """Parquet in the layout of Hugging Face `datasets`: pictures as struct{bytes, path}, features in the schema's metadata.
 
-Two layouts are read: our own, a column for each key of a sample (keys that vary from sample to sample as JSON text), and
-VLMEvalKit's columns with pictures instead of base64.
+Two layouts are read: our own, a column for each key of a sample (keys that vary from sample to sample as JSON text),
+and VLMEvalKit's columns with pictures instead of base64.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from mmdyn.data.files import new_file
 from mmdyn.data.formats._parquet_rows import JSON_COLUMNS, from_columns, from_vlmevalkit, is_own, to_columns
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.new_file import new_file
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import InputError, MissingExtra, UserError
@@ -33,7 +33,8 @@ class Parquet:
     suffixes = (".parquet",)
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the rows; a row's line is its number in its file, from 1. Raises InputError where a file is no Parquet."""
+        """Stream the rows; a row's line is its number in its file, from 1. Raises InputError where a file is no
+        Parquet."""
         shards = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         if not shards:
             raise InputError(path, None, "no *.parquet in it: give a Parquet file or a folder of them")

@@ -7,12 +7,11 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mmdyn.data._text import MAX_LINE
+from mmdyn.data.files import MAX_LINE, new_file
 from mmdyn.data.formats._cells import LETTERS
 from mmdyn.data.formats._tsv_rows import read_tsv_rows
 from mmdyn.data.formats._tsv_sample import REST, WRITTEN_FIELDS, make_sample, to_cells
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.new_file import new_file
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
@@ -31,7 +30,8 @@ class Tsv:
     def write(self, source: SampleSet, path: Path, hint: Callable[[Sample], str] | None = None) -> None:
         """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit.
 
-        hint: what stands beside a question, for the column that VLMEvalKit shows before it; a sample without one is left out.
+        hint: what stands beside a question, for the column that VLMEvalKit shows before it; a sample without one is
+            left out.
         """
         columns = _columns(source) + (["hint"] if hint else [])
         with new_file(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:

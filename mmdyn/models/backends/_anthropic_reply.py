@@ -39,8 +39,8 @@ _decoder = msgspec.json.Decoder(_Answer)
 def read_reply(body: bytes, server: Server) -> Reply:
     """The text blocks as the text, the thinking blocks as the reasoning.
 
-    Raises TransientError where the body is no message, or an empty one that does not say why, and what Server.error makes of
-    an error that comes in a message's place.
+    Raises TransientError where the body is no message, or an empty one that does not say why, and what Server.error
+    makes of an error that comes in a message's place.
     """
     try:
         answer = _decoder.decode(body)

@@ -48,9 +48,9 @@ _decoder = msgspec.json.Decoder(_Answer)
 def read_reply(body: bytes, server: Server) -> Reply:
     """The first candidate: its parts as the text, its thoughts as the reasoning.
 
-    A prompt that was blocked, or an answer that was held back, is a refusal: its finish reason is `refusal: REASON`. Raises
-    TransientError where there is no candidate, or an empty one that does not say why, and what Server.error makes of an
-    error that comes in an answer's place.
+    A prompt that was blocked, or an answer that was held back, is a refusal: its finish reason is `refusal: REASON`.
+    Raises TransientError where there is no candidate, or an empty one that does not say why, and what Server.error
+    makes of an error that comes in an answer's place.
     """
     try:
         answer = _decoder.decode(body)

@@ -135,8 +135,9 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     """Seconds until every limit that is used up is lifted, from the rate-limit headers; None where they do not say.
 
     Reads `x-ratelimit-reset[-requests|-tokens]` (120ms, 1s, 6m0s, seconds, or the time itself) and Anthropic's
-    `anthropic-ratelimit-…-reset` (RFC 3339), each beside the header that has `remaining` in the place of `reset`. A limit of
-    which something remains is not the one that was met. Where no header says what remains, any of the limits may be the
+    `anthropic-ratelimit-…-reset` (RFC 3339), each beside the header that has `remaining` in the place of `reset`. A
+    limit of which something remains is not the one that was met. Where no header says what remains, any of the limits
+    may be the
     one: the first that is lifted counts.
     """
     lower = {name.lower(): value.strip() for name, value in headers.items()}

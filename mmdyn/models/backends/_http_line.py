@@ -1,4 +1,5 @@
-"""The line to an HTTP API: posts bodies, many at a time, and says in the words of the contract what went wrong on the way."""
+"""The line to an HTTP API: posts bodies, many at a time, and says in the words of the contract what went wrong on the
+way."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ CONNECT_SECONDS = 30.0
 LONGEST_REPLY = 64 * 1024 * 1024
 LONGEST_RAW_BODY = 512 * 1024
 PAGES = 64
-"""Answers of status 200 that are no JSON, with none that is, after which the address is taken to be the wrong one. A gateway
-sends a page now and then, so that one of them is asked again."""
+"""Answers of status 200 that are no JSON, with none that is, after which the address is taken to be the wrong one. A
+gateway sends a page now and then, so that one of them is asked again."""
 
 
 class Line:

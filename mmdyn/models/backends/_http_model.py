@@ -1,8 +1,8 @@
 """What the backends behind an HTTP API share: their options, their identity, their pictures, and one try of a request.
 
-They are files of ours over one aiohttp client rather than the vendors' SDKs. Two SDKs bring some hundred modules, and retry
-in loops of their own, whose attempts neither a record nor the pace of the asking would see; what is used of the APIs here is
-one request, which has not changed in years.
+They are files of ours over one aiohttp client rather than the vendors' SDKs. Two SDKs bring some hundred modules, and
+retry in loops of their own, whose attempts neither a record nor the pace of the asking would see; what is used of the
+APIs here is one request, which has not changed in years.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class HttpModel(ABC, Generic[OptionsT]):
         self.identity |= deployment(url, given)
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be read."""
+        """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
+        read."""
         pictures = await self._pictures.of(messages)
         answer = await self._line.post(msgspec.json.encode(self._body(messages, pictures)))
         reply = self._read(answer)
@@ -99,6 +100,7 @@ class HttpModel(ABC, Generic[OptionsT]):
 
 
 def system_text(messages: tuple[Message, ...], default: str | None) -> str:
-    """The system messages as one text, or the default where there are none, for APIs that take them apart from the turns."""
+    """The system messages as one text, or the default where there are none, for APIs that take them apart from the
+    turns."""
     texts = [message.text for message in messages if message.role == "system"]
     return "\n\n".join(texts) if texts else default or ""

@@ -68,7 +68,8 @@ class Pictures:
         return {digest: self.get(part) for digest, part in parts.items()}
 
     def get(self, part: ImagePart) -> Picture:
-        """One picture. Raises InputError where the file is missing, is no picture, or is not the one that was asked about."""
+        """One picture. Raises InputError where the file is missing, is no picture, or is not the one that was asked
+        about."""
         if part.digest in self._kept:
             self._kept.move_to_end(part.digest)
             return self._kept[part.digest]
@@ -113,7 +114,8 @@ class Pictures:
 
 
 def _smaller(image: Image, size: tuple[int, int]) -> Picture:
-    """Scaled down, as JPEG where it is one and as PNG otherwise, with the orientation and colour profile that it has."""
+    """Scaled down, as JPEG where it is one and as PNG otherwise, with the orientation and colour profile that it
+    has."""
     from PIL.Image import Resampling
 
     form = "JPEG" if image.format == "JPEG" else "PNG"

@@ -1,7 +1,7 @@
 """What the refusals of model servers mean, by the words and codes in which the servers say it.
 
-The words are those of OpenAI, Azure, Anthropic, Gemini, OpenRouter, Groq, DeepSeek, DashScope, vLLM, SGLang, llama.cpp and
-Ollama. Every pattern is linear in the text that it searches.
+The words are those of OpenAI, Azure, Anthropic, Gemini, OpenRouter, Groq, DeepSeek, DashScope, vLLM, SGLang, llama.cpp
+and Ollama. Every pattern is linear in the text that it searches.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ BAD_REQUEST = (400, 413, 422)
 class Refusal(Struct, frozen=True):
     """One meaning: the statuses and the words that it comes with, and the sentence for the user.
 
-    The sentence is formatted with `endpoint`, `model`, `models` (where the models are listed), `credential` and `heard`.
-    `alone`: it concerns the one request, and others may be answered. `option`: it names an option of the model, which is at
-    fault unless others were answered.
+    The sentence is formatted with `endpoint`, `model`, `models` (where the models are listed), `credential` and
+    `heard`.
+    `alone`: it concerns the one request, and others may be answered. `option`: it names an option of the model, which
+        is at fault unless others were answered.
     """
 
     statuses: Container[int]

@@ -26,8 +26,8 @@ SHORTEST_SECRET = 6
 class HttpOptions(Struct, frozen=True, kw_only=True):
     """The options that every HTTP backend takes; `none` leaves a parameter to the server.
 
-    base_url: where the API is, with its query, if it has one. api_key_env: the environment variable that holds the key; a
-        server of one's own (base_url given) needs none. A key is never written anywhere.
+    base_url: where the API is, with its query, if it has one. api_key_env: the environment variable that holds the key;
+        a server of one's own (base_url given) needs none. A key is never written anywhere.
     header.NAME=VALUE, or headers=JSON: more headers; a value `$NAME` is read from the environment.
     label: how reports name the model; `backend:NAME` by default.
     timeout: seconds for one try, after which it is cut off and asked again.
@@ -35,8 +35,8 @@ class HttpOptions(Struct, frozen=True, kw_only=True):
     system: a system message before every request that has none.
     temperature (0 by default), top_p, max_tokens: sent as they are.
     extra_body: a JSON object that is merged into the body of every request and goes before the options.
-    max_pixels, max_side: a picture with more pixels, or with a longer side, is made smaller before it is sent; without them a
-        picture is sent in the bytes that its file holds.
+    max_pixels, max_side: a picture with more pixels, or with a longer side, is made smaller before it is sent; without
+        them a picture is sent in the bytes that its file holds.
     """
 
     base_url: str = ""
@@ -58,8 +58,9 @@ class HttpOptions(Struct, frozen=True, kw_only=True):
 class Api(Struct, frozen=True):
     """What is the same for all models of an API.
 
-    `path`: what is posted to, after the base_url, `{model}` standing for the model's name. `endings`: what a base_url may
-    end in though it is no part of it. `models`: where the models are listed. `key_header` and `key_form`: how a key is sent.
+    `path`: what is posted to, after the base_url, `{model}` standing for the model's name. `endings`: what a base_url
+        may end in though it is no part of it. `models`: where the models are listed. `key_header` and `key_form`: how a
+        key is sent.
     `reserved`: keys of the body that extra_body may not set.
     """
 
@@ -107,10 +108,11 @@ def address(base_url: str, path: str, endings: tuple[str, ...]) -> tuple[URL, st
 
 
 def deployment(url: URL, headers: Mapping[str, str]) -> dict[str, Json]:
-    """What an identity holds of an address's query and of the user's headers, which may name a deployment: a digest of each.
+    """What an identity holds of an address's query and of the user's headers, which may name a deployment: a digest of
+    each.
 
-    What is a credential by its name is left out, so that a model stays the same one under another key. Empty where nothing
-    is left.
+    What is a credential by its name is left out, so that a model stays the same one under another key. Empty where
+    nothing is left.
     """
     found = {
         "query": sorted([name, value] for name, value in url.query.items() if not SECRET.search(name)),
@@ -122,7 +124,8 @@ def deployment(url: URL, headers: Mapping[str, str]) -> dict[str, Json]:
 def credentials(spec: Spec, options: HttpOptions, api: Api, given: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """The headers of every request, and what credential is among them in words ("" for none).
 
-    Raises UserError for a key that cannot be sent or a variable that cannot be one, ModelError where one is needed and its variable is not set.
+    Raises UserError for a key that cannot be sent or a variable that cannot be one, ModelError where one is needed and
+    its variable is not set.
     """
     headers = {**api.headers, **given}
     sent = f"the headers {', '.join(given)}" if given else ""

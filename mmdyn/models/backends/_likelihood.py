@@ -1,7 +1,7 @@
 """How likely a model finds each of several continuations of a prompt.
 
-A continuation's score is the log-probability of its tokens given the prompt, divided by their number, so that long ones are
-not at a disadvantage (as in Brown et al. 2020, "Language Models are Few-Shot Learners", section 2.4).
+A continuation's score is the log-probability of its tokens given the prompt, divided by their number, so that long ones
+are not at a disadvantage (as in Brown et al. 2020, "Language Models are Few-Shot Learners", section 2.4).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Tokens = tuple[int, ...]
 
 
 def weigh(local: LocalModel, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
-    """The likeliest continuation of each prompt; prompts have equally many pictures. Raises Refused where one is too long.
+    """The likeliest continuation of each prompt; prompts have equally many pictures. Raises Refused where one is too
+    long.
 
     A row of the batch is a prompt with all but the last token of a continuation: those of one token each share a row.
     """
@@ -39,7 +40,8 @@ def weigh(local: LocalModel, prompts: Sequence[Prompt]) -> list[Reply | ValueErr
 
 
 def likeliest(prompt: Prompt, sums: Sequence[float], lengths: Sequence[int], tokens: int) -> Reply:
-    """The reply for a prompt of so many tokens, its continuations' log-probabilities (nats) and their lengths in tokens."""
+    """The reply for a prompt of so many tokens, its continuations' log-probabilities (nats) and their lengths in
+    tokens."""
     means = [total / length for total, length in zip(sums, lengths, strict=True)]
     return Reply(
         text=(prompt.lead + prompt.choices[means.index(max(means))]).strip(),
@@ -71,7 +73,8 @@ def appended(inputs: Any, lengths: Sequence[int], rows: Sequence[Tokens]) -> Non
 
 
 def log_probabilities(local: LocalModel, inputs: Any, lengths: Sequence[int], counts: Sequence[int]) -> list[Any]:
-    """For each row a float32 tensor of shape (count, vocabulary), in nats: what comes after the prompt's last token, and on."""
+    """For each row a float32 tensor of shape (count, vocabulary), in nats: what comes after the prompt's last token,
+    and on."""
     import torch
 
     needed = [range(length - 1, length - 1 + count) for length, count in zip(lengths, counts, strict=True)]

@@ -29,7 +29,8 @@ from mmdyn.work import CLOSED, Batches, give_memory_back, is_out_of_memory
 class Engine(Protocol):
     """What answers prompts: each gets a reply, or the ValueError that says why it cannot have one.
 
-    Raises ValueError where it cannot say which of them is at fault, and an error of memory where they do not fit together.
+    Raises ValueError where it cannot say which of them is at fault, and an error of memory where they do not fit
+    together.
     """
 
     def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
@@ -55,9 +56,9 @@ Key: TypeAlias = "tuple[Literal['write', 'weigh'], int, int]"
 class LocalBackend(ABC):
     """A checkpoint in transformers' form: image-text-to-text where its config says so, else text.
 
-    A model without a chat template is given the bare texts. Options can be weighed (`ChoicesPart`). The weights are loaded
-    with the first request. The libraries' versions decide how sums are rounded, not what is asked: run.json's `versions`
-    holds them, not the identity. Raises UserError: options, device, checkpoint; MissingExtra.
+    A model without a chat template is given the bare texts. Options can be weighed (`ChoicesPart`). The weights are
+    loaded with the first request. The libraries' versions decide how sums are rounded, not what is asked: run.json's
+    `versions` holds them, not the identity. Raises UserError: options, device, checkpoint; MissingExtra.
     """
 
     cached = weighs = True

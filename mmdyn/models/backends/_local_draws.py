@@ -12,8 +12,8 @@ class Draws:
     """A step of transformers' generation: leaves of each row's scores the one token that was drawn.
 
     A row has a stream of its own, of which each step takes one number u in [0, 1). Tokens stand in the order of their
-    probabilities, and the one whose share holds u is taken; those beyond the likeliest that make up `top_p` have no share
-    (nucleus sampling, Holtzman et al. 2020, section 3.1).
+    probabilities, and the one whose share holds u is taken; those beyond the likeliest that make up `top_p` have no
+    share (nucleus sampling, Holtzman et al. 2020, section 3.1).
     """
 
     def __init__(self, seeds: Sequence[tuple[str | int, ...]], temperature: float, top_p: float) -> None:

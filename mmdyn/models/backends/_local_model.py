@@ -29,7 +29,8 @@ class LocalModel:
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def encode(self, prompts: Sequence[Prompt], side: str) -> Any:
-        """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be read."""
+        """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be
+        read."""
         self.tokenizer.padding_side = side
         settings = {"padding": True, "return_tensors": "pt", "add_special_tokens": prompts[0].special}
         texts = [prompt.text for prompt in prompts]
@@ -50,7 +51,8 @@ class LocalModel:
             )
 
     def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
-        """An answer for each prompt; prompts have equally many pictures. Raises ValueError where one cannot be taken."""
+        """An answer for each prompt; prompts have equally many pictures. Raises ValueError where one cannot be
+        taken."""
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 

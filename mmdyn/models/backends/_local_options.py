@@ -25,12 +25,13 @@ Count = Annotated[int, Meta(ge=1)]
 class LocalOptions(Struct, frozen=True):
     """Options of `hf` and `vllm`.
 
-    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `max_new_tokens`: the longest answer. `temperature`: 0 takes the
-    likeliest token each time; above it tokens are drawn, out of the likeliest that make up `top_p` together; `seed` makes
-    the draws of equal requests equal. `system`: a system message before every request that has none. `revision`: a
-    repository's branch, tag or commit. `trust_remote_code`: run the Python code that the checkpoint brings. `max_pixels`:
-    larger pictures are scaled down to it. `label`: how reports name the model. `batch`: the most requests at a time; how
-    many are let in to make such batches of follows from it, whatever `--concurrency` says.
+    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `max_new_tokens`: the longest answer. `temperature`: 0 takes
+        the likeliest token each time; above it tokens are drawn, out of the likeliest that make up `top_p` together;
+        `seed` makes the draws of equal requests equal. `system`: a system message before every request that has none.
+        `revision`: a repository's branch, tag or commit. `trust_remote_code`: run the Python code that the checkpoint
+        brings. `max_pixels`: larger pictures are scaled down to it. `label`: how reports name the model. `batch`: the
+        most requests at a time; how many are let in to make such batches of follows from it, whatever `--concurrency`
+        says.
     """
 
     dtype: Precision | None = None
@@ -59,9 +60,10 @@ class LocalOptions(Struct, frozen=True):
 class HfOptions(LocalOptions, frozen=True):
     """Options of `hf`, beside those of every local model.
 
-    `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is none.
-    `device_map`: how a model is spread over several GPUs, such as `auto`. `attn`: the implementation of attention, such as
-    `sdpa` or `flash_attention_2`.
+    `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
+        none.
+    `device_map`: how a model is spread over several GPUs, such as `auto`. `attn`: the implementation of attention, such
+        as `sdpa` or `flash_attention_2`.
     """
 
     device: str | None = None
@@ -72,8 +74,9 @@ class HfOptions(LocalOptions, frozen=True):
 class VllmOptions(LocalOptions, frozen=True):
     """Options of `vllm`, beside those of every local model.
 
-    `tensor_parallel_size`: over how many GPUs the model is spread. `gpu_memory_utilization`: the share of a GPU's memory that
-    the engine takes. `max_model_len`: the most tokens of prompt and answer together, the model's own unless given.
+    `tensor_parallel_size`: over how many GPUs the model is spread. `gpu_memory_utilization`: the share of a GPU's
+        memory that the engine takes. `max_model_len`: the most tokens of prompt and answer together, the model's own
+        unless given.
     `max_images`: the most pictures in a request.
     """
 

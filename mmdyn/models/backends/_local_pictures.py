@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def read_pictures(messages: tuple[Message, ...], most: int | None) -> tuple[list[Image], str]:
     """The pictures of messages in the order in which they are read, and what was done to them ("" for nothing).
 
-    most: pixels; a larger picture is scaled down to it. Raises InputError where a file is missing, is no picture, or is not
-    the one that was asked about.
+    most: pixels; a larger picture is scaled down to it. Raises InputError where a file is missing, is no picture, or is
+        not the one that was asked about.
     """
     parts = [part for message in messages for part in message.parts if isinstance(part, ImagePart)]
     pictures: list[Image] = []

@@ -16,7 +16,8 @@ class Refused(ValueError):
 
 
 class Prompt(Struct, frozen=True, eq=False):
-    """`text` with a placeholder for each of the `pictures` (RGB, in order), and what it may go on with, if that is given.
+    """`text` with a placeholder for each of the `pictures` (RGB, in order), and what it may go on with, if that is
+    given.
 
     `special`: whether the tokenizer is to add its own special tokens, which a chat template brings. `lead`: the end of
     the text, with which the answer begins. `seed`: what its draws are keyed with.
@@ -64,7 +65,8 @@ class Prompter:
     def write(
         self, messages: tuple[Message, ...], pictures: list[Any], changed: str, seed: tuple[str | int, ...]
     ) -> Prompt:
-        """The prompt for some messages; a last message of the assistant's is where the answer begins. Raises Refused."""
+        """The prompt for some messages; a last message of the assistant's is where the answer begins. Raises
+        Refused."""
         if pictures and not self._vision:
             raise Refused("the model reads no pictures: ask it questions without, or name a vision-language model")
         if self._system is not None and not any(message.role == "system" for message in messages):

@@ -54,14 +54,14 @@ _decoder = msgspec.json.Decoder(_Completion)
 
 
 def read_reply(body: bytes, server: Server, *, keep_thinking: bool = False) -> Reply:
-    """The first choice of a completion. Raises TransientError where there is none, and what Server.error makes of an error
-    that comes in a completion's place.
+    """The first choice of a completion. Raises TransientError where there is none, and what Server.error makes of an
+    error that comes in a completion's place.
 
-    An empty text is an answer where the server says that the completion is complete (finish reason stop, length, …): asking
-    again would give the same and cost the same, and scoring counts it as unparsed. Without a finish reason it is a body
-    that was cut off, and asked for again. A refusal of its own field is the text, with the finish reason `refusal`.
-    What was thought aloud (a field of its own, or a leading `<think>…</think>`) is the reply's reasoning; with
-    `keep_thinking` the text stays as it came.
+    An empty text is an answer where the server says that the completion is complete (finish reason stop, length, …):
+    asking again would give the same and cost the same, and scoring counts it as unparsed. Without a finish reason it is
+    a body that was cut off, and asked for again. A refusal of its own field is the text, with the finish reason
+    `refusal`. What was thought aloud (a field of its own, or a leading `<think>…</think>`) is the reply's reasoning;
+    with `keep_thinking` the text stays as it came.
     """
     try:
         completion = _decoder.decode(body)

@@ -1,8 +1,8 @@
 """What a reader finds in a rendered prompt: the task, its options, the question and the knowledge beside it.
 
-It knows nothing but the text, as a model would: it goes by the option lines, the sentence that asks for the last line, and
-the heading between knowledge and question. The last such heading counts: knowledge may hold others, and option lines, but a
-question that holds one is taken to begin behind it.
+It knows nothing but the text, as a model would: it goes by the option lines, the sentence that asks for the last line,
+and the heading between knowledge and question. The last such heading counts: knowledge may hold others, and option
+lines, but a question that holds one is taken to begin behind it.
 """
 
 from __future__ import annotations

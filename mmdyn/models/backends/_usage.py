@@ -18,7 +18,8 @@ def count(usage: object, *names: str) -> int:
 
 
 def consistent(prompt: int, completion: int, reasoning: int, cached: int) -> Usage:
-    """The counts as a Usage has them: reasoning among the completion, which some servers count apart, cached among the prompt."""
+    """The counts as a Usage has them: reasoning among the completion, which some servers count apart, cached among the
+    prompt."""
     return Usage(
         prompt, completion + reasoning if reasoning > completion else completion, reasoning, min(cached, prompt)
     )

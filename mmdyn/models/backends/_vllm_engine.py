@@ -57,7 +57,8 @@ class VllmEngine:
         return [_reply(prompt, output) for prompt, output in zip(prompts, made, strict=True)]
 
     def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
-        """The likeliest continuation of each prompt: each is put behind it, and the engine says how likely every token was."""
+        """The likeliest continuation of each prompt: each is put behind it, and the engine says how likely every token
+        was."""
         from vllm import SamplingParams
 
         found = [

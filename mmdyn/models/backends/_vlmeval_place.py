@@ -14,7 +14,8 @@ from mmdyn.models.backends._vlmeval_process import Process, WorkerGone
 
 
 class Place:
-    """One worker of a model at a time. `model` is what every `hello` and `build` says; `asks` counts who is served here."""
+    """One worker of a model at a time. `model` is what every `hello` and `build` says; `asks` counts who is served
+    here."""
 
     def __init__(
         self, names: Names, environment: Mapping[str, str], model: dict[str, Json], load_timeout: float

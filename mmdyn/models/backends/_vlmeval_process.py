@@ -1,4 +1,5 @@
-"""A worker process and the pipes to it: requests go out as lines of JSON, each is a Future until its line comes back."""
+"""A worker process and the pipes to it: requests go out as lines of JSON, each is a Future until its line comes
+back."""
 
 from __future__ import annotations
 
@@ -52,8 +53,8 @@ class WorkerGone(Exception):
 class Process:
     """One worker. Several requests may be under way; what it prints on standard error is kept to its last words.
 
-    python: the interpreter. environment: variables set for it beside those that this process has. Raises UserError where
-    the interpreter cannot be started. `broken` says that it ended though nobody here wanted it to.
+    python: the interpreter. environment: variables set for it beside those that this process has. Raises UserError
+        where the interpreter cannot be started. `broken` says that it ended though nobody here wanted it to.
     """
 
     def __init__(self, python: str, environment: Mapping[str, str]) -> None:

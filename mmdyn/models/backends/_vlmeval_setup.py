@@ -81,8 +81,9 @@ def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
 
 
 def identified(keywords: dict[str, Json]) -> dict[str, Json]:
-    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path. Addresses are
-    without credentials; digests stand for their queries, without what is a secret by its name, and for headers.
+    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path.
+    Addresses are without credentials; digests stand for their queries, without what is a secret by its name, and for
+    headers.
     """
     found = dict[str, Json]()
     for name, value in keywords.items():

@@ -1,9 +1,10 @@
 """Runs a model of VLMEvalKit for another process: `python -I _vlmeval_worker.py`, lines of JSON in, lines of JSON out.
 
-One file, the standard library alone: the interpreter that runs it has vlmeval, and need not have mmdyn. What importing vlmeval
-does to a process (it switches TLS verification and gradients off, seeds, overwrites the environment, configures logging)
-stays in here. Requests are `{"id": …, "do": "hello" | "build" | "generate" | "list", …}`, each is answered under its id by
-`{"id": …, "result": …}` or `{"id": …, "error": …, "kind": …}`. When the other process closes the pipe or dies, this ends.
+One file, the standard library alone: the interpreter that runs it has vlmeval, and need not have mmdyn. What importing
+vlmeval does to a process (it switches TLS verification and gradients off, seeds, overwrites the environment, configures
+logging) stays in here. Requests are `{"id": …, "do": "hello" | "build" | "generate" | "list", …}`, each is answered
+under its id by `{"id": …, "result": …}` or `{"id": …, "error": …, "kind": …}`. When the other process closes the pipe
+or dies, this ends.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class Worker:
         self.is_api = self.reads_system = False
 
     def hello(self, request: Any) -> dict[str, Any]:
-        """Find the model. -> what it is, without secrets; an API is built for it, because only its object knows whom it asks."""
+        """Find the model. -> what it is, without secrets; an API is built for it, because only its object knows whom it
+        asks."""
         name, options = request["name"], request["options"]
         self.maker, keywords = find(name)
         self.keywords = {**keywords, **resolve(options)}
@@ -101,7 +103,8 @@ class Worker:
         return {}
 
     def generate(self, request: Any) -> dict[str, Any]:
-        """One answer, `{"text", "finish_reason", "usage"}`. The message is typed parts; `system` is a system prompt or None."""
+        """One answer, `{"text", "finish_reason", "usage"}`. The message is typed parts; `system` is a system prompt or
+        None."""
         parts, system = request["parts"], request["system"]
         if system is not None and not self.reads_system:
             parts, system = [{"type": "text", "value": system + "\n\n"}, *parts], None
@@ -111,7 +114,8 @@ class Worker:
         return {"text": checked(call(self.model, parts, system), self.model), "finish_reason": "", "usage": {}}
 
     def _ask_api(self, parts: list[dict[str, str]], system: str | None) -> dict[str, Any]:
-        """On a copy, so that nothing which a call leaves on the object is there in the next, and several can go on at a time."""
+        """On a copy, so that nothing which a call leaves on the object is there in the next, and several can go on at a
+        time."""
         model, seen = copy.copy(self.model), list[Any]()
         inner = model.generate_inner
 
@@ -167,7 +171,8 @@ def resolve(value: Any, key: str = "") -> Any:
 
 
 def told(value: Any) -> Any:
-    """Keywords as JSON, without those that may be secrets; what JSON cannot say by its type, `$NAME` by what it stands for."""
+    """Keywords as JSON, without those that may be secrets; what JSON cannot say by its type, `$NAME` by what it stands
+    for."""
     if isinstance(value, dict):
         within = {key for key, item in value.items() if HEADERS.search(str(key)) and isinstance(item, dict)}
         return {str(key): told(item) for key, item in value.items() if key in within or not SECRET.search(str(key))}
@@ -189,7 +194,8 @@ def version() -> str:
 
 
 def evaluates(kind: type, expression: str) -> bool:
-    """Whether any method of a class, but those that only set it up, evaluates `self.NAME` or `NAME`; to assign it does not count."""
+    """Whether any method of a class, but those that only set it up, evaluates `self.NAME` or `NAME`; to assign it does
+    not count."""
     setters, wanted = ("__init__", "preprocess_message_with_role"), ast.parse(expression, mode="eval").body
     for base in kind.__mro__:
         source = ""
@@ -227,7 +233,8 @@ def call(model: Any, parts: list[dict[str, str]], system: str | None) -> Any:
 
 
 def as_typed(parts: list[dict[str, str]]) -> list[dict[str, str]]:
-    """In place of `preproc_content`, which takes a text for a file where one of that name exists, and downloads one that is a URL."""
+    """In place of `preproc_content`, which takes a text for a file where one of that name exists, and downloads one
+    that is a URL."""
     return parts
 
 
@@ -243,7 +250,8 @@ def merged(parts: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def read_outcome(outcome: Any, answer: Any, model: Any) -> dict[str, Any]:
-    """What the last `generate_inner` of an API came to: (code, answer, log), an exception, or None where none was made."""
+    """What the last `generate_inner` of an API came to: (code, answer, log), an exception, or None where none was
+    made."""
     if isinstance(outcome, BaseException):
         kind = "unreachable" if "ConnectionError" in [base.__name__ for base in type(outcome).__mro__] else "failed"
         raise Failure(kind, sentence(outcome)) from None
@@ -287,8 +295,8 @@ def sentence(error: BaseException) -> str:
 
 
 def mend_torchvision() -> None:
-    """Where torchvision was built for another torch, importing it fails for want of its compiled operators; an empty module in
-    the place of the one that needs them lets everything else of it work.
+    """Where torchvision was built for another torch, importing it fails for want of its compiled operators; an empty
+    module in the place of the one that needs them lets everything else of it work.
     """
     meta = "torchvision._meta_registrations"
     try:

@@ -40,8 +40,8 @@ class Anthropic(HttpModel[_Options]):
 
     Options, after the name, beside those of HttpOptions:
     max_tokens: 4096 by default; the API wants it. Thinking counts.
-    thinking_budget: tokens that the model may think for (1024 or more, below max_tokens); the request then goes without a
-        temperature, as the API wants it. Models that choose for themselves take
+    thinking_budget: tokens that the model may think for (1024 or more, below max_tokens); the request then goes without
+        a temperature, as the API wants it. Models that choose for themselves take
         extra_body={"thinking":{"type":"adaptive"}},temperature=none.
 
     There is no seed: with a temperature above 0 two answers may differ.

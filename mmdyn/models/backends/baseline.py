@@ -1,7 +1,7 @@
 """`baseline:random`, `baseline:majority`, `baseline:lexical`: embedded, deterministic, without weights.
 
-They see the rendered messages and nothing else, so whatever they get right, the prompt gave away. `random` is the floor of
-guessing, `majority` the floor of always giving one answer, `lexical` that of matching words.
+They see the rendered messages and nothing else, so whatever they get right, the prompt gave away. `random` is the floor
+of guessing, `majority` the floor of always giving one answer, `lexical` that of matching words.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ class _Options(Struct, frozen=True):
 class Baseline:
     """A baseline by its name. Raises UserError for another one, or any option.
 
-    random: draws from the options (each one by a coin in a multi-select) or from the words of the prompt; keyed by its text.
+    random: draws from the options (each one by a coin in a multi-select) or from the words of the prompt; keyed by its
+        text.
     majority: the first option, True, and 1 wherever a value is asked for.
-    lexical: the options whose words occur most in the question and the knowledge beside it (in a multi-select all that are
-        above the mean); a statement is true when the knowledge holds half of its words, or, failing that, when it says
-        nothing sweeping; a blank takes a value, an open question a sentence, from the sentence of the knowledge (or the
-        question) that is nearest to the question. Words are words in English and pairs of characters in Chinese; ties go by
-        a hash of the text.
+    lexical: the options whose words occur most in the question and the knowledge beside it (in a multi-select all that
+        are above the mean); a statement is true when the knowledge holds half of its words, or, failing that, when it
+        says nothing sweeping; a blank takes a value, an open question a sentence, from the sentence of the knowledge
+        (or the question) that is nearest to the question. Words are words in English and pairs of characters in
+        Chinese; ties go by a hash of the text.
 
     Asked to set out knowledge points, each of them repeats these.
     """

@@ -37,13 +37,15 @@ class _Options(HttpOptions, frozen=True, kw_only=True):
 
 
 class Gemini(HttpModel[_Options]):
-    """A model behind POST {base_url}/v1beta/models/NAME:generateContent. The key goes in a header, never in the address.
+    """A model behind POST {base_url}/v1beta/models/NAME:generateContent. The key goes in a header, never in the
+    address.
 
     Options, after the name, beside those of HttpOptions:
     max_tokens: thinking counts.
     seed: sent as it is.
-    thinking_budget: tokens that the model may think for (0 for none, -1 for as many as it likes); its thoughts are asked for.
-        Models that take a level instead: extra_body={"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}}.
+    thinking_budget: tokens that the model may think for (0 for none, -1 for as many as it likes); its thoughts are
+        asked for. Models that take a level instead:
+        extra_body={"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}}.
     """
 
     def __init__(self, spec: Spec) -> None:

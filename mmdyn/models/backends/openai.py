@@ -44,10 +44,11 @@ class OpenAI(HttpModel[_Options]):
     Options, after the name, beside those of HttpOptions:
     max_completion_tokens: what newer servers take in the place of max_tokens.
     seed: sent as it is.
-    reasoning_effort: how long a reasoning model thinks (minimal, low, medium, high, …); where `none` itself is to be sent,
-        extra_body={"reasoning_effort":"none"} does it.
+    reasoning_effort: how long a reasoning model thinks (minimal, low, medium, high, …); where `none` itself is to be
+        sent, extra_body={"reasoning_effort":"none"} does it.
     logprobs=true: the log-probabilities of the tokens are asked for and kept; a server counts thinking among them.
-    images: `data` sends pictures as data URLs, `file` the file URLs of where they lie, for a server that reads the same disk.
+    images: `data` sends pictures as data URLs, `file` the file URLs of where they lie, for a server that reads the same
+        disk.
     think: `split` parts a leading `<think>…</think>` from the answer, `keep` leaves the text as it is.
     """
 

@@ -29,10 +29,11 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scripted:
-    """Answers by a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text counts.
+    """Answers by a JSONL file of {"match": "…", "reply": "…"}: the first line whose `match` is in the messages' text
+    counts.
 
-    A line without `match` fits every request. {"match": "…", "error": "transient"} (or "fatal") fails instead of replying.
-    Raises InputError for a file that cannot be read so.
+    A line without `match` fits every request. {"match": "…", "error": "transient"} (or "fatal") fails instead of
+    replying. Raises InputError for a file that cannot be read so.
     """
 
     cached = False

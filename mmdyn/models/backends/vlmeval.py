@@ -34,12 +34,13 @@ class Vlmeval:
     concurrency: requests at a time in a worker; 16 for an API, and 1 for a model that runs in the worker.
     timeout: seconds for one answer; then the request is asked again, and a worker that answered nobody for as long is
         replaced. load_timeout: seconds for importing vlmeval and loading the model.
-    max_tries, label: as for every backend. system: a system prompt for every request that has none.
-    Every other option is a keyword of the model's class (`model_path=…`, `temperature=0`), written as JSON or as plain text;
-    `init.NAME` passes one whose name is among the above. `$NAME` is read from the environment: keys come from there alone.
+    max_tries, label: as for every backend. system: a system prompt for every request that has none. Every other option
+        is a keyword of the model's class (`model_path=…`, `temperature=0`), written as JSON or as plain text;
+        `init.NAME` passes one whose name is among the above. `$NAME` is read from the environment: keys come from there
+        alone.
 
-    Pictures reach it as files; most API classes of VLMEvalKit encode them anew, as JPEG. Raises UserError for bad options and
-    unknown names, ModelError where the model cannot be imported or made.
+    Pictures reach it as files; most API classes of VLMEvalKit encode them anew, as JPEG. Raises UserError for bad
+    options and unknown names, ModelError where the model cannot be imported or made.
     """
 
     cached, weighs = True, False
@@ -76,7 +77,8 @@ class Vlmeval:
         }
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
-        """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be read."""
+        """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
+        read."""
         system, parts = self._split(messages)
         place = min(self._places, key=lambda place: place.asks)
         place.asks += 1

@@ -1,4 +1,5 @@
-"""Who carries out a run: one process, several that a launcher started, or replicas on a Ray cluster. A name is a file."""
+"""Who carries out a run: one process, several that a launcher started, or replicas on a Ray cluster. A name is a
+file."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def open_executor(
 ) -> Executor:
     """The executor of a name; `local` among processes that a launcher started is `accelerate`.
 
-    address, replicas, gpus: of ray. partition: how the asks are shared out, as `Partition.parse` reads it. Raises UserError.
+    address, replicas, gpus: of ray. partition: how the asks are shared out, as `Partition.parse` reads it. Raises
+        UserError.
     """
     if name not in NAMES:
         raise UserError(f"there is no executor {name!r}{did_you_mean(name, NAMES)}: {', '.join(NAMES)} are")

@@ -31,8 +31,9 @@ WAITING = 4
 class Job(Struct, frozen=True):
     """What a process needs to do its share of a run by itself.
 
-    models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own template, or
-    nothing. judging: who judges the replies. library: what lies beside the questions. Known once the sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
+    models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own
+        template, or nothing. judging: who judges the replies. library: what lies beside the questions. Known once the
+        sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
     """
 
     out: Path
@@ -55,8 +56,9 @@ class Job(Struct, frozen=True):
 class Engine:
     """A process's end of a job: the opened sets and models, and the store that it writes.
 
-    budget: what all its models and judges together may be asked. cascade: how replies are scored; by the job's policy alone
-    where there is none. shelves: for each set what can be laid beside its samples; none where nothing is to be.
+    budget: what all its models and judges together may be asked. cascade: how replies are scored; by the job's policy
+        alone where there is none. shelves: for each set what can be laid beside its samples; none where nothing is to
+        be.
     """
 
     def __init__(
@@ -87,9 +89,9 @@ class Engine:
     ) -> None:
         """Put asks to every model in turn (or to `models` in their stead), score the replies and record them.
 
-        `asks` is called once a model; `of_all` counts what it gives where that is not the whole plan. A model is closed when
-        its last reply is in and judged, the judges when all is. Raises ModelError for a model or a judge that cannot be asked,
-        Stopped where the budget is used up.
+        `asks` is called once a model; `of_all` counts what it gives where that is not the whole plan. A model is closed
+        when its last reply is in and judged, the judges when all is. Raises ModelError for a model or a judge that
+        cannot be asked, Stopped where the budget is used up.
         """
         models = self.models if models is None else models
         job, total = self.job, self.job.planned if of_all is None else of_all
@@ -120,7 +122,8 @@ class Executor(Protocol):
     """Who this process is among those that share the job; the first one alone prepares, writes run.json and reports."""
 
     def meet(self, store: Store) -> None:
-        """Wait, in another than the first process, until that one has prepared the run. Raises UserError where it is lost."""
+        """Wait, in another than the first process, until that one has prepared the run. Raises UserError where it is
+        lost."""
 
     def run(self, engine: Engine) -> None:
         """Ask whatever has no record yet; return when all is asked that this process answers for.

@@ -23,8 +23,8 @@ BATCH = 8
 PAUSE_SECONDS = 1.0
 """Before a lost replica is started anew."""
 LOSSES = 3
-"""Replicas that a request may have been lost with, alone, before it counts as one that kills them; and, times the number
-of replicas, that may be lost in a row with no answer in between."""
+"""Replicas that a request may have been lost with, alone, before it counts as one that kills them; and, times the
+number of replicas, that may be lost in a row with no answer in between."""
 LOSS_ERRORS = ("RayActorError", "ObjectLostError", "OutOfMemoryError", "NodeDiedError", "WorkerCrashedError")
 """Errors of Ray's that say that a replica is gone, and not that it cannot be had."""
 NOTE_SECONDS, WAIT_SECONDS = 20.0, 600.0
@@ -45,9 +45,9 @@ class _Waiting:
 class Fleet:
     """`count` replicas of a model, each with `gpus`; a Model, made of the driver's own, which is never asked.
 
-    Each replica is handed batches as it gets through with them, so many at a time that it has its share of `concurrency`
-    requests; a model's own limit on that holds for each replica. A replica that is lost is started anew, wherever the
-    cluster has room, and what it was asked is put to others.
+    Each replica is handed batches as it gets through with them, so many at a time that it has its share of
+    `concurrency` requests; a model's own limit on that holds for each replica. A replica that is lost is started anew,
+    wherever the cluster has room, and what it was asked is put to others.
     """
 
     varied: ClassVar[Mapping[str, str]] = {}

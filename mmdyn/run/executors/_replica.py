@@ -1,4 +1,5 @@
-"""A model in a process of its own on any machine, and what travels to it and back: bytes, so that nothing is unpickled."""
+"""A model in a process of its own on any machine, and what travels to it and back: bytes, so that nothing is
+unpickled."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`--executor accelerate`: processes that a launcher started (`accelerate launch`, `torchrun`), each with its share.
 
-They meet in the store. The first rank prepares the run and announces it; each rank asks its share with a model of its own
-and writes a file of its own; the first one waits until all have said that they are done. No process group is made.
+They meet in the store. The first rank prepares the run and announces it; each rank asks its share with a model of its
+own and writes a file of its own; the first one waits until all have said that they are done. No process group is made.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Accelerate:
     def run(self, engine: Engine) -> None:
         """Ask this rank's share; the first rank returns when all shares are asked. Raises UserError where one was not.
 
-        Raises Stopped where a share's part of a limit is used up: in every rank when none is at work any more, as a launcher
-        ends all when one leaves.
+        Raises Stopped where a share's part of a limit is used up: in every rank when none is at work any more, as a
+        launcher ends all when one leaves.
         """
         if self.ranks.number:
             try:

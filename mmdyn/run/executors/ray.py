@@ -25,9 +25,11 @@ ROUNDING = 1e-6
 
 
 class Ray:
-    """address: of a cluster; empty for the one that RAY_ADDRESS names, or one of this machine that is started for the run.
+    """address: of a cluster; empty for the one that RAY_ADDRESS names, or one of this machine that is started for the
+    run.
 
-    replicas: of each model. gpus: of each replica, fractions too; None for one where the cluster has GPUs. Raises UserError.
+    replicas: of each model. gpus: of each replica, fractions too; None for one where the cluster has GPUs. Raises
+        UserError.
     """
 
     def __init__(self, ranks: Ranks, partition: Partition, *, address: str, replicas: int, gpus: float | None) -> None:
@@ -47,7 +49,8 @@ class Ray:
         """There is nobody to wait for."""
 
     def run(self, engine: Engine) -> None:
-        """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too small."""
+        """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too
+        small."""
         job, whole = engine.job, Share(engine, self._partition, 0, 1)
         with _cluster(self._address) as ray:
             gpus = self._gpus_each([node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]])

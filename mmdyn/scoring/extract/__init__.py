@@ -1,4 +1,5 @@
-"""What a response answers: the one way into the readers of the five task types. No model is asked, nothing is guessed."""
+"""What a response answers: the one way into the readers of the five task types. No model is asked, nothing is
+guessed."""
 
 from mmdyn.scoring.extract._extract import extract
 from mmdyn.scoring.extract.extraction import Extraction

@@ -1,4 +1,5 @@
-"""Where a response announces an answer: "Answer: …", "the answer is …", \\boxed{…}, 答案：…, 故选…; and whether it means it."""
+"""Where a response announces an answer: "Answer: …", "the answer is …", \\boxed{…}, 答案：…, 故选…; and whether it means
+it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Rank(IntEnum):
 
 
 class Announced(Struct, frozen=True, gc=False):
-    """A phrase from `start` to `end`, behind which the answer stands. `ends`: it counts only where its clause ends with a label."""
+    """A phrase from `start` to `end`, behind which the answer stands. `ends`: it counts only where its clause ends with
+    a label."""
 
     start: int
     end: int
@@ -72,7 +74,8 @@ _LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST = 160, 40, 400, 60, 8
 
 
 def announcements(response: Response, wanted: ConditionSpec) -> list[Announced]:
-    """Every announcement that is meant, in order (the last 60): none that is denied, supposed, quoted, or somebody else's.
+    """Every announcement that is meant, in order (the last 60): none that is denied, supposed, quoted, or somebody
+    else's.
 
     Of a response of which the reasoning never ended only a slot in the last line.
     """
@@ -93,7 +96,8 @@ def announcements(response: Response, wanted: ConditionSpec) -> list[Announced]:
 
 
 def _add(found: dict[int, Announced], response: Response, phrases: Rows, start: int) -> None:
-    """Add what is announced and meant from a place on, by where its answer stands: a plainer phrase comes first, and stays."""
+    """Add what is announced and meant from a place on, by where its answer stands: a plainer phrase comes first, and
+    stays."""
     low, searched = response.low, response.low[start:]
     for word in phrases:
         if word in searched:
@@ -116,8 +120,9 @@ def _add_phrase(found: dict[int, Announced], response: Response, phrase: Phrase,
 def meant(response: Response, start: int) -> bool:
     """Does the sentence up to a place say what follows for itself?
 
-    Not where it supposes ("if …"), tells what others think, gives a form, or where its last clause denies; a word such as
-    "but" or "so" begins what is said for oneself again. Not inside quotation marks either, unless the quotation is the line.
+    Not where it supposes ("if …"), tells what others think, gives a form, or where its last clause denies; a word such
+    as "but" or "so" begins what is said for oneself again. Not inside quotation marks either, unless the quotation is
+    the line.
     """
     before = response.low[sentence_start(response.low, start) : start]
     quick = before.isascii() and _HINTS.isdisjoint(_WORD.findall(before))

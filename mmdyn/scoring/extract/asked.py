@@ -8,7 +8,8 @@ from mmdyn.sample import Language, TaskType
 
 
 class Asked(Struct, frozen=True, gc=False):
-    """`labels` and `option_texts` are the options' (an option without a text has ""), `blanks` how many are to be filled."""
+    """`labels` and `option_texts` are the options' (an option without a text has ""), `blanks` how many are to be
+    filled."""
 
     task_type: TaskType
     question: str = ""

@@ -80,7 +80,8 @@ class _Reply(Struct, frozen=True, gc=False):
         return Candidate(value, picks.start, picks.end, phrase.rank, phrase.rule, hedged=not value)
 
     def _with_listed(self, picks: Picks) -> Picks:
-        """The labels, with those that stand in front of options' texts behind them; as they are where one is named twice."""
+        """The labels, with those that stand in front of options' texts behind them; as they are where one is named
+        twice."""
         picked = [*picks.labels, *self.labels.listed(self.response.flat, picks.end)]
         return Picks(self.labels.ordered(picked), picks.start, picks.end) if len(set(picked)) == len(picked) else picks
 
@@ -112,7 +113,8 @@ class _Reply(Struct, frozen=True, gc=False):
         return (Picks(picked, start, end), "option_text") if picked else None
 
     def line(self) -> _Read:
-        """A line that is an option, first or last, or (several) all lines; nothing where other lines are options, too."""
+        """A line that is an option, first or last, or (several) all lines; nothing where other lines are options,
+        too."""
         flat, (last, end) = self.response.flat, self.response.last_line()
         led = list(self._led_lines())
         names = list(dict.fromkeys(self.labels.names[match["label"]] for match in led))
@@ -148,7 +150,8 @@ class _Reply(Struct, frozen=True, gc=False):
         return None if others or alone else (Picks((label[1],), *label.span(1)), "concluded")
 
     def said(self) -> _Read:
-        """The last line ends by saying that something is an option's text, or the response opens with one, and names no other."""
+        """The last line ends by saying that something is an option's text, or the response opens with one, and names no
+        other."""
         text, (start, end) = self.response.text, self.response.last_line()
         for copula in reversed(list(_COPULA.finditer(self.response.low, max(start, end - _LONGEST_LINE), end))[-2:]):
             label = self.options.exact(text[copula.end() : end].strip(_QUOTES))

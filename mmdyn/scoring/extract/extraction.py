@@ -14,14 +14,15 @@ CONFIDENCE = {
     "opening": 0.95, "concluded": 0.93, "separated": 0.93, "bold": 0.93, "judged": 0.92, "option_text": 0.92, "line": 0.9, "said": 0.85,
     "last_value": 0.85,
 }  # fmt: skip
-"""By rule, in [0, 1]: an ordering with round figures, set after what the rules got right on stored replies (docs/scoring.md)."""
+"""By rule, in [0, 1]: an ordering with round figures, set after what the rules got right on stored replies
+(docs/scoring.md)."""
 
 
 class Extraction(Struct, frozen=True, gc=False):
     """What was read in a response: as a sample's answer is written (labels, a bool, one text a blank, a text).
 
-    `found` is None unless `status` is `ok`. `rule` names what decided, or why nothing was read (`empty`, `conflict`, `cut_off`,
-    `none`, `refused`). `span` counts characters of the response as it came. `confidence` lies in [0, 1].
+    `found` is None unless `status` is `ok`. `rule` names what decided, or why nothing was read (`empty`, `conflict`,
+    `cut_off`, `none`, `refused`). `span` counts characters of the response as it came. `confidence` lies in [0, 1].
     """
 
     found: Answer | None

@@ -25,7 +25,8 @@ _JOINS_A_LABEL, _ = words("labels.joins")
 
 
 class Picks(Struct, frozen=True, gc=False):
-    """The labels that stand from `start` to `end`, in the order of the options. Empty where they are hedged ("A or B")."""
+    """The labels that stand from `start` to `end`, in the order of the options. Empty where they are hedged ("A or
+    B")."""
 
     labels: tuple[str, ...]
     start: int
@@ -33,7 +34,8 @@ class Picks(Struct, frozen=True, gc=False):
 
 
 class Labels:
-    """Reads the labels of one question. Single capital letters may be run together and, where nothing else fits, be small."""
+    """Reads the labels of one question. Single capital letters may be run together and, where nothing else fits, be
+    small."""
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.labels = labels

@@ -32,7 +32,8 @@ class Options:
         return led[1] if led and led[1] in self._folded.get(fold(text[led.end() :]), []) else None
 
     def listed(self, text: str) -> tuple[str, ...]:
-        """The labels of several options of which a text is a list ("Paris, Rome and Madrid"); () where a part is none."""
+        """The labels of several options of which a text is a list ("Paris, Rome and Madrid"); () where a part is
+        none."""
         found = [self.exact(part) for part in _PARTED.split(text.strip(" .。[]{}()")) if part.strip()]
         known = [label for label in found if label]
         return labels_of(self._labels).ordered(known) if 1 < len(known) == len(found) == len(set(known)) else ()

@@ -39,7 +39,8 @@ def _json(text: str, wanted: int) -> tuple[str, ...]:
 
 
 def _numbered(text: str, wanted: int) -> tuple[str, ...]:
-    """The last run of numbered answers that counts up without a number twice, each up to the next mark or its line's end."""
+    """The last run of numbered answers that counts up without a number twice, each up to the next mark or its line's
+    end."""
     run: dict[int, str] = {}
     end = len(text)
     for mark in reversed(list(_MARK.finditer(text))):
@@ -54,7 +55,8 @@ def _numbered(text: str, wanted: int) -> tuple[str, ...]:
 
 
 def _separated(text: str, wanted: int) -> tuple[str, ...]:
-    """One a line, letters in a run ("41-45 DAGFE"), or parted by semicolons, bars, commas or "and": what gives as many as wanted."""
+    """One a line, letters in a run ("41-45 DAGFE"), or parted by semicolons, bars, commas or "and": what gives as many
+    as wanted."""
     lines = [line for line in text.split("\n") if _tidy(line)]
     letters = "".join(_RUN.findall(text)) if wanted >= _SHORTEST_RUN else ""
     readings = [lines, list(letters)]

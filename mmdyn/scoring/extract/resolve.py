@@ -47,8 +47,8 @@ def resolve(
 ) -> Candidate[T] | Conflict | None:
     """The candidate that counts: the last of the highest rank, or of a lower one behind a word of correction.
 
-    A Conflict where an earlier one of its rank says otherwise and no correction stands between, where the last one is hedged, or is
-    taken back behind it.
+    A Conflict where an earlier one of its rank says otherwise and no correction stands between, where the last one is
+    hedged, or is taken back behind it.
     """
     if len(candidates) == 1 and response.ends(candidates[0].end) and not candidates[0].hedged:
         return candidates[0] if candidates[0].value is not None else None
@@ -74,7 +74,8 @@ def taken_back(response: Response, end: int) -> bool:
 
 
 def content(response: Response, announced: Announced) -> tuple[int, int]:
-    """From where to where stands what a phrase announces: in the box's braces, in JSON's quotes, or to the sentence's end."""
+    """From where to where stands what a phrase announces: in the box's braces, in JSON's quotes, or to the sentence's
+    end."""
     text = response.text
     if announced.rule == "boxed":
         return announced.end, braced(text, announced.end)
@@ -93,7 +94,8 @@ def content(response: Response, announced: Announced) -> tuple[int, int]:
 
 
 def braced(text: str, at: int) -> int:
-    """Where the brace that was opened just before `at` is closed (2,000 characters on, or the text's end, where it is not)."""
+    """Where the brace that was opened just before `at` is closed (2,000 characters on, or the text's end, where it is
+    not)."""
     depth = 1
     for found in _BRACE.finditer(text, at, at + LONGEST):
         depth += 1 if found[0] == "{" else -1

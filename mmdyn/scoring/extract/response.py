@@ -35,8 +35,9 @@ _LONGEST_COURTESY, _DECLINED_WITHIN = 160, 300
 
 
 class Response(Struct, frozen=True, gc=False):
-    """`text` is what is read: visible characters from `offset` on, without the `gaps` where unseen ones stood. `flat` is the same
-    with quotes and markup blanked, `low` that in lower case; all three have one length. `cut_off`: the reasoning never ended.
+    """`text` is what is read: visible characters from `offset` on, without the `gaps` where unseen ones stood. `flat`
+    is the same with quotes and markup blanked, `low` that in lower case; all three have one length. `cut_off`: the
+    reasoning never ended.
     `truncated`: the model was stopped at its length limit.
     """
 
@@ -50,7 +51,8 @@ class Response(Struct, frozen=True, gc=False):
 
     @staticmethod
     def of(response: str, truncated: bool = False) -> Response:
-        """Read on behind the last reasoning trace, to the end of the model's turn, and at most the last WINDOW characters.
+        """Read on behind the last reasoning trace, to the end of the model's turn, and at most the last WINDOW
+        characters.
 
         A question that the model puts to itself behind an answer, and what follows it, are left out.
         """
@@ -87,7 +89,8 @@ class Response(Struct, frozen=True, gc=False):
         return bool(_DECLINES.search(self.low[:_DECLINED_WITHIN]))
 
     def last_line(self) -> tuple[int, int]:
-        """Where the last line that is not blank begins and ends; a closing courtesy ("Let me know if …") is passed over."""
+        """Where the last line that is not blank begins and ends; a closing courtesy ("Let me know if …") is passed
+        over."""
         end = len(self.text.rstrip())
         start = self.text.rfind("\n", 0, end) + 1
         if start and end - start <= _LONGEST_COURTESY and _COURTESY.match(self.low, start):

@@ -75,7 +75,8 @@ def _predicates(response: Response) -> list[Candidate[bool]]:
 
 
 def _verdict(response: Response, at: int, rank: Rank, rule: str, ends: bool, crosses: bool) -> Candidate[bool] | None:
-    """The word for true or false that stands at a place, turned over by a "not" before it; hedged where it is left open.
+    """The word for true or false that stands at a place, turned over by a "not" before it; hedged where it is left
+    open.
 
     `ends`: its clause must end with it. `crosses`: an x is one.
     """

@@ -1,4 +1,5 @@
-"""The contract of a metric: how near an answer's text comes to one that is accepted; and how a sample is credited by it."""
+"""The contract of a metric: how near an answer's text comes to one that is accepted; and how a sample is credited by
+it."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def credit_by_metric(metric: Metric, sample: Sample, found: Answer) -> tuple[flo
     """The value in [0, 1] of an answer to an open question or to blanks, and for blanks the value of each.
 
     A blank is worth the best of its accepted texts, the sample the mean over its blanks. With `match.ordered` false the
-    blanks are met in the order that is worth most. More answers than blanks are worth nothing. Readers leave out quotes and
-    closing marks around an answer, so that these count on neither side.
+    blanks are met in the order that is worth most. More answers than blanks are worth nothing. Readers leave out quotes
+    and closing marks around an answer, so that these count on neither side.
     """
     if isinstance(sample.answer, str):
         return _compared(metric, str(found), (sample.answer,)), ()

@@ -1,4 +1,5 @@
-"""Texts as words, for metrics that count words. A Chinese character is a word of its own, in whatever text it stands."""
+"""Texts as words, for metrics that count words. A Chinese character is a word of its own, in whatever text it
+stands."""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ _PLAIN_WORD = re.compile(rf"[{CHINESE}]|[^\W_{CHINESE}]+")
 def normal_words(text: str) -> list[str]:
     """Words as SQuAD compares them: small letters, no punctuation, no articles (Rajpurkar et al. 2016, section 6.1).
 
-    Other than there, what makes another number or relation stays (-5, 3.5, 1/2, 50%, x<2), a Chinese character is a word
-    (as in CMRC 2018: Cui et al. 2019), and a text of nothing but articles or punctuation keeps them, so that a text which is
-    not blank always has words.
+    Other than there, what makes another number or relation stays (-5, 3.5, 1/2, 50%, x<2), a Chinese character is a
+    word (as in CMRC 2018: Cui et al. 2019), and a text of nothing but articles or punctuation keeps them, so that a
+    text which is not blank always has words.
     """
     spelt = one_spelling(_WIDE_MARK.sub(" ", text)).lower()
     bare = _SIGN_OR_MARK.sub(lambda found: found[1] or "", _LISTED.sub(" ", _THOUSANDS.sub("", spelt)))
@@ -41,7 +42,7 @@ def normal_words(text: str) -> list[str]:
 def plain_words(text: str) -> list[str]:
     """Words as ROUGE counts them: runs of letters and digits, in small letters, with all else between them (Lin 2004).
 
-    In English these are the words of the original script without stemming. Letters of other scripts count too, and a Chinese
-    character is a word. A text without letters and digits has its parts between spaces for words.
+    In English these are the words of the original script without stemming. Letters of other scripts count too, and a
+    Chinese character is a word. A text without letters and digits has its parts between spaces for words.
     """
     return _PLAIN_WORD.findall(clean(text).lower()) or text.split()

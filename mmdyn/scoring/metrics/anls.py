@@ -9,8 +9,8 @@ THRESHOLD = 0.5
 
 
 class Anls:
-    """1 - the edit distance in characters / the longer text's length, where that distance is under one half, else 0; case and
-    loose spaces do not count (Biten et al. 2019, "Scene Text Visual Question Answering", arXiv 1905.13648).
+    """1 - the edit distance in characters / the longer text's length, where that distance is under one half, else 0;
+    case and loose spaces do not count (Biten et al. 2019, "Scene Text Visual Question Answering", arXiv 1905.13648).
     """
 
     whole = False

@@ -12,9 +12,9 @@ _CHINESE = re.compile(f"[{CHINESE}]")
 
 
 class Bleu:
-    """BLEU of one sentence (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation") as sacrebleu
-    computes it: case:mixed|eff:yes|smooth:exp, tok:13a, and tok:zh where the accepted text has Chinese characters.
-    A report shows the mean over sentences, which is not the BLEU of a corpus.
+    """BLEU of one sentence (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation") as
+    sacrebleu computes it: case:mixed|eff:yes|smooth:exp, tok:13a, and tok:zh where the accepted text has Chinese
+    characters. A report shows the mean over sentences, which is not the BLEU of a corpus.
     """
 
     whole = True

@@ -6,8 +6,9 @@ from mmdyn.errors import MissingExtra
 
 
 class Chrf:
-    """The F2 measure over sequences of one to six characters, spaces aside (Popović 2015, "chrF: character n-gram F-score for
-    automatic MT evaluation"), as sacrebleu computes it for a sentence: chrF2|case:mixed|eff:yes|nc:6|nw:0|space:no.
+    """The F2 measure over sequences of one to six characters, spaces aside (Popović 2015, "chrF: character n-gram
+    F-score for automatic MT evaluation"), as sacrebleu computes it for a sentence:
+    chrF2|case:mixed|eff:yes|nc:6|nw:0|space:no.
     """
 
     whole = True

@@ -6,7 +6,8 @@ from mmdyn.scoring.metrics._words import normal_words
 
 
 class ExactMatch:
-    """1 where the words are the same in the same order, else 0 (Rajpurkar et al. 2016, arXiv 1606.05250, section 6.1)."""
+    """1 where the words are the same in the same order, else 0 (Rajpurkar et al. 2016, arXiv 1606.05250, section
+    6.1)."""
 
     whole = False
 

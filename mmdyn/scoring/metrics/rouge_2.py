@@ -6,7 +6,8 @@ from mmdyn.scoring.metrics._rouge import rouge_n
 
 
 class Rouge2:
-    """The overlap of pairs of neighbouring words (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries", section 2)."""
+    """The overlap of pairs of neighbouring words (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries",
+    section 2)."""
 
     whole = True
 

@@ -7,8 +7,8 @@ from mmdyn.scoring.metrics._words import plain_words
 
 
 class RougeL:
-    """The longest common subsequence of words (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries", section 3.1),
-    over each whole text, with precision and recall weighed equally.
+    """The longest common subsequence of words (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries",
+    section 3.1), over each whole text, with precision and recall weighed equally.
     """
 
     whole = True

@@ -9,7 +9,8 @@ INCOMPLETE = 0.5
 
 
 class Exam:
-    """An incomplete choice without a wrong pick earns half, a wrong pick nothing; a total is weighted by exam points."""
+    """An incomplete choice without a wrong pick earns half, a wrong pick nothing; a total is weighted by exam
+    points."""
 
     def choice(self, picked: frozenset[str], gold: frozenset[str]) -> float:
         """1 for the right set, 1/2 for a part of it, else 0."""

@@ -7,8 +7,9 @@ from mmdyn.scoring.policies._policy import share
 
 
 class Mdk12:
-    """A right blank counts 1/n and m of n right choices count m/n, as the paper says ("0.5 for one of two filled blanks, m/n
-    for m correct out of n choices"). It does not say what a wrong pick costs: here one wrong pick voids the sample.
+    """A right blank counts 1/n and m of n right choices count m/n, as the paper says ("0.5 for one of two filled
+    blanks, m/n for m correct out of n choices"). It does not say what a wrong pick costs: here one wrong pick voids the
+    sample.
     """
 
     def choice(self, picked: frozenset[str], gold: frozenset[str]) -> float:

@@ -1,8 +1,8 @@
 """The contract of a rubric, and the sheet on which a judge finds what it is asked.
 
-A reply is put between lines that begin with a code, and a verdict counts only where it holds that code. The code is a digest
-of all that is shown, the reply among it, so that equal questions stay equal, and a reply that held its own code would be a
-fixed point of the digest.
+A reply is put between lines that begin with a code, and a verdict counts only where it holds that code. The code is a
+digest of all that is shown, the reply among it, so that equal questions stay equal, and a reply that held its own code
+would be a fixed point of the digest.
 """
 
 from __future__ import annotations
@@ -55,10 +55,12 @@ class Rubric(Protocol):
     """What of it decides verdicts: a digest of its prompts, and a number that goes up when they are read otherwise."""
 
     def sheet(self, sample: Sample, reply: str, pictures: bool) -> Sheet:
-        """What to ask about a reply that is not empty, in the sample's language. `pictures`: the sample's are shown before."""
+        """What to ask about a reply that is not empty, in the sample's language. `pictures`: the sample's are shown
+        before."""
 
     def read(self, sample: Sample, said: str, code: str) -> Verdict:
-        """The verdict in what a judge said. Raises ValueError where it is none, with a reason that the judge is told."""
+        """The verdict in what a judge said. Raises ValueError where it is none, with a reason that the judge is
+        told."""
 
     def nothing(self, sample: Sample) -> Verdict:
         """The verdict on an empty reply, about which no judge is asked."""
@@ -67,10 +69,11 @@ class Rubric(Protocol):
 def fill(
     name: str, sample: Sample, pictures: bool, replies: Mapping[str, str], *, about: str = "pictures", **values: str
 ) -> Sheet:
-    """A sheet out of the template `name` of our prompts, which has places for these replies and values, pictures and code.
+    """A sheet out of the template `name` of our prompts, which has places for these replies and values, pictures and
+    code.
 
-    A reply that is too long is cut in the middle, with a mark that holds the code. `pictures`: they are shown before; `about`
-    is the template that says so, or that they are not.
+    A reply that is too long is cut in the middle, with a mark that holds the code. `pictures`: they are shown before;
+    `about` is the template that says so, or that they are not.
     """
     language = sample.language
     told = filled(KIND, about, language).split("\n")[pictures] if sample.all_images else ""

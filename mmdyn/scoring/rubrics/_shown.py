@@ -14,7 +14,8 @@ _OR: dict[Language, str] = {"en": " or ", "zh": " 或 "}
 
 
 def question(sample: Sample) -> str:
-    """The question with its options. Pictures are named as marks name them: <image N>, the options' after the question's."""
+    """The question with its options. Pictures are named as marks name them: <image N>, the options' after the
+    question's."""
     return "\n".join([sample.question, *(_option(sample, option) for option in sample.options)])
 
 

@@ -21,8 +21,8 @@ class _Verdicts(Struct, frozen=True):
 class Checklist:
     """Whether the reply meets the golden answer (the grade, 1 or 0), and beside it each item of the sample's checklist.
 
-    Source: AcadReason, section 3.4: the mean of the grades over questions is its pass rate R_p, the share of items that are
-    met, over the items of all questions, its checklist score R_j. Its judge sees hints too; ours does not.
+    Source: AcadReason, section 3.4: the mean of the grades over questions is its pass rate R_p, the share of items that
+        are met, over the items of all questions, its checklist score R_j. Its judge sees hints too; ours does not.
     """
 
     def __init__(self) -> None:

@@ -1,11 +1,14 @@
-"""Text files: lines of a file that may be anything, bounded and numbered; new files that are there whole or not at all."""
+"""Text files: lines of a file that may be anything, bounded and numbered; new files that are there whole or not at
+all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, UserError
 
 MAX_LINE = 1 << 28
 """Bytes of a line, its end included: a few of the largest pictures in base64 fit."""
@@ -69,3 +72,19 @@ def decode(line: bytes) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"is not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes its place, and that of an older one, when all is written. Raises UserError."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path} ({error.strerror}): choose another place") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
