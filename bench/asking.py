@@ -247,7 +247,8 @@ def print_kills(folder: Path, kills: int) -> None:
         final = mmdyn_eval(folder, "set", url, *more)
         counted, kept = stats(url), records(folder / "out")
     print(
-        f"\nKilled {kills} times, {concurrency} in flight, {len(names):,} samples\n\nanswers held at the kills: {', '.join(map(str, moments))}"
+        f"\nKilled {kills} times, {concurrency} in flight, {len(names):,} samples\n\nanswers held at the kills:"
+        f" {', '.join(map(str, moments))}"
     )
     print(f"asked, not held at a kill: {', '.join(map(str, lost))} (bar: {concurrency})")
     print(f"requests: {counted['total']} for {len(names)} samples, {counted['asked_again']} had been answered before")

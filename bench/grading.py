@@ -83,7 +83,8 @@ async def judged(answers: list[Marked]) -> list[float | None]:
 def table(rows: dict[str, tuple[list[Marked], list[float | None]]]) -> None:
     """A line for each grader, and below it the calibration tables."""
     print(
-        "| grader | n | tau-b | rho | tau-b within a question | weighted kappa | mean error | mean size | sensitivity | specificity |"
+        "| grader | n | tau-b | rho | tau-b within a question | weighted kappa | mean error | mean size | sensitivity |"
+        " specificity |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     found = dict[str, Grading]()

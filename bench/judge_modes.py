@@ -89,7 +89,8 @@ def print_row(name: str, mode: str, graded: Sequence[Graded], truth: Sequence[fl
     requests = sum(judgement.requests for judgement in asked)
     judge = f"{100 * fmean(values):.1f} (n = {len(values)})" if values else "-"
     print(
-        f"| {name} | {mode} | {len(graded)} | {requests} | {100 * fmean(rules):.1f} | {judge} | {100 * fmean(both):.1f} | {missed} |"
+        f"| {name} | {mode} | {len(graded)} | {requests} | {100 * fmean(rules):.1f} | {judge} | {100 * fmean(both):.1f}"
+        f" | {missed} |"
     )
 
 

@@ -131,7 +131,8 @@ def main() -> None:
         print("\n## with a model\n")
         table(EmbeddedJudge(f"embedded:{options.model},languages={options.languages}"), sets)
         print(
-            "\n## the cosine alone\n\n| pairs | threshold | accuracy, first half | accuracy, second half |\n|---|---|---|---|"
+            "\n## the cosine alone\n\n| pairs | threshold | accuracy, first half | accuracy, second half"
+            " |\n|---|---|---|---|"
         )
         for name, pairs in sets[:4]:
             cosine_alone(Embedder(options.model, keep=0), name, pairs)

@@ -292,7 +292,10 @@ def real(folder: Path, most: int) -> list[bytes]:
 
 
 ENGLISH = (
-    "A tank holds {a} litres of water and gains {b} litres every minute. How many litres does it hold after {c} minutes?",
+    (
+        "A tank holds {a} litres of water and gains {b} litres every minute. How many litres does it hold after {c}"
+        " minutes?"
+    ),
     "Which of the following numbers is the largest common divisor of {a} and {b}?",
     "The figure shows a circuit with two resistors of {a} Ω and {b} Ω in series. What is the total resistance?",
     "Calculate the area of a rectangle whose length is {a} cm and whose width is {b} cm.",

@@ -143,7 +143,8 @@ def print_differences(replies: Sequence[LabelledReply], before: Sequence[Any], a
             said = f"label {reply.read!r}, before {old!r}, now {new!r}"
             words = " ".join(word for word in verdicts if word != "n")
             print(
-                f"\n{words}{', changed' if changed else ''} {reply.set} {reply.id} {reply.task_type}: {said}\n    {reply.response[-400:]!r}"
+                f"\n{words}{', changed' if changed else ''} {reply.set} {reply.id} {reply.task_type}: {said}\n   "
+                f" {reply.response[-400:]!r}"
             )
 
 

@@ -238,8 +238,9 @@ def print_pairs(data: Path, listed: bool) -> None:
         "hard replies": replies,
     }
     print(
-        f"\nPairs whose verdict is known. Of {len(maintainers) + len(readings)} cases of the maintainers {len(maintainers)} say of a gold answer\n"
-        f"and a prediction whether they are equal; the others say which letter or word is to be read ({read} of {len(readings)} are).\n"
+        f"\nPairs whose verdict is known. Of {len(maintainers) + len(readings)} cases of the maintainers"
+        f" {len(maintainers)} say of a gold answer\nand a prediction whether they are equal; the others say which"
+        f" letter or word is to be read ({read} of {len(readings)} are).\n"
     )
     print_row("pairs", "n", "equal: found", "of", "unequal: credited", "of", "right", "math-verify right")
     print_row(*["---"] * 8)

@@ -70,7 +70,8 @@ class Context(Struct, frozen=True):
         if kind not in (KPRAG, DISTRACTOR):
             hint = did_you_mean(kind, (NONE, KPRAG, DISTRACTOR, HINT))
             raise UserError(
-                f"there is no context {text!r}{hint}: use none, kprag, kprag:retrieved, kprag:mixed, distractor, or hint:KIND"
+                f"there is no context {text!r}{hint}: use none, kprag, kprag:retrieved, kprag:mixed, distractor, or"
+                " hint:KIND"
             )
         return _parse_knowledge(text, kind, settings)
 
@@ -82,7 +83,8 @@ def _parse_knowledge(text: str, kind: str, settings: Sequence[str]) -> Context:
     for setting in settings:
         if setting not in known:
             raise UserError(
-                f"the context {text!r} has an unknown setting {setting!r}{did_you_mean(setting, known)}: use {', '.join(known)}"
+                f"the context {text!r} has an unknown setting {setting!r}{did_you_mean(setting, known)}: use"
+                f" {', '.join(known)}"
             )
     if len(sources) > 1 or len(ways) > 1 or len(set(settings)) < len(settings):
         raise UserError(f"the context {text!r} says one thing twice: name one source and one way to elaborate")

@@ -83,8 +83,9 @@ def test_nothing_heavy_is_imported(modules: str) -> None:
 
 def test_help_imports_no_numerics() -> None:
     script = (
-        "import sys; from mmdyn.cli import commands; commands.main(['--help'], standalone_mode=False);"
-        "print(sorted(m for m in ('numpy', 'scipy', 'PIL', 'aiohttp', 'pyarrow', 'rich', 'yaml') if m in sys.modules), file=sys.stderr)"
+        "import sys; from mmdyn.cli import commands; commands.main(['--help'], standalone_mode=False);print(sorted(m"
+        " for m in ('numpy', 'scipy', 'PIL', 'aiohttp', 'pyarrow', 'rich', 'yaml') if m in sys.modules),"
+        " file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr == "[]\n"

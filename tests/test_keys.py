@@ -11,7 +11,10 @@ from numpy.random import Generator, Philox
 
 from mmdyn.keys import canonical, digest, stream
 
-SCRIPT = "from mmdyn.keys import digest, stream; print(digest({'b': 1, 'a': [2, None]}), stream(1, 'q', 'pad', 0).integers(1 << 60))"
+SCRIPT = (
+    "from mmdyn.keys import digest, stream; print(digest({'b': 1, 'a': [2, None]}), stream(1, 'q', 'pad', 0).integers(1"
+    " << 60))"
+)
 
 
 def test_canonical_json_sorts_keys() -> None:

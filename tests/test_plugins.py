@@ -50,8 +50,9 @@ def test_short_names_and_hyphens() -> None:
 def test_a_typo_is_answered() -> None:
     with pytest.raises(PluginError) as unknown:
         resolve("operators", "shufle")
-    assert str(unknown.value) == (
-        "there is no operator 'shufle' (did you mean 'shuffle'?); `mmdyn list operators` names them all"
+    assert (
+        str(unknown.value)
+        == "there is no operator 'shufle' (did you mean 'shuffle'?); `mmdyn list operators` names them all"
     )
     with pytest.raises(PluginError, match="there is no benchmark 'xyzzy'; `mmdyn list benchmarks` names them all"):
         load("benchmarks", "xyzzy")

@@ -14,8 +14,11 @@ def judge_mode_option(command: F) -> F:
         metavar="MODE",
         default="unsure",
         show_default=True,
-        help="With --judge: unsure asks about answers that need a judge (nothing was read, or not surely; open answers and blanks in "
-        "words that do not equal the right one), wrong about whatever the rules do not call right, all about everything.",
+        help=(
+            "With --judge: unsure asks about answers that need a judge (nothing was read, or not surely; open answers"
+            " and blanks in words that do not equal the right one), wrong about whatever the rules do not call right,"
+            " all about everything."
+        ),
     )
     return option(command)
 
@@ -28,8 +31,10 @@ def judge_options(command: F) -> F:
             "judges",
             metavar="MODEL",
             multiple=True,
-            help="Who judges what rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only "
-            "where the one before gives less than full marks, or no verdict.",
+            help=(
+                "Who judges what rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked"
+                " only where the one before gives less than full marks, or no verdict."
+            ),
         ),
         judge_mode_option,
         number_option("--votes", "N", "With --judge: asks of each about an answer; odd."),
@@ -38,14 +43,19 @@ def judge_options(command: F) -> F:
             metavar="NAME",
             default="auto",
             show_default=True,
-            help="With --judge: what is asked: `mmdyn list rubrics`; auto is checklist for a sample that has one, else match.",
+            help=(
+                "With --judge: what is asked: `mmdyn list rubrics`; auto is checklist for a sample that has one, else"
+                " match."
+            ),
         ),
         click.option("--judge-pictures", is_flag=True, help="With --judge: show the samples' pictures, too."),
         click.option(
             "--else-rules",
             is_flag=True,
-            help="With --judge: where no verdict could be had the rules' score counts; else the judges' scores come into force "
-            "only when none is missing.",
+            help=(
+                "With --judge: where no verdict could be had the rules' score counts; else the judges' scores come into"
+                " force only when none is missing."
+            ),
         ),
     )
     return add_options(command, options)

@@ -21,7 +21,10 @@ OPTIONS = (
         "contexts",
         metavar="NAMES",
         callback=split,
-        help="What lies beside each variant of the modes: none, kprag, distractor (as many other points), hint:KIND, hint:all.",
+        help=(
+            "What lies beside each variant of the modes: none, kprag, distractor (as many other points), hint:KIND,"
+            " hint:all."
+        ),
     ),
     click.option(
         "--knowledge",
@@ -33,7 +36,10 @@ OPTIONS = (
         "--elaborate",
         metavar="WAYS",
         callback=split,
-        help="Of kprag and distractor: inline, none, two-turn (expand first, then answer); several with commas. [default: inline]",
+        help=(
+            "Of kprag and distractor: inline, none, two-turn (expand first, then answer); several with commas."
+            " [default: inline]"
+        ),
     ),
     click.option(
         "--base",

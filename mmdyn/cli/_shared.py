@@ -77,8 +77,10 @@ def variant_options(*, required: bool) -> Callable[[F], F]:
             metavar="CHAINS",
             required=required,
             callback=lambda ctx, parameter, value: value or "",
-            help="Operators; a comma separates variants, a plus chains: pad,color,pad@strong+color. A preset (mdk12) or a "
-            "YAML file of chains stands for several. `mmdyn list operators` names them."
+            help=(
+                "Operators; a comma separates variants, a plus chains: pad,color,pad@strong+color. A preset (mdk12) or"
+                " a YAML file of chains stands for several. `mmdyn list operators` names them."
+            )
             + ("" if required else " The variants are made on the way and kept in RUN/sets."),
         ),
         number_option("--draws", "K", f"{aside}Variants per sample and chain; one where nothing in a chain is random."),
@@ -144,14 +146,19 @@ def money_options(command: F) -> F:
         click.option(
             "--prices",
             metavar="FILE",
-            help="What models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a million "
-            "tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.",
+            help=(
+                "What models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a"
+                " million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts."
+            ),
         ),
         click.option(
             "--max-cost",
             metavar="X",
             type=click.FloatRange(min=0, min_open=True),
-            help="Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes on, with X anew.",
+            help=(
+                "Stop where the next request would pass this cost, by --prices and the mean so far; the same command"
+                " goes on, with X anew."
+            ),
         ),
         number_option(
             "--max-requests",

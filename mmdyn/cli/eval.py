@@ -74,7 +74,10 @@ from mmdyn.cli._shared import (
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Ask and write nothing: print how many requests there would be, with how many tokens, and their cost by --prices.",
+    help=(
+        "Ask and write nothing: print how many requests there would be, with how many tokens, and their cost by"
+        " --prices."
+    ),
 )
 @executor_options
 def command(dry_run: bool, **arguments: Any) -> None:

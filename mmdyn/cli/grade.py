@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     "judges",
     metavar="MODEL",
     multiple=True,
-    help="Who is asked about answers that rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only "
-    "where the one before gives less than full marks, or no verdict.",
+    help=(
+        "Who is asked about answers that rules do not settle (--judge-mode). Given twice, a cheap one first: the next"
+        " is asked only where the one before gives less than full marks, or no verdict."
+    ),
 )
 @judge_mode_option
 @click.option("--rubric", default="auto", show_default=True, help="What the judges are asked: `mmdyn list rubrics`.")

@@ -128,7 +128,10 @@ def search_command(
     "retrievers",
     metavar="NAMES",
     callback=split,
-    help="What to measure; lexical (BM25) needs no model, dense and hybrid do. [default: all that an index has, else all]",
+    help=(
+        "What to measure; lexical (BM25) needs no model, dense and hybrid do. [default: all that an index has, else"
+        " all]"
+    ),
 )
 @click.option("--by", metavar="FIELDS", callback=split, help="Also apart by fields of the samples, with commas.")
 @click.option(

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     default="",
     callback=split,
     metavar="FIELD,...",
-    help="Break scores and contrasts down by these fields; where something lay beside the questions also by retrieval "
-    "(hit, part, miss), answer_leak and knowledge_count.",
+    help=(
+        "Break scores and contrasts down by these fields; where something lay beside the questions also by retrieval "
+        "(hit, part, miss), answer_leak and knowledge_count."
+    ),
 )
 @click.option("--flips", "with_flips", is_flag=True, help="List the samples that went from right to wrong and back.")
 @click.option(
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
 @click.option(
     "--correct",
     type=click.Choice(["rogan-gladen", "ppi", "ppi++"]),
-    help="Correct scores for the scorer's errors, as `mmdyn grade --calibrate` measured them (rogan-gladen), or by people's "
-    "marks of some of the run's answers (ppi; ppi++ weighs the scores by how well they tell).",
+    help=(
+        "Correct scores for the scorer's errors, as `mmdyn grade --calibrate` measured them (rogan-gladen), or by"
+        " people's marks of some of the run's answers (ppi; ppi++ weighs the scores by how well they tell)."
+    ),
 )
 @click.option(
     "--labels",

@@ -37,8 +37,10 @@ SHOWN = 20
     "sets",
     metavar="SET",
     multiple=True,
-    help="The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one for "
-    "each FILE, in order.",
+    help=(
+        "The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one"
+        " for each FILE, in order."
+    ),
 )
 @click.option("--model", default="", help="With --predictions: how reports name the model. [default: by FILE's name]")
 @click.option(

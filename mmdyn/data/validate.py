@@ -144,7 +144,13 @@ class _Pictures:
             return f"image {ref}: {error}"
         name, _, ending = ref.rpartition("/")[2].partition(".")
         if re.fullmatch(r"[0-9a-f]{64}", name) and name != sha256(data):
-            return f"image {ref} is named by a SHA-256 that is not its bytes': the file was changed; put the right one back"
+            return (
+                f"image {ref} is named by a SHA-256 that is not its bytes': the file was changed; put the right one"
+                " back"
+            )
         if ending != suffix:
-            return f"image {ref} is named .{ending} and is .{suffix}: rename it, or import the set with `mmdyn data convert`"
+            return (
+                f"image {ref} is named .{ending} and is .{suffix}: rename it, or import the set with `mmdyn data"
+                " convert`"
+            )
         return ""

@@ -17,11 +17,13 @@ AND, OR = "\ue001", "\ue002"
 
 _MARKS = f",;、{AND}{OR}"
 _JOINS = re.compile(
-    r"(?i)\{?[,;、]?\s*\b(?:(?P<or>or)|and)\b\s*\}?|[,;、]?\s?(?P<han_or>或者?)|[,;、]?\s?(?:以及|和|与|及)(?=[^\u4e00-\u9fff])"
+    r"(?i)\{?[,;、]?\s*\b(?:(?P<or>or)|and)\b\s*\}?|[,;、]?\s?(?P<han_or>或者?)|[,;、"
+    r"]?\s?(?:以及|和|与|及)(?=[^\u4e00-\u9fff])"
 )
 _MOST_PARTS, _LONGEST_NAME = 30, 40
 _NAME = re.compile(
-    r"(?!\\(?:ln|log|sqrt)|ln|log|sqrt)(?:[^\W\d_]|[∠△(\\])(?:[^-+*^<>≤≥≠≈±∈=,;]|-(?=[a-z]{3}))*(?:\^\{?[*']\}?)?|\([A-Za-z_\d{}, ]+\)"
+    r"(?!\\(?:ln|log|sqrt)|ln|log|sqrt)(?:[^\W\d_]|[∠△(\\])(?:[^-+*^<>≤≥≠≈±∈=,;]|-(?=[a-z]{3}))*(?:\^\{?[*']\}?)?|\([A-Za-z_\d{},"
+    r" ]+\)"
 )
 _INDEX, _PRODUCT = re.compile(r"_\{[^{}]*\}"), re.compile(r"[a-z]{2,3}")
 _LETTER, _COMMAND = re.compile(r"[A-Za-zα-ωΑ-Ω\u4e00-\u9fff]"), re.compile(r"\\[A-Za-z]+")

@@ -15,7 +15,8 @@ PLAIN = Match()
 _LONGEST, _ROUNDED, _MOST_PIECES = 80, 3, 4
 _PIECE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-zμΩ°′″]+|[\u4e00-\u9fff]{1,2})\s*,?")
 _UNIT_BEHIND = re.compile(
-    r"(?P<formula>.*[\d)}π])(?:\s*\{\s*([^{}]{1,30})\s*\}|\s+([A-Za-zΩμ][A-Za-zΩμ /*^\d-]{0,25}?)|\s*([\u4e00-\u9fff/]{1,8}))(\^\{?-?\d\}?)?"
+    r"(?P<formula>.*[\d)}π])(?:\s*\{\s*([^{}]{1,30})\s*\}|\s+([A-Za-zΩμ][A-Za-zΩμ"
+    r" /*^\d-]{0,25}?)|\s*([\u4e00-\u9fff/]{1,8}))(\^\{?-?\d\}?)?"
 )
 
 

@@ -131,7 +131,8 @@ class Embedder:
     def _problem(self, error: Exception) -> UserError:
         why = str(error).strip().partition("\n")[0][:160].rstrip(".")
         return UserError(
-            f"the embedding model {self.name} cannot be loaded ({why}): give a folder that holds it, or connect to the hub"
+            f"the embedding model {self.name} cannot be loaded ({why}): give a folder that holds it, or connect to"
+            " the hub"
         )
 
 

@@ -18,8 +18,8 @@ _OBJECT = re.compile(r"\{\s{0,20}\"")
 _ESCAPE = re.compile(r"\\(?:(u[0-9a-fA-F]{4}|[\\\"/])|([A-Za-z]+)|)")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _LIKE_ESCAPES = (
-    "nabla ne neq neg nu not notin rangle rho right rightarrow rightleftharpoons rm tan tau text textbf textit textrm tfrac "
-    "theta tilde times to triangle"
+    "nabla ne neq neg nu not notin rangle rho right rightarrow rightleftharpoons rm tan tau text textbf textit textrm"
+    " tfrac theta tilde times to triangle"
 )
 """LaTeX commands that begin as JSON's line break, return and tab do, so that JSON reads them without an error, and
 wrongly."""

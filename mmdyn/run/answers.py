@@ -59,7 +59,8 @@ def find_answers(run: RunFolder, store: Store, given: Sequence[SampleSet] = ()) 
         known = ", ".join(entry.name for entry in run.config.sets)
         name = unknown.pop()
         raise UserError(
-            f"{run.folder} did not ask {name}: give {known}, by that name (`mmdyn data convert {name} -o FOLDER --name NAME`)"
+            f"{run.folder} did not ask {name}: give {known}, by that name (`mmdyn data convert {name} -o FOLDER --name"
+            " NAME`)"
         )
     for root, entries in groupby(sorted(run.config.sets, key=lambda entry: entry.root), lambda entry: entry.root):
         _Root(run, store, asked, names).look(root, [*entries], found)
@@ -141,8 +142,8 @@ class _Root:
             check_digest(standard[origin.name].opened, standard[origin.name].digest)
             again = "" if self._run.config.ops else "perturb that set again, or "
             raise UserError(
-                f"{opened.folder} was made of {origin.name} with the answers of before: {again}evaluate into another folder, "
-                "where what was asked before comes out of the cache"
+                f"{opened.folder} was made of {origin.name} with the answers of before: {again}evaluate into another"
+                " folder, where what was asked before comes out of the cache"
             )
 
     def _keep(self, now: _Now) -> SetEntry:
@@ -158,10 +159,12 @@ class _Root:
 
     def _notes(self, root: str, corrected: int) -> list[str]:
         said = {
-            f"samples of {root} with another answer, or other points, than when they were asked: {corrected}; they are scored "
-            "by what they have now": corrected,
-            f"samples of {root} that ask something else now, or are gone: {self._other}; they are scored by the answer that "
-            "they were asked with, and `mmdyn eval` into another folder asks them": self._other,
+            f"samples of {root} with another answer, or other points, than when they were asked: {corrected}; they are scored by what they have now": (
+                corrected
+            ),
+            f"samples of {root} that ask something else now, or are gone: {self._other}; they are scored by the answer that they were asked with, and `mmdyn eval` into another folder asks them": (
+                self._other
+            ),
         }
         return [note for note, holds in said.items() if holds]
 

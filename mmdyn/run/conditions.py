@@ -62,8 +62,9 @@ def parse_conditions(
     ):
         if idle:
             raise UserError(
-                f"{option} says how a plain kprag{' or distractor' if option == '--elaborate' else ''} is asked, and none is: add --context kprag, write all into the context's "
-                "name (kprag:retrieved:two-turn), or leave it out"
+                f"{option} says how a plain kprag{' or distractor' if option == '--elaborate' else ''} is asked, and"
+                " none is: add --context kprag, write all into the context's name (kprag:retrieved:two-turn), or leave"
+                " it out"
             )
     if contexts:
         variants = dict.fromkeys(condition.variant for condition in asked)

@@ -109,7 +109,8 @@ def run_config(config: Config, *, quiet: bool = False) -> RunFolder:
     arguments: dict[str, Any] = {name: getattr(config, name) for name in config.__struct_fields__ if name != "by"}
     if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
         raise UserError(
-            f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert` makes one"
+            f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert`"
+            " makes one"
         )
     arguments["sets"] = [_place(given, Path(config.out)) for given in config.sets]
     return evaluate(**arguments, quiet=quiet)

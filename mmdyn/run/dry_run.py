@@ -247,8 +247,8 @@ def _variants(opened: SampleSet, out: Path) -> SampleSet:
     folder = variants_folder(opened, out)
     if not is_set(folder):
         raise UserError(
-            f"the variants of {opened.name} are not made yet: a dry run makes none, so make them with `mmdyn perturb` and name "
-            "that set, or leave --ops out"
+            f"the variants of {opened.name} are not made yet: a dry run makes none, so make them with `mmdyn perturb`"
+            " and name that set, or leave --ops out"
         )
     return SampleSet(folder)
 

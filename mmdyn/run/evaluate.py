@@ -230,8 +230,8 @@ def _check_limit(job: Job, ops: str) -> None:
     if before and before.ops == ops and before.limit != job.limit:
         made = f"--limit {before.limit}" if before.limit else "no --limit"
         raise UserError(
-            f"{job.out} holds variants made with {made}, which cannot change where --ops makes them: give {made} again, or "
-            "choose another -o"
+            f"{job.out} holds variants made with {made}, which cannot change where --ops makes them: give {made} again,"
+            " or choose another -o"
         )
 
 
@@ -246,8 +246,8 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
     and where there is nothing to ask."""
     if not config.planned:
         raise UserError(
-            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, retrieved ones a --base or "
-            "points of the set's own, a hint samples that have it, likelihood single choices or statements"
+            "there is nothing to ask: a set needs samples, kprag samples with knowledge points, retrieved ones a --base"
+            " or points of the set's own, a hint samples that have it, likelihood single choices or statements"
         )
     run = RunFolder(out) if (out / RUN).is_file() else None
     if run is not None:

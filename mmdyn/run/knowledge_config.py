@@ -81,14 +81,16 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
         contexts = [Context.parse(condition.context) for condition in conditions]
         if all(context.name == NONE for context in contexts) and replace(self, layout=Layout()) != KnowledgeConfig():
             raise UserError(
-                "a base of knowledge is given and nothing is laid beside a question: add --context kprag, or leave it out"
+                "a base of knowledge is given and nothing is laid beside a question: add --context kprag, or leave"
+                " it out"
             )
         if not any(context.looks_up for context in contexts):
             for option in ("retriever", "embedder", "examples", "rerank", "joined"):
                 if getattr(self, option):
                     name = "join-query" if option == "joined" else option
                     raise UserError(
-                        f"--{name} says how points are looked up, and none are: add --knowledge retrieved, or leave it out"
+                        f"--{name} says how points are looked up, and none are: add --knowledge retrieved, or leave"
+                        " it out"
                     )
         self.layout.check()
         read_joined(self.joined)
@@ -129,7 +131,8 @@ class Section:
                 progress.advance()
             if reranker is not None and reranker.unordered:
                 progress.say(
-                    f"{reranker.unordered} questions' points lie as they were found: --rerank gave no order that can be used"
+                    f"{reranker.unordered} questions' points lie as they were found: --rerank gave no order that can be"
+                    " used"
                 )
 
     @cached_property

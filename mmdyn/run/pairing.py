@@ -112,7 +112,8 @@ def find_pairs(
     )
     if not kept:
         raise UserError(
-            f"{sides[0]} and {sides[1]} have no pair of replies to one sample under one condition: compare runs of the same sets"
+            f"{sides[0]} and {sides[1]} have no pair of replies to one sample under one condition: compare runs of the"
+            " same sets"
         )
     return kept, left_out
 

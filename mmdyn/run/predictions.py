@@ -40,7 +40,9 @@ SAYINGS = {
     "unknown": "rows of no sample of the set",
     "other": "rows whose question is not the sample's",
     "twice": "rows of a sample that had one before",
-    "formula": "predictions that the spreadsheet holds as formulas, read as they were written (pandas reads 0 or nothing)",
+    "formula": (
+        "predictions that the spreadsheet holds as formulas, read as they were written (pandas reads 0 or nothing)"
+    ),
     "number": "predictions that the spreadsheet holds as numbers, whatever they were",
     "cut": f"predictions of {LONGEST_CELL:,} characters, cut off there by the spreadsheet",
 }
@@ -227,8 +229,8 @@ def _check_same(run: RunFolder, models: tuple[ModelEntry, ...], sets: Sequence[S
         raise UserError(f"{run.folder} holds a run of {', '.join(m.label for m in before.models)}: choose another -o")
     if {entry.digest for entry in before.sets} != {opened.manifest.digest for opened in sets}:
         raise UserError(
-            f"{run.folder} holds these predictions for other sets: `mmdyn score {run.folder} --set SET` scores them by answers "
-            "that changed, and another -o begins a run"
+            f"{run.folder} holds these predictions for other sets: `mmdyn score {run.folder} --set SET` scores them by"
+            " answers that changed, and another -o begins a run"
         )
 
 

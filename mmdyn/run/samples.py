@@ -26,7 +26,8 @@ def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int,
                 raise InputError(
                     opened.folder,
                     None,
-                    f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb` made",
+                    f"{sample.id} is a variant, and the set names no parent set: give the folder that `mmdyn perturb`"
+                    " made",
                 )
             if limit is None or sample.parent in kept[opened.root]:
                 yield place, sample

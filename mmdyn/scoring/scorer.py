@@ -90,8 +90,8 @@ class Scorer:
         """Raise UserError for a sample that a metric cannot score, because its answer is no text."""
         if self.compares and sample.task_type not in COMPARED:
             raise UserError(
-                f"{self.name.partition('@')[0]} compares texts, and {sample.id} is a {sample.task_type}: score it by a policy, "
-                "such as --policy strict"
+                f"{self.name.partition('@')[0]} compares texts, and {sample.id} is a {sample.task_type}: score it by a"
+                " policy, such as --policy strict"
             )
 
     def credit(self, sample: Sample, extraction: Extraction) -> Score:

@@ -8,8 +8,8 @@ from mmdyn.tables.cascades import Accuracy, Cascades, JudgeFigures, lines_of
 from mmdyn.tables.table import clean, names_of, open_console, percent, print_grid
 
 TITLE = (
-    "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one "
-    "scored, saved those that a judge was not asked about"
+    "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one"
+    " scored, saved those that a judge was not asked about"
 )
 SELDOM = ("no verdict", "as rules", "votes\nagree", "items met")
 """What gets a column only where a judge has it."""

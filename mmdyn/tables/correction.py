@@ -25,12 +25,13 @@ from mmdyn.work import RunConfig, RunFolder
 METHODS = ("rogan-gladen", "ppi", "ppi++")
 FEW = "fewer than two marked answers that do not belong together"
 UNKNOWN = (
-    "{scorer} was never calibrated here, so that its errors are not known: run `mmdyn grade LABELLED --calibrate --policy "
-    "{policy}{judge}` on answers that people marked, or mark answers of this run and give --correct ppi --labels FILE"
+    "{scorer} was never calibrated here, so that its errors are not known: run `mmdyn grade LABELLED --calibrate"
+    " --policy {policy}{judge}` on answers that people marked, or mark answers of this run and give --correct ppi"
+    " --labels FILE"
 )
 UNMEASURED = (
-    "{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of this run and give --correct ppi "
-    "--labels FILE"
+    "{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of"
+    " this run and give --correct ppi --labels FILE"
 )
 GRADED = (
     "{run} has scores between 0 and 1 ({value:g} of {sample}), and Rogan-Gladen is for right and wrong alone: "

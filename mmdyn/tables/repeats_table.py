@@ -10,10 +10,13 @@ from mmdyn.tables.repeats import Figure, RepeatsRow, figures_of
 from mmdyn.tables.table import clean, names_of, open_console, percent, print_grid
 
 TITLE = (
-    "Repeats in percent with 95 % intervals; n counts parent samples, groups those of repeated tries, left out the groups "
-    "with fewer than k"
+    "Repeats in percent with 95 % intervals; n counts parent samples, groups those of repeated tries, left out the"
+    " groups with fewer than k"
 )
-NONE = "Repeats: no question was asked more than once, and no parent has two draws: give eval --epochs, or perturb --draws."
+NONE = (
+    "Repeats: no question was asked more than once, and no parent has two draws: give eval --epochs, or perturb"
+    " --draws."
+)
 
 
 def print_repeats(rows: Sequence[RepeatsRow], file: TextIO | None = None) -> None:

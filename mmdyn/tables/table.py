@@ -108,8 +108,9 @@ def sentence(contrast: Contrast) -> str:
     low, high = (100 * bound for bound in contrast.ci95)
     but = f" But {contrast.note}." if contrast.note else ""
     return (
-        f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a} ({said_of(contrast.held)}; "
-        f"95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(contrast.p_adjusted)}, {contrast.n} pairs).{but}"
+        f"{who}: {contrast.b} is {abs(100 * contrast.delta):.1f} points {verb} than {contrast.a}"
+        f" ({said_of(contrast.held)}; 95 % interval {low:+.1f} to {high:+.1f}, adjusted p"
+        f" {p_value(contrast.p_adjusted)}, {contrast.n} pairs).{but}"
     )
 
 
@@ -134,11 +135,16 @@ def _state_lines(state: RunState) -> Iterator[str]:
         judged = ", with the same --judge," if "+" in state.scorer else ""
         yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score`{judged} scores them."
     if state.needs_judge and not state.waiting and "+" not in state.scorer:
-        yield f"{state.name}: {state.needs_judge} answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks one."
+        yield (
+            f"{state.name}: {state.needs_judge} answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks"
+            " one."
+        )
     if state.failed:
         yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
     if state.corrected:
-        yield f"{state.name}: scored by another golden answer than their sample had when it was asked: {state.corrected}."
+        yield (
+            f"{state.name}: scored by another golden answer than their sample had when it was asked: {state.corrected}."
+        )
     for mode, count in state.skipped.items():
         yield f"{state.name}: {count} samples could not be asked in mode {mode}."
     for spent in state.spending:

@@ -9,8 +9,8 @@ from mmdyn.tables.table import clean, open_console, p_value, percent, print_grid
 from mmdyn.tables.win_rates import WinRate
 
 TITLE = (
-    "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won in "
-    "both orders, which are ties"
+    "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won"
+    " in both orders, which are ties"
 )
 
 

@@ -28,7 +28,8 @@ _BELOW = {
     "tenth": 10,
 }
 _ENGLISH = re.compile(
-    rf"(?P<sign>minus |negative |-)?(?P<number>(?:{_SMALL})\b(?:[- ](?:and )?(?:{_SMALL}|hundred|thousand|million|billion)\b)*)"
+    rf"(?P<sign>minus |negative |-)?(?P<number>(?:{_SMALL})\b(?:[- ](?:and"
+    rf" )?(?:{_SMALL}|hundred|thousand|million|billion)\b)*)"
     rf"(?:(?P<half> and a half\b)|[- ](?P<below>{'|'.join(_BELOW)})s?\b)?(?P<rest>(?: .{{1,40}})?)",
     re.IGNORECASE,
 )

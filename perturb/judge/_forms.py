@@ -16,16 +16,19 @@ Form = Literal["choice", "blank", "claim", "open"]
 
 _OPTION_LINE = re.compile(r"^[^\S\n]{0,20}[(（]?([A-H])\s?[.．、:：)）][^\S\n]{0,9}(.*)$", re.MULTILINE)
 _CLAIMS = re.compile(
-    r"\btrue or false\b|\btrue/false\b|\b(?:claim|statement|assertion) (?:true|correct|right)\b|\bcorrect or (?:not|incorrect)\b"
+    r"\btrue or false\b|\btrue/false\b|\b(?:claim|statement|assertion) (?:true|correct|right)\b|\bcorrect or"
+    r" (?:not|incorrect)\b"
     r"|是否(?:正确|成立|属实)|对还是错|是对是错|正确还是错误|(?:说法|断言|判断|命题)(?:正确|成立|对)吗|判断(?:正误|对错)",
     re.IGNORECASE,
 )
 _LETTERS = r"[A-H](?![A-Za-z])(?:(?:, and |, | and |、|和)[A-H](?![A-Za-z])){0,7}"
 _CALLED_RIGHT = re.compile(
-    rf"\b(?:answers?|options?|choices?)\s(?:is|are)\s(?:options?\s)?({_LETTERS})(?:, and no other options?)?|(?:应选|(?:答案|选项)[是为]?)\s?({_LETTERS})(?:，且不选其他选项)?"
+    rf"\b(?:answers?|options?|choices?)\s(?:is|are)\s(?:options?\s)?({_LETTERS})(?:, and no other"
+    rf" options?)?|(?:应选|(?:答案|选项)[是为]?)\s?({_LETTERS})(?:，且不选其他选项)?"
 )
 _FILLED_IN = re.compile(
-    r"(?:Claim: (?:the answer is )?|断言：(?:空白处应填|本题的答案是))(.{1,400}?)(?: belongs in the blank)?[.。]\s?(?:Is this claim true or false\?|这一断言是否正确？)\s*$"
+    r"(?:Claim: (?:the answer is )?|断言：(?:空白处应填|本题的答案是))(.{1,400}?)(?: belongs in the blank)?[.。"
+    r"]\s?(?:Is this claim true or false\?|这一断言是否正确？)\s*$"
 )
 _TRUE = frozenset({"true", "correct", "right", "yes", "t", "正确", "对", "是", "√"})
 _SHORTEST_PART, _LONGEST_LABEL = 2, 24

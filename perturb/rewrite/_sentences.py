@@ -27,7 +27,8 @@ _ONE_IN = 3
 _SENTENCE = re.compile(
     r"([^\s?？!！。．；;.][^\n?？!！。．；;.]*(?:(?:\.(?!\s|$|(?:[A-Z][a-z]+|A) |[\u4e00-\u9fff])"
     # a line that was broken in the middle of a Chinese sentence
-    r"|(?<=[^\n]{10}[\u4e00-\u9fff，、])\n(?= {0,2}[\u4e00-\u9fff，、\uf000-\uf3ff]))[^\n?？!！。．；;.]*)*)([?？!！。．；;.]?)"
+    r"|(?<=[^\n]{10}[\u4e00-\u9fff，、])\n(?= {0,2}[\u4e00-\u9fff，、\uf000-\uf3ff]))[^\n?？!！。．；;.]*)*)([?？!！。"
+    r"．；;.]?)"
 )
 _ITEM = re.compile(r"\s*(?:[(（]?\s?(?:\d{1,2}|[A-H]|[IVX]{1,4}|[ivx]{1,4})\s?[)）.．、:：]|[①-⑳❶-❿•·*-])")
 _BLANK = re.compile(f"[{BLANK}]")

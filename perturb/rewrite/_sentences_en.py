@@ -15,10 +15,12 @@ _HEAD = re.compile(
 )
 _SEVERAL = re.compile(r"(?:two|three|four|these|those|both|all)\b|.*(?:[^siu]s$|ies$|[a-z]es$|\band\b)")
 _QUESTION_WORD = re.compile(
-    r"(?:(?:in|on|at|for|from|to|by|of|with|between|under|at least|at most) )?(?:what|which|whose|how|who|when|where|why)\b"
+    r"(?:(?:in|on|at|for|from|to|by|of|with|between|under|at least|at most)"
+    r" )?(?:what|which|whose|how|who|when|where|why)\b"
 )
 _SECOND = re.compile(
-    r"(?:,|\b(?:and|or|but|then)) ?(?:and |then )?(?:what|how|who|why|where|find|determine|calculate|explain|justify|describe|give|state)\b"
+    r"(?:,|\b(?:and|or|but|then)) ?(?:and |then"
+    r" )?(?:what|how|who|why|where|find|determine|calculate|explain|justify|describe|give|state)\b"
 )
 _LANGUAGE_EXAM = re.compile(r"\s*(?:[A-E]\s*\n|[-—–]{1,3} ?[A-Z“\"'])|[^\n]*[a-z,] {4,20}[a-z]")
 """A passage with its letter, a dialogue, a blank of spaces in a sentence."""

@@ -163,7 +163,10 @@ def test_a_picture_that_is_none(folder: Path) -> None:
 
 
 def test_pictures_alone_and_a_table_alone(folder: Path) -> None:
-    table = r"正确的是 \begin{tabular}{|c|c|} \hline A & 甲 \\ \hline B & 乙 \\ \hline C & 丙 \\ \hline D & 丁 \\ \hline \end{tabular}"
+    table = (
+        r"正确的是 \begin{tabular}{|c|c|} \hline A & 甲 \\ \hline B & 乙 \\ \hline C & 丙 \\ \hline D & 丁 \\ \hline"
+        r" \end{tabular}"
+    )
     four = [f"images/{name}.png" for name in "abcd"]
     rows = made(
         "gaokao_mm",

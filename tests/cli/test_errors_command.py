@@ -46,9 +46,11 @@ def test_what_needs_no_judge_is_counted(run: Path) -> None:
     assert ["answers", "of", "asked", "wrong", "off", "empty", "unparsed", "refused", "failed", "unscored"] in lines
     assert ["m1", "8", "4", "2", "1", "2", "1", "1", "1"] in lines
     assert ["m2", "1", "0", "0", "0", "0", "0", "0", "0"] in lines
-    assert done.stderr == (
-        f"1 wrong answers are neither cut off nor empty: `mmdyn errors {run} --judge MODEL` has a judge say what made them "
-        f"wrong\n1 answers are not scored and were left out: `mmdyn score {run}`, with the judges it had, scores them\n"
+    assert (
+        done.stderr
+        == f"1 wrong answers are neither cut off nor empty: `mmdyn errors {run} --judge MODEL` has a judge say what"
+        f" made them wrong\n1 answers are not scored and were left out: `mmdyn score {run}`, with the judges it had,"
+        " scores them\n"
     )
 
 

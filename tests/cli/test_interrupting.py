@@ -127,7 +127,10 @@ def test_a_limit_ends_in_status_3_and_the_same_command_goes_on(tmp_path: Path, s
         out, err = process.communicate(timeout=240)
         if left:
             assert process.returncode == 3 and out == ""
-            said = r"mmdyn: stopped at --max-requests 8: 8 requests for \S+ USD by this call; 8 of 12 done, 4 left, and the"
+            said = (
+                r"mmdyn: stopped at --max-requests 8: 8 requests for \S+ USD by this call; 8 of 12 done, 4 left,"
+                r" and the"
+            )
             assert re.search(said, err)
         else:
             assert process.returncode == 0, err

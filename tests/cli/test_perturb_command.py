@@ -58,8 +58,10 @@ def test_again_it_says_that_it_is_done(source: Path, tmp_path: Path) -> None:
     ]
     other = mmdyn("perturb", source, "-o", tmp_path / "out", "--ops", "shuffle", "--seed", 5)
     assert other.returncode == 2
-    assert other.stderr == (
-        f"mmdyn: {tmp_path / 'out'} was made with other settings (seed 0, now 5): choose another folder, or remove this one\n"
+    assert (
+        other.stderr
+        == f"mmdyn: {tmp_path / 'out'} was made with other settings (seed 0, now 5): choose another folder, or remove"
+        " this one\n"
     )
 
 

@@ -93,10 +93,11 @@ def test_processes_even_daemons_have_their_own_workers(method: str) -> None:
 
 def test_workers_end_with_their_parent_and_what_is_no_calculus_starts_none() -> None:
     code = (
-        "import subprocess, os, sys; from mmdyn.equal import same\n"
-        "def count(): return subprocess.run(['ps', '-ww', '--ppid', str(os.getpid()), '-o', 'args='], capture_output=True, text=True).stdout.count('_algebra_worker')\n"
-        "same('(x+1)^2', 'x^2'); same('the sum', 'a sum'); same('the \\\\sum of them', '\\\\int')\n"
-        "print(count(), 'sympy' in sys.modules, same('\\\\int_0^1 5x dx', '\\\\frac{5}{2}'), count())"
+        "import subprocess, os, sys; from mmdyn.equal import same\ndef count(): return subprocess.run(['ps', '-ww',"
+        " '--ppid', str(os.getpid()), '-o', 'args='], capture_output=True,"
+        " text=True).stdout.count('_algebra_worker')\nsame('(x+1)^2', 'x^2'); same('the sum', 'a sum'); same('the"
+        " \\\\sum of them', '\\\\int')\nprint(count(), 'sympy' in sys.modules, same('\\\\int_0^1 5x dx',"
+        " '\\\\frac{5}{2}'), count())"
     )
     before = len(every_worker())
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)

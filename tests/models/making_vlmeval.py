@@ -14,7 +14,8 @@ from models.asking import user
 from mmdyn.models import Model, open_model
 
 FILES = {
-    "__init__.py": """
+    "__init__.py": (
+        """
 import logging, os, random, ssl, sys
 print("noise on import")
 os.write(1, b"noise below print\\n")
@@ -24,8 +25,10 @@ os.chdir("/")
 random.seed(1)
 logging.basicConfig(level=10, force=True)
 __version__ = "0.fake"
-""",
-    "base.py": """
+"""
+    ),
+    "base.py": (
+        """
 import os
 
 def parse(parts):
@@ -64,8 +67,10 @@ class BaseAPI:
             except Exception as error:
                 print("swallowed", error)
         return self.fail_msg if answer in ("", None) else answer
-""",
-    "vlm.py": """
+"""
+    ),
+    "vlm.py": (
+        """
 import functools, json, os, ssl, sys, time
 from vlmeval.base import BaseModel
 
@@ -132,8 +137,10 @@ class Processed(BaseModel):
 class Odd(BaseModel):
     def generate_inner(self, message, dataset=None):
         return ["a", "list"]
-""",
-    "api.py": """
+"""
+    ),
+    "api.py": (
+        """
 import json, os, time
 from vlmeval.base import BaseAPI
 
@@ -182,8 +189,10 @@ class Headed(Chat):
     def __init__(self, extra_headers, **kw):
         super().__init__(**kw)
         self.headers = extra_headers
-""",
-    "config.py": """
+"""
+    ),
+    "config.py": (
+        """
 from functools import partial
 import vlmeval.api as api, vlmeval.vlm as vlm
 supported_VLM = {
@@ -191,7 +200,8 @@ supported_VLM = {
     "Keyed": partial(api.Headed, app_code="sk-built-in-1", client=dict(depth=1, args=[dict(secret_id="sk-built-in-2")])),
     "Chat-4": partial(api.Chat, model="chat-4", retry=10, key="sk-built-in-0123456789"),
 }
-""",
+"""
+    ),
 }
 
 

@@ -110,7 +110,9 @@ def test_faults_are_read_and_bad_ones_told():
     )
     assert parse_faults("") == ()
     for text, says in {
-        "drip=0.1": "there is no fault 'drip' (did you mean 'drop'?): a status or drop, hang, truncate, cut, empty, blank, html",
+        "drip=0.1": (
+            "there is no fault 'drip' (did you mean 'drop'?): a status or drop, hang, truncate, cut, empty, blank, html"
+        ),
         "200=0.1": "there is no fault '200'",
         "drop": "the fault 'drop' is not kind=rate, such as 429=0.1, 503@2=0.05 or drop=0.01",
         "drop=x": "the fault 'drop=x' is not kind=rate",

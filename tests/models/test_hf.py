@@ -195,8 +195,8 @@ async def test_one_that_cannot_be_answered_leaves_the_others_alone(made: Callabl
     model = open_model(f"hf:{made('llama')},max_new_tokens=100")
     said = await asyncio.gather(*map(model.ask, [*texts(2), long]), return_exceptions=True)
     assert [type(each) for each in said] == [Reply, Reply, RejectedError]
-    assert str(said[2]) == (
-        "the prompt has 2019 tokens, which with 100 more is beyond the 2048 that the model takes: "
+    assert (
+        str(said[2]) == "the prompt has 2019 tokens, which with 100 more is beyond the 2048 that the model takes: "
         "lower max_new_tokens or max_pixels"
     )
     beside = await asyncio.gather(*map(model.ask, [long, (user("y" * 1900),)]), return_exceptions=True)
@@ -299,8 +299,10 @@ def changed(folder: Path, **config: Any) -> Path:
         ({"is_encoder_decoder": True}, "holds an encoder-decoder (llama): name a model that goes on with a text"),
         (
             {"model_type": "mine", "auto_map": {"AutoModelForCausalLM": "mine.Mine"}},
-            "holds a model of its own kind (mine) and the Python code for it, which would run with all your rights: "
-            "read the code, then give trust_remote_code=true",
+            (
+                "holds a model of its own kind (mine) and the Python code for it, which would run with all your rights:"
+                " read the code, then give trust_remote_code=true"
+            ),
         ),
     ],
 )
@@ -349,8 +351,10 @@ async def test_weights_that_are_missing_broken_or_not_all_there(made: Callable[[
     weights = folder / "model.safetensors"
     some = load_file(weights)
     save_file({name: each for name, each in some.items() if "mlp" not in name}, weights, {"format": "pt"})
-    assert await refusal(f"hf:{folder}") == (
-        f"{folder} lacks 6 of the model's weights, such as model.layers.0.mlp.down_proj.weight: fetch the checkpoint again"
+    assert (
+        await refusal(f"hf:{folder}")
+        == f"{folder} lacks 6 of the model's weights, such as model.layers.0.mlp.down_proj.weight: fetch the checkpoint"
+        " again"
     )
     weights.write_bytes(b"broken")
     said = await refusal(f"hf:{folder}")
@@ -367,8 +371,8 @@ async def test_a_processor_that_needs_torchvision_says_so(made: Callable[[str], 
     for name in ("preprocessor_config", "video_preprocessor_config"):
         kind = {"image_processor_type": "Qwen2VLImageProcessor", "video_processor_type": "Qwen2VLVideoProcessor"}
         (folder / f"{name}.json").write_text(json.dumps({**kind, "processor_class": "Qwen2VLProcessor"}))
-    assert await refusal(f"hf:{folder}") == (
-        f"{folder} needs torchvision, which is not installed: pip install torchvision"
+    assert (
+        await refusal(f"hf:{folder}") == f"{folder} needs torchvision, which is not installed: pip install torchvision"
     )
 
 

@@ -183,8 +183,10 @@ def test_every_refusal_is_one_helpful_sentence():
         400: "the server at http://h/v1 refused the request (HTTP 400: no)",
         401: "the server at http://h/v1 refused the key in $OPENAI_API_KEY (HTTP 401: no): put the right one there",
         403: "the server at http://h/v1 refused the key in $OPENAI_API_KEY (HTTP 403: no): put the right one there",
-        404: "the server at http://h/v1 has no model 'm', or is no such server (HTTP 404: no): http://h/v1/models names "
-        "its models, base_url is where it is",
+        404: (
+            "the server at http://h/v1 has no model 'm', or is no such server (HTTP 404: no): http://h/v1/models names "
+            "its models, base_url is where it is"
+        ),
         422: "the server at http://h/v1 refused the request (HTTP 422: no)",
         429: "HTTP 429: no",
         500: "HTTP 500: no",

@@ -30,7 +30,10 @@ def test_what_was_not_counted_has_no_known_cost_unless_it_is_free() -> None:
 
 
 def test_the_first_name_that_fits_counts_label_or_own_name(tmp_path: Path) -> None:
-    lines = "gpt-4o-mini: {input: 1, output: 1}\ngpt-4o*: {input: 2, output: 2}\nopenai:*: {input: 3, output: 3, currency: CNY}\n"
+    lines = (
+        "gpt-4o-mini: {input: 1, output: 1}\ngpt-4o*: {input: 2, output: 2}\nopenai:*: {input: 3, output: 3, currency:"
+        " CNY}\n"
+    )
     prices = read_prices(write(tmp_path, lines + "mine: {input: 4, output: 4}\n"))
 
     def price(model: str) -> float | None:

@@ -61,8 +61,9 @@ def test_a_blank_becomes_a_claim_that_is_as_often_true_as_false() -> None:
         params = draw(Convert(), sample, number)
         if params["target"] == "true_false":
             after = converted(sample, **params)
-            assert after.question == (
-                f"2 + 2 = ____\n\nClaim: {params['filled']} belongs in the blank. Is this claim true or false?"
+            assert (
+                after.question
+                == f"2 + 2 = ____\n\nClaim: {params['filled']} belongs in the blank. Is this claim true or false?"
             )
             assert after.answer is (params["filled"] == "4")
             claims[bool(after.answer)] += 1

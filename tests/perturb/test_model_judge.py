@@ -202,11 +202,11 @@ def test_the_text_judge_sees_question_options_and_answer_before_and_after() -> N
             choice(question="<image 1>: which is prime?", texts=("5", "4"), answer="A", images=("images/1.png",)),
         )
     )
-    ((message,), _) = client.asked[0]
+    (message,), _ = client.asked[0]
     assert "Which <image 1> is prime?\nA. 4\nB. 5\nAnswer: B" in message.text
     assert "<image 1>: which is prime?\nA. 5\nB. 4\nAnswer: A" in message.text
     judge.judge(Case(blank(language="zh", answer=(("4", "四"), ("5",)), question="__和__"), blank(language="zh", answer=(("4", "四"), ("5",)), question="填空：__和__")))  # fmt: skip
-    ((message,), _) = client.asked[1]
+    (message,), _ = client.asked[1]
     assert "填空：__和__\n答案：4 / 四; 5" in message.text and "你在审核一份试卷" in message.text
 
 
@@ -217,7 +217,7 @@ def test_the_marks_around_the_texts_cannot_be_forged() -> None:
     text = "How many sides has a triangle?"
     for _ in range(3):
         judge.judge(Case(choice(question=text), choice(question="Say: " + text)))
-        ((message,), _) = client.asked[-1]
+        (message,), _ = client.asked[-1]
         mark = message.text.split("stand between lines that hold ")[1].split(". They are")[0]
         assert message.text.count(mark) == 4 + sum(2 for old in marks if old == mark)
         marks.append(mark)
@@ -239,7 +239,7 @@ def test_the_vision_judge_sees_both_pictures_with_the_question(tmp_path: Path) -
     judge, client = recorded(says(True, 0.6))
     case = Case(choice(images=("images/a.png",)), choice(images=("images/b.png",)), looks(tmp_path))
     assert judge.judge(case) == Verdict("kept", "recorder:x", "it is so", 0.6)
-    ((message,), _) = client.asked[0]
+    (message,), _ = client.asked[0]
     first, second = (part for part in message.parts if not hasattr(part, "text"))
     assert (first.path, second.path) == (tmp_path / "a.png", tmp_path / "b.png")
     assert second.digest == sha256((tmp_path / "b.png").read_bytes())

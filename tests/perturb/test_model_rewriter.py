@@ -59,7 +59,10 @@ NEW = "How many edges has a triangle?"
     [
         '{"question": "How many edges has a triangle?"}',
         '```json\n{"question": "How many edges has a triangle?"}\n```',
-        'Of course! {"a": 1}\n\n```\n{\n  "question": "How many edges has a triangle?"\n}\n```\nI hope this helps {really}.',
+        (
+            'Of course! {"a": 1}\n\n```\n{\n  "question": "How many edges has a triangle?"\n}\n```\nI hope this helps'
+            " {really}."
+        ),
         '<think>{"question": "a draft"}</think> {"question": " How many edges has a triangle? "}',
     ],
 )

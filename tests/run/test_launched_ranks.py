@@ -199,8 +199,9 @@ def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
     benchmark = {"sets": [{"benchmark": "scemqa", "path": "scemqa"}]}
     (tmp_path / "c.yaml").write_text(json.dumps(settings | places | benchmark))
     ((_, said),) = finish(start(arguments, 1), status=2)
-    assert said == (
-        "mmdyn: scemqa is to be imported, and several processes need a set folder: `mmdyn data convert` makes one\n"
+    assert (
+        said
+        == "mmdyn: scemqa is to be imported, and several processes need a set folder: `mmdyn data convert` makes one\n"
     )
 
 
@@ -284,8 +285,9 @@ def test_variants_keep_their_limit(source: SampleSet, tmp_path: Path) -> None:
     run = evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)
     with pytest.raises(UserError) as refused:
         evaluate(source, "baseline:lexical", tmp_path / "run", limit=8, **options)
-    assert str(refused.value) == (
-        f"{tmp_path / 'run'} holds variants made with --limit 4, which cannot change where --ops makes them: give --limit 4 "
-        "again, or choose another -o"
+    assert (
+        str(refused.value)
+        == f"{tmp_path / 'run'} holds variants made with --limit 4, which cannot change where --ops makes them: give"
+        " --limit 4 again, or choose another -o"
     )
     assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)) == contents(run)

@@ -31,8 +31,8 @@ def show(
 
 def test_a_choice_question_as_it_is_asked(tmp_path: Path) -> None:
     assert show(tmp_path, choice()) == [
-        "How many sides has a triangle?\n\nA. two\nB. three\nC. four\nD. five\n\n"
-        'Exactly one option is right. Put its letter on a last line of the form "Answer: X". Reply with that line alone.'
+        "How many sides has a triangle?\n\nA. two\nB. three\nC. four\nD. five\n\nExactly one option is right. Put its"
+        ' letter on a last line of the form "Answer: X". Reply with that line alone.'
     ]
 
 

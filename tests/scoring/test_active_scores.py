@@ -74,8 +74,8 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
     assert under_way(tmp_path / "run") == RULES | {"primes": 0.0, "ice": None, "sea": None}
     (entry,) = RunFolder(tmp_path / "run").config.all_judges
     said = (
-        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@5; "
-        "the same command goes on."
+        f"run: judge {entry.name} gave no verdict on 2 of the 3 answers due: the scores in force stay those of mdk12@5;"
+        " the same command goes on."
     )
     for result in (done, typed("report", tmp_path / "run")):
         assert result.exit_code == 1 and said in " ".join(result.stdout.split()), result.stdout

@@ -127,8 +127,10 @@ def test_what_cannot_be_combined_is_refused() -> None:
         ("parallel", "there is no judge mode 'parallel': all asks about everything"),
         (
             "unsur",
-            "there is no judge mode 'unsur' (did you mean 'unsure'?): unsure asks about the answers that need a judge, wrong asks "
-            "about whatever the rules do not call right, all asks about everything",
+            (
+                "there is no judge mode 'unsur' (did you mean 'unsure'?): unsure asks about the answers that need a"
+                " judge, wrong asks about whatever the rules do not call right, all asks about everything"
+            ),
         ),
     ],
 )

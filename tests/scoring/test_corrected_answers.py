@@ -71,8 +71,8 @@ def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: 
         ],
     )
     said = (
-        "samples of exam with another answer, or other points, than when they were asked: 2; they are scored by what they "
-        "have now\n"
+        "samples of exam with another answer, or other points, than when they were asked: 2; they are scored by what"
+        " they have now\n"
     )
     assert said + "2 scores changed; mdk12 is in force now" in done.stderr
     assert values(run) == {"sides": 0.0, "eyes": 1.0, "primes": 1.0}
@@ -118,9 +118,9 @@ def test_what_asks_something_else_now_keeps_its_answer(tmp_path: Path) -> None:
     assert done.stdout == "scripted:model.jsonl  eyes  standard: 0.000 -> 1.000\n" and done.exit_code == 0
     assert "samples of exam with another answer, or other points, than when they were asked: 1;" in done.stderr
     assert (
-        "samples of exam that ask something else now, or are gone: 2; they are scored by the answer that they were asked with, and "
-        "`mmdyn eval` into another folder asks them"
-    ) in done.stderr
+        "samples of exam that ask something else now, or are gone: 2; they are scored by the answer that they were"
+        " asked with, and `mmdyn eval` into another folder asks them" in done.stderr
+    )
     assert answers(run)[0] not in ("", SampleSet(tmp_path / "set").manifest.digest), "not the answers of that set alone"
 
 
@@ -200,9 +200,10 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
     before = values(run)
     done = typed("score", run.folder)
     assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
-    assert str(done.exception) == (
-        f"{tmp_path}/varied was made of exam with the answers of before: perturb that set again, or evaluate into another "
-        "folder, where what was asked before comes out of the cache"
+    assert (
+        str(done.exception)
+        == f"{tmp_path}/varied was made of exam with the answers of before: perturb that set again, or evaluate into"
+        " another folder, where what was asked before comes out of the cache"
     )
     assert values(run) == before and answers(run) == ["", ""]
     shutil.rmtree(tmp_path / "varied")
@@ -244,8 +245,9 @@ def test_samples_that_were_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('["B"]', '["C"]'))
     with pytest.raises(InputError) as refused:
         evaluate(tmp_path / "set", model(tmp_path), run.folder, quiet=True)
-    assert str(refused.value) == (
-        f"{tmp_path}/set/set.json: the digest is not that of the samples: they were changed; `mmdyn data convert "
+    assert (
+        str(refused.value)
+        == f"{tmp_path}/set/set.json: the digest is not that of the samples: they were changed; `mmdyn data convert "
         f"{tmp_path}/set -o NEW --name exam` writes the set anew"
     )
     assert [change.sample for change in score(run)] == ["sides"], "what stands there counts"

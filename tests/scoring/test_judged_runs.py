@@ -122,8 +122,9 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         summary = report(run)
         assert isinstance(summary.cascades, Cascades) and not summary.complete
         (name,) = (entry.name for entry in run.config.all_judges)
-        assert str(summary.runs[0].waiting) == (
-            f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; "
+        assert (
+            str(summary.runs[0].waiting)
+            == f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; "
             "the same command goes on"
         )
         (row,) = summary.cascades.rows
@@ -327,6 +328,6 @@ def test_a_former_mode_is_answered_with_its_name_of_now(tmp_path: Path, command:
     }
     done = CliRunner().invoke(commands, arguments[command])
     assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
-    assert str(done.exception) == (
-        "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"
+    assert (
+        str(done.exception) == "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"
     )

@@ -113,7 +113,7 @@ def test_answers_without_a_verdict_are_listed_and_not_spared(tmp_path: Path) -> 
     records = [*standard("100"), answer("p3", None, error="never came")]
     run = judged_run(tmp_path / "run", records, {"p1": lost, "p2": lost}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0})
     cascades = found(run)
-    ((row,), (one,)) = cascades.rows, cascades.failures
+    (row,), (one,) = cascades.rows, cascades.failures
     assert (cascades.unjudged, one.sample, one.reason) == (1, "p2", "cheap did not answer (503)")
     assert (row.rules.answers, row.combined.answers) == (3, 2), "a failed answer is nobody's"
     assert (row.combined.score, row.combined.bounds) == (None, (round(2 / 3, 6), 1.0))

@@ -131,9 +131,10 @@ def test_a_scorer_that_cannot_be_calibrated_is_not_told_to_be(tmp_path: Path) ->
     run = write_run(tmp_path / "run", answers("10"), scorer=scorer, judges=judges)
     with pytest.raises(UserError) as caught:
         report(run, correct="rogan-gladen")
-    assert str(caught.value) == (
-        f"{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark answers of "
-        "this run and give --correct ppi --labels FILE"
+    assert (
+        str(caught.value)
+        == f"{scorer} is by a judge that is shown pictures, which `mmdyn grade --calibrate` cannot measure: mark"
+        " answers of this run and give --correct ppi --labels FILE"
     )
 
 
@@ -141,7 +142,10 @@ def test_graded_scores_are_refused_to_rogan_gladen(tmp_path: Path) -> None:
     run = run_of(tmp_path, answer("s0", 1), answer("s1", 0.5))
     with pytest.raises(UserError) as caught:
         report(run, correct="rogan-gladen")
-    said = f"{run.folder} has scores between 0 and 1 (0.5 of s1), and Rogan-Gladen is for right and wrong alone: give --correct ppi --labels FILE"
+    said = (
+        f"{run.folder} has scores between 0 and 1 (0.5 of s1), and Rogan-Gladen is for right and wrong alone: give"
+        " --correct ppi --labels FILE"
+    )
     assert str(caught.value) == said
 
 
@@ -277,7 +281,7 @@ def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
     assert "method 1: Rogan-Gladen, interval of Lang and Reiczigel: mdk12@3 on marks.jsonl (abababab), sensitivity 90.0 [69.9, 97.2] of 20, specificity 70.0 [48.1, 85.5] of 20" in text  # fmt: skip
     write_csv(summary, tmp_path / "out.csv")
     lines = list(csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines()))
-    (first, second) = [line for line in lines if line["kind"] == "correction"]
+    first, second = [line for line in lines if line["kind"] == "correction"]
     assert (first["by"], first["value"], first["n"], first["estimate"]) == (
         SCORER,
         "marks.jsonl (abababab)",

@@ -146,8 +146,8 @@ def test_what_is_not_labelled_is_said(tmp_path: Path) -> None:
     label(run, {one.key: ("reasoning",) for one in drawn[:8]})
     (row,) = find_errors({"": run})
     assert (row.wrong, row.drawn, row.labelled) == (15, 15, 8) and shares(row) == {"reasoning": 1.0}
-    assert row.note == (
-        "7 of 15 drawn are not labelled yet: run the same `mmdyn errors` once more; "
+    assert (
+        row.note == "7 of 15 drawn are not labelled yet: run the same `mmdyn errors` once more; "
         "5 answers of strata without a label are left out"
     )
     part = write_run(tmp_path / "part", [*wrong(3), *wrong(2, model="m2")])

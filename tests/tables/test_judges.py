@@ -66,10 +66,10 @@ def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) ->
     assert (row.kept, row.rejected, row.redrawn, row.unjudged, row.calibrations) == (3, 1, 1, 0, [])
     text = " ".join(shown(summary))
     assert (
-        f"exam-dynamic: judged by someone ({row.id}): 3 variants kept, 1 rejected, 1 more attempts rejected and drawn again. "
-        "The judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run "
-        "`mmdyn judge --calibrate LABELLED` with the --judge and --votes that the set was made with."
-    ) in text
+        f"exam-dynamic: judged by someone ({row.id}): 3 variants kept, 1 rejected, 1 more attempts rejected and drawn"
+        " again. The judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run `mmdyn"
+        " judge --calibrate LABELLED` with the --judge and --votes that the set was made with." in text
+    )
     assert "labelled pairs:" not in text
 
 

@@ -57,7 +57,10 @@ def test_letters_in_an_option_are_no_options() -> None:
 def test_letters_in_formulas_and_tables_are_no_options() -> None:
     formula = split_options(r"设 $\triangle A. B. C.$ 则 $(\quad)$A. $1$B. $2$C. $3$D. $4$")
     assert texts(formula.options) == ["$1$", "$2$", "$3$", "$4$"]
-    table = "\\begin{tabular}{|c|c|} \\hline A. & 一 \\\\ \\hline B. & 二 \\\\ \\hline C. & 三 \\\\ \\hline D. & 四 \\\\ \\end{tabular}"
+    table = (
+        "\\begin{tabular}{|c|c|} \\hline A. & 一 \\\\ \\hline B. & 二 \\\\ \\hline C. & 三 \\\\ \\hline D. & 四 \\\\"
+        " \\end{tabular}"
+    )
     assert split_options(f"如表\n{table}").options == ()
     below = split_options(f"如表\n{table}\nA. A\nB. B\nC. C\nD. D")
     assert below.stem.endswith("\\end{tabular}") and options_are_letters(below.options)
@@ -105,8 +108,8 @@ def test_fewer_options_where_fewer_are_asked_for() -> None:
 
 def test_questions_on_one_passage() -> None:
     passage, questions = split_questions(
-        "In 1968. A. Smith met B. Jones.\n24. Why 3 times?\nA. 1 B. 2 C. 3 D. 4\n25. How?\nA. so\nB. thus\nC. 26. no\nD. here\n26 What else?\n"
-        "A. x B. y C. z D. w",
+        "In 1968. A. Smith met B. Jones.\n24. Why 3 times?\nA. 1 B. 2 C. 3 D. 4\n25. How?\nA. so\nB. thus\nC. 26."
+        " no\nD. here\n26 What else?\nA. x B. y C. z D. w",
         3,
     )
     assert passage == "In 1968. A. Smith met B. Jones."

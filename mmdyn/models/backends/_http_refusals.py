@@ -109,8 +109,8 @@ REFUSALS = (
             r"reduce the length of the (messages|prompt|input)",
             r"request too large for",
         ),
-        "a request is too long for {model!r} at {endpoint} ({heard}): "
-        "lower max_tokens, send smaller pictures (max_pixels) or less knowledge, or choose a model with a longer context",
+        "a request is too long for {model!r} at {endpoint} ({heard}): lower max_tokens, send smaller pictures"
+        " (max_pixels) or less knowledge, or choose a model with a longer context",
         alone=True,
     ),
     Refusal(

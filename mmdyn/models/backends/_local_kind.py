@@ -28,8 +28,8 @@ def kind_of(folder: Path, trust_remote_code: bool) -> Kind:
         return "text"
     if own and not trust_remote_code:
         raise ModelError(
-            f"{folder} holds a model of its own kind ({name}) and the Python code for it, which would run with all your "
-            "rights: read the code, then give trust_remote_code=true"
+            f"{folder} holds a model of its own kind ({name}) and the Python code for it, which would run with all your"
+            " rights: read the code, then give trust_remote_code=true"
         )
     if any(each in own for each in _VISION_CLASSES):
         return "image-text-to-text"

@@ -62,7 +62,8 @@ def load_weights(folder: Path, vision: bool, **settings: Any) -> Any:
     else:
         if missing := sorted(found["missing_keys"]):
             raise ModelError(
-                f"{folder} lacks {len(missing)} of the model's weights, such as {missing[0]}: fetch the checkpoint again"
+                f"{folder} lacks {len(missing)} of the model's weights, such as {missing[0]}: fetch the checkpoint"
+                " again"
             )
         return model.eval()
     give_memory_back()  # only now, because the error held on to it

@@ -113,8 +113,8 @@ class Vlmeval:
             if self._answers or len(self._dead) < DEATHS:
                 raise TransientError(f"the worker of {self.label} is gone: {error}") from None
             raise ModelError(
-                f"{len(self._dead)} workers of {self.label} died and none has answered yet ({error}): mend its options, "
-                f"or what {self._names.python} has installed"
+                f"{len(self._dead)} workers of {self.label} died and none has answered yet ({error}): mend its options,"
+                f" or what {self._names.python} has installed"
             ) from None
 
     def _split(self, messages: tuple[Message, ...]) -> tuple[str | None, tuple[TextPart | ImagePart, ...]]:

@@ -122,8 +122,8 @@ class Fleet:
             raise ModelError(f"a replica cannot be opened: {opened.error}")
         if differing := [key for key, value in self.identity.items() if opened.identity.get(key) != value]:
             raise ModelError(
-                f"a replica of {self.label} differs from the one here in its {' and '.join(differing)}: set what differs "
-                "as options of the model, and give all machines the same files"
+                f"a replica of {self.label} differs from the one here in its {' and '.join(differing)}: set what"
+                " differs as options of the model, and give all machines the same files"
             )
 
     async def _wait(self, opening: asyncio.Future[bytes]) -> None:
@@ -202,8 +202,9 @@ class Fleet:
         self._lost_in_a_row += 1
         if self._lost_in_a_row > LOSSES * self._count:
             raise ModelError(
-                f"replicas of {self.label} were lost {self._lost_in_a_row} times and none answered ({_first_line(lost)}): see that "
-                "every machine has this version of mmdyn, and memory enough for the model"
+                f"replicas of {self.label} were lost {self._lost_in_a_row} times and none answered"
+                f" ({_first_line(lost)}): see that every machine has this version of mmdyn, and memory enough for the"
+                " model"
             )
 
     def _ended(self, life: asyncio.Task[None]) -> None:

@@ -65,8 +65,8 @@ class Ray:
         gpus = self._gpus if self._gpus is not None else float(any(there))
         if gpus and self._replicas > (room := room_for(gpus, there)):
             raise UserError(
-                f"{self._replicas} replicas with {gpus:g} GPUs each are asked for, and the cluster has room for {room}: "
-                "lower --replicas or --gpus-per-replica"
+                f"{self._replicas} replicas with {gpus:g} GPUs each are asked for, and the cluster has room for {room}:"
+                " lower --replicas or --gpus-per-replica"
             )
         return gpus
 
