@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -15,7 +13,7 @@ from mmdyn.models.budget import Budget
 from mmdyn.models.cache import keep, recall
 from mmdyn.models.message import ImagePart, Message, identity
 from mmdyn.models.model import Model, RejectedError, TransientError
-from mmdyn.models.pace import Pace
+from mmdyn.models.pace import Pace, Place
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
 from mmdyn.work import COMMIT_SECONDS, Store
@@ -73,7 +71,6 @@ class Asker:
             self._pace.limit = 1.0
         self._stalls = StallDetection(self._pace, model.limits.hangs)
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
-        self._under_way = set[asyncio.Timeout]()
         self._fatal: MmdynError | None = None
         self._deadline = 0.0
         self._flush: asyncio.TimerHandle | None = None
@@ -92,33 +89,48 @@ class Asker:
         """The key of a request to this model."""
         return request_key(self.model, messages, epoch)
 
-    async def ask(self, messages: tuple[Message, ...], epoch: int = 0) -> Reply:
+    async def ask(self, messages: tuple[Message, ...], epoch: int = 0, *, key: str = "") -> Reply:
         """One answer, out of the cache or from the model. A Reply with `error` set where none was had; that is not
         kept. Raises as `fetch` does."""
-        return (await self.fetch(messages, epoch))[0]
+        return (await self.fetch(messages, epoch, key=key))[0]
 
-    async def fetch(self, messages: tuple[Message, ...], epoch: int = 0) -> tuple[Reply, bool]:
+    async def fetch(self, messages: tuple[Message, ...], epoch: int = 0, *, key: str = "") -> tuple[Reply, bool]:
         """The same, and whether it was in the cache.
 
-        Raises ModelError where the model cannot be asked at all (and another UserError where a picture cannot be read):
-        then every other ask that is under way, and every later one, ends in a ModelError too: at once where the model
-        has answered none, else when those in flight have ended, whose answers are kept, after DRAIN_SECONDS at most.
-        Raises Stopped where the budget allows no further request.
+        No error leaves while requests are in flight that may still be answered: the caller may drop them for it.
+
+        Args:
+            key: the `request_key`, where it is known already.
+
+        Raises:
+            ModelError: the model cannot be asked at all (another UserError: a picture cannot be read). Then every other
+                ask that is under way, and every later one, ends in a ModelError too: at once where the model has
+                answered none, else when those in flight have ended, whose answers are kept, after DRAIN_SECONDS at
+                most.
+            Stopped: the budget allows no further request.
         """
-        key = self.request_key(messages, epoch)
-        async with self._stoppable():
-            if self._cache is None:
-                return await self._put(messages, key), False
-            async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
-                if (known := recall(self._cache, key)) is not None:
-                    self.answers = True
-                    self.cached += 1
-                    return self._unpaid(known), True
-                reply = await self._put(messages, key)
-                if not reply.error:
-                    keep(self._cache, key, reply)
-                    self._save_soon(self._cache)
-                return reply, False
+        try:
+            return await self._fetch(messages, key or self.request_key(messages, epoch))
+        except Stopped:
+            raise
+        except MmdynError as error:
+            self._stop(error)
+            await self._drain()
+            raise
+
+    async def _fetch(self, messages: tuple[Message, ...], key: str) -> tuple[Reply, bool]:
+        if self._cache is None:
+            return await self._put(messages, key), False
+        async with self._one_at_a_time.setdefault(key, asyncio.Lock()):
+            if (known := recall(self._cache, key)) is not None:
+                self.answers = True
+                self.cached += 1
+                return self._unpaid(known), True
+            reply = await self._put(messages, key)
+            if not reply.error:
+                keep(self._cache, key, reply)
+                self._save_soon(self._cache)
+            return reply, False
 
     async def close(self) -> None:
         """Save what is in the cache and close the model."""
@@ -138,29 +150,45 @@ class Asker:
         tried, spent, unanswered = 0, 0.0, False
         while True:
             tried += 1
-            async with self._pace.slot(again=tried > 1) as place:
-                self._take()
-                began = _now()
-                try:
-                    async with self._stalls.watch(place, tried, last=tried >= self.max_tries):
-                        reply = await self.model.ask(messages)
-                except TransientError as error:
-                    failure, unanswered = error, error.unanswered
-                    if failure.slow_down:
-                        self._pace.refused()
-                except RejectedError as error:
-                    self._count_refusal(error)
-                    return _failed(error, tried, began)
-                else:
-                    return self._paid(messages, self._answered(reply, tried, began, unanswered))
-                finally:
-                    self.budget.ended(self.model)
+            place = await self._pace.enter(again=tried > 1)
+            began = _now()
+            try:
+                reply = await self._try(messages, place, tried)
+            except TransientError as error:
+                failure, unanswered = error, error.unanswered
+                if failure.slow_down:
+                    self._pace.refused()
+            except RejectedError as error:
+                self._count_refusal(error)
+                return _failed(error, tried, began)
+            else:
+                return self._paid(messages, self._answered(reply, tried, began, unanswered))
+            finally:
+                place.leave()
             pause = self._pause(key, tried, failure.retry_after)
             spent += _now() - began + pause
             if self._gives_up(failure, tried, spent):
                 return _failed(failure, tried, began)
             self.retried += 1
             await self._pace.pause(pause)
+
+    async def _try(self, messages: tuple[Message, ...], place: Place, tried: int) -> Reply:
+        """Send a request. It is cut off where it seems to hang, and where others find that the model cannot be asked."""
+        self._take()
+        scope = asyncio.timeout(None)
+        one = self._stalls.begin(place, scope, tried, may_cut=tried < self.max_tries)
+        try:
+            async with scope:
+                return await self.model.ask(messages)
+        except TimeoutError:
+            if one.cut:
+                raise one.error() from None
+            if self._fatal is not None:
+                raise ModelError(str(self._fatal)) from None
+            raise
+        finally:
+            self._stalls.end(one)
+            self.budget.ended(self.model)
 
     def _take(self) -> None:
         try:
@@ -216,41 +244,13 @@ class Asker:
             return asked_for + jitter * self.backoff
         return min(self.backoff * 2.0 ** (tried - 1), LONGEST_BACKOFF) * (0.5 + jitter / 2)
 
-    @asynccontextmanager
-    async def _stoppable(self) -> AsyncIterator[None]:
-        """Stop what is done in here when another ask finds that the model cannot be asked at all.
-
-        No error leaves while requests are in flight that may still be answered: the caller may drop them for it.
-        """
-        try:
-            if self._fatal is not None:
-                raise TimeoutError
-            async with asyncio.timeout(None) as scope:
-                self._under_way.add(scope)
-                try:
-                    yield
-                finally:
-                    self._under_way.discard(scope)
-        except TimeoutError:
-            if self._fatal is None:
-                raise
-            await self._drain()
-            raise ModelError(str(self._fatal)) from None
-        except Stopped:
-            raise
-        except MmdynError as error:
-            self._stop(error)
-            await self._drain()
-            raise
-
     def _stop(self, error: MmdynError) -> None:
+        """Send nothing any more. What is in flight may come in where the model has answered others."""
         if self._fatal is None:
             self._fatal = error
-            if self.answers:
-                self._deadline = _now() + DRAIN_SECONDS
-                self._pace.close(ModelError(str(error)))
-            for scope in self._under_way:
-                scope.reschedule(self._deadline)
+            self._deadline = _now() + DRAIN_SECONDS if self.answers else 0.0
+            self._pace.close(ModelError(str(error)))
+            self._stalls.cut_all(self._deadline)
 
     async def _drain(self) -> None:
         while self.in_flight and _now() < self._deadline:  # noqa: ASYNC110

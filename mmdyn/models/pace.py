@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 GIVE_WAY = 0.5
 RECOVER = 0.1
@@ -13,7 +11,8 @@ SHORTEST_GAP, LONGEST_GAP = 0.02, 15.0
 
 
 class Place:
-    """A place in flight. `lend` gives it to another while its request, which seems to hang, is listened to further."""
+    """A place in flight, held until `leave`. `lend` gives it to another while its request, which seems to hang, is
+    listened to further."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace, self.lent = pace, False
@@ -23,6 +22,13 @@ class Place:
         if not self.lent and self._pace.lent < self._pace.most:
             self.lent = True
             self._pace.lent += 1
+            self._pace.leave()
+
+    def leave(self) -> None:
+        """Give the place back."""
+        if self.lent:
+            self._pace.lent -= 1
+        else:
             self._pace.leave()
 
 
@@ -53,8 +59,7 @@ class Pace:
         """Whether there is a free place that nobody waits for and somebody may take."""
         return self._closed is None and not (self._again or self._fresh) and self._is_open()
 
-    @asynccontextmanager
-    async def slot(self, *, again: bool = False) -> AsyncIterator[Place]:
+    async def enter(self, *, again: bool = False) -> Place:
         """Wait for a free place in flight and hold it. Raises what `close` was told."""
         if self._closed is not None:
             raise self._closed
@@ -62,14 +67,7 @@ class Pace:
             self.in_flight += 1
         else:
             await self._wait(self._again if again else self._fresh)
-        place = Place(self)
-        try:
-            yield place
-        finally:
-            if place.lent:
-                self.lent -= 1
-            else:
-                self.leave()
+        return Place(self)
 
     async def pause(self, seconds: float) -> None:
         """Sleep before the next try. Raises what `close` was told."""

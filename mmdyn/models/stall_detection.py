@@ -13,8 +13,6 @@ them a request is given all the time that the model allows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from mmdyn.models.model import TransientError
 from mmdyn.models.pace import Pace, Place
@@ -34,12 +32,17 @@ WINDOW = 200
 LOOK_SECONDS = 0.1
 
 
-class _Try:
-    """A request in flight."""
+class Try:
+    """A request in flight. cut: after how many seconds it was cut off for its hanging; 0 where it was not."""
 
     def __init__(self, place: Place, scope: asyncio.Timeout, began: float, tried: int, may_cut: bool) -> None:
         self.place, self.scope, self.began, self.tried, self.may_cut = place, scope, began, tried, may_cut
         self.cut = 0.0
+
+    def error(self) -> TransientError:
+        """What a try that was cut off ends in."""
+        reason = f"no answer within {self.cut:.1f} s, far longer than others take"
+        return TransientError(reason, 0.0, unanswered=True)
 
 
 class StallDetection:
@@ -47,35 +50,29 @@ class StallDetection:
 
     def __init__(self, pace: Pace, may_hang: bool = True) -> None:
         self._pace, self._may_hang = pace, may_hang
-        self._tries = dict[_Try, None]()
+        self._tries = dict[Try, None]()
         self._answers, self._slowest, self._slowest_before = 0, 0.0, 0.0
         self._known = False
         self._clock, self._looked = 0.0, 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    @asynccontextmanager
-    async def watch(self, place: Place, tried: int, *, last: bool) -> AsyncIterator[None]:
-        """Around the `tried`-th try of a request, from 1; the `last` one is not cut off. Raises TransientError when it
-        is."""
-        if not self._may_hang:
-            yield
-            return
-        if self._timer is None:
+    def begin(self, place: Place, scope: asyncio.Timeout, tried: int, *, may_cut: bool) -> Try:
+        """Watch the `tried`-th try of a request, from 1, that is made within a scope, until `end`."""
+        if self._timer is None and self._may_hang:
             self._looked = asyncio.get_running_loop().time()
             self._look_later()
-        try:
-            async with asyncio.timeout(None) as scope:
-                one = _Try(place, scope, self._clock, tried, not last and tried <= CUT_TRIES)
-                self._tries[one] = None
-                try:
-                    yield
-                finally:
-                    del self._tries[one]
-        except TimeoutError:
-            if not one.cut:
-                raise
-            reason = f"no answer within {one.cut:.1f} s, far longer than others take"
-            raise TransientError(reason, 0.0, unanswered=True) from None
+        one = Try(place, scope, self._clock, tried, may_cut and tried <= CUT_TRIES)
+        self._tries[one] = None
+        return one
+
+    def end(self, one: Try) -> None:
+        """The try has ended, in whatever way."""
+        del self._tries[one]
+
+    def cut_all(self, when: float) -> None:
+        """Cut off every request in flight at a time of the loop's clock, which is no hanging."""
+        for one in self._tries:
+            one.scope.reschedule(when)
 
     def answered(self, seconds: float, *, at_last: bool = False) -> None:
         """Tell how long an answer took, and whether the try before it was left unanswered."""

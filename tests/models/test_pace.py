@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from virtual_time import in_virtual_time
 
-from mmdyn.models.pace import LONGEST_GAP, SHORTEST_GAP, Pace
+from mmdyn.models.pace import LONGEST_GAP, SHORTEST_GAP, Pace, Place
+
+
+@asynccontextmanager
+async def slot(pace: Pace, *, again: bool = False) -> AsyncIterator[Place]:
+    place = await pace.enter(again=again)
+    try:
+        yield place
+    finally:
+        place.leave()
 
 
 async def test_no_more_in_flight_than_the_limit_and_who_asks_again_goes_first():
@@ -15,7 +26,7 @@ async def test_no_more_in_flight_than_the_limit_and_who_asks_again_goes_first():
 
     async def visit(name: str, again: bool) -> None:
         nonlocal most
-        async with pace.slot(again=again):
+        async with slot(pace, again=again):
             most = max(most, pace.in_flight)
             order.append(name)
             await asyncio.sleep(0.01)
@@ -70,7 +81,7 @@ def test_nobody_enters_during_the_gap():
     pace.limit = 1.0
 
     async def visit_after_refusals() -> None:
-        async with pace.slot():
+        async with slot(pace):
             for _ in range(4):
                 pace.refused()
         await _visit(pace)
@@ -82,7 +93,7 @@ def test_nobody_enters_during_the_gap():
 @pytest.mark.parametrize("granted", [False, True])
 async def test_a_cancelled_visitor_keeps_no_place(granted: bool):
     pace = Pace(1)
-    async with pace.slot():
+    async with slot(pace):
         waiting = asyncio.create_task(_visit(pace))
         await asyncio.sleep(0)
         if not granted:
@@ -96,20 +107,20 @@ async def test_a_cancelled_visitor_keeps_no_place(granted: bool):
 
 
 async def _visit(pace: Pace) -> None:
-    async with pace.slot():
+    async with slot(pace):
         await asyncio.sleep(0)
 
 
 async def test_a_place_that_is_lent_lets_another_in_and_comes_back_once():
     pace = Pace(1)
-    async with pace.slot() as place:
+    async with slot(pace) as place:
         waiting = asyncio.create_task(_visit(pace))
         await asyncio.sleep(0)
         place.lend()
         place.lend()
         await asyncio.wait_for(waiting, 60)
         assert (pace.in_flight, pace.lent, pace.idle) == (0, 1, True)
-        async with pace.slot() as other:
+        async with slot(pace) as other:
             other.lend()
             assert (pace.in_flight, pace.lent) == (1, 1), "more lent than may be in flight"
     assert (pace.in_flight, pace.lent) == (0, 0)
@@ -117,7 +128,7 @@ async def test_a_place_that_is_lent_lets_another_in_and_comes_back_once():
 
 async def test_closing_turns_away_who_waits_or_pauses_and_nobody_else():
     pace, why = Pace(1), RuntimeError("closed")
-    async with pace.slot():
+    async with slot(pace):
         asks = [asyncio.create_task(ask) for ask in (_visit(pace), pace.pause(60))]
         await asyncio.sleep(0)
         pace.close(why)
@@ -130,7 +141,7 @@ async def test_closing_turns_away_who_waits_or_pauses_and_nobody_else():
 
 async def test_who_was_let_in_at_the_moment_of_closing_is_turned_away_too():
     pace = Pace(1)
-    async with pace.slot():
+    async with slot(pace):
         waiting = asyncio.create_task(_visit(pace))
         await asyncio.sleep(0)
     pace.close(RuntimeError("closed"))
