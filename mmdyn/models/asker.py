@@ -173,7 +173,7 @@ class Asker:
             await self._pace.pause(pause)
 
     async def _try(self, messages: tuple[Message, ...], place: Place, tried: int) -> Reply:
-        """Send a request. It is cut off where it seems to hang, and where others find that the model cannot be asked."""
+        """Send a request; it is cut off where it seems to hang, or others find that the model cannot be asked."""
         self._take()
         scope = asyncio.timeout(None)
         one = self._stalls.begin(place, scope, tried, may_cut=tried < self.max_tries)

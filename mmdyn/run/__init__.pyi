@@ -4,6 +4,7 @@ from .dry_run import Estimate as Estimate, Row as Row, estimate as estimate
 from .error_kinds import label_errors as label_errors
 from .evaluate import evaluate as evaluate
 from .export import export as export
+from .flow import drain as drain, waiting_for as waiting_for
 from .hints import write_with_hints as write_with_hints
 from .judges import Judging as Judging, open_cascade as open_cascade
 from .knowledge_config import KnowledgeConfig as KnowledgeConfig
@@ -11,4 +12,3 @@ from .predictions import score_predictions as score_predictions
 from .recorded import check_asked as check_asked
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look
 from .score import Change as Change, Rescored as Rescored, rescore as rescore, score as score
-from .shutdown import drain as drain, waiting_for as waiting_for

@@ -10,8 +10,8 @@ from mmdyn.models import CACHED_REPLY, Message, Model, cache_folder, request_key
 from mmdyn.record import Reply
 from mmdyn.run.executors._executor import Job
 from mmdyn.run.plan import Ask
-from mmdyn.run.prompt_flow import expands
-from mmdyn.run.runner import record_key
+from mmdyn.run.run_sample import record_key
+from mmdyn.run.two_turn import expands
 from mmdyn.sample import from_json
 from mmdyn.work import EXPANSION, RECORD, Expansion, Reader
 

@@ -158,15 +158,18 @@ class _Root:
         return replace(now.entry, folder=folder, answers=answers)
 
     def _notes(self, root: str, corrected: int) -> list[str]:
-        said = {
-            f"samples of {root} with another answer, or other points, than when they were asked: {corrected}; they are scored by what they have now": (
-                corrected
-            ),
-            f"samples of {root} that ask something else now, or are gone: {self._other}; they are scored by the answer that they were asked with, and `mmdyn eval` into another folder asks them": (
-                self._other
-            ),
-        }
-        return [note for note, holds in said.items() if holds]
+        notes = list[str]()
+        if corrected:
+            notes.append(
+                f"samples of {root} with another answer, or other points, than when they were asked: {corrected}; they"
+                " are scored by what they have now"
+            )
+        if self._other:
+            notes.append(
+                f"samples of {root} that ask something else now, or are gone: {self._other}; they are scored by the"
+                " answer that they were asked with, and `mmdyn eval` into another folder asks them"
+            )
+        return notes
 
 
 def _is_imported(entry: SetEntry) -> bool:

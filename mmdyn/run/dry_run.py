@@ -41,8 +41,8 @@ from mmdyn.run.executors._executor import Job, open_renderers
 from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
-from mmdyn.run.prompt_flow import expands, opening
 from mmdyn.run.sets import Given, open_sets, several, variants_folder
+from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, text_tokens
 from mmdyn.work import Store

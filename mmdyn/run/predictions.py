@@ -21,8 +21,7 @@ from mmdyn.prompts import templates_digest
 from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
 from mmdyn.run.prediction_files import LONGEST_CELL, Row, read_predictions
-from mmdyn.run.prompt_flow import Answered
-from mmdyn.run.runner import record_key, record_of
+from mmdyn.run.run_sample import record_key, record_of
 from mmdyn.run.sets import Given, entry_of, open_sets, run_store
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring import Scorer
@@ -160,9 +159,9 @@ def _score(book: _Book, opened: SampleSet, label: str, identity: dict[str, Json]
         book.conditions.add(condition)
         ask = Ask(0, sample, replace(condition, chain=sample.variant.chain if sample.variant else ""), 0)
         request = digest(["predictions", label, identity, sample.digest])
-        record = record_of(opened, ask, label, record_key(opened, ask, label, request), Answered(reply, request))
-        store.put(SAMPLE, record.digest, canonical(sample))
+        record = record_of(opened, ask, label, record_key(opened, ask, label, request), reply, request)
         score = scorer.score(sample, reply)
+        store.put(SAMPLE, record.digest, canonical(sample))
         if reply.error:
             store.put(FAILURE, f"{record.key}:{time.time_ns()}", canonical(replace(record, score=score)))
         else:

@@ -17,11 +17,12 @@ from mmdyn.models import Budget, open_budget, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
-from mmdyn.run.grader import Counts, Grader, JudgeQueue
+from mmdyn.run.flow import carry_out, waiting_for
+from mmdyn.run.grader import Counts, Grader
 from mmdyn.run.judges import Judging, open_cascade
-from mmdyn.run.recorded import check_asked, pictures_of
+from mmdyn.run.recorded import check_asked, pictures_of, sample_of
 from mmdyn.run.sets import Given, open_sets, several
-from mmdyn.run.shutdown import drain, waiting_for
+from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer
 from mmdyn.tables import Waiting
 from mmdyn.work import (
@@ -151,9 +152,7 @@ class _Again:
 
     def __init__(self, run: RunFolder, grader: Grader, store: Store, budget: Budget, progress: ProgressBar) -> None:
         self._run, self._grader, self._store, self._budget, self._progress = run, grader, store, budget, progress
-        self._line = JudgeQueue(grader, self._halt)
         self._stopped: Stopped | None = None
-        self._interrupted = False
         self._pictures = pictures_of(run)
         self.answers = 0
 
@@ -162,59 +161,55 @@ class _Again:
         if any(judge.chosen for judge in self._grader.cascade.judges):
             with Reader(self._run.records_folder) as reader:
                 for key, value in scored_records(reader, self._run.config.sets):
-                    self._grader.cascade.check(self._grader.sample_of(record_under(key, value, reader)))
+                    self._grader.cascade.check(self._sample_of(record_under(key, value, reader)))
 
     async def grade(self) -> None:
         """Score and judge every record as far as it is not. Raises ModelError and Stopped when what was in flight is
         in."""
+        grader = self._grader
         try:
-            await drain(asyncio.create_task(self._grade_all()), self._interrupt)
+            with Reader(self._run.records_folder) as reader:
+                await carry_out(
+                    scored_records(reader, self._run.config.sets),
+                    lambda one: self._one(one[0], one[1], reader),
+                    workers=AT_ONCE + grader.workers,
+                    store=self._store,
+                    stop=grader.stop,
+                    note=self._note,
+                    interrupted=self._say_waiting,
+                )
         finally:
-            await self._grader.cascade.close()
-
-    def _halt(self, why: Stopped) -> None:
-        self._stopped = self._stopped or why
-        self._line.stop(why)
-
-    def _interrupt(self) -> None:
-        self._interrupted = True
-        self._halt(Stopped("interrupted"))
-        if self._line.in_flight:
-            self._progress.say(waiting_for(self._line.in_flight))
-
-    async def _grade_all(self) -> None:
-        await self._line.beside(self._by_rules(), self._store, self._note)
+            await grader.cascade.close()
         if self._stopped is not None:
-            left = f"{self._line.left} to judge, and the same command goes on from here"
+            left = f"{grader.left} to judge, and the same command goes on from here"
             raise Stopped(f"{self._stopped}: {self._budget} by this call; {left}")
 
-    async def _by_rules(self) -> None:
-        """Score all, at a limit too: what is left to judge is then known."""
-        slots = asyncio.Semaphore(AT_ONCE)
-        with Reader(self._run.records_folder) as reader:
-            async with asyncio.TaskGroup() as tasks:
-                for key, value in scored_records(reader, self._run.config.sets):
-                    if self._interrupted:
-                        break
-                    self.answers += 1
-                    if self._grader.is_settled(key):
-                        self._progress.advance(there=True)
-                        await asyncio.sleep(0)
-                        continue
-                    await slots.acquire()
-                    record = record_under(key, value, reader)
-                    tasks.create_task(self._one(key, record)).add_done_callback(lambda _: slots.release())
+    async def _one(self, key: str, value: bytes, reader: Reader) -> None:
+        """Grade a record. At a limit the others are still scored by rules: what is left to judge is then known."""
+        self.answers += 1
+        settled = self._grader.is_settled(key)
+        if not settled:
+            record = record_under(key, value, reader)
+            try:
+                await self._grader.grade(key, self._sample_of(record), record.reply, self._pictures.get(record.set))
+            except Stopped as why:
+                self._stopped = self._stopped or why
+                self._grader.stop(why)
+        self._progress.advance(there=settled)
+        await asyncio.sleep(0)
 
-    async def _one(self, key: str, record: Record) -> None:
-        if await self._grader.by_rules(key, self._grader.sample_of(record), record.reply):
-            self._line.add(key, self._pictures.get(record.set))
-        self._progress.advance()
+    def _sample_of(self, record: Record) -> Sample:
+        return sample_of(self._store, self._store.folder.parent, record)
+
+    def _say_waiting(self) -> None:
+        if self._grader.in_flight:
+            self._progress.say(waiting_for(self._grader.in_flight))
 
     def _note(self) -> None:
         counts, budget = self._grader.counts, self._budget
         self._progress.note(
-            in_flight=self._line.in_flight,
-            to_judge=self._line.left,
+            in_flight=self._grader.in_flight,
+            to_judge=self._grader.left,
             judged=counts.judged,
             unjudged=counts.failed,
             cost=say_cost(budget.spent, budget.unknown),

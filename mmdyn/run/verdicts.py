@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import closing
 from typing import Any, TypeVar
 
 from mmdyn.errors import Stopped
 from mmdyn.models import Asker, Budget, open_cache, open_model, say_cost
-from mmdyn.run.shutdown import drain, saved_meanwhile
+from mmdyn.run.flow import carry_out
 from mmdyn.work import ProgressBar, Store, run_to_the_end
 
 WAITING = 2
@@ -59,35 +58,22 @@ async def judge_all(
     if there:
         asker.answers = True
         progress.advance(there, there=True)
-    going = asyncio.create_task(_judge_and_save(asker, jobs, judge, store, progress))
-    await drain(going, lambda: asker.stop(Stopped("interrupted")))
-
-
-async def _judge_and_save(
-    asker: Asker, jobs: Iterable[J], judge: Callable[[J], Awaitable[None]], store: Store, progress: ProgressBar
-) -> None:
-    stopped = list[Stopped]()
-    slots = asyncio.Semaphore(WAITING * asker.concurrency)
 
     async def one(job: J) -> None:
-        try:
-            await judge(job)
-        except Stopped as why:
-            stopped.append(why)
-        else:
-            progress.advance()
+        await judge(job)
+        progress.advance()
 
-    async def all_jobs() -> None:
-        async with asyncio.TaskGroup() as asking:
-            for job in jobs:
-                await slots.acquire()
-                if stopped:
-                    break
-                asking.create_task(one(job)).add_done_callback(lambda _: slots.release())
-
-    await saved_meanwhile(all_jobs(), store, lambda: _note(asker, progress))
-    if stopped:
-        raise _explained(stopped[0], asker, progress)
+    try:
+        await carry_out(
+            jobs,
+            one,
+            workers=WAITING * asker.concurrency,
+            store=store,
+            stop=asker.stop,
+            note=lambda: _note(asker, progress),
+        )
+    except Stopped as stopped:
+        raise _explained(stopped, asker, progress) from None
 
 
 def _note(asker: Asker, progress: ProgressBar) -> None:

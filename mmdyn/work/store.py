@@ -91,15 +91,21 @@ class Store:
         second; until then it is kept aside, where the next store that is opened on the folder finds it if this process
         is killed.
         """
+        self.put_all([(kind, key, value)])
+
+    def put_all(self, records: list[Record]) -> None:
+        """Keep several values at once, each as `put` does: kind, key and value. A later one is never there without
+        those before it."""
         with self._guard:
             try:
-                self._tail.append((kind, key, value))
+                self._tail.append(records)
             except OSError as error:
                 raise self._unsavable(error.strerror) from None
             if not self._pending:
                 self._due = time.monotonic() + COMMIT_SECONDS
-            self._pending.append((kind, key, value))
-            self._unsaved.setdefault((kind, key), value)
+            self._pending += records
+            for kind, key, value in records:
+                self._unsaved.setdefault((kind, key), value)
             if len(self._pending) >= COMMIT_RECORDS or time.monotonic() >= self._due:
                 self.flush()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -25,10 +25,10 @@ class Tail:
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         self._end = os.fstat(self._file).st_size
 
-    def append(self, record: Record) -> None:
-        """Write a record down. It is in the system's hands when this returns, not yet on the disk."""
-        body = msgspec.msgpack.encode(record)
-        rest = memoryview(_HEAD.pack(len(body), zlib.crc32(body)) + body)
+    def append(self, records: Iterable[Record]) -> None:
+        """Write records down. They are in the system's hands when this returns, not yet on the disk."""
+        bodies = [msgspec.msgpack.encode(record) for record in records]
+        rest = memoryview(b"".join(_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies))
         end = self._end + len(rest)
         try:
             while rest:

@@ -9,23 +9,20 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from run.tools import tools_for
 
 import mmdyn
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn import configs
 from mmdyn.data import SampleSet
 from mmdyn.errors import Busy, InputError, UserError
-from mmdyn.models import Asker, open_model
+from mmdyn.models import open_model
 from mmdyn.plugins import names
 from mmdyn.record import Record
 from mmdyn.run import evaluate, read_config, run_config, score
+from mmdyn.run.ask_all import ask_all
 from mmdyn.run.conditions import parse_conditions
-from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
-from mmdyn.run.prompt_flow import PromptFlow
-from mmdyn.run.render import Renderer
-from mmdyn.run.runner import Runner
-from mmdyn.scoring import Cascade, Scorer
 from mmdyn.testing import FakeServer
 from mmdyn.work import ProgressBar, RunFolder, Store
 
@@ -277,17 +274,14 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
     class Watched(Store):
         kinds: ClassVar[list[str]] = []
 
-        def put(self, kind: str, key: str, value: bytes) -> None:
-            self.kinds.append(kind)
-            super().put(kind, key, value)
+        def put_all(self, records: list[tuple[str, str, bytes]]) -> None:
+            self.kinds += [kind for kind, _, _ in records]
+            super().put_all(records)
 
     opened = small_set(tmp_path / "set")
     with Watched(tmp_path / "store") as store, ProgressBar("asking", quiet=True) as progress:
-        runner = Runner(
-            [opened], PromptFlow([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
-        )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, 1)
-        asyncio.run(runner.run(Asker(open_model("baseline:majority")), asks, 4))
+        asyncio.run(ask_all(asks, tools_for(opened, store, progress, open_model("baseline:majority"))))
     assert Watched.kinds == ["sample", "record", "score:mdk12@5"]
 
 
@@ -358,12 +352,10 @@ async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_pat
     opened = write_set(tmp_path / "set", [choice(f"q{n}") for n in range(200)])
     await asyncio.to_thread(evaluate, [opened], ["baseline:majority"], tmp_path / "run", quiet=True)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
-        runner = Runner(
-            [opened], PromptFlow([Renderer(opened.images)], store), store, Grader(store, Cascade(Scorer())), progress
-        )
         asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
-        going = asyncio.create_task(runner.run(Asker(open_model("baseline:majority")), asks, 4))
-        for _ in range(20):
+        tools = tools_for(opened, store, progress, open_model("baseline:majority"))
+        going = asyncio.create_task(ask_all(asks, tools))
+        for _ in range(6):
             await asyncio.sleep(0)
         going.cancel()
         with pytest.raises(asyncio.CancelledError):

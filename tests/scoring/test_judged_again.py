@@ -134,8 +134,7 @@ async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_ref
         with Store(run.records_folder) as store:
             grader = Grader(store, Cascade(Scorer(), [judge]))
             for one in written[:1] if say == "half" else written:
-                if not grader.is_settled(one.key) and await grader.by_rules(one.key, sample, one.reply):
-                    await grader.by_judges(one.key)
+                await grader.grade(one.key, sample, one.reply)
             return grader.counts.judged, grader.counts.failed
 
     assert await graded("half") == (1, 0)
@@ -223,7 +222,7 @@ async def test_what_may_take_long_is_scored_beside_the_loop(tmp_path: Path) -> N
     with Store(tmp_path / "run" / "records") as store:
         grader = Grader(store, Cascade(Watched()))
         for number, sample in enumerate((choice(), multi(), true_false(), blank(), open_ended())):
-            assert not await grader.by_rules(f"{number}", sample, Reply("Answer: B"))
+            await grader.grade(f"{number}", sample, Reply("Answer: B"))
     here = threading.get_ident()
     assert {kind for kind, thread in threads.items() if thread != here} == {"fill_in_the_blank", "open_ended"}
     assert len(threads) == 5

@@ -10,19 +10,17 @@ from pathlib import Path
 import pytest
 from making_judged_runs import code_of_answer, scripted, values, verdicts
 from making_judges import judged_by, marks
+from run.tools import tools_for
 from serving import bare_environment as bare_environment, script, serve
 from test_judge_injection import ATTACKS, obedient
 
 from making import open_ended, write_set
 from mmdyn.data import SampleSet
-from mmdyn.models import Asker, open_model
+from mmdyn.models import open_model
 from mmdyn.run import evaluate
+from mmdyn.run.ask_all import ask_all
 from mmdyn.run.conditions import parse_conditions
-from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
-from mmdyn.run.prompt_flow import PromptFlow
-from mmdyn.run.render import Renderer
-from mmdyn.run.runner import Runner
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Reader, RunFolder, Store, judged_kind, score_kind
 
@@ -100,10 +98,10 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
     lines = [{"match": f"Question {id}?", "reply": text} for id, text in texts.items()]
     judge, told = judged_by(obedient)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
-        grader = Grader(store, Cascade(Scorer(), [judge]))
-        runner = Runner([opened], PromptFlow([Renderer(opened.images)], store), store, grader, progress)
-        asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
-        await runner.run(Asker(open_model(scripted(tmp_path / "m.jsonl", *lines))), asks, 4)
+        model = open_model(scripted(tmp_path / "m.jsonl", *lines))
+        tools = tools_for(opened, store, progress, model, Cascade(Scorer(), [judge]))
+        grader = tools.grader
+        await ask_all(plan([opened], parse_conditions(["standard"], ["direct"]), 1, None), tools)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0
     with Reader(tmp_path / "run" / "records") as reader:
         found = [value for _, value in reader.items(score_kind(grader.cascade.name))]

@@ -271,7 +271,7 @@ def test_kill_9_loses_nothing_that_was_put(tmp_path: Path, finder: str) -> None:
 
 def test_what_was_being_taken_over_when_that_was_killed_is_found(tmp_path: Path) -> None:
     tail = Tail(tmp_path / "main.0123.left")
-    tail.append(("k", "a", b"1"))
+    tail.append([("k", "a", b"1")])
     tail.close()
     assert read_all(tmp_path) == {"a": b"1"}
     with Store(tmp_path, "other") as store:
@@ -282,7 +282,7 @@ def test_what_was_being_taken_over_when_that_was_killed_is_found(tmp_path: Path)
 def test_taking_over_a_long_tail_keeps_nobody_waiting(tmp_path: Path) -> None:
     tail = Tail(tmp_path / "rank-1.tail")
     for number in range(2000):
-        tail.append(("k", str(number), bytes(40_000)))
+        tail.append([("k", str(number), bytes(40_000))])
     tail.close()
     taking = threading.Thread(target=lambda: Store(tmp_path, "main").close())
     taking.start()
@@ -299,14 +299,14 @@ from pathlib import Path
 from mmdyn.work.tail import Tail
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 tail = Tail(Path(sys.argv[1]))
-tail.append(("k", "a", b"1"))
+tail.append([("k", "a", b"1")])
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
 try:
-    tail.append(("k", "large", bytes(1000)))
+    tail.append([("k", "large", bytes(1000))])
 except OSError as error:
     print(error.strerror)
-tail.append(("k", "b", b"2"))
+tail.append([("k", "b", b"2")])
 """
     out, errors = script(code, tmp_path / "main.tail").communicate()
     assert out and not errors
@@ -337,7 +337,7 @@ def test_what_a_living_process_did_not_save_yet_is_left_to_it(tmp_path: Path) ->
 def test_what_was_cut_off_in_writing_is_left_out(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     tail = Tail(tmp_path / "main.tail")
     for key in ("a", "b"):
-        tail.append(("k", key, b"value"))
+        tail.append([("k", key, b"value")])
     tail.close()
     data = spoil((tmp_path / "main.tail").read_bytes())
     (tmp_path / "main.tail").write_bytes(data)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -12,20 +13,18 @@ from mmdyn.data import SampleSet
 from mmdyn.models import Asker, Budget, Model, open_cache
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
+from mmdyn.run.ask_all import ask_all
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProvider
 from mmdyn.run.grader import Grader
 from mmdyn.run.judges import Judging
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
-from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
-from mmdyn.run.runner import Runner
+from mmdyn.run.run_sample import Tally, Tools
+from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
-
-WAITING = 4
-"""Asks under way for each one in flight: those that wait to be asked again leave their place to others."""
 
 
 class Job(Struct, frozen=True):
@@ -94,17 +93,20 @@ class Engine:
         cannot be asked, Stopped where the budget is used up.
         """
         models = self.models if models is None else models
-        job, total = self.job, self.job.planned if of_all is None else of_all
-        turns = PromptFlow(open_renderers(job, self.sets), self.store)
-        with ProgressBar(what, total * len(models), quiet=job.quiet) as progress:
-            runner = Runner(self.sets, turns, self.store, Grader(self.store, self.cascade), progress)
-            run_to_the_end(self._ask_all(runner, models, asks))
+        total = self.job.planned if of_all is None else of_all
+        with ProgressBar(what, total * len(models), quiet=self.job.quiet) as progress:
+            run_to_the_end(self._ask_all(models, asks, progress))
 
-    async def _ask_all(self, runner: Runner, models: Sequence[Model], asks: Callable[[], Iterable[Ask | Skip]]) -> None:
-        job = self.job
+    async def _ask_all(
+        self, models: Sequence[Model], asks: Callable[[], Iterable[Ask | Skip]], progress: ProgressBar
+    ) -> None:
+        job, renderers = self.job, open_renderers(self.job, self.sets)
+        grader, expansions, tally = Grader(self.store, self.cascade), Expansions(self.store), Tally()
         try:
             for model in models:
-                await _ask(runner, model, asks(), job.concurrency, job.use_cache, self.budget)
+                async with opened(model, job.concurrency, job.use_cache, self.budget) as asker:
+                    tools = Tools(self.sets, renderers, asker, self.store, grader, expansions, progress, tally)
+                    await ask_all(asks(), tools)
         finally:
             await self.cascade.close()
 
@@ -132,13 +134,13 @@ class Executor(Protocol):
         """
 
 
-async def _ask(
-    runner: Runner, model: Model, asks: Iterable[Ask | Skip], concurrency: int, use_cache: bool, budget: Budget
-) -> None:
+@asynccontextmanager
+async def opened(model: Model, concurrency: int, use_cache: bool, budget: Budget) -> AsyncIterator[Asker]:
+    """Who asks a model, with the response cache where that is wanted; both are closed at the end."""
     cache = open_cache() if use_cache and model.cached else None
     asker = Asker(model, concurrency=concurrency, cache=cache, budget=budget)
     try:
-        await runner.run(asker, asks, in_flight=WAITING * asker.concurrency)
+        yield asker
     finally:
         try:
             await asker.close()

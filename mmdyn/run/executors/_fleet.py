@@ -16,7 +16,7 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.models import Message, Model, RejectedError, TransientError
 from mmdyn.record import Reply
 from mmdyn.run.executors._replica import Opened, Replica, Request, answers, pack
-from mmdyn.run.shutdown import first_of
+from mmdyn.run.flow import first_of
 
 BATCH = 8
 """Requests that travel together at most."""

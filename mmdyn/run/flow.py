@@ -1,10 +1,9 @@
-"""Work that is stopped: what is in flight is given a while to come in, whatever the reason, because it may be paid
-for."""
+"""Many jobs at a time that ask models: saved meanwhile, and stopped in order, as what is in flight may be paid for."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -12,7 +11,61 @@ from mmdyn.errors import MmdynError, Stopped
 from mmdyn.models import DRAIN_SECONDS
 from mmdyn.work import COMMIT_SECONDS, Store
 
+J = TypeVar("J")
 T = TypeVar("T")
+
+
+async def carry_out(
+    jobs: Iterable[J],
+    do: Callable[[J], Awaitable[object]],
+    *,
+    workers: int,
+    store: Store,
+    stop: Callable[[Stopped], None],
+    note: Callable[[], None],
+    interrupted: Callable[[], None] = lambda: None,
+) -> None:
+    """Do jobs, so many at a time. The store is saved at least every COMMIT_SECONDS, also while nothing comes in.
+
+    Cancelled, it sends nothing further, keeps what arrives within DRAIN_SECONDS and then ends; cancelled again it ends
+    at once.
+
+    Args:
+        stop: has nothing further be sent; called when a job raises or the work is cancelled.
+        note: called at every saving, and at the end.
+        interrupted: called when the work is cancelled.
+
+    Raises:
+        Stopped: a job raised it, when those in flight have ended.
+        MmdynError: what a job raised otherwise, likewise.
+    """
+    halted = list[Stopped]()
+    left = iter(jobs)
+
+    def halt(why: Stopped) -> None:
+        halted.append(why)
+        stop(halted[0])
+
+    async def work() -> None:
+        for job in left:
+            if halted:
+                return
+            try:
+                await do(job)
+            except Stopped as why:
+                halt(why)
+
+    async def all_jobs() -> None:
+        tasks = [asyncio.create_task(work()) for _ in range(workers)]
+        await all_of(tasks, lambda: halt(Stopped("nothing further is asked")))
+
+    def interrupt() -> None:
+        halt(Stopped("interrupted"))
+        interrupted()
+
+    await drain(asyncio.create_task(_saved_meanwhile(all_jobs(), store, note)), interrupt)
+    if halted:
+        raise halted[0]
 
 
 async def drain(work: asyncio.Task[T], stop: Callable[[], None]) -> T:
@@ -46,16 +99,10 @@ async def all_of(tasks: Collection[asyncio.Task[None]], stop: Callable[[], None]
         outcomes: list[Any] = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
-            raise first_of(outcome)
+            raise outcome
 
 
-async def saved_meanwhile(work: Coroutine[Any, Any, None], store: Store, note: Callable[[], None]) -> None:
-    """Do `work`; meanwhile the store is saved at least every COMMIT_SECONDS, also while nothing comes in, and `note` is
-    called.
-
-    Raises what either raises, the first error of a group of them.
-    """
-
+async def _saved_meanwhile(work: Coroutine[Any, Any, None], store: Store, note: Callable[[], None]) -> None:
     async def now_and_then() -> None:
         while True:
             await asyncio.sleep(COMMIT_SECONDS / 2)

@@ -1,0 +1,154 @@
+"""The way of one sample through a run: rendered, asked, scored, judged, recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from kprag import leaks
+from mmdyn.data import SampleSet
+from mmdyn.errors import InputError
+from mmdyn.keys import canonical, digest
+from mmdyn.models import Asker, Message
+from mmdyn.record import ContextInfo, Record, Reply
+from mmdyn.run.grader import Grader
+from mmdyn.run.plan import Ask
+from mmdyn.run.render import Renderer
+from mmdyn.run.two_turn import Expansions, expands, opening
+from mmdyn.work import FAILURE, RECORD, SAMPLE, ProgressBar, Store
+
+WAITING = 4
+"""Samples that are being asked for each request in flight: those that wait to be asked again leave their place to
+others."""
+
+
+@dataclass
+class Tally:
+    """What became of asks, over all models: no reply, asked again, answered out of the cache."""
+
+    failed: int = 0
+    retried: int = 0
+    cached: int = 0
+
+
+@dataclass
+class Tools:
+    """What `run_sample` needs of a process. sets, renderers: by an ask's `place`. asking: bounds how many samples are
+    being asked, so that any number may wait for judges beside them."""
+
+    sets: Sequence[SampleSet]
+    renderers: Sequence[Renderer]
+    asker: Asker
+    store: Store
+    grader: Grader
+    expansions: Expansions
+    progress: ProgressBar
+    tally: Tally
+
+    def __post_init__(self) -> None:
+        self.asking = asyncio.Semaphore(WAITING * self.asker.concurrency)
+
+
+async def run_sample(ask: Ask, tools: Tools) -> Record:
+    """Put a sample under a condition to a model, score the reply, have it judged where it needs that, and record all.
+
+    What the store holds is not done again: a reply is not asked for, a verdict is not. A failure is tried again.
+
+    Raises:
+        InputError: a picture of the sample is missing.
+        ModelError: the model or a judge cannot be asked at all.
+        Stopped: nothing further is to be sent.
+    """
+    async with tools.asking:
+        record, fresh = await _recorded(ask, tools)
+    if not record.reply.error:
+        await tools.grader.grade(record.key, ask.sample, record.reply, tools.sets[ask.place].images, fresh=fresh)
+    return record
+
+
+async def _recorded(ask: Ask, tools: Tools) -> tuple[Record, bool]:
+    """The record of an ask, and whether it was made just now."""
+    first = _rendered(ask, tools)
+    request = tools.asker.request_key(first, ask.epoch)
+    key = record_key(tools.sets[ask.place], ask, tools.asker.model.label, request)
+    stored = tools.store.get(RECORD, key)
+    if stored is not None:
+        tools.asker.answers = True
+        tools.progress.advance(there=True)
+        await asyncio.sleep(0)  # an interrupt gets through here, however many answers are there already
+        return msgspec.json.decode(stored, type=Record), False
+    record = await _ask(ask, tools, first, request, key)
+    kind = RECORD
+    if record.reply.error:
+        tools.tally.failed += 1
+        record = msgspec.structs.replace(record, score=tools.grader.cascade.scorer.score(ask.sample, record.reply))
+        kind, key = FAILURE, f"{key}:{time.time_ns()}"
+    tools.store.put_all([(SAMPLE, record.digest, canonical(ask.sample)), (kind, key, canonical(record))])
+    tools.progress.advance()
+    return record, True
+
+
+async def _ask(ask: Ask, tools: Tools, first: tuple[Message, ...], request: str, key: str) -> Record:
+    """The record of the model's reply: to the first messages, or, in two turns, to the second ones."""
+    opened, asker = tools.sets[ask.place], tools.asker
+    if not expands(ask.condition.context):
+        return record_of(opened, ask, asker.model.label, key, await asker.ask(first, ask.epoch, key=request), request)
+    expansion, kept = await tools.expansions.fetch(asker, first, ask.epoch, request)
+    if expansion.error:
+        return record_of(opened, ask, asker.model.label, key, expansion, request)
+    second = _rendered(ask, tools, expansion.text)
+    request = asker.request_key(second, ask.epoch)
+    reply = await asker.ask(second, ask.epoch, key=request)
+    record = record_of(opened, ask, asker.model.label, key, reply, request)
+    return msgspec.structs.replace(record, beside=_beside(ask, expansion.text), expansion=kept)
+
+
+def _rendered(ask: Ask, tools: Tools, expansion: str | None = None) -> tuple[Message, ...]:
+    """What is sent first, or, with what the model wrote then, second."""
+    renderer = tools.renderers[ask.place]
+    try:
+        if expansion is None:
+            return opening(renderer, ask)
+        return renderer.messages(ask.sample, ask.condition, expansion)
+    except ValueError as error:
+        raise InputError(tools.sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
+
+
+def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
+    """The key of the record of an ask of a sample of this set, put to the model of this label by the first request of
+    this key."""
+    return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
+
+
+def record_of(opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, request: str) -> Record:
+    """What is kept under `key` of the reply to a request for a sample of this set."""
+    sample = ask.sample
+    return Record(
+        key=key,
+        request=request,
+        digest=sample.digest,
+        model=label,
+        set=opened.root,
+        sample=sample.id,
+        parent=sample.parent,
+        task_type=sample.task_type,
+        parent_type=(sample.variant and sample.variant.parent_type) or sample.task_type,
+        language=sample.language,
+        condition=ask.condition,
+        reply=reply,
+        group=sample.group,
+        fields=sample.fields,
+        points=sample.points,
+        draw=sample.variant.draw if sample.variant else 0,
+        epoch=ask.epoch,
+        beside=ask.built.beside if ask.built else None,
+    )
+
+
+def _beside(ask: Ask, notes: str) -> ContextInfo | None:
+    """What lay beside the question after a first turn: the model's own text, which may hold the answer or not."""
+    return msgspec.structs.replace(ask.built.beside, leaks=leaks(notes, ask.sample)) if ask.built else None

@@ -1,0 +1,20 @@
+"""What `run_sample` needs, for one set and one model."""
+
+from __future__ import annotations
+
+from mmdyn.data import SampleSet
+from mmdyn.models import Asker, Model
+from mmdyn.run.grader import Grader
+from mmdyn.run.render import Renderer
+from mmdyn.run.run_sample import Tally, Tools
+from mmdyn.run.two_turn import Expansions
+from mmdyn.scoring import Cascade, Scorer
+from mmdyn.work import ProgressBar, Store
+
+
+def tools_for(
+    opened: SampleSet, store: Store, progress: ProgressBar, model: Model, cascade: Cascade | None = None
+) -> Tools:
+    """Scored by the default policy where no cascade is given."""
+    grader = Grader(store, cascade or Cascade(Scorer()))
+    return Tools([opened], [Renderer(opened.images)], Asker(model, concurrency=4), store, grader, Expansions(store), progress, Tally())
