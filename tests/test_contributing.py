@@ -121,6 +121,7 @@ def test_the_model_backend(house: Path) -> None:
     ("program", "status", "sentence"),
     [
         ("nowhere-at-all", 2, "there is no program 'nowhere-at-all': install it, or give its path"),
+        ('echo "B', 2, "the program 'echo \"B' cannot be read (No closing quotation): mend its quotation marks"),
         ("echo Answer: B,speed=2", 2, "program has no option 'speed'; it takes timeout"),
         ("ls /nowhere-at-all", 1, "the program ended with status 2 (ls: "),
     ],
