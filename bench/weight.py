@@ -3,8 +3,9 @@
     python bench/weight.py [--files ROOM] [--root DIR]
 
 A room is a package: `mmdyn/scoring/extract` is one, and so is `mmdyn/scoring` without those inside it; `whole` counts a
-room with those inside it. `--files` lists the files of one room. Tables that lie beside the code (TSV, TOML, JSON,
-text) are counted by their lines.
+room with those inside it. `all` sums the packages; `tests` stands below it. `--files` lists the files of one room, or
+of a folder of tests. Tables that lie beside the code (TSV, TOML, JSON, text) are counted by their lines, those of the
+tests are not.
 """
 
 from __future__ import annotations
@@ -34,13 +35,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.files:
         print_files({path: lines for path, lines in files.items() if Path(args.files) in path.parents})
     else:
-        print_rooms(files, tables(args.root))
+        rooms = {path: lines for path, lines in files.items() if path.parts[0] in PACKAGES}
+        print_rooms(rooms, tables(args.root))
+        print(f"| tests | {len(files) - len(rooms)} | | {sum(files.values()) - sum(rooms.values()):,} | |")
 
 
 def weigh(root: Path) -> Iterator[tuple[Path, int]]:
-    """Each Python file of the packages, relative to the root, with its lines of code."""
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
+    """Each Python file of the packages and the tests, relative to the root, with its lines of code."""
+    for folder in (*PACKAGES, "tests"):
+        for path in sorted((root / folder).rglob("*.py")):
             yield path.relative_to(root), code_lines(path.read_text(encoding="utf-8"))
 
 

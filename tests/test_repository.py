@@ -1,0 +1,113 @@
+"""What stands beside the code says the same as the code: the citation, the hooks, the forms, the workflow, the weight."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mmdyn.sample import Sample, from_json
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def parsed(file: Path) -> dict[str, Any]:
+    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert isinstance(content, dict), f"{file} is no mapping"
+    return content
+
+
+def test_the_citation_is_of_this_project() -> None:
+    citation = parsed(ROOT / "CITATION.cff")
+    assert citation["cff-version"] == "1.2.0" and citation["message"] and citation["abstract"]
+    assert citation["title"].startswith(PROJECT["name"])
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+    assert citation["authors"] == PROJECT["authors"] == [{"name": "mmdyn maintainers"}]
+    assert citation["keywords"] == PROJECT["keywords"]
+
+
+def test_the_hooks_are_the_lines_of_ci_with_the_pinned_versions() -> None:
+    repos = parsed(ROOT / ".pre-commit-config.yaml")["repos"]
+    assert [repo["repo"] for repo in repos] == ["local"], "a hosted hook has a version beside that of constraints.txt"
+    hooks = repos[0]["hooks"]
+    assert [hook["entry"] for hook in hooks] == ["ruff check", "ruff format", "mypy"]
+    assert {hook["language"] for hook in hooks} == {"system"}
+    assert all(re.search(rf"^{hook['entry']}\b", CI, re.MULTILINE) for hook in hooks)
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    tools = {hook["entry"].split()[0] for hook in hooks}
+    assert {tool for tool in tools if re.search(rf"^{tool}==", pinned, re.MULTILINE)} == tools
+
+
+def test_the_workflow_runs_ci_without_secrets() -> None:
+    file = ROOT / ".github" / "workflows" / "ci.yml"
+    workflow = parsed(file)
+    assert set(workflow[True]) == {"push", "pull_request"}, "YAML reads the key `on` as True"
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "github.ref" in workflow["concurrency"]["group"]
+    assert "secrets" not in file.read_text(encoding="utf-8")
+    (job,) = workflow["jobs"].values()
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    assert oldest in job["strategy"]["matrix"]["python"] and len(job["strategy"]["matrix"]["python"]) == 2
+    assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == [
+        "actions/checkout",
+        "actions/setup-python",
+        ".ci/run",
+    ]
+
+
+def test_the_question_in_the_readme_can_be_copied() -> None:
+    (line,) = re.findall(r'^    (\{"id".*)$', (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert from_json(line, Sample).images == ("pictures/1.png",)
+
+
+def test_the_forms_are_these() -> None:
+    assert [file.stem for file in FORMS] == ["bug_report", "feature_request", "new_benchmark"]
+
+
+@pytest.mark.parametrize("file", FORMS, ids=lambda file: file.stem)
+def test_a_form_asks_questions(file: Path) -> None:
+    form = parsed(file)
+    assert form["name"] and form["description"]
+    fields = form["body"]
+    assert {field["type"] for field in fields} <= {"input", "textarea", "dropdown", "checkboxes"}
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert all(field["attributes"]["label"] for field in fields)
+    assert all(field["attributes"]["options"] for field in fields if field["type"] in ("dropdown", "checkboxes"))
+    assert any(field.get("validations", {}).get("required") for field in fields)
+
+
+def test_the_changelog_begins_with_what_is_unreleased() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE)[0] == "[Unreleased]"
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+
+
+def test_tests_are_weighed_beside_the_packages(tmp_path: Path) -> None:
+    for name, source in {
+        "mmdyn/sample.py": '"""What it is."""\n\n# why\nA = 1\nB = (\n    2,\n)\n',
+        "mmdyn/text/words.py": "C = 3\n",
+        "tests/text/test_words.py": "def test() -> None:\n    assert True\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source)
+    weight = [sys.executable, ROOT / "bench" / "weight.py", "--root", tmp_path]
+    table = subprocess.run(weight, capture_output=True, text=True, check=True).stdout.splitlines()[2:]
+    assert table == [
+        "| mmdyn | 1 | 4 | 5 |  |",
+        "| mmdyn/text | 1 | 1 | 1 |  |",
+        "| all | 2 | | 5 | 0 |",
+        "| tests | 1 | | 2 | |",
+    ]
+    files = subprocess.run([*weight, "--files", "tests"], capture_output=True, text=True, check=True).stdout
+    assert "| tests/text/test_words.py | 2 |" in files
