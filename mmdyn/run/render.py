@@ -43,9 +43,9 @@ class Renderer:
             "knowledge": [TextPart(beside)] if beside.strip() else [],
             "instruction": _instruction(sample, weighed),
         }
-        shown = {name for name, parts in values.items() if parts}
+        shown = frozenset(name for name, parts in values.items() if parts)
         layout = self._custom or template(_layout(condition), sample.language)
-        parts = [part for piece in layout.blocks(shown) for part in _fill(piece, values)]
+        parts = [part for piece in _pieces(layout, shown) for part in _fill(piece, values)]
         asked = Message("user", tuple(_merged([*self._unmarked(sample), *parts])))
         return (asked, _begun(sample)) if weighed else (asked,)
 
@@ -84,10 +84,15 @@ def _bytes_digest(images: ImageFolder, ref: ImageRef) -> str:
     return sha256(images.read(ref))
 
 
+@lru_cache(maxsize=256)
+def _pieces(layout: Template, shown: frozenset[str]) -> tuple[str | tuple[str], ...]:
+    return tuple(layout.blocks(set(shown)))
+
+
 def to_elaborate(sample: Sample, beside: str) -> tuple[Message, ...]:
     """What has a model elaborate on knowledge before it is shown the sample's question: the sample lends its language
     alone."""
-    pieces = template("elaborate", sample.language).blocks({"knowledge"})
+    pieces = _pieces(template("elaborate", sample.language), frozenset(("knowledge",)))
     return (
         Message(
             "user", tuple(_merged(part for piece in pieces for part in _fill(piece, {"knowledge": [TextPart(beside)]})))
