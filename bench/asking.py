@@ -4,10 +4,10 @@
 
 Speed: `mmdyn eval` and a bare aiohttp client, each in a process of its own, take turns against a fake server in a
     third, which counts the seconds from the first request to the last reply. The bare client sends the same texts and
-    pictures and keeps nothing. Shares are of the same round; all figures are medians, with the least and the most in
-    brackets. CPU a sample is the whole command's beyond that of the same command for one sample, so scoring, storing
-    and the report are in it. Where the bare client does not reach 4,000 a second at 10 ms and 64 in flight, the server
-    is the bound, and the bench fails.
+    pictures and keeps nothing. The largest cell is asked of a plain aiohttp server that is not the project's. Shares
+    are of the same round; all figures are medians, with the least and the most in brackets. CPU a sample is the whole
+    command's beyond that of the same command for one sample, so scoring, storing and the report are in it. Where the
+    bare client does not reach 4,000 a second at 10 ms and 64 in flight, the server is the bound, and the bench fails.
 
 The whole command, by the clock, in CPU time and in memory, at several sizes; the largest with `--full` only.
 
@@ -67,13 +67,21 @@ class Cell:
     concurrency: int
     bar: float
     pictures: bool = False
+    count: int = 2000
+    plain: bool = False
 
     def __str__(self) -> str:
         what = "a 60 KB picture each" if self.pictures else "text"
-        return f"{what}, {self.latency} ms, {self.concurrency} in flight"
+        return f"{what}, {self.latency} ms, {self.concurrency} in flight{', a plain server' if self.plain else ''}"
 
 
-CELLS = (Cell(10, 64, 0.40), Cell(100, 64, 0.95), Cell(100, 256, 0.85), Cell(100, 64, 0.95, pictures=True))
+CELLS = (
+    Cell(10, 64, 0.40),
+    Cell(100, 64, 0.95),
+    Cell(100, 256, 0.85),
+    Cell(100, 64, 0.95, pictures=True),
+    Cell(100, 256, 0.85, count=10_000, plain=True),
+)
 
 
 @dataclass(frozen=True)
@@ -95,11 +103,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--full", action="store_true", help="memory with 100,000 samples, too")
     parser.add_argument("--faults", action="store_true", help="faults and kills instead of speed and memory")
     parser.add_argument("--small", action="store_true", help="little of everything, to see that it runs")
+    parser.add_argument("--plain", type=int, metavar="LATENCY", help=argparse.SUPPRESS)
     parser.add_argument("--bare", nargs=3, metavar=("URL", "SET", "CONCURRENCY"), help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.bare:
         url, set_folder, concurrency = args.bare
         asyncio.run(ask_barely(url, Path(set_folder), int(concurrency)))
+        return
+    if args.plain is not None:
+        asyncio.run(serve_plainly(args.plain / 1000))
         return
     with tempfile.TemporaryDirectory() as folder:
         if args.faults:
@@ -121,8 +133,8 @@ def print_cells(folder: Path, rounds: int, small: bool) -> None:
     print_row("cell", "n", "bare/s", "cache", "ours/s", "of the bare client's", "bar", "", "CPU ms a sample", "peak MB")
     print_row(*["---"] * 10)
     for cell in CELLS:
-        count = 40 if small else 2000
-        samples = folder / ("pictures" if cell.pictures else "texts")
+        count = 40 if small else cell.count
+        samples = folder / f"{'pictures' if cell.pictures else 'texts'}-{count}"
         make_set(samples, count, pictures=cell.pictures)
         bare, ours = list[float](), {False: list[tuple[float, Run]](), True: list[tuple[float, Run]]()}
         for _ in range(rounds):
@@ -149,7 +161,7 @@ def start_cpu(folder: Path) -> float:
 
 def bare_rate(cell: Cell, samples: Path, count: int) -> float:
     """Replies a second that the bare client gets."""
-    with serve(cell.latency) as url:
+    with serve(cell.latency, plain=cell.plain) as url:
         command = [sys.executable, __file__, "--bare", url, str(samples), str(cell.concurrency)]
         subprocess.run(command, check=True, env=environment(samples.parent))
         return count / float(stats(url)["seconds"])
@@ -158,13 +170,13 @@ def bare_rate(cell: Cell, samples: Path, count: int) -> float:
 def our_rate(folder: Path, cell: Cell, samples: Path, count: int, cache: bool) -> tuple[float, Run]:
     """Replies a second that `mmdyn eval` gets, and the run. Raises SystemExit where a picture came otherwise than
     once."""
-    with serve(cell.latency) as url, cleared(folder, "out", "cache"):
+    with serve(cell.latency, plain=cell.plain) as url, cleared(folder, "out", "cache"):
         more = [] if cache else ["--no-cache"]
         run = mmdyn_eval(folder, samples.name, url, "--concurrency", str(cell.concurrency), *more)
         counted = stats(url)
     if run.status or counted["total"] != count:
         raise SystemExit(f"{cell}: status {run.status}, {counted['total']} requests for {count} samples: {run.errors}")
-    if counted["images"] != {file.stem: 1 for file in samples.rglob("*.jpg")}:
+    if cell.pictures and counted["images"] != {file.stem: 1 for file in samples.rglob("*.jpg")}:
         raise SystemExit(f"{cell}: the pictures did not come as their files hold them, each once")
     return count / float(counted["seconds"]), run
 
@@ -316,16 +328,48 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serve(latency: int, faults: str = "", reply: str = "first", port: str = "0") -> Iterator[str]:
-    """A fake server in a process of its own; its base_url."""
+def serve(
+    latency: int, faults: str = "", reply: str = "first", port: str = "0", *, plain: bool = False
+) -> Iterator[str]:
+    """The project's fake server, or a plain one, in a process of its own; its base_url."""
     options = {"--reply": reply, "--latency": str(latency), "--faults": faults, "--port": port}
     command = [*MMDYN, "fake-server", *(text for option in options.items() for text in option)]
+    command = [sys.executable, __file__, "--plain", str(latency)] if plain else command
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()
         finally:
             process.terminate()
+
+
+async def serve_plainly(latency: float) -> None:
+    """A server of a few lines that answers every completion alike after so many seconds, and counts them."""
+    from aiohttp import web
+
+    message = {"role": "assistant", "content": "Let us see.\n\nAnswer: A"}
+    usage = {"prompt_tokens": 120, "completion_tokens": 12}
+    body = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
+    began, ended = list[float](), list[float]()
+
+    async def complete(request: web.Request) -> web.Response:
+        began.append(time.perf_counter())
+        await request.read()
+        await asyncio.sleep(latency)
+        ended.append(time.perf_counter())
+        return web.Response(text=body, content_type="application/json")
+
+    async def counted(_: web.Request) -> web.Response:
+        return web.json_response({"total": len(ended), "seconds": max(ended, default=0.0) - min(began, default=0.0)})
+
+    app = web.Application()
+    app.add_routes([web.post("/v1/chat/completions", complete), web.get("/stats", counted)])
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await (site := web.TCPSite(runner, "127.0.0.1", 0)).start()
+    assert site._server is not None
+    print(f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await asyncio.Event().wait()
 
 
 def stats(url: str) -> dict[str, Any]:
