@@ -1,17 +1,20 @@
-"""`--ops` as chains: a comma separates chains, a plus chains operators into one, a short name stands for a full one."""
+"""`--ops` as chains: a comma separates chains, a plus chains operators into one, a short name stands for a full one.
+
+A preset, which comes with the package, or a YAML file of the user's stands for a list of chains."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 from typing import get_args
 
 from msgspec import Struct
 
 from mmdyn import plugins
-from mmdyn.errors import PluginError, UserError, did_you_mean
-from perturb._operator import Operator, Tool
-from perturb.presets import expand, presets
+from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
+from perturb.operator import Operator, Tool
 from perturb.services import Services
 
 ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
@@ -142,3 +145,42 @@ def _full_names(name: str) -> tuple[str, ...]:
     if taken:
         raise PluginError(f"{name!r} could be {'+'.join(ALIASES[name])} or {taken[0]}: write the full names")
     return ALIASES[name]
+
+
+def presets() -> dict[str, str]:
+    """Every preset's name with its YAML text."""
+    folder = files("mmdyn.configs").joinpath("perturb")
+    return {file.name.removesuffix(".yaml"): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+
+
+def expand(ops: str) -> Iterator[str]:
+    """The chains of `--ops`, a preset or a YAML file replaced by what it lists. Raises InputError for a bad file."""
+    known = presets()
+    for name in (part.strip() for part in ops.split(",")):
+        if name in known:
+            yield from _listed(known[name], f"the preset {name}")
+        elif name.endswith((".yaml", ".yml")):
+            yield from _listed(_text(Path(name)), name)
+        else:
+            yield name
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError(file, None, "cannot be read: --ops takes chains, a preset or a YAML file of chains") from None
+
+
+def _listed(text: str, where: str) -> list[str]:
+    import yaml
+
+    try:
+        chains = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(where, None, f"is no YAML ({str(error).splitlines()[0]}): list one chain a line") from None
+    if not isinstance(chains, list) or not all(isinstance(chain, str) and "," not in chain for chain in chains):
+        raise InputError(where, None, "lists no chains: write one a line, such as `- pad+color`")
+    if not chains:
+        raise UserError(f"{where} lists no chain: write one a line, such as `- pad+color`")
+    return chains

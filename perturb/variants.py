@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import Dropped, ImageFolder, with_images
 from mmdyn.errors import NotNow, UserError
-from mmdyn.keys import Json, canonical, stream
+from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
-from perturb._operator import Item, NotApplicable, Operator, Picture
-from perturb._pixels import to_host
+from mmdyn.work import Outcome
 from perturb.chains import Chain, Link
-from perturb.codec import OnDevice, OnHost, Pictures, encode
+from perturb.codec import LazyPictures, encode, on_device, on_host, pictures_in
+from perturb.device_pixels import to_host
+from perturb.item import Item, NotApplicable
 from perturb.judge._judge import Case, Judge, Look
-from perturb.outcomes import REDRAWN, Outcome, Outcomes
+from perturb.operator import Operator
 from perturb.recipe import Recipe
 from perturb.services import Services
 
-if TYPE_CHECKING:
-    from perturb._operator import Pixels
+REDRAWN = "redrawn"
+"""The status of a rejected attempt that another one followed."""
 
 UNJUDGED = Verdict("unjudged")
 
@@ -39,7 +38,7 @@ class _NotKept(Exception):
 
 
 class VariantMaker:
-    """Makes every variant of a parent: the parent's line in, its outcomes out, as JSON; pictures are put under `out`.
+    """Makes every variant of a parent; pictures are put under `out`.
 
     A variant depends on (seed, parent id, chain, step, severity, draw, attempt) alone, and on what the rewriter and the
     judge say. Usable from several threads. Raises UserError where `out` cannot be written or a model cannot be asked.
@@ -54,24 +53,22 @@ class VariantMaker:
         self._judge: Judge | None = self._services.judge
         self._device = self._services.styler.device if "styler" in recipe.uses else None
 
-    def __call__(self, payload: bytes) -> bytes:
+    def __call__(self, sample: Sample) -> Iterator[Outcome]:
         """Every chain's draws, in order; a chain in which nothing is random has one."""
-        outcomes = tuple(self._outcomes(msgspec.json.decode(payload, type=Sample)))
-        return canonical(Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
+        if sample.variant:
+            raise UserError(f"{self._source.folder} holds a variant ({sample.id}): give a set of standard samples")
+        pictures = pictures_in(self._source, sample.all_images)
+        there = on_device(pictures, self._device) if self._device else None
+        for chain, operators, styled in self._chains:
+            kept = dict[_Shown, int]()
+            for draw in range(self._recipe.draws_of(operators)):
+                trail = Variant(sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type)
+                first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
+                yield from self._attempts(first, kept)
 
     def close(self) -> None:
         """Let go of models and connections."""
         self._services.close()
-
-    def _outcomes(self, parent: Sample) -> Iterator[Outcome]:
-        pictures = Pictures(self._source, parent.all_images)
-        on_device = OnDevice(pictures, self._device) if self._device else None
-        for chain, operators, styled in self._chains:
-            there = on_device if styled else None
-            kept = dict[_Shown, int]()
-            for draw in range(self._recipe.draws_of(operators)):
-                trail = Variant(parent.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, parent.task_type)
-                yield from self._attempts(_Attempt(parent, pictures, there, chain, operators, trail), kept)
 
     def _attempts(self, first: _Attempt, kept: dict[_Shown, int]) -> Iterator[Outcome]:
         """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is
@@ -186,8 +183,8 @@ class _Attempt(Struct, frozen=True, eq=False):
     """
 
     parent: Sample
-    pictures: Pictures
-    on_device: OnDevice | None
+    pictures: LazyPictures
+    on_device: LazyPictures | None
     chain: Chain
     operators: tuple[Operator, ...]
     trail: Variant
@@ -201,9 +198,9 @@ class _Attempt(Struct, frozen=True, eq=False):
         """The changed item. Pictures are handed over on the styler's device to operators that work there."""
         view = item.pictures
         if self.on_device is not None and operator.on_device:
-            view = self.on_device if view is self.pictures else OnDevice(view, self.on_device.device)
+            view = self.on_device if view is self.pictures else on_device(view, self.on_device.device)
         elif self.on_device is not None:
-            view = OnHost(view)
+            view = on_host(view)
         changed = operator.apply(Item(item.sample, view), params)
         if isinstance(changed, NotApplicable):
             raise _NotKept("not_applicable", changed.reason, link.operator)
@@ -211,7 +208,9 @@ class _Attempt(Struct, frozen=True, eq=False):
 
     def landed(self, item: Item) -> Item:
         """The item with its pictures on the host."""
-        return item if self.on_device is None or item.pictures is self.pictures else item.repaint(_landed)
+        if self.on_device is None or item.pictures is self.pictures:
+            return item
+        return item.repaint(lambda _, picture: to_host(picture.pixels))
 
 
 def _failed(error: ValueError, operator: str = "") -> _NotKept:
@@ -223,11 +222,7 @@ def _judged(made: Sample, verdict: Verdict) -> Sample:
     return replace(made, variant=replace(made.variant, verdict=verdict))
 
 
-def _landed(_: int, picture: Picture) -> Pixels:
-    return to_host(picture.pixels)
-
-
-def _differs(item: Item, originals: Pictures, ref: ImageRef) -> bool:
+def _differs(item: Item, originals: LazyPictures, ref: ImageRef) -> bool:
     return not np.array_equal(item.pictures[ref].pixels, originals[ref].pixels)
 
 

@@ -10,14 +10,11 @@ from msgspec import Struct
 from mmdyn.data import Origin, SampleSet, is_set, read_manifest
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample, Variant
-from perturb._embedded import EMBEDDED
+from mmdyn.work import IMPORTED_SOURCE
 from perturb.audit.replay import operator_of, places, redo, trail_of
-from perturb.codec import Pictures
+from perturb.codec import pictures_in
 from perturb.judge._judge import Case, Look
-from perturb.services import Services, Tools
-
-SOURCE = ".source"
-"""Where `perturb` imports a file to, under the dynamic set."""
+from perturb.services import EMBEDDED, Services, Tools
 
 
 class Pair(Struct, frozen=True):
@@ -49,7 +46,7 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
                 f"{dynamic.folder} was not made of {given}, or of another version of it: give {origin.name}"
             )
         return found
-    for folder in (dynamic.folder / SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
+    for folder in (dynamic.folder / IMPORTED_SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
         if _holds(folder, origin):
             return SampleSet(folder)
     raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
@@ -77,8 +74,8 @@ def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, services: 
     Raises UserError where a picture cannot be read or made again.
     """
     steps = pair.trail.steps
-    originals = Pictures(parent.images, pair.before.all_images)
-    there = Pictures(dynamic.images, pair.after.all_images)
+    originals = pictures_in(parent.images, pair.before.all_images)
+    there = pictures_in(dynamic.images, pair.after.all_images)
     calm = [step for step in steps if not operator_of(step).noisy]
     noisy = len(calm) < len(steps)
     # Words alone say which picture became which; an operator under `image.` leaves them as they are.

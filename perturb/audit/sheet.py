@@ -19,7 +19,7 @@ from mmdyn.data import MEDIA_TYPES, SUFFIXES, ImageFolder, SampleSet, describe, 
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
-from perturb.audit.labels import Mark, digest_shown
+from perturb.audit.labelled_cases import Mark, digest_shown
 from perturb.audit.pairs import Pair, pairs
 
 _Ranked = tuple[tuple[str, str, int], Pair]

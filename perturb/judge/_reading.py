@@ -6,14 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from mmdyn.models import Box, Ocr, area, common
-
-if TYPE_CHECKING:
-    from perturb._operator import Pixels
+from perturb.item import Pixels
 
 _SURE = 0.9
 """Readings of less confidence are no evidence: neither that something stood there nor that it stands there now."""

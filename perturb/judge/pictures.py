@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mmdyn.keys import Json
 from mmdyn.models import Ocr
+from perturb.item import Pixels
 from perturb.judge._edges import Edges, find_edges, kept, locate
 from perturb.judge._judge import Doubt, Look
 from perturb.judge._reading import misread
-
-if TYPE_CHECKING:
-    from perturb._operator import Pixels
 
 VERSION = 2
 """Goes up whenever equal pictures may get another doubt."""

@@ -8,16 +8,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from perturb.judge._forms import Asked
 from perturb.judge._judge import Doubt
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 WINDOW = 12
 """How many words, or Chinese characters, of its clause are a word's surroundings, to either side."""

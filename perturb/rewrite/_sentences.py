@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from perturb._operator import NotApplicable
+from numpy.random import Generator
+
+from perturb.item import NotApplicable
 from perturb.rewrite._atoms import BLANK, mask
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb.rewrite._frames import Pick
+from perturb.rewrite._frames import Pick
 
 NOTHING_FITS = "no sentence that a rule can rephrase"
 ABOUT_WORDS = "the question is about words or about a text, which must stay as they are"

@@ -5,24 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
+
+from numpy.random import Generator
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models import Spec, read_options
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
+from perturb.item import Pixels
 from perturb.style._buckets import fit
-from perturb.style._checkpoint import check_kind, find_checkpoint
-from perturb.style._loading import load, place, quantization, quieten
+from perturb.style._loading import Settings, check_kind, find_checkpoint, load, place, quantization, quieten
 from perturb.style._painter import Call, Costs, Job, Painter
 from perturb.style._prompts import encoded, prompts, styles
-from perturb.style._settings import Settings
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb._operator import Pixels
 
 VERSION = 1
 """Goes up whenever equal parameters and weights paint other pictures, such as by other buckets."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb._operator import Pixels
+from perturb.item import Pixels
 
 
 class Styler(Protocol):

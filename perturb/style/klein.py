@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.random import Generator
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from perturb.style._diffusion import Diffusion
 from perturb.style._painter import Call, Costs
 from perturb.style._prompts import TOKENS
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Klein(Diffusion):

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from mmdyn.sample import Match, Option, Sample
 from mmdyn.text import Number
-from perturb._operator import NotApplicable
-from perturb.answers import quantity
+from perturb.item import NotApplicable
+from perturb.short_answers import quantity
 from perturb.text._stem import need_of_options, with_blank
 from perturb.text._wording import changed, right_labels
 

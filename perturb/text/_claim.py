@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from numpy.random import Generator
 
 from mmdyn.sample import Match, Option, Sample
 from mmdyn.text import blanks, plain_text
 from perturb.text._wording import changed, claim, filled_claim, right_labels
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 def draw_claim(stream: Generator, sample: Sample) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import gcd, isqrt
 
 from mmdyn.text import plain
-from perturb.answers import Answer, answer_of, differ
+from perturb.short_answers import Answer, answer_of, differ
 
 _LITERAL = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.\d{1,12})?(?![\d.])")
 _EXPONENT = re.compile(r"(?:[\^_]\{?|e)[+-]?$", re.IGNORECASE)

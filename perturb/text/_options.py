@@ -7,8 +7,8 @@ from itertools import combinations
 
 from mmdyn.sample import Match, Option, Sample
 from mmdyn.text import is_named_by_label
-from perturb._operator import NotApplicable
-from perturb.answers import answer_of, equal
+from perturb.item import NotApplicable
+from perturb.short_answers import answer_of, equal
 from perturb.text._wording import TRUE_FALSE, changed
 
 LABELS = "ABCD"

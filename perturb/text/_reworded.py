@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import msgspec
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import lists_options, refers_to_option
-from perturb._operator import Item, NotApplicable, Operator
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
 from perturb.rewrite._rewriter import SEVERITIES
 from perturb.text._kept import controls, kept, shown
 from perturb.text._options import LABELS
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Rewording(Operator):

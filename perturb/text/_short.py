@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from mmdyn.sample import Sample
 from mmdyn.text import blanks
-from perturb._operator import NotApplicable
-from perturb.answers import LONGEST, answer_of, differ
+from perturb.item import NotApplicable
+from perturb.short_answers import LONGEST, answer_of, differ
 from perturb.text._stem import GAP, asks, wants_reasons, with_blank
 from perturb.text._wording import changed, stating
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._embedded import EMBEDDED
-from perturb._operator import NotApplicable
-from perturb.answers import ROUNDED, Answer, answer_of, differ, spread
+from perturb.item import NotApplicable
+from perturb.services import EMBEDDED, Services
+from perturb.short_answers import ROUNDED, Answer, answer_of, differ, spread
 from perturb.text._kept import controls
 from perturb.text._near import near_values
 from perturb.text._short import Short
 from perturb.text._stem import is_rough, takes_other_answers
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb.services import Services
 
 COUNT = 3
 """Wrong options of a single choice, where the stem does not name its alternatives itself."""
@@ -75,8 +70,7 @@ def wrong_answers(
 
 
 def _alternatives(stem: str, short: Short) -> tuple[str, ...]:
-    """The other answers among which a stem lets choose, where the right one is among them: （填“增大”或“减小”）, (yes or
-    no)."""
+    """The other answers that a stem names beside the right one, such as （填“增大”或“减小”） and (yes or no)."""
     lists = [_BETWEEN.split(found[1]) for found in _BRACKETED.finditer(stem) if _BETWEEN.search(found[1])]
     lists += [list(found.groups()) for found in _EITHER.finditer(stem)]
     right = {answer_of(text).folded for text in short.accepted}

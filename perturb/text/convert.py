@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
-from perturb._embedded import EMBEDDED
-from perturb._operator import Item, NotApplicable, Operator
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
+from perturb.services import EMBEDDED
 from perturb.text._alone import as_alone, ask_alone
 from perturb.text._blank import as_blank
 from perturb.text._claim import as_claim, as_filled_claim, draw_claim
@@ -16,9 +19,6 @@ from perturb.text._options import as_choice, as_either, is_label
 from perturb.text._short import as_filled, as_open, short_answer
 from perturb.text._wording import alike, without_notes
 from perturb.text._wrong import COUNT, wrong_answers
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 _TARGETS: dict[TaskType, tuple[TaskType, ...]] = {
     "single_choice": ("true_false", "fill_in_the_blank", "open_ended"),

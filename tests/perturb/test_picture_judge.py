@@ -10,7 +10,7 @@ import pytest
 from making_pictures import Drawing, Sheet, blur, drawn, erase, exam_pictures, framed, textured
 
 from mmdyn.models import Ocr
-from perturb._operator import Picture
+from perturb import Picture
 from perturb.judge._edges import find_edges, locate
 from perturb.judge._judge import Doubt, Look
 from perturb.judge._reading import misread, read_line

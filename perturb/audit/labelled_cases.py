@@ -14,7 +14,7 @@ from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, from_dict
-from perturb.audit.lines import pair_of
+from perturb.audit.judged_lines import pair_of
 from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
 from perturb.codec import decode
 from perturb.judge._forms import UNKNOWN

@@ -6,18 +6,15 @@ import os
 from collections.abc import Iterable
 from heapq import heappush, heappushpop
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
 from mmdyn.sample import Sample
-from perturb.answers import LONGEST, Answer, answer_of, differ, resembles, spread
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from perturb.short_answers import LONGEST, Answer, answer_of, differ, resembles, spread
 
 MOST_POINTS, MOST_ANSWERS = 20_000, 64
 """Knowledge points, and answers of each, that are kept: those of the smallest digests, so that the order does not

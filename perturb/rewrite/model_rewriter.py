@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.keys import Json, digest
 from mmdyn.models import Message, SyncModelClient, TextPart, prompts_digest
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Sample
 from perturb._asking import ask_until_usable
-from perturb._operator import NotApplicable
-from perturb.answers import LONGEST, answer_of, differ
+from perturb.item import NotApplicable
 from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from perturb.short_answers import LONGEST, answer_of, differ
 
 KIND = "rewrite"
 _GROWTH, _SPARE = 3, 300

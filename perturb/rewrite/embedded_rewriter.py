@@ -6,17 +6,15 @@ import re
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.sample import Language, Sample
-from perturb._operator import NotApplicable
+from perturb.item import NotApplicable
 from perturb.rewrite import _sentences
 from perturb.rewrite._lexicon import Hit, lexicon
 from perturb.rewrite._rewriter import Rewriter
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 

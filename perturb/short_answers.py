@@ -6,15 +6,12 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.equal import read_value
 from mmdyn.text import Number, fold, known_unit, plain, read_number, spelled
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 LONGEST = 60
 """Answers of more characters are not short."""
