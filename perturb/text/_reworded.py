@@ -16,7 +16,7 @@ from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
 from perturb.rewrite._rewriter import SEVERITIES
 from perturb.text._kept import controls, kept, shown
-from perturb.text._options import LABELS
+from perturb.text._other_forms import LABELS
 
 
 class Rewording(Operator):

@@ -13,11 +13,20 @@ from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
 from perturb.services import EMBEDDED
 from perturb.text._alone import as_alone, ask_alone
-from perturb.text._blank import as_blank
-from perturb.text._claim import as_claim, as_filled_claim, draw_claim
-from perturb.text._options import as_choice, as_either, is_label
-from perturb.text._short import as_filled, as_open, short_answer
-from perturb.text._wording import alike, without_notes
+from perturb.text._other_forms import (
+    alike,
+    as_blank,
+    as_choice,
+    as_claim,
+    as_either,
+    as_filled_claim,
+    as_open,
+    draw_claim,
+    is_label,
+    short_answer,
+    with_gap,
+    without_notes,
+)
 from perturb.text._wrong import COUNT, wrong_answers
 
 _TARGETS: dict[TaskType, tuple[TaskType, ...]] = {
@@ -114,7 +123,7 @@ class Convert(Operator):
         if sample.task_type == "true_false":
             return {"true_first": bool(stream.integers(2))}
         if target in ("open_ended", "fill_in_the_blank"):
-            made = as_open(sample) if target == "open_ended" else as_filled(sample)
+            made = as_open(sample) if target == "open_ended" else with_gap(sample)
             return made if isinstance(made, NotApplicable) else {}
         return self._with_wrong_answers(stream, sample, target)
 
@@ -150,7 +159,7 @@ def _converted(sample: Sample, target: TaskType, params: Mapping[str, Json]) -> 
         blank = as_alone(sample, params) if "stem" in params else as_blank(sample)
         return blank if target == "fill_in_the_blank" or isinstance(blank, NotApplicable) else as_open(blank)
     if target in ("open_ended", "fill_in_the_blank"):
-        return as_open(sample) if target == "open_ended" else as_filled(sample)
+        return as_open(sample) if target == "open_ended" else with_gap(sample)
     short = short_answer(sample)
     if isinstance(short, NotApplicable):
         return short

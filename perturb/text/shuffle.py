@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-import msgspec
+from msgspec.structs import replace
 from numpy.random import Generator
 
 from mmdyn.keys import Json
@@ -20,7 +20,7 @@ from mmdyn.text import (
 )
 from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
-from perturb.text._wording import alike, changed, right_labels
+from perturb.text._other_forms import alike, changed, right_labels
 
 
 class Shuffle(Operator):
@@ -51,9 +51,7 @@ class Shuffle(Operator):
         """The item with its options in the new order."""
         sample, order = item.sample, cast("list[int]", params["order"])
         labels, right = sample.labels, right_labels(sample)
-        options = tuple(
-            msgspec.structs.replace(sample.options[old], label=labels[new]) for new, old in enumerate(order)
-        )
+        options = tuple(replace(sample.options[old], label=labels[new]) for new, old in enumerate(order))
         answer = tuple(labels[new] for new, old in enumerate(order) if labels[old] in right)
         return item.rewrite(changed(sample, options=options, answer=answer))
 
