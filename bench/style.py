@@ -36,9 +36,8 @@ from perturb.device_pixels import Canvas, Job as PictureJob, Operation, change, 
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
-from perturb.style._buckets import fit
 from perturb.style._loading import quieten
-from perturb.style._painter import Call, Job, Painter
+from perturb.style._painter import Call, Job, Painter, fit
 from perturb.style.flux import Flux
 
 REF = "images/0.png"

@@ -1,7 +1,6 @@
 from .audit.chain_counts import summarize as summarize
-from .audit.judge_calibration import measure as measure
+from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
 from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
-from .audit.labelled_cases import Sources as Sources, labelled_cases as labelled_cases
 from .audit.pairs import Pair as Pair, find_parent as find_parent, pairs as pairs, workbench_for as workbench_for
 from .audit.replay import replay as replay
 from .audit.sheet import write_sheet as write_sheet

@@ -65,9 +65,7 @@ def pictures_in(folder: ImageFolder, refs: Iterable[ImageRef]) -> LazyPictures:
 
 def on_device(pictures: Mapping[ImageRef, Picture], device: str) -> LazyPictures:
     """The pictures as tensors on a device."""
-    return _moved(
-        pictures, lambda pixels: to_device(pixels, device) if isinstance(pixels, np.ndarray) else pixels, device
-    )
+    return _moved(pictures, lambda pixels: to_device(pixels, device), device)
 
 
 def on_host(pictures: Mapping[ImageRef, Picture]) -> LazyPictures:

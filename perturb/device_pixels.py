@@ -30,6 +30,12 @@ MOST_PICTURES, PATIENCE_S = 256, 0.002
 """A batch takes what gathered in so long, or while the one before it ran; it is never kept waiting to be full."""
 
 
+_LOW = 0xFFFFFFFF
+_FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
+"""lowbias32's factors; the second as the negative number that is equal modulo 2^32, so that no product leaves 64
+bits."""
+
+
 class Job(Struct, frozen=True, eq=False):
     """A picture, uint8 tensor (height, width) or (height, width, 3), the shape of what it becomes, and the operation's
     numbers.
@@ -107,12 +113,14 @@ def parts(jobs: Sequence[Job]) -> Iterator[list[Job]]:
 
 
 def to_device(pixels: Pixels, device: str) -> Any:
-    """An array's pixels as a tensor on a device, such as cuda:0; the array stays as it is.
+    """An array's pixels as a tensor on a device, such as cuda:0; the array stays as it is. A tensor is handed back.
 
     Raises NotNow where the device has no memory left.
     """
     import torch
 
+    if not isinstance(pixels, np.ndarray):
+        return pixels
     try:
         return torch.from_numpy(np.array(pixels)).to(device)
     except RuntimeError as error:
@@ -128,12 +136,6 @@ def to_host(pixels: Any) -> Pixels:
     array: Pixels = pixels.cpu().numpy()
     array.flags.writeable = False
     return array
-
-
-_LOW = 0xFFFFFFFF
-_FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
-"""lowbias32's factors; the second as the negative number that is equal modulo 2^32, so that no product leaves 64
-bits."""
 
 
 def change(operation: Operation, jobs: Sequence[Job]) -> list[Any]:

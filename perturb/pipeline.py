@@ -13,9 +13,9 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.work import make_set, open_source
-from perturb.answer_pool import Pool
-from perturb.recipe import Recipe
+from perturb.chains import Recipe
 from perturb.services import EMBEDDED, Tools
+from perturb.short_answers import Pool
 from perturb.variants import VariantMaker
 
 

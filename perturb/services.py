@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn import plugins
 from mmdyn.errors import UserError, did_you_mean
+from mmdyn.keys import Json
 from perturb.device_pixels import Canvas
+from perturb.item import Pixels
 
 if TYPE_CHECKING:
-    from perturb.answer_pool import Pool
     from perturb.judge._judge import Judge
     from perturb.rewrite._rewriter import Rewriter
-    from perturb.style._styler import Styler
+    from perturb.short_answers import Pool
 
 EMBEDDED = "embedded"
 """The name of the rewriter, the styler and the judge that come with the package and need no model."""
@@ -25,6 +28,32 @@ EMBEDDED = "embedded"
 STYLERS = (EMBEDDED, "flux", "klein")
 
 _EMBEDDED_JUDGE = re.compile(rf"{EMBEDDED}(?:[:,].*)?", re.DOTALL)
+
+
+class Styler(Protocol):
+    """Paints pictures in another style without changing what they show. Used from several threads at a time."""
+
+    label: str
+    """What a trail names it by: embedded, flux, klein."""
+    identity: Json
+    """What of it decides its pictures: goes into the set's manifest."""
+    device: str | None
+    """The torch device on which it wants pixels (uint8 tensors of the same shapes); None for arrays on the host."""
+    waits: bool
+    """Whether calls from several threads are put together into batches, so that many should be made at a time."""
+
+    def params(self, stream: Generator, severity: str) -> dict[str, Json]:
+        """Draw what `paint` needs."""
+
+    def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
+        """The picture in another style: RGB of the same height and width, for a grey one too. It comes back as it was
+        given, as an array or a tensor on its device; `number` is its place in the sample, from 0.
+
+        Raises ValueError where this picture cannot be painted, UserError where none can.
+        """
+
+    def close(self) -> None:
+        """Let go of the model's memory."""
 
 
 class Tools(Struct, frozen=True):
@@ -79,7 +108,7 @@ class Services:
     @cached_property
     def pool(self) -> Pool:
         """Other samples' answers; an empty pool where no file was handed in."""
-        from perturb.answer_pool import Pool
+        from perturb.short_answers import Pool
 
         return Pool.load(self._pool_file) if self._pool_file else Pool()
 

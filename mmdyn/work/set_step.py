@@ -88,10 +88,6 @@ class _Outcomes(Struct, frozen=True, omit_defaults=True):
     settled: bool = True
 
 
-class _Settled(Struct):
-    settled: bool = True
-
-
 class _Work:
     """A maker as a job of the pool: a sample's line in, its outcomes out."""
 
@@ -258,9 +254,8 @@ class _Making(Struct, frozen=True):
         if ranks.size > 1:
             label, total = f"{label}, rank {ranks.number}", sum(1 for _ in self._share())
         with ProgressBar(label, total, quiet=self.quiet) as progress:
-            run = partial(
-                run_jobs, self._share(), store=store, kind=_OUTCOMES, advance=progress.advance, settled=_is_settled
-            )
+            run = partial(run_jobs, self._share(), store=store, kind=_OUTCOMES, advance=progress.advance)
+            run = partial(run, settled=lambda line: _read(line).settled)
             if self.workers > 1 and not threads:
                 return run(make=make, workers=self.workers)
             if self.workers > 1 and not self.quiet:
@@ -288,7 +283,7 @@ class _Making(Struct, frozen=True):
                 line = find_result(store, _OUTCOMES, key, sessions.get(self.ranks.owner(key), ""))
                 if line is None:
                     raise InputError(samples, None, "changed during the work: run again")
-                outcomes = msgspec.json.decode(line, type=_Outcomes)
+                outcomes = _read(line)
                 settled &= outcomes.settled
                 for outcome in outcomes.all:
                     _add(writer, outcome, samples)
@@ -296,6 +291,10 @@ class _Making(Struct, frozen=True):
                 _unsettled_mark(self.out).touch()
         store.forget(unsettled(_OUTCOMES))
         return settled
+
+
+def _read(line: bytes) -> _Outcomes:
+    return msgspec.json.decode(line, type=_Outcomes)
 
 
 def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
@@ -311,10 +310,6 @@ def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
 def _identity(name: str, parent: Origin) -> dict[str, Json]:
     """What tells a set from others beside what it was `made` by."""
     return {"name": name, "source": {"name": parent.name, "digest": parent.digest}}
-
-
-def _is_settled(outcomes: bytes) -> bool:
-    return msgspec.json.decode(outcomes, type=_Settled).settled
 
 
 def _unsettled_mark(out: Path) -> Path:

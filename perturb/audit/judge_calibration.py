@@ -1,16 +1,127 @@
-"""How well a judge tells changed questions from kept ones, on pairs that people have labelled."""
+"""How well a judge tells changed questions from kept ones, on cases that people have labelled: pairs of texts or of
+pictures, or variants that were marked on an audit sheet."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from mmdyn.errors import UserError
+from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
+from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
-from mmdyn.sample import Verdict
+from mmdyn.sample import Sample, Verdict, from_dict
 from mmdyn.tables import Calibration, kappa_interval, share, weighted_kappa
+from perturb.audit.judged_lines import pair_of
+from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
+from perturb.codec import decode
+from perturb.judge._forms import UNKNOWN
+from perturb.judge._judge import Case, Look
+
+_LABELS: dict[Json, bool] = {"keep": True, "reject": False}
+
+
+class Mark(Struct, frozen=True):
+    """What a line of an audit sheet says beside its `label`: a variant of a dynamic set, and the set that it was made
+    of.
+
+    `digest` is of the variant as people saw it; a line without one is taken at its word.
+    """
+
+    set: str
+    parent_set: str
+    id: str
+    attempt: int = 0
+    digest: str = ""
+
+
+class Sources(Struct, frozen=True):
+    """Where marked sets lie now, if not where the sheet says, and who paints what is painted again; empty for as they
+    say."""
+
+    dynamic: str = ""
+    parent: str = ""
+    style: str = ""
+
+
+def digest_shown(variant: Sample) -> str:
+    """A digest of what people see of a variant: words and pictures, and neither the trail nor the verdict."""
+    return replace(variant, variant=None).digest
+
+
+def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None = None) -> Iterator[tuple[bool, Case]]:
+    """Each labelled line's label (True: the meaning was kept) and case. `label` is true or false, keep or reject.
+
+    A line is a pair of texts (`a`, `b`, `answer`), a pair of pictures (`before_image`, `after_image`: files, relative
+    to the folder of `where`), or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
+    Raises InputError, and UserError where a set cannot be read or is not the one that was marked.
+    """
+    marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)
+    for number, row in read_json_rows(lines, where):
+        try:
+            keep = _label(row)
+            if not _is_mark(row):
+                yield keep, _case(row, Path(where).parent)
+                continue
+            mark = from_dict(row, Mark)
+            marked[mark.set, mark.parent_set][mark.id, mark.attempt] = mark, keep
+        except ValueError as error:
+            raise InputError(where, number, str(error)) from None
+    for (dynamic, parent), labels in marked.items():
+        yield from _of_sheet(dynamic, parent, labels, sources or Sources())
+
+
+def _label(row: JsonRow) -> bool:
+    label = row.get("label")
+    if isinstance(label, bool):
+        return label
+    if isinstance(label, str) and label in _LABELS:
+        return _LABELS[label]
+    raise ValueError('"label" must be true (keep) or false (reject)')
+
+
+def _is_mark(row: JsonRow) -> bool:
+    return "a" not in row and all(isinstance(row.get(key), str) for key in ("set", "parent_set", "id"))
+
+
+def _case(row: JsonRow, folder: Path) -> Case:
+    files = row.get("before_image"), row.get("after_image")
+    if "a" in row or not all(files):
+        return pair_of(row)
+    before, after = (folder / str(file) for file in files)
+    try:
+        look = Look(decode(before.read_bytes()), decode(after.read_bytes()), before, after)
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be read ({error.strerror})") from None
+    words = Sample("picture", "?", "open_ended", UNKNOWN)
+    return Case(words, words, (look,))
+
+
+def _of_sheet(
+    marked: str, marked_parent: str, labels: dict[tuple[str, int], tuple[Mark, bool]], sources: Sources
+) -> Iterator[tuple[bool, Case]]:
+    """The marked variants of a set, each beside its parent. A parent that was moved is looked for beside the set."""
+    folder = Path(sources.dynamic or marked)
+    if not is_set(folder):
+        raise UserError(f"{folder}, whose variants were marked, is no set any more: say where it lies with --set")
+    dynamic = SampleSet(folder)
+    parent = find_parent(dynamic, sources.parent or (marked_parent if is_set(Path(marked_parent)) else None))
+    left = dict(labels)
+    with closing(workbench_for(dynamic, sources.style)) as services:
+        for pair in pairs(dynamic, parent):
+            mark, keep = left.pop((pair.after.id, pair.trail.attempt), (None, False))
+            if mark is None:
+                continue
+            if mark.digest not in ("", digest_shown(pair.after)):
+                raise UserError(f"{mark.id} in {folder} is not what was marked: give the set of then with --set")
+            yield keep, shown_to_judge(pair, parent, dynamic, services)
+    if left:
+        raise UserError(f"{min(left)[0]} is not in {folder}: was the set made again since it was marked?")
 
 
 def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) -> Calibration:
@@ -27,19 +138,8 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) 
     recall = share(caught, caught + missed)
     precision, specificity = share(caught, caught + wronged), share(spared, spared + wronged)
     n = counts.total()
-    people, verdicts = np.repeat(
-        [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]], [caught, missed, wronged, spared], axis=1
-    )
-    return Calibration(
-        judge,
-        identity,
-        n,
-        failed,
-        precision,
-        recall,
-        recall,
-        specificity,
-        agreement=share(caught + spared, n),
-        kappa=weighted_kappa(people, verdicts),
-        kappa_ci95=kappa_interval(people, verdicts),
-    )
+    pairs_of_signs = [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]]
+    people, verdicts = np.repeat(pairs_of_signs, [caught, missed, wronged, spared], axis=1)
+    found = Calibration(judge, identity, n, failed, precision, recall, recall, specificity)
+    kappa, interval = weighted_kappa(people, verdicts), kappa_interval(people, verdicts)
+    return replace(found, agreement=share(caught + spared, n), kappa=kappa, kappa_ci95=interval)

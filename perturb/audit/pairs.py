@@ -42,9 +42,8 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
     if given is not None:
         found = SampleSet(given)
         if found.manifest.digest != origin.digest:
-            raise UserError(
-                f"{dynamic.folder} was not made of {given}, or of another version of it: give {origin.name}"
-            )
+            problem = f"{dynamic.folder} was not made of {given}, or of another version of it"
+            raise UserError(f"{problem}: give {origin.name}")
         return found
     for folder in (dynamic.folder / IMPORTED_SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
         if _holds(folder, origin):
@@ -82,17 +81,12 @@ def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, services: 
     done = calm if noisy else [step for step in steps if not step.operator.startswith("image.")]
     clean = redo(pair.before, done, originals, services)
     refs = dict(zip(places(clean.sample), places(pair.after), strict=False))
+    looks = list[Look]()
     try:
-        looks = [
-            Look(
-                originals[old],
-                clean.pictures[old] if noisy else there[new],
-                parent.images.path(old),
-                dynamic.images.path(new),
-            )
-            for old, new in refs.items()
-            if old != new and parent.images.read(old) != dynamic.images.read(new)  # else carried over under a new name
-        ]
+        for old, new in refs.items():
+            if old != new and parent.images.read(old) != dynamic.images.read(new):  # else carried over, renamed
+                after = clean.pictures[old] if noisy else there[new]
+                looks.append(Look(originals[old], after, parent.images.path(old), dynamic.images.path(new)))
     except ValueError as error:
         raise UserError(f"{pair.after.id} cannot be shown to a judge: {error}") from None
     return Case(pair.before, pair.after, tuple(looks))

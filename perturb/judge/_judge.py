@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Language, Sample, Verdict
@@ -44,6 +46,16 @@ class Doubt(Struct, frozen=True):
     confidence: float
 
 
+def gravest(doubts: Iterable[Doubt]) -> Doubt | None:
+    """The first doubt that is certain, else the first one; None where there is none. Later ones are not looked for."""
+    first = None
+    for doubt in doubts:
+        if doubt.certain:
+            return doubt
+        first = first or doubt
+    return first
+
+
 class Judge(Protocol):
     """Says whether a variant still asks the same and has the same answer. Used from several threads at a time."""
 
@@ -73,10 +85,8 @@ def case_of(a: str, b: str, answer: Json = None) -> Case:
     language: Language = language_of(a + b)
     marked = max([0, *(int(number) for number in IMAGE_MARK.findall(a + b))])
     images = tuple(f"images/{number}.png" for number in range(1, marked + 1))
-    before, after = (
-        Sample(name, text, "open_ended", known, language, images=images) for name, text in (("a", a), ("b", b))
-    )
-    return Case(before, after)
+    before = Sample("a", a, "open_ended", known, language, images=images)
+    return Case(before, replace(before, id="b", question=b))
 
 
 def language_of(text: str) -> Language:

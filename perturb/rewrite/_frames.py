@@ -33,11 +33,8 @@ class Frame(Struct, frozen=True):
 
     def fit(self, sentence: str, closing: bool) -> dict[str, str] | None:
         """What the pattern captures of a sentence that it fits as a whole, or None."""
-        if (
-            self.has not in sentence
-            or (self.closing and not closing)
-            or not (match := self.pattern.fullmatch(sentence))
-        ):
+        fits = self.has in sentence and (closing or not self.closing)
+        if not fits or not (match := self.pattern.fullmatch(sentence)):
             return None
         pieces = match.groupdict("")
         for name, bar in self.bars:

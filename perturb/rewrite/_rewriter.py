@@ -14,7 +14,7 @@ from perturb.item import NotApplicable
 SEVERITIES = ("mild", "strong")
 
 
-class Standalone(Struct, frozen=True):
+class Standalone(Struct, frozen=True, forbid_unknown_fields=True):
     """A choice question that needs no options any more, and the ways to write its one short answer."""
 
     question: str

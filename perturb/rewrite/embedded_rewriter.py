@@ -127,10 +127,6 @@ def _folder(language: Language) -> Traversable:
 
 @cache
 def _identity() -> dict[str, Json]:
-    tables = {
-        f"{language}/{table.name}": sha256(table.read_bytes())
-        for language in LANGUAGES
-        for table in _folder(language).iterdir()
-        if table.is_file()
-    }
+    found = [(language, table) for language in LANGUAGES for table in _folder(language).iterdir() if table.is_file()]
+    tables: Json = {f"{language}/{table.name}": sha256(table.read_bytes()) for language, table in found}
     return {"version": VERSION, "rules": digest(tables)}

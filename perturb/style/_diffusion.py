@@ -15,9 +15,8 @@ from mmdyn.models import Spec, read_options
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
 from perturb.item import Pixels
-from perturb.style._buckets import fit
 from perturb.style._loading import Settings, check_kind, find_checkpoint, load, place, quantization, quieten
-from perturb.style._painter import Call, Costs, Job, Painter
+from perturb.style._painter import Call, Costs, Job, Painter, fit
 from perturb.style._prompts import encoded, prompts, styles
 
 VERSION = 1
@@ -98,20 +97,13 @@ class Diffusion(ABC):
 
     def _opened(self) -> Painter:
         """Without text encoders: their work is done, or was found in the cache."""
-        settings = self._settings
+        settings, device = self._settings, self._settings.torch_device
         what: Json = [self._checkpoint.identity, str(settings.torch_dtype)]
         embeds = encoded(self._texts, what, self._encode_once)
         pipeline = self._load(quantization_config=quantization(settings), **dict.fromkeys(self.text_parts))
-        return Painter(
-            place(pipeline, settings),
-            embeds,
-            list(self._texts),
-            self.repaint,
-            self.costs,
-            self._steps,
-            settings.torch_device,
-            settings.batch,
-        )
+        pipeline, embeds = place(pipeline, settings), {name: tensor.to(device) for name, tensor in embeds.items()}
+        names = list(self._texts)
+        return Painter(pipeline, embeds, names, self.repaint, self.costs, self._steps, device, settings.batch)
 
     @property
     @abstractmethod
@@ -126,7 +118,7 @@ class Diffusion(ABC):
     @staticmethod
     @abstractmethod
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
-        """A batch painted: see `Repaint`."""
+        """Pictures, float (n, 3, height, width) from 0 to 1, painted; `arguments` are steps, generators and prompts."""
 
     def _paint(self, call: Call, jobs: Sequence[Job]) -> Sequence[Any | ValueError]:
         return self.painter.paint(call, jobs)

@@ -55,12 +55,5 @@ class Flux(Diffusion):
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
         """Image to image at the bucket's size, which the pipeline would otherwise make 1024x1024."""
         height, width = call.bucket
-        return pipeline(
-            image=pictures,
-            height=height,
-            width=width,
-            strength=call.strength,
-            guidance_scale=GUIDANCE,
-            output_type="pt",
-            **arguments,
-        ).images
+        arguments |= {"height": height, "width": width, "strength": call.strength, "guidance_scale": GUIDANCE}
+        return pipeline(image=pictures, output_type="pt", **arguments).images

@@ -55,11 +55,5 @@ class Klein(Diffusion):
         from perturb.style._klein_pipeline import Reference
 
         height, width = call.bucket
-        return pipeline(
-            image=[Reference(picture) for picture in pictures],
-            height=height,
-            width=width,
-            guidance_scale=1.0,
-            output_type="pt",
-            **arguments,
-        ).images
+        arguments |= {"height": height, "width": width, "guidance_scale": 1.0}
+        return pipeline(image=[Reference(picture) for picture in pictures], output_type="pt", **arguments).images

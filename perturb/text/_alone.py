@@ -14,8 +14,8 @@ from mmdyn.text import blanks, fold, lists_options, refers_to_all, refers_to_opt
 from perturb.item import NotApplicable
 from perturb.rewrite._rewriter import Rewriter
 from perturb.short_answers import answer_of, differ
-from perturb.text._kept import controls, kept, shown
 from perturb.text._other_forms import as_filled, right_labels
+from perturb.text._reworded import controls, kept, shown
 from perturb.text._stem import GAP
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import gcd, isqrt
+from typing import TypeAlias
 
-from msgspec import Struct
 from numpy.random import Generator
 
 from mmdyn.keys import Json
@@ -17,8 +17,8 @@ from mmdyn.text import plain
 from perturb.item import NotApplicable
 from perturb.services import EMBEDDED, Services
 from perturb.short_answers import ROUNDED, Answer, answer_of, differ, spread
-from perturb.text._kept import controls
 from perturb.text._other_forms import Short
+from perturb.text._reworded import controls
 from perturb.text._stem import is_rough, takes_other_answers
 
 COUNT = 3
@@ -47,18 +47,9 @@ _HALF_TURN = 180
 _MOST_LITERALS = 4
 
 
-class Wrong(Struct, frozen=True):
-    """Wrong answers and who made them: `stem`, `pool`, `rules` or a model's label; `pool` is the digest of the pool
-    used."""
-
-    texts: tuple[str, ...]
-    by: str
-    pool: str = ""
-
-    @property
-    def source(self) -> dict[str, Json]:
-        """What goes into the trail beside the texts."""
-        return {"by": self.by, **({"pool": self.pool} if self.pool else {})}
+Wrong: TypeAlias = "tuple[tuple[str, ...], dict[str, Json]]"
+"""Wrong answers, and what the trail says of them: `by` whom (`stem`, `pool`, `rules` or a model's label), and the
+digest of the `pool` that was used."""
 
 
 def wrong_answers(
@@ -73,15 +64,15 @@ def wrong_answers(
         return NotApplicable(f"other answers may be right too ({found})")
     if others := _alternatives(sample.question, short):
         places = stream.permutation(len(others))[:count]
-        return Wrong(tuple(_printed_like(short.text, others[place]) for place in places), "stem")
+        return tuple(_printed_like(short.text, others[place]) for place in places), {"by": "stem"}
     if services.tools.rewriter != EMBEDDED:
         return _by_model(sample, short, count, stream, services)
     apart = max(2 * ROUNDED if is_rough(sample.question) else _APART, 2 * (sample.match.tolerance or 0.0))
     pool = services.pool
     if (texts := pool.draw(sample, short.text, count, stream, apart)) and _all_wrong(texts, short):
-        return Wrong(tuple(_printed_like(short.text, text) for text in texts), "pool", pool.digest)
+        return tuple(_printed_like(short.text, text) for text in texts), {"by": "pool", "pool": pool.digest}
     if (texts := _by_rules(sample, short, count, stream, apart)) and _all_wrong(texts, short):
-        return Wrong(texts, "rules")
+        return texts, {"by": "rules"}
     return NotApplicable("no wrong answers that look right were found")
 
 
@@ -107,7 +98,7 @@ def _by_model(sample: Sample, short: Short, count: int, stream: Generator, servi
         return NotApplicable("the rewriter added control characters")
     if not _all_wrong(texts, short):
         return NotApplicable("a wrong answer may be a right one")
-    return Wrong(texts, rewriter.label)
+    return texts, {"by": rewriter.label}
 
 
 def _by_rules(sample: Sample, short: Short, count: int, stream: Generator, apart: float) -> tuple[str, ...] | None:
@@ -146,10 +137,8 @@ def near_values(right: Answer, signed: bool = False, apart: float = 0.0) -> tupl
     places = [(start, end) for start, end in places if not _POWER.match(text, end)][:_MOST_LITERALS]
     apart = 0.0 if right.kind == "number" and right.value in _YEARS else apart
     other_sign = _with_other_sign(right, signed)
-    groups = [
-        [text[:start] + slip + text[end:] for slip in _slips(text[start:end])] + other_sign for start, end in places
-    ]
-    return tuple(tuple(_sound(right, group, apart)) for group in groups)
+    groups = ([text[:start] + slip + text[end:] for slip in _slips(text[start:end])] for start, end in places)
+    return tuple(tuple(_sound(right, [*group, *other_sign], apart)) for group in groups)
 
 
 def _with_other_sign(right: Answer, signed: bool) -> list[str]:

@@ -136,10 +136,10 @@ class Convert(Operator):
         wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.services)
         if isinstance(wrong, NotApplicable):
             return wrong
+        texts, source = wrong
         if target == "true_false":
-            return {"filled": short.text if stream.integers(2) else wrong.texts[0], **wrong.source}
-        place = int(stream.integers(len(wrong.texts) + 1))
-        return {"distractors": list(wrong.texts), "place": place, **wrong.source}
+            return {"filled": short.text if stream.integers(2) else texts[0], **source}
+        return {"distractors": list(texts), "place": int(stream.integers(len(texts) + 1)), **source}
 
 
 def _of_one_text(made: _Params | NotApplicable) -> _Params | NotApplicable:

@@ -15,8 +15,7 @@ from making_items import apply, draw, item, refusal
 from making import blank, choice, open_ended
 from mmdyn.sample import Match, Sample
 from perturb import NotApplicable, Services
-from perturb.answer_pool import Pool
-from perturb.short_answers import answer_of
+from perturb.short_answers import Pool, answer_of
 from perturb.text.convert import Convert
 
 
