@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
-
-from msgspec import Struct
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
-from mmdyn.keys import Json
-from mmdyn.work import make_set, open_source
+from mmdyn.work import Step, make_set, open_source
 from perturb.chains import Recipe
 from perturb.services import EMBEDDED, Tools
 from perturb.short_answers import Pool
@@ -68,22 +64,14 @@ def perturb(
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
     made, waits = recipe.describe()
-    step = Perturbing(recipe, made, concurrency if waits else 0)
+    step = Step("perturbing", made, concurrency if waits else 0, partial(_prepare, recipe))
     name = name or f"{source.name}-dynamic"
     return make_set(step, source, Path(out), name=name, limit=limit, workers=workers, quiet=quiet)
 
 
-class Perturbing(Struct, frozen=True):
-    """The step of `make_set` that makes a recipe's variants."""
-
-    recipe: Recipe
-    made: dict[str, Json]
-    threads: int
-    doing: ClassVar[str] = "perturbing"
-
-    def prepare(self, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:
-        """What makes the maker of variants; other samples' answers are gathered where a chain takes wrong ones."""
-        pool = scratch if "pool" in self.recipe.uses else None
-        if pool:
-            Pool.build(source, pool)
-        return partial(VariantMaker, source.folder, out, self.recipe, pool)
+def _prepare(recipe: Recipe, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:
+    """What makes the maker of variants; other samples' answers are gathered where a chain takes wrong ones."""
+    pool = scratch if "pool" in recipe.uses else None
+    if pool:
+        Pool.build(source, pool)
+    return partial(VariantMaker, source.folder, out, recipe, pool)

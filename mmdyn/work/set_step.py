@@ -58,27 +58,21 @@ class Maker(Protocol):
         """Let go of models and connections."""
 
 
-class Step(Protocol):
-    """What is made of each sample. Equal `made` and equal samples must give equal outcomes."""
+class Step(Struct, frozen=True):
+    """What is made of each sample; equal steps make equal outcomes of equal samples.
 
-    @property
-    def doing(self) -> str:
-        """What the progress is called, such as `perturbing`."""
+    Args:
+        doing: what the progress is called, such as `perturbing`.
+        made: what decides the outcomes, for the new set's manifest; its `command` tells this step from others.
+        threads: how many threads of one process do the work because it waits for a server or a device; 0: it does not.
+        prepare: takes the set, the new set's folder (for pictures) and a file of this process's own, which is removed
+            at the end; gives what makes a maker, once in each process, so it must be importable by name.
+    """
 
-    @property
-    def made(self) -> dict[str, Json]:
-        """What decides the outcomes, for the new set's manifest; its `command` tells this step from others."""
-
-    @property
-    def threads(self) -> int:
-        """How many threads of one process do the work because it waits for a server or a device; 0 where it does
-        not."""
-
-    def prepare(self, source: SampleSet, out: Path, scratch: Path) -> Callable[[], Maker]:
-        """What makes the maker, once in each process, so it must be importable by name.
-
-        `out` is the new set's folder, for pictures; `scratch` is a file of this process's own, removed at the end.
-        """
+    doing: str
+    made: dict[str, Json]
+    threads: int
+    prepare: Callable[[SampleSet, Path, Path], Callable[[], Maker]]
 
 
 class _Outcomes(Struct, frozen=True, omit_defaults=True):

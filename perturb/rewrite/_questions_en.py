@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 
 import yaml
 from msgspec import Struct
 
 from perturb.rewrite._atoms import FORMULA
-
-_FOLDER = files("perturb.rewrite") / "en"
+from perturb.rewrite._frames import FOLDER, lines_of
 
 _NAME = re.compile(r"[A-Z][a-zé]+|[A-Z]{1,4}'?|∠[A-Z0-9]{1,3}|△[A-Z]{3}")
 _FORMULA = re.compile(f"[{FORMULA}]")
@@ -211,7 +209,7 @@ class Questions:
 @cache
 def word_classes() -> dict[str, frozenset[str]]:
     """Classes of words in lower case by their names; en/grammar.yaml says what each is."""
-    read = yaml.safe_load((_FOLDER / "grammar.yaml").read_text("utf-8"))
+    read = yaml.safe_load((FOLDER / "en" / "grammar.yaml").read_text("utf-8"))
     classes = {name: frozenset(words.split()) for name, words in read.items()}
     return {**classes, "auxiliaries": classes["be"] | classes["have"] | classes["do"] | classes["modals"]}
 
@@ -220,12 +218,11 @@ def word_classes() -> dict[str, frozenset[str]]:
 def verbs() -> Verbs:
     """The verbs, read once."""
     third, past, participles = {"have": "has"}, dict[str, str](), set[str]()
-    for line in (_FOLDER / "verbs.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            base, *forms = line.split()
-            past[base], participle = forms or [_with_ed(base, base in word_classes()["doubled"])] * 2
-            third.setdefault(base, _with_s(base))
-            participles.add(participle)
+    for line in lines_of("en", "verbs.txt"):
+        base, *forms = line.split()
+        past[base], participle = forms or [_with_ed(base, base in word_classes()["doubled"])] * 2
+        third.setdefault(base, _with_s(base))
+        participles.add(participle)
     return Verbs(third, past, frozenset(participles))
 
 
