@@ -28,10 +28,8 @@ from mmdyn.keys import digest
 from mmdyn.models import Embedder
 from mmdyn.sample import Sample
 from mmdyn.tables import Share
-from perturb import measure
-from perturb.judge._judge import Case
-from perturb.judge._pairs import case_of
-from perturb.judge.embedded import EmbeddedJudge
+from perturb import Case, case_of, measure
+from perturb.judge.embedded_judge import EmbeddedJudge
 
 SAME, CHANGED = 4.0, 2.0
 """STS-B's scores, of 5, from which on two sentences count as the same, and up to which as different."""

@@ -40,7 +40,7 @@ import mmdyn
 from mmdyn.data import SetWriter
 from mmdyn.keys import canonical, stream
 from mmdyn.sample import Language, Option, Sample
-from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb import Item, NotApplicable, Operator, Picture
 from perturb.codec import JPEG_QUALITY, decode, encode
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad

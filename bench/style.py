@@ -31,17 +31,13 @@ from torch.utils.flop_counter import FlopCounterMode
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.work import Batches, give_memory_back
-from perturb import Services
-from perturb._canvas import Canvas, Job as PictureJob, Operation
-from perturb._operator import Item, Operator, Picture
-from perturb._pixels import to_device
-from perturb._ragged import change
+from perturb import Item, Operator, Picture, Services
+from perturb.device_pixels import Canvas, Job as PictureJob, Operation, change, to_device
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
-from perturb.style._buckets import fit
 from perturb.style._loading import quieten
-from perturb.style._painter import Call, Job, Painter
+from perturb.style._painter import Call, Job, Painter, fit
 from perturb.style.flux import Flux
 
 REF = "images/0.png"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perturb._operator import Pixels
+from perturb.item import Pixels
 
 _LEAST, _MOST = 5, 16
 """Heights of small print in pixels: what is lower is a dot or a line, what is higher bears any noise that is drawn."""

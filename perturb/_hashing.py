@@ -6,12 +6,8 @@ Bodies: splitmix64 for keys; lowbias32 (Chris Wellons, "Prospecting for Hash Fun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _WORD = (1 << 64) - 1
 

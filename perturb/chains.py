@@ -1,18 +1,24 @@
-"""`--ops` as chains: a comma separates chains, a plus chains operators into one, a short name stands for a full one."""
+"""What decides a set's variants: the recipe, and in it `--ops` as chains.
+
+A comma separates chains, a plus chains operators into one, a short name stands for a full one, and a preset, which
+comes with the package, or a YAML file of the user's for a list of chains.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 from typing import get_args
 
 from msgspec import Struct
 
 from mmdyn import plugins
-from mmdyn.errors import PluginError, UserError, did_you_mean
-from perturb._operator import Operator, Tool
-from perturb.presets import expand, presets
-from perturb.services import Services
+from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
+from mmdyn.keys import Json
+from perturb.operator import Operator, Tool
+from perturb.services import Services, Tools
 
 ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
 """Names that stand for several operators in a row."""
@@ -55,6 +61,60 @@ class Chain(Struct, frozen=True):
         return frozenset(name for operator in self.operators for name in load_operator(operator).uses)
 
 
+class Recipe(Struct, frozen=True):
+    """Chains, draws, seed and tools. `redraws`: how often at most a variant that the judge rejected is drawn again;
+    `factorial`: whether the chains are the subsets of some, which share their draws and so are not drawn again.
+    """
+
+    chains: tuple[Chain, ...]
+    draws: int
+    seed: int
+    redraws: int
+    tools: Tools
+    factorial: bool = False
+
+    @staticmethod
+    def read(ops: str, draws: int, seed: int, *, factorial: bool, redraws: int, tools: Tools) -> Recipe:
+        """Raises UserError for numbers that do not fit, and what `parse_chains` raises."""
+        numbers = {"draws": (draws, 1), "concurrency": (tools.concurrency, 1), "redraws": (redraws, 0)}
+        for what, (number, least) in numbers.items():
+            if number < least:
+                raise UserError(f"{what} is {number}: give {least} or more")
+        if not 0 <= seed < 1 << 63:
+            raise UserError(f"seed is {seed}: give a number from 0 to 2^63 - 1")
+        tools.check()
+        chains = parse_chains(ops, factorial=factorial)
+        return Recipe(chains, draws, seed, 0 if factorial else redraws, tools, factorial)
+
+    def describe(self) -> tuple[dict[str, Json], bool]:
+        """What it says in a set's manifest, and whether one of its tools waits for a server or a device.
+
+        Opens the tools that are used, to learn what they are. Raises UserError where one cannot be had.
+        """
+        ops = ",".join(chain.name for chain in self.chains)
+        made: dict[str, Json] = {"command": "perturb", "ops": ops, "draws": self.draws, "seed": self.seed}
+        if self.factorial:
+            made["factorial"] = True
+        services = Services(self.tools)
+        try:
+            used = sorted(self.uses & {"rewriter", "styler"}) + (["judge"] if self.tools.judge else [])
+            tools = {name: getattr(services, name) for name in used}
+        finally:
+            services.close()
+        if "judge" in tools:
+            made |= {"votes": self.tools.votes, "redraws": self.redraws}
+        return made | {name: tool.identity for name, tool in tools.items()}, any(tool.waits for tool in tools.values())
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """What the chains take from the services."""
+        return frozenset(name for chain in self.chains for name in chain.uses)
+
+    def draws_of(self, operators: tuple[Operator, ...]) -> tuple[int, int]:
+        """Variants of a sample by a chain, and how often one is made at most: one and once where nothing is random."""
+        return (self.draws, 1 + self.redraws) if any(operator.random for operator in operators) else (1, 1)
+
+
 def load_operator(name: str) -> type[Operator]:
     """An operator's class. Raises PluginError for one of another package that does not keep to the contract."""
     found = plugins.load("operators", name)
@@ -72,7 +132,7 @@ def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
     Raises PluginError for an unknown name, UserError for an empty or repeated chain, InputError for a bad file.
     """
     chains = tuple(_parse_chain(text) for text in expand(ops))
-    keys = [_identity(chain) for chain in chains]
+    keys = [[(link.operator, link.severity) for link in chain.links] for chain in chains]
     for number, key in enumerate(keys):
         if key in keys[:number]:
             twin = chains[keys.index(key)].name
@@ -84,10 +144,6 @@ def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UserError(f"--factorial would make {twice} twice: take the chain that is made of others out of --ops")
     return subsets
-
-
-def _identity(chain: Chain) -> tuple[tuple[str, str], ...]:
-    return tuple((link.operator, link.severity) for link in chain.links)
 
 
 def _subsets(factors: tuple[Chain, ...]) -> Iterator[Chain]:
@@ -142,3 +198,42 @@ def _full_names(name: str) -> tuple[str, ...]:
     if taken:
         raise PluginError(f"{name!r} could be {'+'.join(ALIASES[name])} or {taken[0]}: write the full names")
     return ALIASES[name]
+
+
+def presets() -> dict[str, str]:
+    """Every preset's name with its YAML text."""
+    folder = files("mmdyn.configs").joinpath("perturb")
+    return {file.name.removesuffix(".yaml"): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+
+
+def expand(ops: str) -> Iterator[str]:
+    """The chains of `--ops`, a preset or a YAML file replaced by what it lists. Raises InputError for a bad file."""
+    known = presets()
+    for name in (part.strip() for part in ops.split(",")):
+        if name in known:
+            yield from _listed(known[name], f"the preset {name}")
+        elif name.endswith((".yaml", ".yml")):
+            yield from _listed(_text(Path(name)), name)
+        else:
+            yield name
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError(file, None, "cannot be read: --ops takes chains, a preset or a YAML file of chains") from None
+
+
+def _listed(text: str, where: str) -> list[str]:
+    import yaml
+
+    try:
+        chains = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(where, None, f"is no YAML ({str(error).splitlines()[0]}): list one chain a line") from None
+    if not isinstance(chains, list) or not all(isinstance(chain, str) and "," not in chain for chain in chains):
+        raise InputError(where, None, "lists no chains: write one a line, such as `- pad+color`")
+    if not chains:
+        raise UserError(f"{where} lists no chain: write one a line, such as `- pad+color`")
+    return chains

@@ -1,22 +1,59 @@
-"""What operators and the judge need besides a sample, each opened when it is first used; one a process."""
+"""Who rewrites, paints and judges, by their names: what operators need besides a sample, opened when first used."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
+from numpy.random import Generator
 
-from mmdyn.errors import UserError
-from perturb._canvas import Canvas
-from perturb._embedded import EMBEDDED, refuse_misspelt
+from mmdyn import plugins
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.keys import Json
+from perturb.device_pixels import Canvas
+from perturb.item import Pixels
 
 if TYPE_CHECKING:
     from perturb.judge._judge import Judge
-    from perturb.pool import Pool
     from perturb.rewrite._rewriter import Rewriter
-    from perturb.style._styler import Styler
+    from perturb.short_answers import Pool
+
+EMBEDDED = "embedded"
+"""The name of the rewriter, the styler and the judge that come with the package and need no model."""
+
+STYLERS = (EMBEDDED, "flux", "klein")
+
+_EMBEDDED_JUDGE = re.compile(rf"{EMBEDDED}(?:[:,].*)?", re.DOTALL)
+
+
+class Styler(Protocol):
+    """Paints pictures in another style without changing what they show. Used from several threads at a time."""
+
+    label: str
+    """What a trail names it by: embedded, flux, klein."""
+    identity: Json
+    """What of it decides its pictures: goes into the set's manifest."""
+    device: str | None
+    """The torch device on which it wants pixels (uint8 tensors of the same shapes); None for arrays on the host."""
+    waits: bool
+    """Whether calls from several threads are put together into batches, so that many should be made at a time."""
+
+    def params(self, stream: Generator, severity: str) -> dict[str, Json]:
+        """Draw what `paint` needs."""
+
+    def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
+        """The picture in another style: RGB of the same height and width, for a grey one too. It comes back as it was
+        given, as an array or a tensor on its device; `number` is its place in the sample, from 0.
+
+        Raises ValueError where this picture cannot be painted, UserError where none can.
+        """
+
+    def close(self) -> None:
+        """Let go of the model's memory."""
 
 
 class Tools(Struct, frozen=True):
@@ -33,12 +70,10 @@ class Tools(Struct, frozen=True):
 
     def check(self) -> None:
         """Raises UserError for what is wrong whether it is used or not."""
-        from perturb.style.open import check_backend
-
-        refuse_misspelt("rewriter", self.rewriter)
-        check_backend(self.style)
+        _refuse_misspelt("rewriter", self.rewriter)
+        _styler_named(self.style)
         if self.judge:
-            refuse_misspelt("judge", self.judge)
+            _refuse_misspelt("judge", self.judge)
         elif self.votes != 1:
             raise UserError(f"votes is {self.votes}, and nobody judges: give a judge too, or leave the votes out")
 
@@ -46,7 +81,8 @@ class Tools(Struct, frozen=True):
 class Services:
     """Opens tools by their names. `pool`: the file of other samples' answers, for operators that need distractors.
 
-    `canvas` is where picture operators change pixels on a device; it costs nothing until it is asked.
+    `canvas` is where picture operators change pixels on a device; it costs nothing until it is asked. Each tool raises
+    UserError where it cannot be had.
     """
 
     def __init__(self, tools: Tools | None = None, pool: Path | None = None) -> None:
@@ -56,31 +92,23 @@ class Services:
 
     @cached_property
     def rewriter(self) -> Rewriter:
-        """Who puts questions into other words. Raises UserError."""
-        from perturb.rewrite.open import open_rewriter
-
+        """Who puts questions into other words."""
         return open_rewriter(self.tools.rewriter, self.tools.concurrency)
 
     @cached_property
     def styler(self) -> Styler:
-        """Who paints pictures in another style. Raises UserError."""
-        from perturb.style.open import open_styler
-
+        """Who paints pictures in another style."""
         return open_styler(self.tools.style)
 
     @cached_property
     def judge(self) -> Judge | None:
-        """Who throws variants out whose meaning changed; None where nobody does. Raises UserError."""
-        if not self.tools.judge:
-            return None
-        from perturb.judge.open import open_judge
-
-        return open_judge(self.tools.judge, self.tools.votes, self.tools.concurrency)
+        """Who throws variants out whose meaning changed; None where nobody does."""
+        return open_judge(self.tools.judge, self.tools.votes, self.tools.concurrency) if self.tools.judge else None
 
     @cached_property
     def pool(self) -> Pool:
         """Other samples' answers; an empty pool where no file was handed in."""
-        from perturb.pool import Pool
+        from perturb.short_answers import Pool
 
         return Pool.load(self._pool_file) if self._pool_file else Pool()
 
@@ -90,3 +118,82 @@ class Services:
         for name in ("rewriter", "styler", "judge"):
             if (tool := self.__dict__.get(name)) is not None:
                 tool.close()
+
+
+def open_rewriter(name: str, concurrency: int) -> Rewriter:
+    """`embedded` for the rules that come with the package, or any MODEL, which is asked `concurrency` times at once.
+
+    Raises UserError: no such backend or option.
+    """
+    if name == EMBEDDED:
+        from perturb.rewrite.embedded_rewriter import EmbeddedRewriter
+
+        return EmbeddedRewriter()
+    _refuse_misspelt("rewriter", name)
+    from mmdyn.models import SyncModelClient
+    from perturb.rewrite.model_rewriter import ModelRewriter
+
+    return ModelRewriter(SyncModelClient(name, concurrency, varied=True))
+
+
+def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:
+    """`embedded`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times at once.
+
+    Raises UserError: no such backend or option, an even number of votes, or several of the embedded judge.
+    """
+    if _EMBEDDED_JUDGE.fullmatch(name.strip()):
+        from perturb.judge.embedded_judge import EmbeddedJudge
+
+        if votes != 1:
+            raise UserError("the embedded judge says the same each time it is asked: leave the votes out")
+        return EmbeddedJudge(name.strip())
+    _refuse_misspelt("judge", name)
+    from mmdyn.models import SyncModelClient
+    from perturb.judge.model_judge import ModelJudge
+
+    client = SyncModelClient(name, concurrency, varied=votes > 1)
+    try:
+        return ModelJudge(client, votes)
+    except BaseException:
+        client.close()
+        raise
+
+
+def open_styler(text: str) -> Styler:
+    """The styler that `embedded`, `flux` or `klein` names; after a colon a checkpoint's folder or repository, and
+    options after commas: `flux:/path/to/FLUX.1-dev,quantize=int8`.
+
+    Raises UserError: no such backend or option, no weights; MissingExtra.
+    """
+    head, comma, options = text.partition(",")
+    name, backend = head.partition(":")[2].strip(), _styler_named(text)
+    if backend == EMBEDDED:
+        if text.strip() != backend:
+            raise UserError(f"the style backend embedded takes no name and no options: {text!r} has some")
+        from perturb.style.embedded_styler import EmbeddedStyler
+
+        return EmbeddedStyler()
+    from mmdyn.models import Spec
+    from perturb.style.flux import Flux
+    from perturb.style.klein import Klein
+
+    kind = Flux if backend == "flux" else Klein
+    return kind(Spec.parse(f"{backend}:{name or kind.repository}{comma}{options}"))
+
+
+def _styler_named(text: str) -> str:
+    """The style backend that a text names. Raises UserError where there is none of that name."""
+    backend = text.partition(",")[0].partition(":")[0].strip()
+    if backend not in STYLERS:
+        hint = did_you_mean(backend, STYLERS)
+        raise UserError(f"there is no style backend {backend!r}{hint}: use {', '.join(STYLERS)}")
+    return backend
+
+
+def _refuse_misspelt(kind: str, name: str) -> None:
+    """Raises UserError where the name of a rewriter or judge is nearly `embedded` and no backend of models is called
+    so."""
+    head = re.split("[:,]", name, maxsplit=1)[0].strip()
+    hint = did_you_mean(head, [EMBEDDED])
+    if hint and head != EMBEDDED and head not in plugins.names("models"):
+        raise UserError(f"there is no {kind} {head!r}{hint}: use {EMBEDDED}, or a MODEL such as openai:NAME")

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import Dropped, ImageFolder, with_images
 from mmdyn.errors import NotNow, UserError
-from mmdyn.keys import Json, canonical, stream
+from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
-from perturb._operator import Item, NotApplicable, Operator, Picture
-from perturb._pixels import to_host
-from perturb.chains import Chain, Link
-from perturb.codec import OnDevice, OnHost, Pictures, encode
+from mmdyn.work import Outcome
+from perturb.chains import Chain, Link, Recipe
+from perturb.codec import LazyPictures, encode, on_device, on_host, pictures_in
+from perturb.device_pixels import to_host
+from perturb.item import Item, NotApplicable, Picture
 from perturb.judge._judge import Case, Judge, Look
-from perturb.outcomes import REDRAWN, Outcome, Outcomes
-from perturb.recipe import Recipe
+from perturb.operator import Operator
 from perturb.services import Services
-
-if TYPE_CHECKING:
-    from perturb._operator import Pixels
 
 UNJUDGED = Verdict("unjudged")
 
@@ -38,8 +34,17 @@ class _NotKept(Exception):
         self.status, self.reason, self.operator, self.may_pass = status, reason, operator, may_pass
 
 
+@contextmanager
+def _failures(operator: str = "") -> Iterator[None]:
+    """What cannot be done is a failure, which may pass where it cannot be done now."""
+    try:
+        yield
+    except ValueError as error:
+        raise _NotKept("failed", str(error), operator, may_pass=isinstance(error, NotNow)) from None
+
+
 class VariantMaker:
-    """Makes every variant of a parent: the parent's line in, its outcomes out, as JSON; pictures are put under `out`.
+    """Makes every variant of a parent; pictures are put under `out`.
 
     A variant depends on (seed, parent id, chain, step, severity, draw, attempt) alone, and on what the rewriter and the
     judge say. Usable from several threads. Raises UserError where `out` cannot be written or a model cannot be asked.
@@ -54,29 +59,26 @@ class VariantMaker:
         self._judge: Judge | None = self._services.judge
         self._device = self._services.styler.device if "styler" in recipe.uses else None
 
-    def __call__(self, payload: bytes) -> bytes:
+    def __call__(self, sample: Sample) -> Iterator[Outcome]:
         """Every chain's draws, in order; a chain in which nothing is random has one."""
-        outcomes = tuple(self._outcomes(msgspec.json.decode(payload, type=Sample)))
-        return canonical(Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
+        if sample.variant:
+            raise UserError(f"{self._source.folder} holds a variant ({sample.id}): give a set of standard samples")
+        pictures = pictures_in(self._source, sample.all_images)
+        there = on_device(pictures, self._device) if self._device else None
+        for chain, operators, styled in self._chains:
+            kept, (draws, attempts) = dict[_Shown, int](), self._recipe.draws_of(operators)
+            for draw in range(draws):
+                trail = Variant(sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type)
+                first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
+                yield from self._attempts(first, attempts, kept)
 
     def close(self) -> None:
         """Let go of models and connections."""
         self._services.close()
 
-    def _outcomes(self, parent: Sample) -> Iterator[Outcome]:
-        pictures = Pictures(self._source, parent.all_images)
-        on_device = OnDevice(pictures, self._device) if self._device else None
-        for chain, operators, styled in self._chains:
-            there = on_device if styled else None
-            kept = dict[_Shown, int]()
-            for draw in range(self._recipe.draws_of(operators)):
-                trail = Variant(parent.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, parent.task_type)
-                yield from self._attempts(_Attempt(parent, pictures, there, chain, operators, trail), kept)
-
-    def _attempts(self, first: _Attempt, kept: dict[_Shown, int]) -> Iterator[Outcome]:
+    def _attempts(self, first: _Attempt, attempts: int, kept: dict[_Shown, int]) -> Iterator[Outcome]:
         """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is
-        told."""
-        attempts = self._recipe.attempts_of(first.operators)
+        told, and a rejected one that another followed is `redrawn`."""
         for number in range(attempts):
             made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)), kept)
             status = made.dropped.status if made.dropped else ""
@@ -84,20 +86,20 @@ class VariantMaker:
                 yield made
                 return
             if made.dropped and status == "rejected":
-                yield Outcome(dropped=replace(made.dropped, status=REDRAWN))
+                yield Outcome(dropped=replace(made.dropped, status="redrawn"))
 
     def _outcome(self, attempt: _Attempt, kept: dict[_Shown, int]) -> Outcome:
         """`kept`: what earlier draws of the chain show, by draw; grows."""
         steps, made = list[Step](), None
         try:
             item, clean = self._run(attempt, steps)
-            moved = self._put_pictures(item, attempt)
+            refs, changed = self._put_pictures(item, attempt)
             trail = replace(attempt.trail, steps=tuple(steps))
-            made = replace(with_images(item.sample, moved.refs), id=attempt.id, variant=trail)
+            made = replace(with_images(item.sample, refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")
-            verdict = self._verdict(attempt, made, clean, moved)
-            made = made if verdict is UNJUDGED else _judged(made, verdict)
+            verdict = self._verdict(attempt, made, clean, {ref: refs[ref] for ref in refs if ref in changed})
+            made = replace(made, variant=replace(trail, verdict=verdict))
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
             if not self._recipe.factorial:  # whose chains share draws, so that none may be drawn again for one of them
@@ -118,7 +120,7 @@ class VariantMaker:
         clean = item
         for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
             identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
-            try:
+            with _failures(link.operator):
                 params = operator.params(stream(trail.seed, trail.parent, *identity), item.sample)
                 if isinstance(params, NotApplicable):
                     raise _NotKept("not_applicable", params.reason, link.operator)
@@ -128,27 +130,26 @@ class VariantMaker:
                     clean = before if operator.noisy and self._judge else item
                 elif not operator.noisy:
                     clean = attempt.applied(operator, clean, params, link)
-            except ValueError as error:
-                raise _failed(error, link.operator) from None
         landed = attempt.landed(item)
         return landed, landed if clean is item or self._judge is None else attempt.landed(clean)
 
-    def _put_pictures(self, item: Item, attempt: _Attempt) -> _Moved:
-        """Encode what was changed and carry over what was not. Raises UserError where `out` cannot be written."""
-        refs, originals = item.sample.all_images, attempt.pictures
-        changed = {ref for ref in refs if item.pictures is not originals and _differs(item, originals, ref)}
+    def _put_pictures(self, item: Item, attempt: _Attempt) -> tuple[dict[ImageRef, ImageRef], set[ImageRef]]:
+        """Encode what was changed and carry over what was not: the parent's paths with the variant's, and what changed.
+
+        Raises UserError where `out` cannot be written.
+        """
+        refs, old, new = item.sample.all_images, attempt.pictures, item.pictures
+        changed = {ref for ref in refs if new is not old and not np.array_equal(new[ref].pixels, old[ref].pixels)}
         if not changed and _shown(item.sample) == _shown(attempt.parent):
             raise _NotKept("unchanged", "the variant equals its parent")
         try:
-            return _Moved({ref: self._put(item, ref) if ref in changed else self._carry(ref) for ref in refs}, changed)
-        except ValueError as error:
-            raise _failed(error) from None
+            with _failures():
+                return {ref: self._put(new[ref]) if ref in changed else self._carry(ref) for ref in refs}, changed
         except OSError as error:
             folder = self._out.folder
             raise UserError(f"cannot write {folder} ({error.strerror}): free some space and run again") from None
 
-    def _put(self, item: Item, ref: ImageRef) -> ImageRef:
-        picture = item.pictures[ref]
+    def _put(self, picture: Picture) -> ImageRef:
         return self._out.put_checked(encode(picture), picture.suffix)
 
     def _carry(self, ref: ImageRef) -> ImageRef:
@@ -157,26 +158,16 @@ class VariantMaker:
         except ValueError as error:
             raise ValueError(f"a picture cannot be carried over ({ref}: {error})") from None
 
-    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item, moved: _Moved) -> Verdict:
+    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item, changed: Mapping[ImageRef, ImageRef]) -> Verdict:
         """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
         if self._judge is None:
             return UNJUDGED
-        looks = tuple(
-            Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
-            for ref, new in moved.refs.items()
-            if ref in moved.changed
-        )
-        try:
-            return self._judge.judge(Case(attempt.parent, made, looks))
-        except ValueError as error:
-            raise _failed(error) from None
-
-
-class _Moved(Struct, frozen=True, eq=False):
-    """The parent's picture paths -> the variant's, and which of the pictures were changed."""
-
-    refs: dict[ImageRef, ImageRef]
-    changed: set[ImageRef]
+        with _failures():
+            looks = [
+                Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
+                for ref, new in changed.items()
+            ]
+            return self._judge.judge(Case(attempt.parent, made, tuple(looks)))
 
 
 class _Attempt(Struct, frozen=True, eq=False):
@@ -186,8 +177,8 @@ class _Attempt(Struct, frozen=True, eq=False):
     """
 
     parent: Sample
-    pictures: Pictures
-    on_device: OnDevice | None
+    pictures: LazyPictures
+    on_device: LazyPictures | None
     chain: Chain
     operators: tuple[Operator, ...]
     trail: Variant
@@ -201,9 +192,9 @@ class _Attempt(Struct, frozen=True, eq=False):
         """The changed item. Pictures are handed over on the styler's device to operators that work there."""
         view = item.pictures
         if self.on_device is not None and operator.on_device:
-            view = self.on_device if view is self.pictures else OnDevice(view, self.on_device.device)
+            view = self.on_device if view is self.pictures else on_device(view, self.on_device.device)
         elif self.on_device is not None:
-            view = OnHost(view)
+            view = on_host(view)
         changed = operator.apply(Item(item.sample, view), params)
         if isinstance(changed, NotApplicable):
             raise _NotKept("not_applicable", changed.reason, link.operator)
@@ -211,24 +202,9 @@ class _Attempt(Struct, frozen=True, eq=False):
 
     def landed(self, item: Item) -> Item:
         """The item with its pictures on the host."""
-        return item if self.on_device is None or item.pictures is self.pictures else item.repaint(_landed)
-
-
-def _failed(error: ValueError, operator: str = "") -> _NotKept:
-    return _NotKept("failed", str(error), operator, may_pass=isinstance(error, NotNow))
-
-
-def _judged(made: Sample, verdict: Verdict) -> Sample:
-    assert made.variant is not None
-    return replace(made, variant=replace(made.variant, verdict=verdict))
-
-
-def _landed(_: int, picture: Picture) -> Pixels:
-    return to_host(picture.pixels)
-
-
-def _differs(item: Item, originals: Pictures, ref: ImageRef) -> bool:
-    return not np.array_equal(item.pictures[ref].pixels, originals[ref].pixels)
+        if self.on_device is None or item.pictures is self.pictures:
+            return item
+        return item.repaint(lambda _, picture: to_host(picture.pixels))
 
 
 def _shown(sample: Sample) -> _Shown:

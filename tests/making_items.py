@@ -9,7 +9,7 @@ import numpy as np
 from making import choice
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb import Item, NotApplicable, Operator, Picture
 
 
 def array(height: int = 40, width: int = 60, grey: bool = False, seed: int = 0) -> np.ndarray:

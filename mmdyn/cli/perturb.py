@@ -50,8 +50,8 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     --num_processes N -m mmdyn perturb …; each process does a share. Exit status: 0 done; 1 done, but some variants
     failed (OUT/dropped.jsonl lists them with the reason; where a model did not answer, the same command tries again).
     """
-    from mmdyn.work import Ranks
-    from perturb import is_unsettled, perturb
+    from mmdyn.work import Ranks, is_unsettled
+    from perturb import perturb
 
     dynamic = perturb(source, out, quiet=quiet, **arguments)
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set

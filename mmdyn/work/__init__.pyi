@@ -6,7 +6,6 @@ from .batches import (
     is_out_of_memory as is_out_of_memory,
 )
 from .interrupts import interrupts_deferred as interrupts_deferred, run_to_the_end as run_to_the_end
-from .pool import Job as Job, find_result as find_result, run_jobs as run_jobs, unsettled as unsettled
 from .progress import ProgressBar as ProgressBar
 from .ranks import Ranks as Ranks
 from .run_folder import (
@@ -34,6 +33,15 @@ from .run_folder import (
     unjudged_kind as unjudged_kind,
     write_config as write_config,
 )
+from .set_step import (
+    IMPORTED_SOURCE as IMPORTED_SOURCE,
+    Maker as Maker,
+    Outcome as Outcome,
+    Step as Step,
+    is_unsettled as is_unsettled,
+    make_set as make_set,
+    open_source as open_source,
+)
 from .store import (
     COMMIT_SECONDS as COMMIT_SECONDS,
     Reader as Reader,
@@ -41,4 +49,4 @@ from .store import (
     is_held as is_held,
     session_of as session_of,
 )
-from .user_cache import user_cache as user_cache
+from .user_folder import user_cache as user_cache

@@ -10,14 +10,11 @@ from msgspec import Struct
 from mmdyn.data import Origin, SampleSet, is_set, read_manifest
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample, Variant
-from perturb._embedded import EMBEDDED
+from mmdyn.work import IMPORTED_SOURCE
 from perturb.audit.replay import operator_of, places, redo, trail_of
-from perturb.codec import Pictures
+from perturb.codec import pictures_in
 from perturb.judge._judge import Case, Look
-from perturb.services import Services, Tools
-
-SOURCE = ".source"
-"""Where `perturb` imports a file to, under the dynamic set."""
+from perturb.services import EMBEDDED, Services, Tools
 
 
 class Pair(Struct, frozen=True):
@@ -45,11 +42,10 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
     if given is not None:
         found = SampleSet(given)
         if found.manifest.digest != origin.digest:
-            raise UserError(
-                f"{dynamic.folder} was not made of {given}, or of another version of it: give {origin.name}"
-            )
+            problem = f"{dynamic.folder} was not made of {given}, or of another version of it"
+            raise UserError(f"{problem}: give {origin.name}")
         return found
-    for folder in (dynamic.folder / SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
+    for folder in (dynamic.folder / IMPORTED_SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
         if _holds(folder, origin):
             return SampleSet(folder)
     raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
@@ -77,25 +73,20 @@ def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, services: 
     Raises UserError where a picture cannot be read or made again.
     """
     steps = pair.trail.steps
-    originals = Pictures(parent.images, pair.before.all_images)
-    there = Pictures(dynamic.images, pair.after.all_images)
+    originals = pictures_in(parent.images, pair.before.all_images)
+    there = pictures_in(dynamic.images, pair.after.all_images)
     calm = [step for step in steps if not operator_of(step).noisy]
     noisy = len(calm) < len(steps)
     # Words alone say which picture became which; an operator under `image.` leaves them as they are.
     done = calm if noisy else [step for step in steps if not step.operator.startswith("image.")]
     clean = redo(pair.before, done, originals, services)
     refs = dict(zip(places(clean.sample), places(pair.after), strict=False))
+    looks = list[Look]()
     try:
-        looks = [
-            Look(
-                originals[old],
-                clean.pictures[old] if noisy else there[new],
-                parent.images.path(old),
-                dynamic.images.path(new),
-            )
-            for old, new in refs.items()
-            if old != new and parent.images.read(old) != dynamic.images.read(new)  # else carried over under a new name
-        ]
+        for old, new in refs.items():
+            if old != new and parent.images.read(old) != dynamic.images.read(new):  # else carried over, renamed
+                after = clean.pictures[old] if noisy else there[new]
+                looks.append(Look(originals[old], after, parent.images.path(old), dynamic.images.path(new)))
     except ValueError as error:
         raise UserError(f"{pair.after.id} cannot be shown to a judge: {error}") from None
     return Case(pair.before, pair.after, tuple(looks))

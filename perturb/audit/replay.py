@@ -15,10 +15,10 @@ from mmdyn.data import ImageFolder, with_images
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant
-from perturb._embedded import EMBEDDED
-from perturb._operator import Item, NotApplicable, Operator
-from perturb.codec import Pictures, decode, encode
-from perturb.services import Services
+from perturb.codec import LazyPictures, decode, encode, pictures_in
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
+from perturb.services import EMBEDDED, Services
 
 TOLERANCE = 4
 """Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices
@@ -45,7 +45,7 @@ def replay(
     the embedded one. Raises UserError for a sample without a trail, and where a step cannot be done again.
     """
     trail = trail_of(after)
-    originals = Pictures(source, before.all_images)
+    originals = pictures_in(source, before.all_images)
     item = redo(before, trail.steps, originals, services)
     olds, news = places(item.sample), places(after)
     if len(olds) != len(news):
@@ -64,7 +64,7 @@ def replay(
     return Replayed(tuple(differing), tuple(near))
 
 
-def redo(before: Sample, steps: Iterable[Step], originals: Pictures, services: Services | None = None) -> Item:
+def redo(before: Sample, steps: Iterable[Step], originals: LazyPictures, services: Services | None = None) -> Item:
     """The parent as the steps of a trail change it. Raises UserError where one cannot be done again."""
     item = Item(before, originals)
     for step in steps:
@@ -114,7 +114,7 @@ def levels_apart(data: bytes, images: ImageFolder, ref: ImageRef) -> float | Non
     return int(np.abs(old.astype(np.int16) - new).max()) if old.shape == new.shape else inf
 
 
-def _again(item: Item, ref: ImageRef, originals: Pictures, source: ImageFolder) -> bytes:
+def _again(item: Item, ref: ImageRef, originals: LazyPictures, source: ImageFolder) -> bytes:
     """A picture's file: encoded where it was changed, else the parent's own. Raises UserError where it cannot be
     had."""
     try:

@@ -19,7 +19,7 @@ from mmdyn.data import MEDIA_TYPES, SUFFIXES, ImageFolder, SampleSet, describe, 
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
-from perturb.audit.labels import Mark, digest_shown
+from perturb.audit.judge_calibration import Mark, digest_shown
 from perturb.audit.pairs import Pair, pairs
 
 _Ranked = tuple[tuple[str, str, int], Pair]
@@ -76,18 +76,16 @@ def _stratified(found: Iterable[Pair], count: int, seed: int) -> list[Pair]:
         stratum.append(((digest([seed, id, attempt]), id, attempt), pair))
         if len(stratum) > 2 * count:
             stratum[:] = heapq.nsmallest(count, stratum, key=itemgetter(0))
-    ranked = (sorted(stratum, key=itemgetter(0)) for stratum in strata.values())
-    rounds = [
-        ((place, number), pair) for number, stratum in enumerate(ranked) for place, (_, pair) in enumerate(stratum)
-    ]
+    rounds = list[tuple[tuple[int, int], Pair]]()
+    for number, stratum in enumerate(strata.values()):
+        stratum.sort(key=itemgetter(0))
+        rounds += (((place, number), pair) for place, (_, pair) in enumerate(stratum))
     return [pair for _, pair in sorted(rounds, key=itemgetter(0))[:count]]
 
 
 def _card(number: int, pair: Pair, source: ImageFolder, images: ImageFolder) -> str:
-    choices = "".join(
-        f'<label><input type="radio" name="label{number}" value="{label}"> {label}</label> '
-        for label in ("keep", "reject")
-    )
+    choice = '<label><input type="radio" name="label{0}" value="{1}"> {1}</label> '
+    choices = "".join(choice.format(number, label) for label in ("keep", "reject"))
     sides = "".join(
         f"<div>{_pictures(sample, folder)}<pre>{escape(_words(sample, folder))}</pre></div>"
         for sample, folder in ((pair.before, source), (pair.after, images))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmdyn.sample import Sample
-from perturb._operator import NO_PICTURE, NotApplicable
+from perturb.item import NO_PICTURE, NotApplicable
 
 
 def refused(sample: Sample, *named: Callable[[str], str]) -> NotApplicable | None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from mmdyn.text import names_a_colour, names_a_shade
-from perturb._operator import Item, NotApplicable, Operator
 from perturb.image._named import refused
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb._operator import Pixels
+from perturb.item import Item, NotApplicable, Pixels
+from perturb.operator import Operator
 
 
 class Invert(Operator):

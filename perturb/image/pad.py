@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from numpy.random import Generator
 
 from mmdyn.data import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb._operator import Pixels
+from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels
+from perturb.operator import Operator
 
 RATIOS = {"": (0.10, 0.20), "mild": (0.05, 0.10), "strong": (0.20, 0.35)}
 """Lowest and highest ratio by severity."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from perturb._hashing import keys, mixed
-from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb._operator import Pixels
+from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels
+from perturb.operator import Operator
 
 DENSITIES = {"": (0.01, 0.03), "mild": (0.003, 0.01), "strong": (0.03, 0.08)}
 """Lowest and highest density by severity."""

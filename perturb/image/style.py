@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from mmdyn.text import names_a_colour
-from perturb._operator import Item, NotApplicable, Operator
 from perturb.image._named import refused
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
 
 
 class Style(Operator):

@@ -3,20 +3,16 @@ polarity."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from PIL import Image
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from perturb.item import Pixels
 
-    from numpy.typing import NDArray
-
-    from perturb._operator import Pixels
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 _CLEAR, _FAINTEST = 0.35, 12
 """A clear edge steps by at least this share of the picture's strongest edges, and by at least so many levels."""

@@ -1,15 +1,22 @@
-"""The contract of a judge."""
+"""The contract of a judge, and the cases that are put to it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.keys import Json
-from mmdyn.sample import Sample, Verdict
-from perturb._operator import Picture
+from mmdyn.sample import IMAGE_MARK, Language, Sample, Verdict
+from perturb.item import Picture
+from perturb.judge._forms import UNKNOWN
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]{2,}")
 
 
 class Look(Struct, frozen=True, eq=False):
@@ -39,6 +46,16 @@ class Doubt(Struct, frozen=True):
     confidence: float
 
 
+def gravest(doubts: Iterable[Doubt]) -> Doubt | None:
+    """The first doubt that is certain, else the first one; None where there is none. Later ones are not looked for."""
+    first = None
+    for doubt in doubts:
+        if doubt.certain:
+            return doubt
+        first = first or doubt
+    return first
+
+
 class Judge(Protocol):
     """Says whether a variant still asks the same and has the same answer. Used from several threads at a time."""
 
@@ -55,3 +72,31 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Let go of connections and memory."""
+
+
+def case_of(a: str, b: str, answer: Json = None) -> Case:
+    """Two questions in words, with the answer that both should have where it is known. Options may be listed in them.
+
+    Raises ValueError for an empty text.
+    """
+    if not (a.strip() and b.strip()):
+        raise ValueError(f'"{"b" if a.strip() else "a"}" is empty: give the whole question')
+    known = _spell(answer)
+    language: Language = language_of(a + b)
+    marked = max([0, *(int(number) for number in IMAGE_MARK.findall(a + b))])
+    images = tuple(f"images/{number}.png" for number in range(1, marked + 1))
+    before = Sample("a", a, "open_ended", known, language, images=images)
+    return Case(before, replace(before, id="b", question=b))
+
+
+def language_of(text: str) -> Language:
+    """Chinese where there are more Chinese characters than words in Latin letters, else English."""
+    return "zh" if len(_HAN.findall(text)) > len(_LATIN.findall(text)) else "en"
+
+
+def _spell(answer: Json) -> str:
+    if isinstance(answer, list):
+        return "; ".join(filter(None, map(_spell, answer))) or UNKNOWN
+    if isinstance(answer, bool):
+        return str(answer).lower()
+    return str(answer).strip() or UNKNOWN if answer is not None else UNKNOWN

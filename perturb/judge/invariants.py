@@ -7,29 +7,80 @@ everything that its stem said.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from mmdyn.data import with_images
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import NEGATION, SKIP, Pole, Quantity, hidden_negations
-from perturb.judge._facts import Facts, facts
+from mmdyn.text import (
+    BLANK,
+    NEGATION,
+    SKIP,
+    WORD,
+    Pole,
+    Quantity,
+    asked_units,
+    blanks,
+    formulas,
+    hidden_negations,
+    logic,
+    names,
+    quantities,
+    quotations,
+    readable,
+    symbols,
+)
 from perturb.judge._forms import Asked, answers_differ, asked, options_differ
-from perturb.judge._judge import Doubt, Look
+from perturb.judge._judge import Doubt, Look, gravest
 
 VERSION = 2
 """Goes up whenever equal words may get another verdict."""
 
 _SURE, _UNSURE = 0.97, 0.8
-_NOTHING = facts("")
 _BY_PRESENCE = frozenset({"bound", "only", "quantity", "trend"})
 """Axes of words that may well be said twice or once."""
 _SELF_TOLD = frozenset({"quantity", "junction", "compass", "colour", "season", "element"})
 """Axes whose poles need no axis to be understood."""
 _UNCHANGED = Pole("trend", "same")
 _SHORTEST_STEM = 4
+
+_OPEN = {
+    1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),
+    2: re.compile(r"\b(?:both|pairs?|couple|either|neither|doubled?)\b|[双对]"),
+}
+_DENIED = Pole(NEGATION, "not")
+
+
+class Facts(Struct, frozen=True, eq=False):
+    """A text's facts. `numbers` counts (value, unit) but for spelled ones and twos, which are `small`; `loose` counts
+    those too and the words that may mean one or two, such as "a" and "both".
+
+    `units` are all that are named; `text` is the text in lower case without spaces.
+    """
+
+    numbers: Counter[Quantity]
+    small: frozenset[int]
+    loose: Counter[int]
+    units: frozenset[str]
+    formulas: frozenset[str]
+    symbols: frozenset[str]
+    names: frozenset[str]
+    quotations: frozenset[str]
+    words: frozenset[str]
+    poles: Counter[Pole]
+    blanks: int
+    text: str
+
+    @property
+    def denials(self) -> int:
+        """How often something is denied."""
+        return self.poles[_DENIED]
 
 
 def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doubt | None:
@@ -52,12 +103,7 @@ def compare_asked(a: Asked, b: Asked) -> Doubt | None:
     Certain: a number, unit, formula, negation, bound, option, blank, image mark or the answer is not what it was.
         Doubtful: another quantifier, comparison or direction, a symbol, name or quotation that is gone or new.
     """
-    doubts = list[Doubt]()
-    for doubt in _doubts(a, b):
-        if doubt.certain:
-            return doubt
-        doubts.append(doubt)
-    return doubts[0] if doubts else None
+    return gravest(_doubts(a, b))
 
 
 def _doubts(a: Asked, b: Asked) -> Iterator[Doubt]:
@@ -68,7 +114,7 @@ def _doubts(a: Asked, b: Asked) -> Iterator[Doubt]:
     yield from _marks(a, b)
     if a.stem == b.stem:
         return
-    said, now, spare = facts(a.stem), facts(b.stem), _NOTHING
+    said, now, spare = facts(a.stem), facts(b.stem), facts("")
     if a.form != b.form:
         spare = facts("\n".join([*(option.text for option in a.options), *a.gold, *b.gold]))
     elif a.form == "blank" and said.blanks not in (0, now.blanks):
@@ -109,12 +155,8 @@ def _numbers(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
 
 def _without_small(numbers: Counter[Quantity], spelled: Counter[int], other: Facts) -> Counter[Quantity]:
     """Without the ones and twos that the other text has `spelled` in words instead."""
-    units = {"", "th", *other.units}
-    kept = {
-        n: count - (spelled[int(n.value)] if n.value in (1, 2) and n.unit in units else 0)
-        for n, count in numbers.items()
-    }
-    return +Counter(kept)
+    small = (number for number in numbers if number.value in (1, 2) and number.unit in {"", "th", *other.units})
+    return numbers - Counter({number: spelled[int(number.value)] for number in small})
 
 
 def _negations(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
@@ -205,3 +247,33 @@ def _certain(reason: str) -> Doubt:
 
 def _doubtful(reason: str) -> Doubt:
     return Doubt(reason, certain=False, confidence=_UNSURE)
+
+
+@lru_cache(maxsize=512)
+def facts(text: str) -> Facts:
+    """Read a text."""
+    plain = readable(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
+    lower = plain.lower()
+    words = frozenset(WORD.findall(lower))
+    found, rest = quantities(plain, words)
+    asked, rest = asked_units(rest)
+    small, numbers = Counter[int](), Counter[Quantity]()
+    for quantity in found:
+        if quantity.spelled and quantity.value in (1, 2) and quantity.unit in ("", "th"):
+            small[int(quantity.value)] += 1
+        else:
+            numbers[quantity._replace(spelled=False)] += 1
+    return Facts(
+        numbers,
+        frozenset(small),
+        Counter({number: small[number] + len(words.findall(lower)) for number, words in _OPEN.items()}),
+        frozenset({quantity.unit for quantity in numbers} | asked) - {"", "th"},
+        formulas(rest),
+        symbols(rest),
+        names(plain),
+        quotations(plain),
+        words,
+        logic(lower),
+        blanks(text),
+        lower.replace(" ", ""),
+    )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import unicodedata
+from collections.abc import Iterator
+from difflib import SequenceMatcher
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.keys import Json
-from mmdyn.models import Ocr
+from mmdyn.models import Box, Ocr, area, common
+from perturb.item import Pixels
 from perturb.judge._edges import Edges, find_edges, kept, locate
-from perturb.judge._judge import Doubt, Look
-from perturb.judge._reading import misread
-
-if TYPE_CHECKING:
-    from perturb._operator import Pixels
+from perturb.judge._judge import Doubt, Look, gravest
 
 VERSION = 2
 """Goes up whenever equal pictures may get another doubt."""
@@ -26,6 +28,20 @@ _CHANGED = (0.8, 0.6, 0.5)
 
 _NEW = 32
 """Texture that a style lays over a page is fainter than this; new lines are not."""
+
+
+_SURE = 0.9
+"""Readings of less confidence are no evidence: neither that something stood there nor that it stands there now."""
+
+_LABEL = 3
+"""Up to so many letters are a label, which must be read alike; longer ones may be misread by a letter in five."""
+
+_LIKE = 0.8
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_DASHES = dict.fromkeys(map(ord, "−–—－‐‑"), "-")
+_TWINS = str.maketrans({"o": "0", "l": "1", "|": "1"})
+"""What no reader can tell apart without the words around it; letters are compared in lower case for the same reason."""
 
 
 def picture_checks(ocr: Ocr | None) -> Json:
@@ -41,15 +57,9 @@ def check_pictures(looks: tuple[Look, ...], ocr: Ocr | None) -> Doubt | None:
     edges. Doubtful are lines that are gone or new somewhere, and, where `ocr` is given, words and numbers that are not
     read alike. A picture without any edge, such as an empty page, has nothing to lose.
     """
-    doubts = list[Doubt]()
-    for number, look in enumerate(looks, 1):
-        if doubt := _check(look.before.pixels, look.after.pixels, ocr):
-            if len(looks) > 1:
-                doubt = Doubt(f"picture {number}: {doubt.reason}", doubt.certain, doubt.confidence)
-            if doubt.certain:
-                return doubt
-            doubts.append(doubt)
-    return doubts[0] if doubts else None
+    found = ((number, _check(look.before.pixels, look.after.pixels, ocr)) for number, look in enumerate(looks, 1))
+    named = "picture {}: " if len(looks) > 1 else ""
+    return gravest(replace(doubt, reason=named.format(number) + doubt.reason) for number, doubt in found if doubt)
 
 
 def _check(before: Pixels, after: Pixels, ocr: Ocr | None) -> Doubt | None:
@@ -96,3 +106,79 @@ def _polarised(before: Pixels, content: Pixels) -> Pixels:
     read."""
     dark = before < before.mean()
     return ~content if dark.any() and content[dark].mean() > content[~dark].mean() else content
+
+
+class Reading(Struct, frozen=True):
+    """A line as it was read, and what of it is compared: its digits in a row, and its letters."""
+
+    text: str
+    confidence: float
+    digits: str
+    letters: str
+
+    @property
+    def sure(self) -> bool:
+        """Whether something was read that can be compared, beyond doubt."""
+        return self.confidence >= _SURE and bool(self.digits or self.letters)
+
+    def like(self, other: Reading) -> bool:
+        """Whether two readings may be of the same words."""
+        if self.digits != other.digits:
+            return False
+        if max(len(self.letters), len(other.letters)) <= _LABEL:
+            return self.letters == other.letters
+        return SequenceMatcher(None, self.letters, other.letters, autojunk=False).ratio() >= _LIKE
+
+    def __str__(self) -> str:
+        if _NUMBER.fullmatch(self.text.translate(_DASHES)):
+            return f"the number {self.text}"
+        return f"the label {self.text}" if len(self.letters + self.digits) <= _LABEL else f"{self.text[:40]!r}"
+
+
+def read_line(text: str, confidence: float) -> Reading:
+    """What of a line is compared: spaces and signs are not, but for a number's minus and decimal point."""
+    plain = unicodedata.normalize("NFKC", text).translate(_DASHES).lower().translate(_TWINS)
+    letters = "".join(char for char in plain if char.isalpha())
+    return Reading(text, confidence, "".join(_NUMBER.findall(plain)), letters)
+
+
+def misread(before: Pixels, after: Pixels, ocr: Ocr) -> str | None:
+    """A sentence about the first line of text that is not read alike in two pictures of one size; None where all are.
+
+    Lines are searched for in both pictures, and each place is read in both. What two looks at a picture do not agree on
+    does not count.
+    """
+    words = ocr.read(before)
+    for word in words:
+        first = read_line(word.text, word.confidence)
+        if problem := _compare(first, before, after, word.box, ocr, ("is read as", "cannot be read any more")):
+            return problem
+    for place in ocr.find(after):
+        if not any(3 * area(common(place, word.box)) >= area(place) for word in words):
+            first = read_line(*ocr.spell(after, place))
+            if problem := _compare(first, after, before, place, ocr, ("stands in place of", "was added")):
+                return problem
+    return None
+
+
+def _compare(first: Reading, of: Pixels, to: Pixels, place: Box, ocr: Ocr, kinds: tuple[str, str]) -> str | None:
+    """What is wrong with `to` where a first reading of a place in `of` says something; None where it is read alike."""
+    if not first.sure:
+        return None
+    readings = list[Reading]()
+    for look in _looks(place):
+        readings.append(read_line(*ocr.spell(to, look)))
+        if first.like(readings[-1]):
+            return None
+    again = [read_line(*ocr.spell(of, look)) for look in _looks(place)]
+    if not all(reading.sure and reading.like(first) for reading in again):
+        return None
+    found = max(readings, key=lambda reading: reading.confidence)
+    return f"{first} {kinds[0]} {found.text}" if found.sure else f"{first} {kinds[1]}"
+
+
+def _looks(place: Box) -> Iterator[Box]:
+    """The place itself, and a little more around it."""
+    left, top, right, bottom = place
+    for more in (0, max(2, (bottom - top) // 8)):
+        yield max(0, left - more), max(0, top - more), right + more, bottom + more

@@ -8,16 +8,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from perturb.judge._forms import Asked
 from perturb.judge._judge import Doubt
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 WINDOW = 12
 """How many words, or Chinese characters, of its clause are a word's surroundings, to either side."""
@@ -172,10 +170,9 @@ def _places(words: _Words, ahead: int, behind: int) -> dict[Word, int]:
 def _gains(a: _Words, b: _Words, old: list[int], new: list[int]) -> NDArray[np.float32]:
     """How many neighbours words i and j gain by standing in each other's place: shape (n, n); 0 where they do not
     fit."""
-    texts = [
-        words.tokens[max(0, min(places) - WINDOW) : max(places) + WINDOW + 2] for words, places in ((a, old), (b, new))
-    ]
-    known = {token: number for number, token in enumerate(dict.fromkeys(texts[0] + texts[1]))}
+    one = a.tokens[max(0, min(old) - WINDOW) : max(old) + WINDOW + 2]
+    other = b.tokens[max(0, min(new) - WINDOW) : max(new) + WINDOW + 2]
+    known = {token: number for number, token in enumerate(dict.fromkeys(one + other))}
     home, away = _surroundings(a, old, known), _surroundings(b, new, known)
     near = home @ away.T
     both, fewest = near + near.T, np.minimum(home.sum(1)[:, None], away.sum(1)[None, :])

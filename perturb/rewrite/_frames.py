@@ -16,6 +16,8 @@ Pick: TypeAlias = Callable[[int], int]
 Choice: TypeAlias = "tuple[str, dict[str, str]]"
 """A template, and what a sentence's frame captured for it."""
 
+FOLDER = files("perturb.rewrite")
+
 _PIECE = re.compile(r"@(?:([a-z]):)?([A-Za-z]+)")
 
 
@@ -33,11 +35,8 @@ class Frame(Struct, frozen=True):
 
     def fit(self, sentence: str, closing: bool) -> dict[str, str] | None:
         """What the pattern captures of a sentence that it fits as a whole, or None."""
-        if (
-            self.has not in sentence
-            or (self.closing and not closing)
-            or not (match := self.pattern.fullmatch(sentence))
-        ):
+        fits = self.has in sentence and (closing or not self.closing)
+        if not fits or not (match := self.pattern.fullmatch(sentence)):
             return None
         pieces = match.groupdict("")
         for name, bar in self.bars:
@@ -64,18 +63,21 @@ class Frames:
                     yield to, pieces
 
 
+def lines_of(language: str, table: str) -> list[str]:
+    """The lines of a language's table, without those that are empty or a remark."""
+    text = (FOLDER / language / table).read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
 def read(language: str) -> dict[str, Any]:
     """A language's file of frames, with its `pieces` put into each other; `about_words` lists what shows that a
     question is about words or about a text, as regular expressions.
     """
-    folder = files("perturb.rewrite") / language
-    data: dict[str, Any] = yaml.safe_load((folder / "paraphrase.yaml").read_text("utf-8"))
-    words = (folder / "about_words.txt").read_text("utf-8").splitlines()
+    data: dict[str, Any] = yaml.safe_load((FOLDER / language / "paraphrase.yaml").read_text("utf-8"))
     pieces: dict[str, str] = {}
     for name, piece in data["pieces"].items():
         pieces[name] = with_pieces(piece, pieces)
-    about = [line for line in words if line and not line.startswith("#")] + data["about_texts"]
-    return {**data, "pieces": pieces, "about_words": about}
+    return {**data, "pieces": pieces, "about_words": lines_of(language, "about_words.txt") + data["about_texts"]}
 
 
 def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:

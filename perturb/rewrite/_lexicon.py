@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from mmdyn.sample import Language
 from mmdyn.text import protected
+from perturb.rewrite._frames import lines_of
 
 _REACH = 40
 """How many characters before a word its guard sees."""
@@ -59,7 +59,7 @@ class Lexicon:
 
     def __init__(self, language: Language) -> None:
         self._entries: dict[str, list[Entry]] = {}
-        for word, entry in _read(_table(language)):
+        for word, entry in _read(lines_of(language, "words.tsv")):
             self._entries.setdefault(word, []).append(entry)
         self._pattern = _alternation(self._entries, language)
 
@@ -108,16 +108,10 @@ def _sounds_alike(word: str, other: str) -> bool:
     return bool(_VOWEL.match(word)) == bool(_VOWEL.match(other))
 
 
-def _table(language: Language) -> str:
-    return (files("perturb.rewrite") / language / "words.tsv").read_text("utf-8")
-
-
-def _read(table: str) -> Iterator[tuple[str, Entry]]:
+def _read(table: Iterable[str]) -> Iterator[tuple[str, Entry]]:
     """Each form of each word with its entry; the table's head says what its columns mean."""
     pieces: dict[str, str] = {}
-    for number, line in enumerate(table.splitlines()):
-        if not line or line.startswith("#"):
-            continue
+    for number, line in enumerate(table):
         words, instead, before, after, *_ = (*line.split("\t"), "", "", "")
         if words.startswith("{"):
             pieces[words] = _filled(instead, pieces)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._operator import NotApplicable
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
+from perturb.item import NotApplicable
 
 SEVERITIES = ("mild", "strong")
 
 
-class Standalone(Struct, frozen=True):
+class Standalone(Struct, frozen=True, forbid_unknown_fields=True):
     """A choice question that needs no options any more, and the ways to write its one short answer."""
 
     question: str

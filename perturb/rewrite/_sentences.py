@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
-from perturb._operator import NotApplicable
+from numpy.random import Generator
+
+from perturb.item import NotApplicable
 from perturb.rewrite._atoms import BLANK, mask
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb.rewrite._frames import Pick
+from perturb.rewrite._frames import Pick
+from perturb.rewrite._sentences_en import English
+from perturb.rewrite._sentences_zh import Chinese
 
 NOTHING_FITS = "no sentence that a rule can rephrase"
 ABOUT_WORDS = "the question is about words or about a text, which must stay as they are"
@@ -34,20 +34,6 @@ _ITEM = re.compile(r"\s*(?:[(（]?\s?(?:\d{1,2}|[A-H]|[IVX]{1,4}|[ivx]{1,4})\s?[
 _BLANK = re.compile(f"[{BLANK}]")
 _STRAY = re.compile(r"[ \u3000]{0,3}[。．.](?![\w.])")
 """A full stop right behind a sentence's own mark, as in "是多少？．"."""
-
-
-class Language(Protocol):
-    """The frames of a language."""
-
-    def about_words(self, text: str) -> bool:
-        """Whether a stem asks about words, or about a text that it quotes."""
-
-    def rephrased(self, sentence: str, pick: Pick, *, asks: bool, closing: bool, tells: bool) -> str | None:
-        """One of the sentences that this one may become, with its mark at its end, or None.
-
-        `sentence` has no mark. `asks`: its mark is a question mark; `closing`: it is the last of its line; `tells`: it
-        may change though it asks nothing, which an item of a list may not.
-        """
 
 
 class _Sentence(NamedTuple):
@@ -170,11 +156,5 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 @cache
-def _language(language: str) -> Language:
-    if language == "zh":
-        from perturb.rewrite._sentences_zh import Chinese
-
-        return Chinese()
-    from perturb.rewrite._sentences_en import English
-
-    return English()
+def _language(language: str) -> English | Chinese:
+    return Chinese() if language == "zh" else English()

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from perturb.rewrite._frames import Choice, Frames, Pick, read
-from perturb.rewrite._grammar_en import grammar
-from perturb.rewrite._questions_en import Questions
+from perturb.rewrite._questions_en import Questions, word_classes
 
 _DONE = {"shows": "shown", "represents": "represented", "illustrates": "illustrated", "depicts": "depicted"}
 _HEAD = re.compile(
@@ -46,11 +45,8 @@ class English:
         self._wraps: dict[str, list[str]] = data["wraps"]
         self._asks, self._leads = Frames(data["asks"], pieces), Frames(data["leads"], pieces)
         self._trails, self._tells = Frames({"": data["trails"]}, pieces), Frames(data["tells"], pieces)
-        self._openers = (
-            grammar().lowered
-            | grammar().auxiliaries
-            | {word for frames in (self._asks, self._leads, self._tells) for word in frames.by_word}
-        )
+        by_word = (*self._asks.by_word, *self._leads.by_word, *self._tells.by_word)
+        self._openers = word_classes()["lowered"] | word_classes()["auxiliaries"] | {*by_word}
         self._order = re.compile(f"(?:{pieces['order']}|say|decide|find out|explain|use)\\b[^?]*(?<!\\. {{Q}})$")
 
     def about_words(self, text: str) -> bool:
@@ -67,7 +63,8 @@ class English:
         """
         first, space, rest = sentence.partition(" ")
         word = first.lower().rstrip(":,")
-        lowered = word in self._openers and not _NAME.match(sentence) and (asks or word not in grammar().auxiliaries)
+        states = not asks and word in word_classes()["auxiliaries"]
+        lowered = word in self._openers and not _NAME.match(sentence) and not states
         text = (f"{first.lower()}{space}{rest}" if lowered else sentence) + ("?" if asks else ".")
         choices = list(self._choices(word, text, closing, 0))
         if tells and not asks:
@@ -90,7 +87,7 @@ class English:
 
     def _wrapped(self, word: str, question: str) -> Iterator[Choice]:
         """A question as an order with an indirect question."""
-        if word in grammar().auxiliaries:
+        if word in word_classes()["auxiliaries"]:
             rest = question.split()[1:]
             clause = self._questions.uninverted(word, rest) if rest and rest[0] not in ("you", "we", "I") else None
             for to in self._wraps["whether"] if clause else ():

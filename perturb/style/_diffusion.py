@@ -5,24 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
+
+from numpy.random import Generator
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models import Spec, read_options
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
-from perturb.style._buckets import fit
-from perturb.style._checkpoint import check_kind, find_checkpoint
-from perturb.style._loading import load, place, quantization, quieten
-from perturb.style._painter import Call, Costs, Job, Painter
+from perturb.item import Pixels
+from perturb.style._loading import Settings, check_kind, find_checkpoint, load, place, quantization, quieten
+from perturb.style._painter import Call, Costs, Job, Painter, fit
 from perturb.style._prompts import encoded, prompts, styles
-from perturb.style._settings import Settings
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb._operator import Pixels
 
 VERSION = 1
 """Goes up whenever equal parameters and weights paint other pictures, such as by other buckets."""
@@ -102,20 +97,13 @@ class Diffusion(ABC):
 
     def _opened(self) -> Painter:
         """Without text encoders: their work is done, or was found in the cache."""
-        settings = self._settings
+        settings, device = self._settings, self._settings.torch_device
         what: Json = [self._checkpoint.identity, str(settings.torch_dtype)]
         embeds = encoded(self._texts, what, self._encode_once)
         pipeline = self._load(quantization_config=quantization(settings), **dict.fromkeys(self.text_parts))
-        return Painter(
-            place(pipeline, settings),
-            embeds,
-            list(self._texts),
-            self.repaint,
-            self.costs,
-            self._steps,
-            settings.torch_device,
-            settings.batch,
-        )
+        pipeline, embeds = place(pipeline, settings), {name: tensor.to(device) for name, tensor in embeds.items()}
+        names = list(self._texts)
+        return Painter(pipeline, embeds, names, self.repaint, self.costs, self._steps, device, settings.batch)
 
     @property
     @abstractmethod
@@ -130,7 +118,7 @@ class Diffusion(ABC):
     @staticmethod
     @abstractmethod
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
-        """A batch painted: see `Repaint`."""
+        """Pictures, float (n, 3, height, width) from 0 to 1, painted; `arguments` are steps, generators and prompts."""
 
     def _paint(self, call: Call, jobs: Sequence[Job]) -> Sequence[Any | ValueError]:
         return self.painter.paint(call, jobs)

@@ -1,14 +1,27 @@
-"""A loaded diffusion pipeline at work on batches of pictures of one bucket."""
+"""A loaded diffusion pipeline at work on batches of pictures of one bucket: the size at which they are painted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from perturb.style._buckets import LARGEST, Fit, put_in, take_out
+from perturb.device_pixels import to_host
+
+GRID = 64
+"""Sides of buckets are multiples of it: coarse, so that pictures of many sizes share a batch (models need 16)."""
+
+LARGEST, SMALLEST = 1024 * 1024, 256 * 256
+"""The most pixels of a bucket, and the least of a picture in it: larger pictures are scaled down and smaller ones
+up."""
+
+LONGEST = 2048
+"""The longest side that a picture is given, so that places stay within what models were trained on."""
+
+_LOBES = 3
 
 MOST_PIXELS = 8 * LARGEST
 """Of a batch: some 30 thousand tokens, far beyond where a GPU is busy with one layer."""
@@ -44,46 +57,32 @@ class Costs(Struct, frozen=True):
     vae: int = 4096
 
 
-class Repaint(Protocol):
-    """A backend's own way to call its pipeline."""
-
-    def __call__(self, pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
-        """Pictures, float (n, 3, height, width) from 0 to 1, painted; `arguments` are steps, generators and prompts."""
-
-
-class Painter:
-    """`prompts` are the tensors that stand for prompts: by the name of the pipeline's argument, first axis as in
-    `names`.
+class Painter(Struct, frozen=True, eq=False):
+    """`prompts` are the tensors that stand for prompts, on the device: by the name of the pipeline's argument, first
+    axis as in `names`. `repaint` is a backend's own way to call its pipeline (see `Diffusion.repaint`).
 
     `batch` is the most pictures at a time; None leaves it to the memory that is free.
     """
 
-    def __init__(
-        self,
-        pipeline: Any,
-        prompts: Mapping[str, Any],
-        names: Sequence[str],
-        repaint: Repaint,
-        costs: Costs,
-        steps: int,
-        device: Any,
-        batch: int | None = None,
-    ) -> None:
-        self.pipeline, self._repaint, self._device = pipeline, repaint, device
-        self._prompts = {name: tensor.to(device) for name, tensor in prompts.items()}
-        self._rows = {name: row for row, name in enumerate(names)}
-        self._costs, self._steps, self._batch = costs, steps, batch
+    pipeline: Any
+    prompts: Mapping[str, Any]
+    names: Sequence[str]
+    repaint: Callable[..., Any]
+    costs: Costs
+    steps: int
+    device: Any
+    batch: int | None = None
 
     def batch_size(self, call: Call) -> int:
         """How many pictures at a time: what was asked for, on a GPU otherwise what fits, elsewhere one."""
         import torch
 
-        if self._batch or self._device.type != "cuda":
-            return self._batch or 1
+        if self.batch or self.device.type != "cuda":
+            return self.batch or 1
         pixels = call.bucket[0] * call.bucket[1]
-        kept = torch.cuda.memory_reserved(self._device) - torch.cuda.memory_allocated(self._device)
-        free = _USED * (torch.cuda.mem_get_info(self._device)[0] + kept)
-        fits = int((free - self._costs.vae * pixels) / (self._costs.transformer * pixels))
+        kept = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        free = _USED * (torch.cuda.mem_get_info(self.device)[0] + kept)
+        fits = int((free - self.costs.vae * pixels) / (self.costs.transformer * pixels))
         return max(1, min(fits, MOST_PIXELS // pixels))
 
     def paint(self, call: Call, jobs: Sequence[Job]) -> list[Any | ValueError]:
@@ -93,18 +92,16 @@ class Painter:
         """
         import torch
 
-        rows = torch.tensor([self._rows[job.prompt] for job in jobs], device=self._device)
-        arguments = {name: tensor[rows] for name, tensor in self._prompts.items()}
-        generators = [torch.Generator().manual_seed(job.seed) for job in jobs]
+        rows = torch.tensor([self.names.index(job.prompt) for job in jobs], device=self.device)
+        arguments: dict[str, Any] = {name: tensor[rows] for name, tensor in self.prompts.items()}
+        arguments["generator"] = [torch.Generator().manual_seed(job.seed) for job in jobs]
         with torch.no_grad():
             pictures = torch.stack([put_in(self._tensor(job.pixels), job.fit) for job in jobs])
-            painted = self._repaint(
-                self.pipeline, pictures, call, generator=generators, num_inference_steps=self._steps, **arguments
-            )
+            painted = self.repaint(self.pipeline, pictures, call, num_inference_steps=self.steps, **arguments)
             sound = painted.isfinite().flatten(1).all(1).tolist()
             done = [take_out(picture, job.fit) for picture, job in zip(painted, jobs, strict=True)]
         return [
-            (_array(picture) if isinstance(job.pixels, np.ndarray) else picture) if good else ValueError(NO_PICTURE)
+            (to_host(picture) if isinstance(job.pixels, np.ndarray) else picture) if good else ValueError(NO_PICTURE)
             for picture, job, good in zip(done, jobs, sound, strict=True)
         ]
 
@@ -112,10 +109,63 @@ class Painter:
         import torch
 
         tensor = torch.from_numpy(np.array(pixels)) if isinstance(pixels, np.ndarray) else pixels
-        return tensor.to(self._device)
+        return tensor.to(self.device)
 
 
-def _array(pixels: Any) -> Any:
-    array = pixels.cpu().numpy()
-    array.flags.writeable = False
-    return array
+class Fit(Struct, frozen=True):
+    """How a picture goes into a bucket: scaled to `inner` (its aspect kept, to a pixel) at the top left; the rest of
+    the bucket repeats its last row and column. All are (height, width) in pixels.
+    """
+
+    size: tuple[int, int]
+    inner: tuple[int, int]
+    bucket: tuple[int, int]
+
+
+def fit(height: int, width: int) -> Fit:
+    """The smallest bucket that holds a picture; a picture between the bounds is not scaled at all."""
+    area = height * width
+    scale = sqrt(LARGEST / area) if area > LARGEST else sqrt(SMALLEST / area) if area < SMALLEST else 1.0
+    scale = min(scale, LONGEST / max(height, width))
+    while True:
+        inner = max(1, round(height * scale)), max(1, round(width * scale))
+        bucket = ceil(inner[0] / GRID) * GRID, ceil(inner[1] / GRID) * GRID
+        if bucket[0] * bucket[1] <= LARGEST:
+            return Fit((height, width), inner, bucket)
+        scale *= 0.99
+
+
+def put_in(pixels: Any, fit: Fit) -> Any:
+    """A tensor of uint8 pixels, (height, width) or (height, width, 3), as float32 (3, *bucket) from 0 to 1."""
+    from torch.nn.functional import pad
+
+    planes = pixels[None].expand(3, -1, -1) if pixels.ndim == 2 else pixels.permute(2, 0, 1)
+    inner = _scaled(planes.float() / 255, fit.inner)
+    down, across = fit.bucket[0] - fit.inner[0], fit.bucket[1] - fit.inner[1]
+    return pad(inner[None], (0, across, 0, down), mode="replicate")[0].clamp(0, 1).contiguous()
+
+
+def take_out(painted: Any, fit: Fit) -> Any:
+    """The picture in a painted bucket, float (3, *bucket), as uint8 (height, width, 3) of its own size."""
+    inner = painted[:, : fit.inner[0], : fit.inner[1]].float()
+    return (_scaled(inner, fit.size).clamp(0, 1) * 255).round().byte().permute(1, 2, 0).contiguous()
+
+
+def _scaled(planes: Any, size: tuple[int, int]) -> Any:
+    """Planes (3, height, width) scaled by Lanczos' filter, which torch lacks; as they are where the size is theirs."""
+    if planes.shape[1] != size[0]:
+        planes = _lanczos(planes.shape[1], size[0], planes.device) @ planes
+    if planes.shape[2] != size[1]:
+        planes = planes @ _lanczos(planes.shape[2], size[1], planes.device).T
+    return planes
+
+
+def _lanczos(source: int, target: int, device: Any) -> Any:
+    """What each of `target` pixels takes of each of `source` pixels, as Pillow reckons it: float32 (target, source)."""
+    import torch
+
+    step = source / target
+    middles = (torch.arange(target, device=device)[:, None] + 0.5) * step
+    away = (torch.arange(source, device=device)[None] + 0.5 - middles) / max(step, 1.0)
+    weights = torch.sinc(away) * torch.sinc(away / _LOBES) * (away.abs() < _LOBES)
+    return weights / weights.sum(1, keepdim=True)

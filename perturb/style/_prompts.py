@@ -58,9 +58,8 @@ def encoded(texts: dict[str, str], what: Json, encode: Callable[[list[str]], dic
                 part.replace(file)
             tensors: dict[str, Any] = load_file(file)
     except OSError as error:
-        raise UserError(
-            f"cannot use the cache {folder} ({error.strerror}): set MMDYN_CACHE to a writable folder"
-        ) from None
+        reason = f"cannot use the cache {folder} ({error.strerror})"
+        raise UserError(f"{reason}: set MMDYN_CACHE to a writable folder") from None
     except SafetensorError as error:
         raise UserError(f"the cached prompts {file} are damaged ({error}): delete the file") from None
     return tensors

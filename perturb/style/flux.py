@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from perturb.style._diffusion import Diffusion
 from perturb.style._painter import Call, Costs
 from perturb.style._prompts import TOKENS
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 GUIDANCE = 3.5
 STRENGTHS = {"mild": 0.1, "": 0.2, "strong": 0.3}
@@ -56,12 +55,5 @@ class Flux(Diffusion):
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
         """Image to image at the bucket's size, which the pipeline would otherwise make 1024x1024."""
         height, width = call.bucket
-        return pipeline(
-            image=pictures,
-            height=height,
-            width=width,
-            strength=call.strength,
-            guidance_scale=GUIDANCE,
-            output_type="pt",
-            **arguments,
-        ).images
+        arguments |= {"height": height, "width": width, "strength": call.strength, "guidance_scale": GUIDANCE}
+        return pipeline(image=pictures, output_type="pt", **arguments).images

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.random import Generator
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from perturb.style._diffusion import Diffusion
 from perturb.style._painter import Call, Costs
 from perturb.style._prompts import TOKENS
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Klein(Diffusion):
@@ -56,11 +55,5 @@ class Klein(Diffusion):
         from perturb.style._klein_pipeline import Reference
 
         height, width = call.bucket
-        return pipeline(
-            image=[Reference(picture) for picture in pictures],
-            height=height,
-            width=width,
-            guidance_scale=1.0,
-            output_type="pt",
-            **arguments,
-        ).images
+        arguments |= {"height": height, "width": width, "guidance_scale": 1.0}
+        return pipeline(image=[Reference(picture) for picture in pictures], output_type="pt", **arguments).images

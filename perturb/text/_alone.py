@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json
-from mmdyn.sample import IMAGE_MARK, Match, Sample
+from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import blanks, fold, lists_options, refers_to_all, refers_to_option
-from perturb._operator import NotApplicable
-from perturb.answers import answer_of, differ
-from perturb.text._kept import controls, kept, shown
+from perturb.item import NotApplicable
+from perturb.rewrite._rewriter import Rewriter
+from perturb.short_answers import answer_of, differ
+from perturb.text._other_forms import as_filled, right_labels
+from perturb.text._reworded import controls, kept, shown
 from perturb.text._stem import GAP
-from perturb.text._wording import changed, right_labels
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from perturb.rewrite._rewriter import Rewriter
 
 
 def ask_alone(sample: Sample, stream: Generator, rewriter: Rewriter) -> dict[str, Json] | NotApplicable:
@@ -57,14 +55,7 @@ def as_alone(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicab
     gold = {option.label: option.text.strip() for option in sample.options}[right_labels(sample)[0]]
     if accepted[:1] != (gold,):
         return NotApplicable("the right option is not the accepted answer")
-    return changed(
-        sample,
-        question=f"{params['stem']} {GAP}",
-        task_type="fill_in_the_blank",
-        answer=(accepted,),
-        options=(),
-        match=Match(),
-    )
+    return as_filled(sample, f"{params['stem']} {GAP}", accepted)
 
 
 def _fault(sample: Sample, stem: str, gold: str) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import unicodedata
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import msgspec
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import lists_options, refers_to_option
-from perturb._operator import Item, NotApplicable, Operator
+from mmdyn.text import lists_options, protected, refers_to_option
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
 from perturb.rewrite._rewriter import SEVERITIES
-from perturb.text._kept import controls, kept, shown
-from perturb.text._options import LABELS
+from perturb.text._other_forms import LABELS
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
+_SHOWN = 40
 
 
 class Rewording(Operator):
@@ -68,3 +70,18 @@ def _fault(question: str, text: str, labels: Sequence[str]) -> str:
     if (found := refers_to_option(text, labels)) and not refers_to_option(question, labels):
         return f"the rewriter named an option ({found})"
     return ""
+
+
+def kept(text: str) -> Counter[str]:
+    """What must not change (`mmdyn.text.protected`), each with how often it stands there; spaces do not count."""
+    return Counter("".join(text[start:end].split()) for start, end in protected(text))
+
+
+def controls(text: str) -> set[str]:
+    """The control characters in a text, besides line breaks and tabs."""
+    return {char for char in set(text) - {"\n", "\t"} if unicodedata.category(char) == "Cc"}
+
+
+def shown(texts: Counter[str]) -> str:
+    """The first of some texts as a reason names it."""
+    return f"⟨{next(iter(texts))[:_SHOWN]}⟩"

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
-from perturb._embedded import EMBEDDED
-from perturb._operator import Item, NotApplicable, Operator
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
+from perturb.services import EMBEDDED
 from perturb.text._alone import as_alone, ask_alone
-from perturb.text._blank import as_blank
-from perturb.text._claim import as_claim, as_filled_claim, draw_claim
-from perturb.text._options import as_choice, as_either, is_label
-from perturb.text._short import as_filled, as_open, short_answer
-from perturb.text._wording import alike, without_notes
+from perturb.text._other_forms import (
+    alike,
+    as_blank,
+    as_choice,
+    as_claim,
+    as_either,
+    as_filled_claim,
+    as_open,
+    draw_claim,
+    is_label,
+    short_answer,
+    with_gap,
+    without_notes,
+)
 from perturb.text._wrong import COUNT, wrong_answers
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 _TARGETS: dict[TaskType, tuple[TaskType, ...]] = {
     "single_choice": ("true_false", "fill_in_the_blank", "open_ended"),
@@ -114,7 +123,7 @@ class Convert(Operator):
         if sample.task_type == "true_false":
             return {"true_first": bool(stream.integers(2))}
         if target in ("open_ended", "fill_in_the_blank"):
-            made = as_open(sample) if target == "open_ended" else as_filled(sample)
+            made = as_open(sample) if target == "open_ended" else with_gap(sample)
             return made if isinstance(made, NotApplicable) else {}
         return self._with_wrong_answers(stream, sample, target)
 
@@ -127,10 +136,10 @@ class Convert(Operator):
         wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.services)
         if isinstance(wrong, NotApplicable):
             return wrong
+        texts, source = wrong
         if target == "true_false":
-            return {"filled": short.text if stream.integers(2) else wrong.texts[0], **wrong.source}
-        place = int(stream.integers(len(wrong.texts) + 1))
-        return {"distractors": list(wrong.texts), "place": place, **wrong.source}
+            return {"filled": short.text if stream.integers(2) else texts[0], **source}
+        return {"distractors": list(texts), "place": int(stream.integers(len(texts) + 1)), **source}
 
 
 def _of_one_text(made: _Params | NotApplicable) -> _Params | NotApplicable:
@@ -150,7 +159,7 @@ def _converted(sample: Sample, target: TaskType, params: Mapping[str, Json]) -> 
         blank = as_alone(sample, params) if "stem" in params else as_blank(sample)
         return blank if target == "fill_in_the_blank" or isinstance(blank, NotApplicable) else as_open(blank)
     if target in ("open_ended", "fill_in_the_blank"):
-        return as_open(sample) if target == "open_ended" else as_filled(sample)
+        return as_open(sample) if target == "open_ended" else with_gap(sample)
     short = short_answer(sample)
     if isinstance(short, NotApplicable):
         return short

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-import msgspec
+from msgspec.structs import replace
+from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample
@@ -17,20 +18,18 @@ from mmdyn.text import (
     refers_to_option,
     refers_to_pair,
 )
-from perturb._operator import Item, NotApplicable, Operator
-from perturb.text._wording import alike, changed, right_labels
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from perturb.item import Item, NotApplicable
+from perturb.operator import Operator
+from perturb.text._other_forms import alike, changed, right_labels
 
 
 class Shuffle(Operator):
     """Put the options of a choice question into another order, never the one they had; the gold answer moves along.
 
     Labels stay in order (A, B, C, …), texts and pictures move. Options at the end that speak of all others ("none of
-    the above", "以上都对") stay at the end. Not applicable where letters mean something beyond their place: options in the
-    picture, options that name each other, a stem that names or lists them. The explanation, and hints and checklist
-    items that name a letter, are left out of the variant: they would speak of the old order.
+    the above", "以上都对") stay at the end. Not applicable where letters mean something beyond their place: options
+    in the picture, options that name each other, a stem that names or lists them. The explanation, and hints and
+    checklist items that name a letter, are left out of the variant: they would speak of the old order.
 
     Every other order is drawn with equal chance; `mild`: two options trade places, any two with equal chance; `strong`:
     no option that may move stays at its place, every such order with equal chance. Where two may move these are the
@@ -52,9 +51,7 @@ class Shuffle(Operator):
         """The item with its options in the new order."""
         sample, order = item.sample, cast("list[int]", params["order"])
         labels, right = sample.labels, right_labels(sample)
-        options = tuple(
-            msgspec.structs.replace(sample.options[old], label=labels[new]) for new, old in enumerate(order)
-        )
+        options = tuple(replace(sample.options[old], label=labels[new]) for new, old in enumerate(order))
         answer = tuple(labels[new] for new, old in enumerate(order) if labels[old] in right)
         return item.rewrite(changed(sample, options=options, answer=answer))
 

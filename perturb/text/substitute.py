@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from numpy.random import Generator
 
 from mmdyn.sample import Sample
-from perturb._operator import NotApplicable
+from perturb.item import NotApplicable
 from perturb.text._reworded import Rewording
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Substitute(Rewording):

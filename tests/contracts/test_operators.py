@@ -15,7 +15,7 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn import plugins
 from mmdyn.keys import canonical, stream
 from mmdyn.sample import TASK_TYPES, Option, Sample, from_json
-from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb import Item, NotApplicable, Operator, Picture
 
 OPERATORS = sorted(plugins.names("operators"))
 

@@ -14,7 +14,7 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.errors import InputError
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from perturb.pool import MOST_ANSWERS, Pool
+from perturb.short_answers import MOST_ANSWERS, Pool
 
 FORCE = ("force",)
 

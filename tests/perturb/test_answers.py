@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mmdyn.keys import stream
-from perturb.answers import answer_of, differ, equal, quantity, resembles, spread
-from perturb.text._near import near_values
+from perturb.short_answers import answer_of, differ, equal, quantity, resembles, spread
+from perturb.text._wrong import near_values
 
 
 @pytest.mark.parametrize(

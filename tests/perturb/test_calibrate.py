@@ -18,7 +18,7 @@ from mmdyn.sample import Verdict
 from mmdyn.tables import Share
 from mmdyn.tables.statistics import wilson
 from perturb import Sources, labelled_cases, measure, open_judge, perturb
-from perturb.audit.labels import Mark, digest_shown
+from perturb.audit.judge_calibration import Mark, digest_shown
 
 KEPT, REJECTED, FAILED = Verdict("kept"), Verdict("rejected"), Verdict("failed")
 

@@ -20,11 +20,8 @@ from making import choice
 from mmdyn.errors import ModelError, NotNow
 from mmdyn.keys import Json
 from mmdyn.work import CLOSED
-from perturb import Services
-from perturb._canvas import MOST_PIXELS, Canvas, Job, Operation, parts
-from perturb._operator import Item, Operator, Picture
-from perturb._pixels import to_device, to_host
-from perturb._ragged import change
+from perturb import Item, Operator, Picture, Services
+from perturb.device_pixels import MOST_PIXELS, Canvas, Job, Operation, change, parts, to_device, to_host
 from perturb.image.invert import Invert
 from perturb.image.pad import VALUES, Pad
 from perturb.image.salt_pepper import SaltPepper

@@ -13,8 +13,8 @@ from PIL import Image, ImageDraw
 
 from making import picture, pixels
 from mmdyn.data import ImageFolder
-from perturb._operator import Picture
-from perturb.codec import Pictures, decode, encode
+from perturb import Picture
+from perturb.codec import decode, encode, pictures_in
 
 RED, WHITE, BLACK = (255, 0, 0), (255, 255, 255), (0, 0, 0)
 
@@ -201,7 +201,7 @@ def test_tiny_pictures(size: tuple[int, int]) -> None:
 def test_a_jpeg_named_png_is_written_as_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "a.png").write_bytes(picture(format="JPEG"))
-    assert Pictures(ImageFolder(tmp_path), ("images/a.png",))["images/a.png"].suffix == "jpg"
+    assert pictures_in(ImageFolder(tmp_path), ("images/a.png",))["images/a.png"].suffix == "jpg"
 
 
 def test_lossless_in_lossless_out() -> None:
@@ -286,7 +286,7 @@ def test_a_jpeg_that_has_grown_too_wide() -> None:
 def test_pictures_are_decoded_once_and_only_when_looked_up(tmp_path: Path) -> None:
     folder = ImageFolder(tmp_path)
     ref = folder.put(picture())
-    pictures = Pictures(folder, (ref, "images/missing.png"))
+    pictures = pictures_in(folder, (ref, "images/missing.png"))
     assert list(pictures) == [ref, "images/missing.png"] and len(pictures) == 2
     assert pictures[ref] is pictures[ref]
     with pytest.raises(ValueError, match=r"a picture cannot be decoded \(images/missing\.png: image .* is missing"):

@@ -14,8 +14,8 @@ from making_items import apply, item
 from making import blank, choice, multi, open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Match, Option, Sample
-from perturb._operator import NotApplicable
-from perturb.text._blank import as_blank
+from perturb import NotApplicable
+from perturb.text._other_forms import as_blank
 from perturb.text.convert import Convert
 
 

@@ -14,10 +14,8 @@ from making_items import apply, draw, item, refusal
 
 from making import blank, choice, open_ended
 from mmdyn.sample import Match, Sample
-from perturb import Services
-from perturb._operator import NotApplicable
-from perturb.answers import answer_of
-from perturb.pool import Pool
+from perturb import NotApplicable, Services
+from perturb.short_answers import Pool, answer_of
 from perturb.text.convert import Convert
 
 

@@ -13,10 +13,9 @@ from making_items import array, draw
 
 from making import choice
 from mmdyn.keys import stream
-from perturb._canvas import Canvas
+from perturb import Item, NotApplicable, Picture
 from perturb._hashing import keys
-from perturb._operator import Item, NotApplicable, Picture
-from perturb._pixels import to_device, to_host
+from perturb.device_pixels import Canvas, to_device, to_host
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper

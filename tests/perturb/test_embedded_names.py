@@ -8,8 +8,7 @@ import pytest
 
 from mmdyn.errors import UserError
 from perturb import open_judge
-from perturb.rewrite.open import open_rewriter
-from perturb.style.open import open_styler
+from perturb.services import open_rewriter, open_styler
 
 OPENERS: list[tuple[str, Callable[[str], object], str]] = [
     ("rewriter", lambda name: open_rewriter(name, 1), "use embedded, or a MODEL such as openai:NAME"),

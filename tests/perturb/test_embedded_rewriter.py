@@ -12,9 +12,9 @@ from making import open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Sample
 from mmdyn.text import protected
-from perturb._operator import NotApplicable
+from perturb import NotApplicable
 from perturb.rewrite._lexicon import _read, _table, lexicon
-from perturb.rewrite.embedded import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter
+from perturb.rewrite.embedded_rewriter import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter
 
 REWRITER = EmbeddedRewriter()
 DRAWS = 60

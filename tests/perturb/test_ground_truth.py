@@ -21,7 +21,7 @@ from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.sample import TASK_TYPES, Match, Option, Sample
 from mmdyn.text import plain_text
-from perturb._operator import Item, NotApplicable, Operator, Picture
+from perturb import Item, NotApplicable, Operator, Picture
 
 LETTER = re.compile("(?<![A-Za-z])[A-H](?![A-Za-z])")
 FILLED = re.compile(

@@ -13,9 +13,8 @@ from making_items import array
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.sample import Option, Sample
-from perturb._operator import Picture
+from perturb import Picture, case_of
 from perturb.judge._judge import Doubt, Look
-from perturb.judge._pairs import case_of
 from perturb.judge.invariants import compare
 
 

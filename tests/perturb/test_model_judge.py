@@ -18,11 +18,10 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import canonical, sha256
 from mmdyn.models import TRIES, SyncModelClient
 from mmdyn.sample import Verdict
-from perturb import open_judge
-from perturb._operator import Picture
+from perturb import Picture, open_judge
 from perturb.codec import decode
 from perturb.judge._judge import Case, Look
-from perturb.judge.model import ModelJudge
+from perturb.judge.model_judge import ModelJudge
 
 Made = Callable[..., ModelJudge]
 

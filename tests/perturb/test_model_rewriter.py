@@ -18,10 +18,9 @@ from mmdyn.errors import ModelError
 from mmdyn.keys import stream
 from mmdyn.models import TRIES, SyncModelClient
 from mmdyn.sample import Sample
-from perturb import Services
-from perturb._operator import NotApplicable
+from perturb import NotApplicable, Services
 from perturb.rewrite._rewriter import Standalone
-from perturb.rewrite.model import ModelRewriter
+from perturb.rewrite.model_rewriter import ModelRewriter
 from perturb.services import Tools
 from perturb.text.convert import Convert
 from perturb.text.substitute import Substitute

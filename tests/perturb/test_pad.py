@@ -10,7 +10,7 @@ from making_items import apply, array, draw, item, refusal
 
 from making import choice
 from mmdyn.sample import Option, Sample
-from perturb._operator import Item, NotApplicable
+from perturb import Item, NotApplicable
 from perturb.image.pad import Pad
 
 PARAMS = {"left": 0.1, "right": 0.2, "top": 0.15, "bottom": 0.1, "value": 128}

@@ -9,7 +9,7 @@ from making_items import apply, draw, item, refusal
 
 from making import choice, open_ended
 from mmdyn.keys import canonical, stream
-from perturb._operator import NotApplicable
+from perturb import NotApplicable
 from perturb.rewrite._questions_en import Questions
 from perturb.rewrite._sentences import ABOUT_WORDS, NOTHING_FITS, paraphrase
 from perturb.text.paraphrase import Paraphrase

@@ -10,11 +10,10 @@ import pytest
 from making_pictures import Drawing, Sheet, blur, drawn, erase, exam_pictures, framed, textured
 
 from mmdyn.models import Ocr
-from perturb._operator import Picture
+from perturb import Picture
 from perturb.judge._edges import find_edges, locate
 from perturb.judge._judge import Doubt, Look
-from perturb.judge._reading import misread, read_line
-from perturb.judge.pictures import check_pictures, picture_checks
+from perturb.judge.pictures import check_pictures, misread, picture_checks, read_line
 
 PICTURES = exam_pictures(24)
 FRAMES = ((0.1, 0.1, 0.1, 0.1), (0.2, 0.13, 0.11, 0.17), (0.35, 0.02, 0.3, 0.35))

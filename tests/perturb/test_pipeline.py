@@ -18,10 +18,9 @@ from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.sample import Sample, Verdict
 from mmdyn.work import Store
-from perturb import parse_chains, perturb, summarize
-from perturb._operator import Item, NotApplicable
-from perturb.codec import Pictures, encode
-from perturb.rewrite.embedded import EmbeddedRewriter
+from perturb import Item, NotApplicable, parse_chains, perturb, summarize
+from perturb.codec import encode, pictures_in
+from perturb.rewrite.embedded_rewriter import EmbeddedRewriter
 
 OPS = "pad,color,pad+color,shuffle,convert,pad+shuffle+convert"
 
@@ -89,7 +88,7 @@ def test_a_trail_replays_to_the_same_bytes(dynamic: SampleSet) -> None:
     for sample in dynamic:
         assert sample.variant is not None
         parent = parents[sample.variant.parent]
-        item: Item | NotApplicable = Item(parent, Pictures(source.images, parent.all_images))
+        item: Item | NotApplicable = Item(parent, pictures_in(source.images, parent.all_images))
         for step in sample.variant.steps:
             assert isinstance(item, Item)
             item = plugins.load("operators", step.operator)().apply(item, json.loads(json.dumps(step.params)))

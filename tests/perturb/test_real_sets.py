@@ -11,7 +11,7 @@ from mmdyn import plugins
 from mmdyn.data import ImageFolder, SampleSet, SetWriter
 from mmdyn.sample import Sample
 from perturb import perturb, summarize
-from perturb.text._blank import as_blank
+from perturb.text._other_forms import as_blank
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 OPS = "pad,invert,salt_pepper,shuffle,convert"

@@ -17,12 +17,10 @@ from msgspec.structs import replace
 from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
-from perturb import Pair, find_parent, pairs, perturb, replay, workbench_for
-from perturb._operator import Picture
+from perturb import Case, Pair, Picture, find_parent, pairs, perturb, replay, workbench_for
 from perturb.audit.pairs import shown_to_judge
 from perturb.audit.replay import Replayed, levels_apart, redo
-from perturb.codec import Pictures, decode, encode
-from perturb.judge._judge import Case
+from perturb.codec import decode, encode, pictures_in
 
 OPS = "pad,color,style,pad+style+color,shuffle,substitute,paraphrase,convert,pad+shuffle+convert"
 
@@ -127,7 +125,9 @@ def test_a_judge_is_shown_pictures_without_noise(made: tuple[SampleSet, SampleSe
     noisy = decode(made[1].images.read(pair.after.all_images[0])).pixels
     calm = [step for step in pair.trail.steps if step.operator != "image.salt_pepper"]
     assert len(calm) == len(pair.trail.steps) - 1
-    wanted = redo(pair.before, calm, Pictures(made[0].images, pair.before.all_images)).pictures[look_ref(pair)].pixels
+    wanted = (
+        redo(pair.before, calm, pictures_in(made[0].images, pair.before.all_images)).pictures[look_ref(pair)].pixels
+    )
     assert np.array_equal(look.after.pixels, wanted)
     changed = np.any(look.after.pixels != noisy, axis=-1)
     assert 0 < changed.mean() < 0.1 and {0, 255} == set(noisy[changed].ravel().tolist())

@@ -11,9 +11,9 @@ from making_items import apply, array, draw, item, refusal
 from making_pictures import Sheet
 
 from making import choice
-from perturb._operator import Item, Picture
-from perturb._pixels import to_device, to_host
+from perturb import Item, Picture
 from perturb.codec import decode
+from perturb.device_pixels import to_device, to_host
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
 

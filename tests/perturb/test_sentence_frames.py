@@ -16,11 +16,11 @@ from hypothesis import given, settings, strategies as st
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.text import protected
-from perturb._operator import NotApplicable
+from perturb import NotApplicable
 from perturb.rewrite._atoms import mask
 from perturb.rewrite._frames import read, with_pieces
 from perturb.rewrite._sentences import ABOUT_WORDS, paraphrase
-from perturb.rewrite.embedded import FOREIGN
+from perturb.rewrite.embedded_rewriter import FOREIGN
 from perturb.text.paraphrase import Paraphrase
 
 GUARDED = {

@@ -13,7 +13,7 @@ from making_items import apply, change, draw, item, refusal
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.sample import Option, Sample
-from perturb._operator import NotApplicable
+from perturb import NotApplicable
 from perturb.text.shuffle import Shuffle
 
 

@@ -16,8 +16,8 @@ from making import choice
 from mmdyn.errors import UserError
 from mmdyn.keys import stream
 from perturb.image.style import Style
-from perturb.style.embedded import STRENGTHS, Embedded, palettes
-from perturb.style.open import open_styler
+from perturb.services import open_styler
+from perturb.style.embedded_styler import STRENGTHS, EmbeddedStyler, palettes
 
 LEAST = {"mild": 7, "": 12, "strong": 15}
 """The least mean difference of an exam picture, in levels of 255 over all pixels and channels, by severity."""
@@ -31,7 +31,7 @@ PALETTES = list(palettes())
 def painted(
     pixels: np.ndarray, palette: str = "cream", percent: int = 80, seed: int = 7, number: int = 0
 ) -> np.ndarray:
-    return Embedded().paint(pixels, {"palette": palette, "percent": percent, "seed": seed}, number)
+    return EmbeddedStyler().paint(pixels, {"palette": palette, "percent": percent, "seed": seed}, number)
 
 
 def difference(before: np.ndarray, after: np.ndarray) -> float:

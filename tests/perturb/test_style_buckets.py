@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from perturb.style._buckets import GRID, LARGEST, LONGEST, SMALLEST, fit, put_in, take_out
+from perturb.style._painter import GRID, LARGEST, LONGEST, SMALLEST, fit, put_in, take_out
 
 SIZES = [(480, 640), (1024, 1024), (1025, 1024), (300, 220), (1200, 1600), (100, 60), (1, 1), (7000, 7000), (16, 5489)]
 

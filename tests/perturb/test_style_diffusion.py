@@ -23,11 +23,9 @@ from mmdyn.keys import canonical, stream
 from perturb import Services
 from perturb._hashing import keys
 from perturb.image.style import Style
-from perturb.services import Tools
-from perturb.style._buckets import fit
-from perturb.style._painter import NO_PICTURE, Call, Job
+from perturb.services import Tools, open_styler
+from perturb.style._painter import NO_PICTURE, Call, Job, fit
 from perturb.style._prompts import TOKENS, prompts, styles
-from perturb.style.open import open_styler
 
 BACKENDS = ("flux", "klein")
 

@@ -12,7 +12,7 @@ from making_items import array
 
 from mmdyn.errors import UserError
 from mmdyn.models import Spec
-from perturb.style._settings import Settings
+from perturb.style._loading import Settings
 from perturb.style.flux import Flux
 
 

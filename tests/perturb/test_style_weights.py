@@ -16,7 +16,7 @@ import pytest
 
 from mmdyn.errors import UserError
 from mmdyn.models.checkpoint import BLOCK, BLOCKS
-from perturb.style._checkpoint import check_kind, find_checkpoint
+from perturb.style._loading import check_kind, find_checkpoint
 from perturb.style.flux import Flux
 from perturb.style.klein import Klein
 
@@ -81,7 +81,7 @@ def hub() -> Iterator[str]:
 def found(names: list[str], home: Path, **environment: str) -> list[str]:
     """What a process of its own finds by each name: the libraries read the environment once."""
     code = (
-        "import sys\nfrom mmdyn.errors import UserError\nfrom perturb.style._checkpoint import find_checkpoint\n"
+        "import sys\nfrom mmdyn.errors import UserError\nfrom perturb.style._loading import find_checkpoint\n"
         "for name in sys.argv[1:]:\n    try:\n        made = find_checkpoint(*name.split('@'))\n"
         "        print(made.identity, sorted(path.name for path in made.folder.rglob('*') if path.is_file()))\n"
         "    except UserError as error:\n        print(error)"

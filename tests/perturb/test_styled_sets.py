@@ -20,8 +20,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import ImageRef, Sample
 from perturb import Services, perturb, replay
-from perturb.services import Tools
-from perturb.style.open import open_styler
+from perturb.services import Tools, open_styler
 
 OPS = "style,pad+style+color,style+color@mild,color"
 STEPS = {

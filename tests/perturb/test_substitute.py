@@ -11,9 +11,9 @@ from making import choice, open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.text import protected
-from perturb._operator import NotApplicable
-from perturb.rewrite.embedded import NO_WORD, EmbeddedRewriter
-from perturb.rewrite.open import open_rewriter
+from perturb import NotApplicable
+from perturb.rewrite.embedded_rewriter import NO_WORD, EmbeddedRewriter
+from perturb.services import open_rewriter
 from perturb.text.substitute import Substitute
 
 QUESTION = "Find the area of $R$ in <image 1>. It is ____ 3 cm²."

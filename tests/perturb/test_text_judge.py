@@ -16,11 +16,9 @@ from msgspec.structs import replace
 from making import blank, choice
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import canonical
-from perturb import open_judge
-from perturb._operator import Picture
-from perturb.judge._judge import Case, Look
-from perturb.judge._pairs import case_of, language_of
-from perturb.judge.embedded import EmbeddedJudge
+from perturb import Picture, open_judge
+from perturb.judge._judge import Case, Look, case_of, language_of
+from perturb.judge.embedded_judge import EmbeddedJudge
 from perturb.judge.invariants import take_apart
 from perturb.judge.text import check_structure, overlap, swapped, unmatched
 
@@ -171,7 +169,7 @@ def test_the_rules_need_no_torch() -> None:
     import subprocess
 
     script = (
-        "import sys; from perturb.judge.open import open_judge; from perturb.judge._pairs import case_of;"
+        "import sys; from perturb.services import open_judge; from perturb.judge._judge import case_of;"
         "j = open_judge('embedded:none'); print(j.judge(case_of('Find 1.', 'Find 2.')).reason);"
         "print([m for m in ('torch', 'sentence_transformers', 'onnxruntime') if m in sys.modules])"
     )

@@ -13,8 +13,7 @@ from making_items import apply, draw, item, refusal
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Sample
-from perturb import parse_chains
-from perturb._operator import Operator
+from perturb import Operator, parse_chains
 from perturb.rewrite._lexicon import lexicon
 from perturb.text.convert import Convert
 from perturb.text.paraphrase import Paraphrase

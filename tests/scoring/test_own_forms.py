@@ -24,7 +24,7 @@ from mmdyn.keys import stream
 from mmdyn.prompts import LANGUAGES, __file__ as prompts
 from mmdyn.sample import TASK_TYPES, Option, Sample
 from mmdyn.scoring.extract import extract
-from perturb._operator import NotApplicable
+from perturb import NotApplicable
 from perturb.text.convert import _TARGETS, Convert
 
 REPLIES = 12

@@ -16,7 +16,8 @@ import making_work
 import pytest
 
 from mmdyn.errors import InputError, UserError
-from mmdyn.work import Job, Reader, Store, run_jobs
+from mmdyn.work import Reader, Store
+from mmdyn.work.pool import Job, run_jobs
 
 
 def jobs(count: int) -> Iterator[Job]:

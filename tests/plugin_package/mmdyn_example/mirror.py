@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb._operator import NO_PICTURE, Item, NotApplicable, Operator
+from perturb import NO_PICTURE, Item, NotApplicable, Operator
 
 
 class Mirror(Operator):

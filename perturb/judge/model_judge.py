@@ -83,10 +83,8 @@ class ModelJudge(Judge):
             yield (TextPart(filled(KIND, "text", language, mark=mark, before=before, after=after)),)
         if case.looks:
             mark = f"=== {digest(after)} ==="
-            yield (
-                TextPart(filled(KIND, "picture", language, mark=mark, question=after)),
-                *_pictures(case.looks, language),
-            )
+            asked = TextPart(filled(KIND, "picture", language, mark=mark, question=after))
+            yield asked, *_pictures(case.looks, language)
 
     def _decide(self, prompt: Message, language: Language) -> Verdict:
         votes = [ask_until_usable(self._client, prompt, language, _vote, nonce) for nonce in self._nonces]

@@ -10,8 +10,7 @@ from typing import TypeVar
 from mmdyn.data import JsonRow, read_json_rows
 from mmdyn.errors import InputError
 from mmdyn.sample import Verdict
-from perturb.judge._judge import Case, Judge
-from perturb.judge._pairs import case_of
+from perturb.judge._judge import Case, Judge, case_of
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -1,20 +1,23 @@
-"""Labelled pairs for a calibration: texts, pictures, or variants that were marked on an audit sheet."""
+"""How well a judge tells changed questions from kept ones, on cases that people have labelled: pairs of texts or of
+pictures, or variants that were marked on an audit sheet."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
-from mmdyn.sample import Sample, from_dict
-from perturb.audit.lines import pair_of
+from mmdyn.sample import Sample, Verdict, from_dict
+from mmdyn.tables import Calibration, kappa_interval, share, weighted_kappa
+from perturb.audit.judged_lines import pair_of
 from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
 from perturb.codec import decode
 from perturb.judge._forms import UNKNOWN
@@ -119,3 +122,24 @@ def _of_sheet(
             yield keep, shown_to_judge(pair, parent, dynamic, services)
     if left:
         raise UserError(f"{min(left)[0]} is not in {folder}: was the set made again since it was marked?")
+
+
+def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) -> Calibration:
+    """Compare verdicts with labels; a label is True where people say that the meaning was kept.
+
+    Raises UserError where there is no pair.
+    """
+    counts = Counter((keep, verdict.status) for keep, verdict in judged)
+    if not counts:
+        raise UserError("there is no labelled pair: give a file of lines with a label")
+    failed = counts.pop((True, "failed"), 0) + counts.pop((False, "failed"), 0)
+    caught, missed = counts[False, "rejected"], counts[False, "kept"]
+    wronged, spared = counts[True, "rejected"], counts[True, "kept"]
+    recall = share(caught, caught + missed)
+    precision, specificity = share(caught, caught + wronged), share(spared, spared + wronged)
+    n = counts.total()
+    pairs_of_signs = [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]]
+    people, verdicts = np.repeat(pairs_of_signs, [caught, missed, wronged, spared], axis=1)
+    found = Calibration(judge, identity, n, failed, precision, recall, recall, specificity)
+    kappa, interval = weighted_kappa(people, verdicts), kappa_interval(people, verdicts)
+    return replace(found, agreement=share(caught + spared, n), kappa=kappa, kappa_ci95=interval)

@@ -1,26 +1,35 @@
-"""Short answers: of what kind one is, and whether another may stand beside it as a wrong one."""
+"""Short answers: of what kind one is, whether another may stand beside it as a wrong one, and other samples' answers by
+knowledge point, where wrong answers come from that look right."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from heapq import nsmallest
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.equal import read_value
+from mmdyn.errors import InputError
+from mmdyn.keys import canonical, digest
+from mmdyn.sample import Sample
 from mmdyn.text import Number, fold, known_unit, plain, read_number, spelled
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 LONGEST = 60
 """Answers of more characters are not short."""
 
 ROUNDED = 0.1
 """How far, relative to it, a wrong value stays from a right one that was printed with decimals: people round."""
+
+MOST_POINTS, MOST_ANSWERS = 20_000, 64
+"""Knowledge points, and answers of each, that are kept: those of the smallest digests, so that the order does not
+matter."""
 
 _LONGEST_QUANTITY = 320
 _TINY, _HUGE = Fraction(1, 10**100), Fraction(10**100)
@@ -166,3 +175,110 @@ def _unit(answer: Answer) -> str:
 def _spaced(answer: Answer) -> str:
     """The folded text, so that a word is found in another text only as a whole word."""
     return f" {answer.folded} " if answer.kind == "words" else answer.folded
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    """As it lies on disk: language -> knowledge point -> answers, sorted."""
+
+    points: dict[str, dict[str, tuple[str, ...]]]
+
+
+class Pool:
+    """Answers and options of a set, by language and knowledge point. Without points it is empty and draws nothing."""
+
+    def __init__(self, points: dict[str, dict[str, tuple[str, ...]]] | None = None) -> None:
+        self._points = points or {}
+        self.digest = digest(self._points)
+        """Hexadecimal digest of all that is in it."""
+
+    @staticmethod
+    def build(samples: Iterable[Sample], file: Path, most_points: int = MOST_POINTS) -> None:
+        """Go once over a set and write the pool's file; memory is bounded. Raises OSError where it cannot be
+        written."""
+        kept = _Smallest(most_points)
+        for sample in samples:
+            for point in sample.knowledge_points:
+                kept.add(sample.language, point, _texts(sample))
+        unfinished = file.with_name(f"{file.name}.{os.getpid()}.unfinished")
+        unfinished.write_bytes(canonical(_File(kept.points())))
+        unfinished.replace(file)
+
+    @staticmethod
+    def load(file: Path) -> Pool:
+        """Read what `build` wrote. Raises InputError."""
+        try:
+            return Pool(msgspec.json.decode(file.read_bytes(), type=_File).points)
+        except OSError as error:
+            raise InputError(file, None, f"cannot be read ({error.strerror}): perturb the set again") from None
+        except msgspec.DecodeError as error:
+            raise InputError(file, None, f"is no pool of answers ({error}): perturb the set again") from None
+
+    def draw(
+        self, sample: Sample, answer: str, count: int, stream: Generator, apart: float = 0.0
+    ) -> tuple[str, ...] | None:
+        """`count` wrong answers that look like the right one, from questions on the same knowledge points; None where
+        there are not so many.
+
+        They are in the sample's language and of the right answer's kind, unit and size, say something else than it
+        (values by more than `apart`, relative to it) and than each other.
+        """
+        points = self._points.get(sample.language, {})
+        texts = {text for point in sample.knowledge_points for text in points.get(point, ())}
+        right = answer_of(answer)
+        others = [other for text in sorted(texts) if _fits(right, other := answer_of(text), apart)]
+        return spread(stream, right, others, count) if len(others) >= count else None
+
+
+def _fits(right: Answer, other: Answer, apart: float) -> bool:
+    return resembles(right, other) and differ(right, other, apart)
+
+
+def _texts(sample: Sample) -> list[str]:
+    """The answers that a sample shows or has: its options' texts, its one blank's first accepted text, its open
+    answer."""
+    answer = sample.answer
+    if isinstance(answer, str):
+        return [answer]
+    if sample.task_type == "fill_in_the_blank" and isinstance(answer, tuple):
+        return [answer[0][0]] if len(answer) == 1 else []
+    return [option.text for option in sample.options]
+
+
+class _Smallest:
+    """The points of the smallest digests, and of each the short answers of the smallest digests.
+
+    At most twice as many are held: one that was left out is among the largest, and so it is for good.
+    """
+
+    def __init__(self, most_points: int) -> None:
+        self._most_points = most_points
+        self._answers: dict[tuple[str, str], set[str]] = {}
+
+    def add(self, language: str, point: str, texts: list[str]) -> None:
+        """Take answers in, as far as the point and they are among the smallest."""
+        answers = self._answers.setdefault((language, point), set())
+        answers.update(text.strip() for text in texts if len(text) <= LONGEST and answer_of(text).kind)
+        if len(answers) > 2 * MOST_ANSWERS:
+            self._answers[language, point] = _smallest(answers)
+        if len(self._answers) > 2 * self._most_points:
+            self._answers = self._kept()
+
+    def points(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """What was kept, sorted."""
+        made: dict[str, dict[str, tuple[str, ...]]] = {}
+        for (language, point), answers in sorted(self._kept().items()):
+            if answers:
+                made.setdefault(language, {})[point] = tuple(sorted(_smallest(answers)))
+        return made
+
+    def _kept(self) -> dict[tuple[str, str], set[str]]:
+        smallest = nsmallest(self._most_points, self._answers, key=lambda key: _order("".join(key)))
+        return {key: self._answers[key] for key in smallest}
+
+
+def _smallest(answers: set[str]) -> set[str]:
+    return set(nsmallest(MOST_ANSWERS, answers, key=_order))
+
+
+def _order(text: str) -> int:
+    return int(digest(text, 8), 16)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import yaml
+from numpy.random import Generator
+from numpy.typing import NDArray
 from PIL import Image
 
 from mmdyn.keys import Json, digest
 from perturb._hashing import keys, mixed
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from perturb._operator import Pixels
+from perturb.item import Pixels
 
 VERSION = 1
 """Goes up whenever equal parameters paint other pixels."""
@@ -36,7 +33,7 @@ _EDGE = 16
 """Neighbours that differ by this much belong to a drawing rather than to paper: no grain is laid there."""
 
 
-class Embedded:
+class EmbeddedStyler:
     """White becomes a paper's colour, black an ink's, and what lies between them is moved in proportion.
 
     Every channel of a pixel goes through one rising line, so strokes stay as sharp and as dark against their ground as

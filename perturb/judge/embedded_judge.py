@@ -12,13 +12,12 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models import Embedder, Spec, open_ocr, read_options
 from mmdyn.sample import Language, Verdict
-from perturb._embedded import EMBEDDED
 from perturb.judge import invariants
 from perturb.judge._judge import Case, Doubt, Judge
 from perturb.judge.pictures import check_pictures, picture_checks
 from perturb.judge.text import check_structure
 
-NO_MODEL = "none"
+EMBEDDED, NO_MODEL = "embedded", "none"
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """Some fifty languages, English and Chinese among them, 12 layers, 384 dimensions; fetched from the hub when first
 used."""

@@ -49,14 +49,12 @@ def write_pictures(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number, (old, new) in enumerate(zip(before.all_images, after.all_images, strict=False), 1):
-            here, there = (
-                folder / f"{number}-{when}{Path(ref).suffix}" for when, ref in (("before", old), ("after", new))
-            )
+            here = folder / f"{number}-before{Path(old).suffix}"
+            there = folder / f"{number}-after{Path(new).suffix}"
             shutil.copyfile(source.path(old), here)
             shutil.copyfile(images.path(new), there)
             pairs.append((here, there))
     except OSError as error:
-        raise UserError(
-            f"{error.filename or folder} cannot be copied ({error.strerror}): choose another --pictures"
-        ) from None
+        reason = f"{error.filename or folder} cannot be copied ({error.strerror})"
+        raise UserError(f"{reason}: choose another --pictures") from None
     return pairs

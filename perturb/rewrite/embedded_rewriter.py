@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING
+
+from numpy.random import Generator
 
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.sample import Language, Sample
-from perturb._operator import NotApplicable
+from perturb.item import NotApplicable
 from perturb.rewrite import _sentences
+from perturb.rewrite._frames import FOLDER, lines_of
 from perturb.rewrite._lexicon import Hit, lexicon
 from perturb.rewrite._rewriter import Rewriter
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -118,21 +115,12 @@ def _share(chances: list[float], severity: str) -> float:
 @cache
 def _about_words(language: Language) -> re.Pattern[str]:
     """What questions about words themselves say; one expression a line."""
-    lines = (_folder(language) / "about_words.txt").read_text("utf-8").splitlines()
-    expression = "|".join(line for line in lines if line and not line.startswith("#"))
+    expression = "|".join(lines_of(language, "about_words.txt"))
     return re.compile(rf"(?<![a-z])(?:{expression})" if language == "en" else expression)
-
-
-def _folder(language: Language) -> Traversable:
-    return files("perturb.rewrite") / language
 
 
 @cache
 def _identity() -> dict[str, Json]:
-    tables = {
-        f"{language}/{table.name}": sha256(table.read_bytes())
-        for language in LANGUAGES
-        for table in _folder(language).iterdir()
-        if table.is_file()
-    }
+    found = [(language, table) for language in LANGUAGES for table in (FOLDER / language).iterdir() if table.is_file()]
+    tables: Json = {f"{language}/{table.name}": sha256(table.read_bytes()) for language, table in found}
     return {"version": VERSION, "rules": digest(tables)}

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec import Struct
+from numpy.random import Generator
 
 from mmdyn.keys import Json, digest
 from mmdyn.models import Message, SyncModelClient, TextPart, prompts_digest
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Sample
 from perturb._asking import ask_until_usable
-from perturb._operator import NotApplicable
-from perturb.answers import LONGEST, answer_of, differ
+from perturb.item import NotApplicable
 from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from perturb.short_answers import LONGEST, answer_of, differ
 
 KIND = "rewrite"
 _GROWTH, _SPARE = 3, 300
@@ -32,15 +30,11 @@ class _Distractors(Struct, forbid_unknown_fields=True):
     distractors: tuple[str, ...]
 
 
-class _Standalone(Struct, forbid_unknown_fields=True):
-    question: str
-    answers: tuple[str, ...]
-
-
 class _Cannot(Struct, forbid_unknown_fields=True):
     cannot: str
 
 
+Reworded: TypeAlias = "str | NotApplicable"
 S = TypeVar("S", bound=Struct)
 T = TypeVar("T")
 
@@ -61,11 +55,11 @@ class ModelRewriter(Rewriter):
         self.label = client.label
         self.identity: Json = {"model": client.identity, "prompts": prompts_digest(KIND)}
 
-    def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
+    def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> Reworded:
         """Some words replaced. Source: MDK12-Bench, "Evaluation Methods", Word Substitution."""
         return self._reworded("substitute", sample, stream, severity)
 
-    def paraphrase(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
+    def paraphrase(self, sample: Sample, stream: Generator, severity: str = "") -> Reworded:
         """Sentences rephrased, by structure, order or style, which is drawn. Source: the same, Sentence
         Paraphrasing."""
         manners = filled(KIND, "manners", sample.language).splitlines()
@@ -94,28 +88,28 @@ class ModelRewriter(Rewriter):
         """The stem as a question of its own, with the accepted ways to write the right option."""
         (right,) = (f"{option.label}. {option.text}" for option in sample.options if (option.label,) == sample.answer)
 
-        def read(reply: _Standalone) -> Standalone:
+        def read(reply: Standalone) -> Standalone:
             answers = tuple(text.strip() for text in reply.answers)
             if not answers or not all(0 < len(text) <= LONGEST for text in answers):
                 raise ValueError("its answers are not short texts")
             return Standalone(_text_of(reply.question, sample), answers)
 
         data = {"question": sample.question, "options": _options(sample), "answer": right}
-        return self._ask("standalone", sample, stream, data, _Standalone, read)
+        return self._ask("standalone", sample, stream, data, Standalone, read)
 
     def close(self) -> None:
         """Close the client."""
         self._client.close()
 
-    def _reworded(
-        self, name: str, sample: Sample, stream: Generator, severity: str, **places: str
-    ) -> str | NotApplicable:
+    def _reworded(self, name: str, sample: Sample, stream: Generator, severity: str, **places: str) -> Reworded:
         data = {"question": sample.question, "options": _options(sample)}
         extents = filled(KIND, f"{name}_extents", sample.language).splitlines()
         places["extent"] = extents[("", *SEVERITIES).index(severity)]
-        return self._ask(
-            name, sample, stream, data, _Question, lambda reply: _text_of(reply.question, sample), **places
-        )
+
+        def read(reply: _Question) -> str:
+            return _text_of(reply.question, sample)
+
+        return self._ask(name, sample, stream, data, _Question, read, **places)
 
     def _ask(
         self,

@@ -1,0 +1,320 @@
+"""A set out of a set: a step makes something of every sample, and everything else is done here.
+
+The work goes over processes, threads or launched ranks, goes on after it was killed, and gives the same set, byte for
+byte, whoever did it. Perturbing is a step; so is whatever takes a sample and gives samples, or a reason why not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import partial
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.data import MANIFEST, SAMPLES, Dropped, Origin, SampleSet, SetWriter, is_being_written, is_set, load
+from mmdyn.errors import InputError, MmdynError, UserError
+from mmdyn.keys import Json, canonical, sha256
+from mmdyn.sample import Sample
+from mmdyn.work.pool import Job, find_result, run_jobs, unsettled
+from mmdyn.work.progress import ProgressBar
+from mmdyn.work.ranks import Ranks
+from mmdyn.work.store import Store
+
+IMPORTED_SOURCE = ".source"
+"""Where a file is imported to, under the new set's folder."""
+
+_WORK = ".work"
+"""Where results are kept until the set is written, under its folder; the lock of the store in it says who is at it."""
+
+_SETTINGS, _OUTCOMES = "settings", "outcomes"
+
+
+class Outcome(Struct, frozen=True, omit_defaults=True):
+    """What became of a sample, or of one attempt at it: a new sample, or a dropped one with the reason.
+
+    `may_pass`: the reason may be gone in another run, such as a model that did not answer.
+    """
+
+    sample: Sample | None = None
+    dropped: Dropped | None = None
+    may_pass: bool = False
+
+
+class Maker(Protocol):
+    """Does a step's work in one process, in several threads at a time where the step has several."""
+
+    def __call__(self, sample: Sample) -> Iterable[Outcome]:
+        """The outcomes of a sample, in the order in which they are written. Raises MmdynError to end the whole work."""
+
+    def close(self) -> None:
+        """Let go of models and connections."""
+
+
+class Step(Struct, frozen=True):
+    """What is made of each sample; equal steps make equal outcomes of equal samples.
+
+    Args:
+        doing: what the progress is called, such as `perturbing`.
+        made: what decides the outcomes, for the new set's manifest; its `command` tells this step from others.
+        threads: how many threads of one process do the work because it waits for a server or a device; 0: it does not.
+        prepare: takes the set, the new set's folder (for pictures) and a file of this process's own, which is removed
+            at the end; gives what makes a maker, once in each process, so it must be importable by name.
+    """
+
+    doing: str
+    made: dict[str, Json]
+    threads: int
+    prepare: Callable[[SampleSet, Path, Path], Callable[[], Maker]]
+
+
+class _Outcomes(Struct, frozen=True, omit_defaults=True):
+    """A sample's outcomes as the store keeps them; `settled` where another run could not do better."""
+
+    all: tuple[Outcome, ...]
+    settled: bool = True
+
+
+class _Work:
+    """A maker as a job of the pool: a sample's line in, its outcomes out."""
+
+    def __init__(self, make: Callable[[], Maker]) -> None:
+        self._maker = make()
+        self.close = self._maker.close
+
+    def __call__(self, line: bytes) -> bytes:
+        outcomes = tuple(self._maker(msgspec.json.decode(line, type=Sample)))
+        return canonical(_Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
+
+
+def open_source(source: SampleSet | str | Path, out: Path) -> SampleSet:
+    """The set to work on: an opened one, a set folder, or a file of any format, which is imported under `out`.
+
+    Raises UserError for a file where several ranks are at work.
+    """
+    if isinstance(source, SampleSet):
+        return source
+    if Ranks.of_environment().size > 1 and not is_set(Path(source)):
+        raise UserError(f"{source} is no set folder, which several processes need: `mmdyn data convert` makes one")
+    return load(source, into=out / IMPORTED_SOURCE)
+
+
+def make_set(
+    step: Step,
+    source: SampleSet,
+    out: Path,
+    *,
+    name: str,
+    limit: int | None = None,
+    workers: int = 1,
+    quiet: bool = False,
+) -> SampleSet:
+    """Do a step on the samples of a set (on the first `limit`), and open the set `out` that comes of it.
+
+    Outcomes are written in the order of the samples that they were made of. Called again with the same arguments it
+    goes on, and a finished set is opened as it is, unless outcomes are unsettled (`may_pass`): those are tried again.
+    Of launched ranks each does a share, and rank 0 writes the set. Raises UserError for settings that do not fit or
+    that differ from those in `out`, Busy where another process is at it.
+    """
+    for what, number in (("workers", workers), ("limit", 1 if limit is None else limit)):
+        if number < 1:
+            raise UserError(f"{what} is {number}: give 1 or more")
+    made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
+    making = _Making(step, source, out, name, made, limit, workers, quiet, Ranks.of_environment())
+    finished = making.finished()
+    return finished if finished is not None else making.carry_out()
+
+
+def is_unsettled(out: Path) -> bool:
+    """Whether some of a written set failed for a reason that may pass."""
+    return _unsettled_mark(out).exists()
+
+
+class _Making(Struct, frozen=True):
+    """A call of `make_set`."""
+
+    step: Step
+    source: SampleSet
+    out: Path
+    name: str
+    made: dict[str, Json]
+    limit: int | None
+    workers: int
+    quiet: bool
+    ranks: Ranks
+
+    def finished(self) -> SampleSet | None:
+        """The set in `out` where it is finished, with nothing to try again, and was made so, whatever the version.
+
+        Raises UserError where another set is there.
+        """
+        out = self.out
+        if is_being_written(out):
+            return None
+        if not (out / MANIFEST).is_file():
+            if (out / SAMPLES).exists() and not (out / _WORK).exists():
+                raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
+            return None
+        found = SampleSet(out)
+        made, parent = found.manifest.made, found.manifest.parent
+        if made.get("command") != self.made["command"] or parent is None:
+            raise UserError(
+                f"{out} already holds another set ({found.name}): choose another folder, or remove this one"
+            )
+        self._agree({**made, **_identity(found.name, parent), "version": self.made["version"]})
+        if is_unsettled(out):
+            return None
+        if self.ranks.number == 0:
+            shutil.rmtree(out / _WORK, ignore_errors=True)
+            if not self.quiet:
+                print(f"{out} is finished: nothing to do", file=sys.stderr)
+        return found
+
+    def carry_out(self) -> SampleSet:
+        """Make what is not made yet, and write the set where that is this rank's task."""
+        ranks, work, before = self.ranks, self.out / _WORK, _stamp(self.out)
+        try:
+            store = Store(work, ranks.writer)
+        except MmdynError:  # rank 0 may have finished the set, and removed the folder, a moment ago
+            if (finished := self.finished()) is not None:
+                return finished
+            raise
+        with store:
+            if (finished := self.finished()) is not None:
+                return finished
+            self._begin(store)
+            left = self._do_share(store)
+            if ranks.number > 0:  # rank 0, which replaces a set that was there, needs nothing that is settled
+                may_leave = bool(before) and not left
+                ranks.wait_for(0, work, lambda: may_leave or _stamp(self.out) != before)
+                return SampleSet(self.out)
+            settled = self._write(store)
+        if settled and ranks.wait_until_left(work):
+            shutil.rmtree(work, ignore_errors=True)
+        return SampleSet(self.out)
+
+    @property
+    def _settings(self) -> dict[str, Json]:
+        """Everything that decides the new set."""
+        return {**self.made, **_identity(self.name, self._origin)}
+
+    @property
+    def _origin(self) -> Origin:
+        return Origin(self.source.name, self.source.manifest.digest)
+
+    def _begin(self, store: Store) -> None:
+        """Go on where the settings are those of the unfinished set in `out`. Raises UserError where they are not."""
+        begun = store.get(_SETTINGS, _SETTINGS)
+        if begun is None:
+            store.put(_SETTINGS, _SETTINGS, canonical(self._settings))
+            store.flush()
+        else:
+            self._agree(msgspec.json.decode(begun))
+
+    def _agree(self, there: dict[str, Json]) -> None:
+        here = self._settings
+        differing = [
+            f"{what} {canonical(there.get(what)).decode()}, now {canonical(here.get(what)).decode()}"
+            for what in {**here, **there}
+            if there.get(what) != here.get(what)
+        ]
+        if differing:
+            raise UserError(
+                f"{self.out} was made with other settings ({'; '.join(differing)}): "
+                "choose another folder, or remove this one"
+            )
+
+    def _jobs(self) -> Iterator[Job]:
+        """Each sample's line under its digest: a sample that changed, or an id given twice, is a job of its own."""
+        for sample in islice(self.source, self.limit):
+            line = canonical(sample)
+            yield sha256(line), line
+
+    def _share(self) -> Iterator[Job]:
+        return (job for job in self._jobs() if self.ranks.owner(job[0]) == self.ranks.number)
+
+    def _do_share(self, store: Store) -> int:
+        """Do this rank's jobs; how many of them another run may do better."""
+        step, ranks, threads = self.step, self.ranks, self.step.threads
+        make = partial(_Work, step.prepare(self.source, self.out, store.folder / f"scratch-{ranks.number}"))
+        label, total = step.doing, min(len(self.source), self.limit or len(self.source))
+        if ranks.size > 1:
+            label, total = f"{label}, rank {ranks.number}", sum(1 for _ in self._share())
+        with ProgressBar(label, total, quiet=self.quiet) as progress:
+            run = partial(run_jobs, self._share(), store=store, kind=_OUTCOMES, advance=progress.advance)
+            run = partial(run, settled=lambda line: _read(line).settled)
+            if self.workers > 1 and not threads:
+                return run(make=make, workers=self.workers)
+            if self.workers > 1 and not self.quiet:
+                said = f"--workers {self.workers} is not used: {threads} threads of one process wait for models"
+                print(said, file=sys.stderr)
+            with closing(make()) as work:
+                return run(make=lambda: work, workers=1, threads=max(1, threads))
+
+    def _write(self, store: Store) -> bool:
+        """Write all outcomes in their samples' order; whether another run could not do better.
+
+        Parts that a killed process left of pictures are removed.
+        """
+        sessions = {self.ranks.number: store.session}
+        for key, _ in self._jobs() if self.ranks.size > 1 else ():
+            sessions[self.ranks.owner(key)] = self.ranks.wait_for_result(store, _OUTCOMES, key)
+        for part in self.out.glob("images/*/.*.part"):
+            part.unlink(missing_ok=True)
+        settled, samples = True, self.source.folder / SAMPLES
+        again = is_unsettled(self.out)
+        with SetWriter(self.out, self.name, parent=self._origin, made=self.made, replace=again) as writer:
+            for point in self.source.knowledge():
+                writer.know(point)
+            for key, _ in self._jobs():
+                line = find_result(store, _OUTCOMES, key, sessions.get(self.ranks.owner(key), ""))
+                if line is None:
+                    raise InputError(samples, None, "changed during the work: run again")
+                outcomes = _read(line)
+                settled &= outcomes.settled
+                for outcome in outcomes.all:
+                    _add(writer, outcome, samples)
+            if not settled:
+                _unsettled_mark(self.out).touch()
+        store.forget(unsettled(_OUTCOMES))
+        return settled
+
+
+def _read(line: bytes) -> _Outcomes:
+    return msgspec.json.decode(line, type=_Outcomes)
+
+
+def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
+    if outcome.dropped:
+        writer.drop(outcome.dropped)
+    if outcome.sample:
+        try:
+            writer.add(outcome.sample)
+        except ValueError as error:
+            raise InputError(samples, None, str(error)) from None
+
+
+def _identity(name: str, parent: Origin) -> dict[str, Json]:
+    """What tells a set from others beside what it was `made` by."""
+    return {"name": name, "source": {"name": parent.name, "digest": parent.digest}}
+
+
+def _unsettled_mark(out: Path) -> Path:
+    """The file that is there where some of the written set is to be tried again."""
+    return out / _WORK / "unsettled"
+
+
+def _stamp(out: Path) -> tuple[int, ...]:
+    """What tells a written set from the one that replaces it; empty where there is none."""
+    try:
+        status = (out / MANIFEST).stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_mtime_ns, status.st_size

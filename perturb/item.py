@@ -1,0 +1,59 @@
+"""What goes through a chain of operators: a sample with its pictures, decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from mmdyn.sample import ImageRef, Sample
+
+Pixels: TypeAlias = NDArray[np.uint8]
+
+
+class Picture(Struct, frozen=True, eq=False):
+    """A decoded picture: uint8 pixels of shape (height, width) for grey or (height, width, 3) for RGB, read-only.
+
+    `suffix` is the format it is written as: png where the source was lossless, jpg where it was a JPEG. `densest`: the
+    largest share of its pixels that noise may cover before its smallest print is lost, asked for once for all its
+    variants.
+    """
+
+    pixels: Pixels
+    suffix: Literal["png", "jpg"]
+    densest: Callable[[], float] = lambda: 1.0
+
+
+class Item(Struct, frozen=True, eq=False):
+    """A sample on its way through a chain, with its pictures under the paths that the parent names them by.
+
+    A picture is decoded when it is first looked up, and encoded once, at the end of the chain, if it was changed.
+    """
+
+    sample: Sample
+    pictures: Mapping[ImageRef, Picture]
+
+    def repaint(self, change: Callable[[int, Picture], Pixels]) -> Item:
+        """The item with every picture changed; `change` gets its number in `sample.all_images`, from 0, and the
+        picture."""
+        repainted = {}
+        for number, ref in enumerate(self.sample.all_images):
+            picture = self.pictures[ref]
+            repainted[ref] = Picture(change(number, picture), picture.suffix, picture.densest)
+        return Item(self.sample, repainted)
+
+    def rewrite(self, sample: Sample) -> Item:
+        """The item with other words and the same pictures."""
+        return Item(sample, self.pictures)
+
+
+class NotApplicable(Struct, frozen=True):
+    """An operator's answer to a sample that it cannot change rightly; the reason goes into dropped.jsonl."""
+
+    reason: str
+
+
+NO_PICTURE = NotApplicable("the sample has no picture")
