@@ -39,8 +39,8 @@ def leaks(text: str, sample: Sample) -> bool:
     have to stand alone: `ion` is not held by `lion`, nor 5 by 15, 5.2, 5th or 1,5; Chinese characters may stand within
     others. A number at an end of an answer does not stand beside a sign of arithmetic, % or ° in the text: 5 is not
     held by -5, 10-5, 5 × a, 3-5, x^5 or 5%, but by x = 5, 5cm and 5 faces. Numbers that count (`3. …`, `(3) …`, step 3,
-    第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs alone,
-    and yes, no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
+    第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs
+    alone, and yes, no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
     """
     block = _BULLET.sub("", _NUMBERING.sub(r"\1", _form(text)))
     squeezed = "".join(block.split())

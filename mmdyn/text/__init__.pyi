@@ -1,9 +1,6 @@
-from .blanks import BLANK as BLANK, blanks as blanks
 from .colours import names_a_colour as names_a_colour, names_a_shade as names_a_shade
 from .dates import read_date as read_date
-from .dimensions import measure as measure, ratio as ratio
 from .fold import fold as fold
-from .form_notes import without_form_notes as without_form_notes
 from .latex import SYMBOLS as SYMBOLS, plain as plain
 from .logic import (
     NEGATION as NEGATION,
@@ -42,6 +39,7 @@ from .references import (
     refers_to_option as refers_to_option,
     refers_to_pair as refers_to_pair,
 )
+from .stems import BLANK as BLANK, blanks as blanks, without_form_notes as without_form_notes
 from .symbols import (
     WORD as WORD,
     formulas as formulas,
@@ -51,4 +49,4 @@ from .symbols import (
     symbols as symbols,
 )
 from .tokens import BYTES_A_TOKEN as BYTES_A_TOKEN, text_tokens as text_tokens
-from .units import known_unit as known_unit, unit as unit
+from .units import known_unit as known_unit, measure as measure, ratio as ratio, unit as unit

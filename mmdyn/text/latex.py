@@ -9,16 +9,17 @@ _TOKEN = re.compile(r"\\[A-Za-z]+\s*|\\.|.", re.DOTALL)
 _DEEPEST = 40
 
 SYMBOLS = {
-    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞", "percent": "%",
-    "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠", "neq": "≠", "lt": "<",
-    "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→", "longrightarrow": "→",
-    "angle": "∠", "triangle": "△", "perp": "⊥", "parallel": "∥", "prime": "'", "ldots": "…", "dots": "…", "cdots": "…",
-    "colon": ":", "lbrace": "{", "rbrace": "}", "mid": "|", "vert": "|", "emptyset": "∅", "varnothing": "∅",
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "theta": "θ", "lambda": "λ",
-    "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "varphi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω",
-    "quad": " ", "qquad": " ", "displaystyle": "", "left": "", "right": "", "limits": "", "big": "", "Big": "", "bigl": "",
-    "bigr": "", "Bigl": "", "Bigr": "", "rm": "", "bf": "", "it": "",
+    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞",
+    "percent": "%", "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠",
+    "neq": "≠", "lt": "<", "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→",
+    "longrightarrow": "→", "angle": "∠", "triangle": "△", "perp": "⊥", "parallel": "∥", "prime": "'", "ldots": "…",
+    "dots": "…", "cdots": "…", "colon": ":", "lbrace": "{", "rbrace": "}", "mid": "|", "vert": "|", "emptyset": "∅",
+    "varnothing": "∅", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
+    "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
+    "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω", "quad": " ", "qquad": " ", "displaystyle": "", "left": "",
+    "right": "", "limits": "", "big": "", "Big": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "rm": "", "bf": "",
+    "it": "",
 }  # fmt: skip
 _ESCAPED = {",": " ", ";": " ", ":": " ", " ": " ", "\\": " ", "!": "", "(": "", ")": "", "[": "", "]": ""}
 _WRAPPERS = frozenset({

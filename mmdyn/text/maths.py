@@ -30,8 +30,9 @@ _ALSO = {
     "backslash": "∖", "leftrightarrow": "⇌", "rightleftharpoons": "⇌", "leftrightharpoons": "⇌", "rightarrow": "→",
     "longrightarrow": "→", "to": "→", "Rightarrow": "→", "longrightleftharpoons": "⇌", "uparrow": "↑", "downarrow": "↓",
     "colon": ":", "lbrace": SET_OPEN, "rbrace": SET_CLOSE, "lbrack": "[", "rbrack": "]", "infin": "∞", "notin": "∉",
-    "langle": "⟨", "rangle": "⟩", "N": "ℕ", "R": "ℝ", "Z": "ℤ", "Q": "ℚ", "C": "ℂ", "ell": "ℓ", "hbar": "ℏ", "lt": "<", "gt": ">", "iff": "⇔", "and": "∧",
-    "dots": "…", "ldots": "…", "cdots": "…", "hfill": "", "ast": "*", "star": "*", "Bbb": "\\mathbb", "percnt": "%",
+    "langle": "⟨", "rangle": "⟩", "N": "ℕ", "R": "ℝ", "Z": "ℤ", "Q": "ℚ", "C": "ℂ", "ell": "ℓ",
+    "hbar": "ℏ", "lt": "<", "gt": ">", "iff": "⇔", "and": "∧", "dots": "…", "ldots": "…",
+    "cdots": "…", "hfill": "", "ast": "*", "star": "*", "Bbb": "\\mathbb", "percnt": "%",
 }  # fmt: skip
 _FIELD = re.compile(r"\\mathbb\s*\{?\s*([NZQRC])\s*\}?")
 _FIELDS = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ"}

@@ -7,9 +7,7 @@ import unicodedata
 
 _WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " ", "\u00a0": " ", "İ": "I"}
 _STYLED = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D800)}
-_CIRCLED = {chr(0x24B6 + n): chr(ord("A") + n) for n in range(26)} | {
-    chr(0x24D0 + n): chr(ord("a") + n) for n in range(26)
-}
+_CIRCLED = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0x24B6, 0x24EA)}
 _VISIBLE = {old: new for old, new in (_WIDE | _STYLED | _CIRCLED).items() if len(new) == 1}
 
 _FREQUENT = "，：（）？！；"
@@ -30,25 +28,7 @@ _SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
 _FRACTION = re.compile("[¼½¾⅐-⅞]")
-_SAME = str.maketrans(
-    {
-        "−": "-",
-        "–": "-",
-        "‐": "-",
-        "‑": "-",
-        "×": "*",
-        "·": "*",
-        "∙": "*",
-        "⋅": "*",
-        "⁄": "/",
-        "∶": ":",
-        "’": "'",
-        "‘": "'",
-        "“": '"',
-        "”": '"',
-        "º": "°",
-    }
-)
+_SAME = str.maketrans("−–‐‑×·∙⋅⁄∶’‘“”º", "----****/:''\"\"°")
 
 
 def visible(text: str) -> tuple[str, list[int]]:
@@ -57,9 +37,7 @@ def visible(text: str) -> tuple[str, list[int]]:
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
     replacement character U+FFFD, each character one.
     """
-    if (
-        text.isascii()
-    ):  # most texts have no control characters but line breaks, and to see that is quicker than to translate
+    if text.isascii():  # most have no control characters but line breaks: to see that is quicker than to translate
         return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
     for char in _FREQUENT:
         text = text.replace(char, _VISIBLE[char])

@@ -8,11 +8,10 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from mmdyn.text.dimensions import measure
 from mmdyn.text.latex import plain
 from mmdyn.text.normalise import one_spelling
 from mmdyn.text.numerals import HAN, TIMES, WORDS, chinese, english
-from mmdyn.text.units import known_unit, unit
+from mmdyn.text.units import known_unit, measure, unit
 
 _LONGEST = 80
 _LARGEST_EXPONENT = 400

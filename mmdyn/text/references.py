@@ -52,7 +52,10 @@ _AND = rf"{_GAP}(?:[,，、&/+]{_GAP}(?:{_WORD_AND})?|{_WORD_AND}){_GAP}"
 _MOST_JOINED = 10
 _LONGEST_NAME = 40
 _LEAD = rf"(?:(?:both|either|neither|only|just|all\s+(?:but|except)|same\s+as|仅|只有|只|除了?){_GAP})"
-_RIGHT = rf"(?:(?:only|both|all|are|is|都|均|皆|是|为){_GAP}){{0,4}}(?:correct|true|right|wrong|false|possible|不?正确|不?对|错误?|不是|可以)?"
+_RIGHT = (
+    rf"(?:(?:only|both|all|are|is|都|均|皆|是|为){_GAP}){{0,4}}(?:correct|true|right|wrong|false|possible"
+    r"|不?正确|不?对|错误?|不是|可以)?"
+)
 
 
 def refers_to_option(text: str, labels: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from growth import grows_linearly
 from hypothesis import given, settings, strategies as st
 
 from mmdyn.text import protected
-from mmdyn.text.latex_spans import latex_spans
+from mmdyn.text.protected import latex_spans
 
 
 def kept(text: str) -> list[str]:

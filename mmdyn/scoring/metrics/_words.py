@@ -17,7 +17,10 @@ _SIGNS = (
     r"(?<=\d)[.:](?=\d)|(?<!\w)\.(?=\d)|(?<=\d)%",
     r"(?<=[^\W_])[*/^+](?=[^\W_])|[<=>]",
 )
-_MARKS = r"[!-/:-@\[-`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f]"
+_MARKS = (
+    r"[!-/:-@\[-`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2010-\u2027\u2030-\u205e"
+    r"\u3001-\u3003\u3008-\u3011\u3014-\u301f]"
+)
 _SIGN_OR_MARK = re.compile(rf"({'|'.join(_SIGNS)})|{_MARKS}")
 _WIDE_MARK = re.compile(r"[，。、；？！]|：(?!\d)")
 """Between words of Chinese texts there is no space, but where one of these stands."""
