@@ -7,7 +7,7 @@ from bisect import bisect
 from itertools import accumulate, pairwise
 
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import one_spelling, plain
+from mmdyn.text import one_spelling, without_latex
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|\d+|\S")
 _LATIN = r"[^\W_\u3400-\u9fff]"
@@ -113,6 +113,6 @@ def _kind(token: str) -> str:
 
 
 def _form(text: str) -> str:
-    text = one_spelling(plain(_EMPHASIS.sub(r"\2", text.translate(_CIRCLED)))).replace("$", "")
+    text = one_spelling(without_latex(_EMPHASIS.sub(r"\2", text.translate(_CIRCLED)))).replace("$", "")
     text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), _SUBSCRIPT.sub("", text))
     return re.sub(r"[^\S\n]+", " ", _UNIT.sub(" ", text)).casefold()

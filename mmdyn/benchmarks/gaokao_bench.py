@@ -13,7 +13,7 @@ from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions,
 from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
 from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
-from mmdyn.text import Question, read_letters, split_options, split_questions, strip_number
+from mmdyn.text import SplitQuestion, read_letters, split_options, split_questions, strip_question_number
 
 
 class _Question(Struct):
@@ -67,7 +67,7 @@ def _samples(row: _Question) -> list[Sample]:
     return _passage(row)
 
 
-def _choice(row: _Question, asked: Question, answer: str, number: int = 0) -> Sample:
+def _choice(row: _Question, asked: SplitQuestion, answer: str, number: int = 0) -> Sample:
     letters = read_letters(answer)
     if not asked.options:
         raise ValueError(f"the answer is {answer.strip()[:20]!r}, but the question has no options: add A. …, B. …")
@@ -75,7 +75,7 @@ def _choice(row: _Question, asked: Question, answer: str, number: int = 0) -> Sa
         raise ValueError("the options are empty: fill them")
     return msgspec.structs.replace(
         _open(row, answer, number),
-        question=asked.stem if number else strip_number(asked.stem),
+        question=asked.stem if number else strip_question_number(asked.stem),
         task_type=choice_type(asked.options, letters),
         answer=letters,
         options=asked.options,
@@ -89,7 +89,7 @@ def _open(row: _Question, answer: str, number: int = 0) -> Sample:
     foreign = fields["discipline"] == "english" and not section.endswith("Error_Correction")
     return Sample(
         id=sample_id("gaokao_bench", row.id, *([str(number)] if number else [])),
-        question=strip_number(row.question),
+        question=strip_question_number(row.question),
         task_type="open_ended",
         answer=answer,
         language="en" if foreign else "zh",
@@ -102,17 +102,17 @@ def _open(row: _Question, answer: str, number: int = 0) -> Sample:
 
 def _passage(row: _Question) -> list[Sample]:
     """One sample for each question on a passage."""
-    asked: list[Question] = []
+    asked: list[SplitQuestion] = []
     if row.keyword.endswith("English_Cloze_Test"):
         passage, options = split_options(row.question)
         blanks = blank_numbers(passage, len(row.answer))
-        asked = [Question(f"{passage}\n\nWhich option fits blank {blank}?", options) for blank in blanks]
+        asked = [SplitQuestion(f"{passage}\n\nWhich option fits blank {blank}?", options) for blank in blanks]
     else:
         passage, questions = split_questions(row.question, len(row.answer))
         for stem, options in questions:
             blank = re.fullmatch(r"(\d+)\s*[.．、]?", stem)
             stem = f"\nWhich option fits blank {blank[1]}?" if blank else stem
-            asked.append(Question(f"{passage}\n{stem}", options))
+            asked.append(SplitQuestion(f"{passage}\n{stem}", options))
     pairs = zip(asked, row.answer, strict=True)
     return [_choice(row, question, answer, number) for number, (question, answer) in enumerate(pairs, 1)]
 

@@ -14,7 +14,7 @@ from mmdyn.benchmarks._gaokao import paper_fields
 from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.keys import digest
 from mmdyn.sample import Option, Sample
-from mmdyn.text import asked_range, options_are_letters, read_letters, split_options, strip_number
+from mmdyn.text import options_are_letters, question_range, read_letters, split_options, strip_question_number
 
 _TABLE_ROW = re.compile(r"\\hline\s*\$?(?:\\mathrm\{~?)?([A-E])\}?\$?\s*(?:[.．]\s*)?&")
 
@@ -66,7 +66,7 @@ def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
     stem, options, in_image = _options(row.question, answer)
     return Sample(
         id=sample_id("gaokao_mm", row.id),
-        question=strip_number(stem),
+        question=strip_question_number(stem),
         task_type=choice_type(options, answer),
         answer=answer,
         language="zh",
@@ -97,7 +97,7 @@ def _options(text: str, answer: tuple[str, ...]) -> tuple[str, tuple[Option, ...
 def _group(stem: str, fields: dict[str, str | int | float]) -> str | None:
     """One passage, one group: Chinese papers have one such text; elsewhere the text names its questions or itself."""
     paper = f"gaokao-mm-{fields['discipline']}-{fields['year']}-{fields['category']}"
-    asked = asked_range(stem)
+    asked = question_range(stem)
     if fields["discipline"] == "chinese":
         return paper
     if asked:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, read_strictly, sample_id
 from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Option, Sample
-from mmdyn.text import clean
+from mmdyn.text import visible_text
 
 _GRADE = re.compile(r"grade(\d{1,2})")
 
@@ -64,7 +64,7 @@ class Scienceqa:
                 if skill := row.skill.strip():
                     above = (row.subject, row.topic, row.category)
                     routes[skill, tuple(name.strip() for name in above if name.strip())] = None
-                    lectures.setdefault(skill, {}).setdefault(clean(row.lecture).strip())
+                    lectures.setdefault(skill, {}).setdefault(visible_text(row.lecture).strip())
         for skill, route in routes:
             yield KnowledgePoint(skill, "\n\n".join(filter(None, lectures[skill])), route)
 
@@ -78,13 +78,13 @@ def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
             f"the answer {row.answer} is the number of none of {len(row.choices)} choices, from 0: correct it"
         )
     options = tuple(
-        Option(label, clean(text).strip()) for label, text in zip(ascii_uppercase, row.choices, strict=False)
+        Option(label, visible_text(text).strip()) for label, text in zip(ascii_uppercase, row.choices, strict=False)
     )
     answer = (ascii_uppercase[row.answer],)
     level = int(grade[1])
     return Sample(
         id=sample_id("scienceqa", row.id),
-        question="\n\n".join(filter(None, (clean(row.hint).strip(), clean(row.question).strip()))),
+        question="\n\n".join(filter(None, (visible_text(row.hint).strip(), visible_text(row.question).strip()))),
         task_type=choice_type(options, answer),
         answer=answer,
         options=options,
@@ -98,5 +98,5 @@ def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
             "modality": "multimodal" if row.image else "text",
         },
         knowledge_points=(row.skill.strip(),) if row.skill.strip() else (),
-        explanation=clean(row.solution).strip(),
+        explanation=visible_text(row.solution).strip(),
     )

@@ -31,7 +31,7 @@ _FRACTION = re.compile("[¼½¾⅐-⅞]")
 _SAME = str.maketrans("−–‐‑×·∙⋅⁄∶’‘“”º", "----****/:''\"\"°")
 
 
-def visible(text: str) -> tuple[str, list[int]]:
+def visible_with_gaps(text: str) -> tuple[str, list[int]]:
     """The text without the characters that cannot be seen, and the places in the text where they stood.
 
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
@@ -58,17 +58,17 @@ def _plain(char: str) -> str:
     return " " if char < "\x80" else "\ufffd" if "\ud800" <= char <= "\udfff" else char
 
 
-def clean(text: str) -> str:
+def visible_text(text: str) -> str:
     """What is `visible` of a text."""
-    return visible(text)[0]
+    return visible_with_gaps(text)[0]
 
 
 def one_spelling(text: str) -> str:
     """A clean text in Unicode's compatibility form: x² as x^2, H₂O as H2O, ½ as 1/2, one minus, one times, one
     quote."""
     if text.isascii():
-        return clean(text)
-    text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), clean(text))
+        return visible_text(text)
+    text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), visible_text(text))
     text = _FRACTION.sub(lambda found: " " + unicodedata.normalize("NFKC", found[0]), text.translate(_SCRIPTS))
     text = unicodedata.normalize("NFKC", text).translate(_SAME)
     return _FOREIGN_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), text)

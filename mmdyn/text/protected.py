@@ -10,7 +10,7 @@ Span = tuple[int, int]
 
 
 @lru_cache(maxsize=256)
-def protected(text: str) -> tuple[Span, ...]:
+def protected_spans(text: str) -> tuple[Span, ...]:
     """Half-open spans of a text that must stay exactly as they are: sorted, apart from each other, none empty.
 
     LaTeX between delimiters (an opened one that is never closed reaches to the end of its line) and commands outside of

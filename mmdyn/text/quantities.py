@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from mmdyn.text.numbers import read_number
-from mmdyn.text.units import known_unit, read_names, unit
+from mmdyn.text.units import known_unit, read_names, unit_name
 
 ORDINAL = "th"
 """The unit of third and 第三."""
@@ -78,7 +78,7 @@ _ASKED = re.compile(
 _HAN_LONGEST = 8
 
 
-def quantities(text: str, words: Collection[str]) -> tuple[list[Quantity], str]:
+def read_quantities(text: str, words: Collection[str]) -> tuple[list[Quantity], str]:
     """The numbers of a readable text, and the text with the value of each in its place: `½ kg` as 1/2.
 
     words: the text's words in lower case. `Twice` and `double` are 2; `first` and `第一` are 1 in the unit ORDINAL.
@@ -199,7 +199,7 @@ def _known(text: str) -> str:
     more = _more()
     if name := more.get(text) or known_unit(text) or more.get(text.lower() if len(text) > 3 else ""):
         return name
-    compound = unit(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
+    compound = unit_name(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
     return compound or ""
 
 

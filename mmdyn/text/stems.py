@@ -16,7 +16,7 @@ BLANK = re.compile(
 A function's empty brackets, f(), are none: they follow a letter or a digit."""
 
 
-def blanks(text: str) -> int:
+def count_blanks(text: str) -> int:
     """How many blanks a text has."""
     return sum(1 for _ in BLANK.finditer(text))
 

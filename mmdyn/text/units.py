@@ -48,7 +48,7 @@ def known_unit(text: str) -> str | None:
     return _canon().get(text) or (_canon().get(text.lower()) if len(text) > 2 else None)
 
 
-def unit(text: str) -> str | None:
+def unit_name(text: str) -> str | None:
     """The one name of a unit as written (`centimetres` -> `cm`); None where the text is no unit.
 
     Words of three letters and more and up to six Chinese characters count as things that are counted (`5 apples`,
@@ -62,7 +62,7 @@ def unit(text: str) -> str | None:
         return text
     if _COMPOUND.fullmatch(text) and all(_canon().get(part) for part in re.findall(r"[A-Za-zΩμ°%]+", text)):
         return text.replace("·", "*")
-    if measure(text):
+    if unit_measure(text):
         return text.replace("·", "*")
     if _WORDS.fullmatch(text) and not _NO_UNIT.intersection(text.lower().split()):
         return text.lower().rstrip("s")
@@ -77,7 +77,7 @@ class Measure(Struct, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def measure(unit: str) -> Measure | None:
+def unit_measure(unit: str) -> Measure | None:
     """The measure of a unit in symbols or in words of both languages; None where any part of the text is no unit."""
     if not unit or len(unit) > _LONGEST:
         return None
@@ -111,9 +111,9 @@ def _measure(size: Fraction, powers: dict[str, int], alone: bool) -> Measure | N
     return Measure(size, dimension) if dimension else None
 
 
-def ratio(unit: str, other: str) -> Fraction | None:
+def unit_ratio(unit: str, other: str) -> Fraction | None:
     """How many of the other a unit is (km, m: 1000); None where they measure different things or are not known."""
-    one, two = measure(unit), measure(other)
+    one, two = unit_measure(unit), unit_measure(other)
     return one.size / two.size if one and two and one.dimension == two.dimension else None
 
 

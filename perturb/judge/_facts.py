@@ -11,26 +11,26 @@ from msgspec import Struct
 from mmdyn.sample import IMAGE_MARK
 from mmdyn.text import (
     BLANK,
-    NEGATION,
-    WORD,
+    LOWERCASE_WORD,
+    NEGATION_AXIS,
     Pole,
     Quantity,
     asked_units,
-    blanks,
-    formulas,
-    logic,
-    names,
-    quantities,
-    quotations,
-    readable,
-    symbols,
+    count_blanks,
+    logic_poles,
+    proper_names,
+    read_formulas,
+    read_quantities,
+    read_quotations,
+    read_symbols,
+    readable_text,
 )
 
 _OPEN = {
     1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),
     2: re.compile(r"\b(?:both|pairs?|couple|either|neither|doubled?)\b|[双对]"),
 }
-_DENIED = Pole(NEGATION, "not")
+_DENIED = Pole(NEGATION_AXIS, "not")
 
 
 class Facts(Struct, frozen=True, eq=False):
@@ -62,10 +62,10 @@ class Facts(Struct, frozen=True, eq=False):
 @lru_cache(maxsize=512)
 def facts(text: str) -> Facts:
     """Read a text."""
-    plain = readable(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
+    plain = readable_text(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
     lower = plain.lower()
-    words = frozenset(WORD.findall(lower))
-    found, rest = quantities(plain, words)
+    words = frozenset(LOWERCASE_WORD.findall(lower))
+    found, rest = read_quantities(plain, words)
     asked, rest = asked_units(rest)
     small, numbers = Counter[int](), Counter[Quantity]()
     for quantity in found:
@@ -78,12 +78,12 @@ def facts(text: str) -> Facts:
         frozenset(small),
         Counter({number: small[number] + len(words.findall(lower)) for number, words in _OPEN.items()}),
         frozenset({quantity.unit for quantity in numbers} | asked) - {"", "th"},
-        formulas(rest),
-        symbols(rest),
-        names(plain),
-        quotations(plain),
+        read_formulas(rest),
+        read_symbols(rest),
+        proper_names(plain),
+        read_quotations(plain),
         words,
-        logic(lower),
-        blanks(text),
+        logic_poles(lower),
+        count_blanks(text),
         lower.replace(" ", ""),
     )

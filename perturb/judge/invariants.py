@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mmdyn.data import with_images
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import NEGATION, SKIP, Pole, Quantity, hidden_negations
+from mmdyn.text import NEGATION_AXIS, SKIPPED_AXIS, Pole, Quantity, hidden_negations
 from perturb.judge._facts import Facts, facts
 from perturb.judge._forms import Asked, answers_differ, asked, options_differ
 from perturb.judge._judge import Doubt, Look
@@ -138,7 +138,7 @@ def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
             word = "only" if pole.axis == "only" else "unchanged"
             yield _doubtful(f"{word!r} {'is gone' if pole in gone else 'is new'}")
     for pole in gone:
-        opposite = next((other for other in new if other.axis == pole.axis not in (NEGATION, SKIP)), None)
+        opposite = next((other for other in new if other.axis == pole.axis not in (NEGATION_AXIS, SKIPPED_AXIS)), None)
         if opposite:
             yield _doubtful(f"a word turned into its opposite: {_name(pole)} -> {_name(opposite)}")
 

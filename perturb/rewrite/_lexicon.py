@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from mmdyn.sample import Language
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 
 _REACH = 40
 """How many characters before a word its guard sees."""
@@ -66,7 +66,7 @@ class Lexicon:
     def hits(self, text: str) -> list[Hit]:
         """Where rules apply in a text, in order; never inside of what is protected."""
         found: list[Hit] = []
-        kept = iter((*protected(text), (len(text) + 1, 0)))
+        kept = iter((*protected_spans(text), (len(text) + 1, 0)))
         begin, finish = next(kept)
         for match in self._pattern.finditer(text):
             start, end = match.span()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Match, Sample
-from mmdyn.text import blanks, fold, lists_options, refers_to_all, refers_to_option
+from mmdyn.text import count_blanks, fold, lists_options, refers_to_all, refers_to_option
 from perturb._operator import NotApplicable
 from perturb.answers import answer_of, differ
 from perturb.text._kept import controls, kept, shown
@@ -70,7 +70,7 @@ def as_alone(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicab
 def _fault(sample: Sample, stem: str, gold: str) -> str:
     """What is wrong with a stem that should stand alone, or the empty string."""
     labels, old = sample.labels, sample.question
-    if blanks(stem) or lists_options(stem, labels) or refers_to_option(stem, labels):
+    if count_blanks(stem) or lists_options(stem, labels) or refers_to_option(stem, labels):
         return "the rewritten stem speaks of options or blanks"
     if sorted(IMAGE_MARK.findall(stem)) != sorted(IMAGE_MARK.findall(old)):
         return "the rewritten stem has other image marks"
@@ -93,4 +93,4 @@ def _doubt(accepted: list[str], others: list[str]) -> str:
 
 
 def _kept_but_blanks(text: str) -> Counter[str]:
-    return Counter({span: count for span, count in kept(text).items() if not blanks(span)})
+    return Counter({span: count for span, count in kept(text).items() if not count_blanks(span)})

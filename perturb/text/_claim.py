@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmdyn.sample import Match, Option, Sample
-from mmdyn.text import blanks, plain_text
+from mmdyn.text import count_blanks, unwrapped_text
 from perturb.text._wording import changed, claim, filled_claim, right_labels
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def as_claim(sample: Sample, labels: tuple[str, ...]) -> Sample:
 
 def as_filled_claim(sample: Sample, answer: str, right: str) -> Sample:
     """A question with a short answer and the claim that the answer is `answer`: true where that is the right one."""
-    sentence = filled_claim(sample.language, answer, blank=bool(blanks(sample.question)))
+    sentence = filled_claim(sample.language, answer, blank=bool(count_blanks(sample.question)))
     return changed(
         sample,
         question=f"{sample.question}\n\n{sentence}",
@@ -68,7 +68,7 @@ def as_filled_claim(sample: Sample, answer: str, right: str) -> Sample:
 
 
 def _says_more(option: Option) -> bool:
-    return bool(option.image) or plain_text(option.text) not in ("", option.label)
+    return bool(option.image) or unwrapped_text(option.text) not in ("", option.label)
 
 
 def _line(option: Option, mark: str) -> str:

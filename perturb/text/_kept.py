@@ -5,14 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 
 _SHOWN = 40
 
 
 def kept(text: str) -> Counter[str]:
     """What must not change (`mmdyn.text.protected`), each with how often it stands there; spaces do not count."""
-    return Counter("".join(text[start:end].split()) for start, end in protected(text))
+    return Counter("".join(text[start:end].split()) for start, end in protected_spans(text))
 
 
 def controls(text: str) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import gcd, isqrt
 
-from mmdyn.text import plain
+from mmdyn.text import without_latex
 from perturb.answers import Answer, answer_of, differ
 
 _LITERAL = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.\d{1,12})?(?![\d.])")
@@ -100,7 +100,7 @@ def _is_sound(right: Answer, other: Answer) -> bool:
 
 def _is_tidy(other: Answer) -> bool:
     """Whether it is printed as an answer would be: in lowest terms, no 1√2, no √9, no "1 apples"."""
-    shown = plain(other.text)
+    shown = without_latex(other.text)
     if (other.value == 1 and re.search(r"[a-z]s$", shown)) or _UNTIDY.search(shown):
         return False
     for whole, above, below in _FRACTION.findall(shown):

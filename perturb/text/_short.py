@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mmdyn.sample import Sample
-from mmdyn.text import blanks
+from mmdyn.text import count_blanks
 from perturb._operator import NotApplicable
 from perturb.answers import LONGEST, answer_of, differ
 from perturb.text._stem import GAP, asks, wants_reasons, with_blank
@@ -32,7 +32,7 @@ def short_answer(sample: Sample) -> Short | NotApplicable:
     if sample.task_type == "open_ended":
         return _of_open(sample)
     assert isinstance(sample.answer, tuple)
-    if len(sample.answer) > 1 or blanks(sample.question) > 1:
+    if len(sample.answer) > 1 or count_blanks(sample.question) > 1:
         return NotApplicable("the question has several blanks")
     accepted = tuple(text.strip() for text in sample.answer[0])
     if not 0 < len(accepted[0]) <= LONGEST or "\n" in accepted[0]:
@@ -62,11 +62,11 @@ def as_open(sample: Sample) -> Sample | NotApplicable:
     if not short.one:
         return NotApplicable("several answers are accepted")
     question = sample.question.rstrip()
-    question = question if blanks(question) else with_blank(question) or question
+    question = question if count_blanks(question) else with_blank(question) or question
     stem = question.removesuffix(GAP).rstrip()
     if asks(stem) and not stem.rstrip(" $").endswith(_BREAKS_OFF):
         question = stem
-    if blanks(question):
+    if count_blanks(question):
         question = f"{question}\n{stating(sample.language)}"
     if question == sample.question.rstrip():
         return NotApplicable("the question shows no blank and asks openly already")

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from making import open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Sample
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 from perturb._operator import NotApplicable
 from perturb.rewrite._lexicon import _read, _table, lexicon
 from perturb.rewrite.embedded import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter
@@ -256,7 +256,7 @@ def test_what_is_protected_stays_in_order(language: Language, data: st.DataObjec
     made = REWRITER.substitute(ask(question, language), stream("kept", question))
     if isinstance(made, str):
         at = 0
-        for start, end in protected(question):
+        for start, end in protected_spans(question):
             at = made.index(question[start:end], at) + end - start
         assert made != question
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from mmdyn.text import measure, ratio
+from mmdyn.text import unit_measure, unit_ratio
 
 
 @pytest.mark.parametrize(
@@ -32,18 +32,18 @@ from mmdyn.text import measure, ratio
     ],
 )
 def test_ratios(unit: str, other: str, size: str) -> None:
-    assert ratio(unit, other) == Fraction(size)
+    assert unit_ratio(unit, other) == Fraction(size)
 
 
 @pytest.mark.parametrize(
     ("unit", "other"), [("m", "s"), ("mW", "W/m"), ("°C", "K"), ("month", "d"), ("apple", "apple"), ("W/m^2*K", "W")]
 )
 def test_what_is_not_converted(unit: str, other: str) -> None:
-    assert ratio(unit, other) is None
+    assert unit_ratio(unit, other) is None
 
 
 @pytest.mark.parametrize(
     "text", ["", "x", "dx", "am", "students", "m^9", "m/s/s/s", "m" * 50, "*", "/", "(m", "3", "m s m s m s m s"]
 )
 def test_no_units(text: str) -> None:
-    assert measure(text) is None
+    assert unit_measure(text) is None

@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from mmdyn.sample import Option
-from mmdyn.text import asked_range, options_are_letters, read_letters, split_options, split_questions, strip_number
+from mmdyn.text import (
+    options_are_letters,
+    question_range,
+    read_letters,
+    split_options,
+    split_questions,
+    strip_question_number,
+)
 
 
 def texts(options: tuple[Option, ...]) -> list[str]:
@@ -179,7 +186,7 @@ def test_no_letters(text: str) -> None:
     ],
 )
 def test_leading_numbers(text: str, stripped: str) -> None:
-    assert strip_number(text) == stripped
+    assert strip_question_number(text) == stripped
 
 
 @pytest.mark.parametrize(
@@ -196,7 +203,7 @@ def test_leading_numbers(text: str, stripped: str) -> None:
     ],
 )
 def test_ranges(text: str, asked: tuple[int, int] | None) -> None:
-    assert asked_range(text) == asked
+    assert question_range(text) == asked
 
 
 def test_options_that_only_name_themselves() -> None:
@@ -217,4 +224,4 @@ def test_long_hostile_texts_take_no_time() -> None:
         "$" * 100_001,
         "\\hline A" + " " * 100_000,
     ):
-        assert split_options(strip_number(text) + "\nA. 1\nB. 2\nC. 3\nD. 4").options[3].text == "4"
+        assert split_options(strip_question_number(text) + "\nA. 1\nB. 2\nC. 3\nD. 4").options[3].text == "4"

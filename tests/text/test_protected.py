@@ -8,12 +8,12 @@ import pytest
 from growth import grows_linearly
 from hypothesis import given, settings, strategies as st
 
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 from mmdyn.text.protected import latex_spans
 
 
 def kept(text: str) -> list[str]:
-    return [text[start:end] for start, end in protected(text)]
+    return [text[start:end] for start, end in protected_spans(text)]
 
 
 LATEX = {
@@ -79,7 +79,7 @@ def test_what_is_kept(cases: dict[str, list[str]]) -> None:
 
 def test_spans_are_sorted_apart_and_not_empty() -> None:
     for text in (*LATEX, *ENGLISH, *CHINESE, "", " ", "$", "\\", "“", "$$", "(("):
-        spans = protected(text)
+        spans = protected_spans(text)
         flat = [0, *(edge for span in spans for edge in span), len(text)]
         assert flat == sorted(flat) and all(start < end for start, end in spans)
         assert all(a[1] < b[0] for a, b in pairwise(spans))
@@ -100,7 +100,7 @@ FORMULA = st.builds(
 @given(st.lists(st.one_of(PROSE, FORMULA.map(lambda text: f" {text} ")), max_size=8))
 def test_nothing_between_delimiters_is_free(pieces: list[str]) -> None:
     text = "".join(pieces)
-    at, spans = 0, protected(text)
+    at, spans = 0, protected_spans(text)
     for piece in pieces:
         if piece[1:2] in "$\\" and piece.startswith(" "):
             start, end = at + 1, at + len(piece) - 1
@@ -111,7 +111,7 @@ def test_nothing_between_delimiters_is_free(pieces: list[str]) -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    assert all(0 <= start < end <= len(text) for start, end in protected(text))
+    assert all(0 <= start < end <= len(text) for start, end in protected_spans(text))
     assert all(0 <= start < end <= len(text) for start, end in latex_spans(text))
 
 
@@ -124,4 +124,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_text_takes_no_longer_than_its_length_says(piece: str) -> None:
-    assert grows_linearly(lambda size: protected(piece * (size // len(piece))), 25_000)
+    assert grows_linearly(lambda size: protected_spans(piece * (size // len(piece))), 25_000)

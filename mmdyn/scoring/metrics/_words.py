@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text import clean, one_spelling
+from mmdyn.text import one_spelling, visible_text
 
 CHINESE = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """A character class's inside: the ideographs."""
@@ -48,4 +48,4 @@ def plain_words(text: str) -> list[str]:
     In English these are the words of the original script without stemming. Letters of other scripts count too, and a
     Chinese character is a word. A text without letters and digits has its parts between spaces for words.
     """
-    return _PLAIN_WORD.findall(clean(text).lower()) or text.split()
+    return _PLAIN_WORD.findall(visible_text(text).lower()) or text.split()
