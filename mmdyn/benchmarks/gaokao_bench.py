@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
 from mmdyn.text import SplitQuestion, read_letters, split_options, split_questions, strip_question_number
 
@@ -27,7 +24,7 @@ class _Question(Struct):
     analysis: str = ""
 
 
-class GaokaoBench:
+class GaokaoBench(Benchmark[_Question]):
     """GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474; github.com/OpenLMLab/GAOKAO-Bench; Apache-2.0).
 
     Reads `questions.jsonl`. One answer of letters is a single_choice or multi_select, under the subjective keywords
@@ -42,29 +39,21 @@ class GaokaoBench:
 
     name = "gaokao_bench"
     contrasts = ("variant", "style")
+    row = _Question
 
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions; the set has no pictures."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, _samples)
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the set names no knowledge points."""
-        return iter(())
-
-
-def _samples(row: _Question) -> list[Sample]:
-    if "![](" in row.question:
-        raise ValueError("the question holds a link to a picture, which the set does not bring: leave the row out")
-    if row.question.count(r"\begin{tabular}") != row.question.count(r"\end{tabular}"):
-        raise ValueError("the question begins or ends in the middle of a table: complete it")
-    if isinstance(row.answer, str):
-        return [_written(row, row.answer.replace("【答案】", "").strip())]
-    if len(row.answer) == 1:
-        return [_choice(row, split_options(row.question), row.answer[0])]
-    if not row.answer:
-        raise ValueError("the row has no answer: add it")
-    return _passage(row)
+    def samples(self, row: _Question, put: PutPicture) -> list[Sample]:
+        """The row's sample, or one for each of its answers where it has several."""
+        if "![](" in row.question:
+            raise ValueError("the question holds a link to a picture, which the set does not bring: leave the row out")
+        if row.question.count(r"\begin{tabular}") != row.question.count(r"\end{tabular}"):
+            raise ValueError("the question begins or ends in the middle of a table: complete it")
+        if isinstance(row.answer, str):
+            return [_written(row, row.answer.replace("【答案】", "").strip())]
+        if len(row.answer) == 1:
+            return [_choice(row, split_options(row.question), row.answer[0])]
+        if not row.answer:
+            raise ValueError("the row has no answer: add it")
+        return _passage(row)
 
 
 def _choice(row: _Question, asked: SplitQuestion, answer: str, number: int = 0) -> Sample:

@@ -34,7 +34,7 @@ class TsvRow(Struct, frozen=True):
 
 
 def read_tsv_rows(
-    path: Path, images: ImageFolder, *, build: Callable[[TsvRow], Sample], needed: tuple[str, ...] = ("question",)
+    path: Path, images: ImageFolder, build: Callable[[TsvRow], Sample], needed: tuple[str, ...] = ("question",)
 ) -> Iterator[Row]:
     """Stream a TSV: `build` makes each row's sample; whatever ValueError it raises becomes the row's problem.
 

@@ -25,7 +25,7 @@ class Tsv:
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the rows; a row's line is the physical one that it begins on."""
-        return read_tsv_rows(path, images, build=make_sample, needed=("index|id", "question", "answer"))
+        return read_tsv_rows(path, images, make_sample, ("index|id", "question", "answer"))
 
     def write(self, source: SampleSet, path: Path, hint: Callable[[Sample], str] | None = None) -> None:
         """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit.
