@@ -20,7 +20,7 @@ from kprag.retrieval.query import examples as examples_of
 from kprag.retrieval.vectors import KeptVectors
 from kprag.retrieval.words import words
 from kprag.taxonomy import Node, Taxonomy
-from mmdyn.data import load, new_file, read_lines
+from mmdyn.data import load, new_file, read_records
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import canonical, digest
 from mmdyn.models import Embedder
@@ -209,7 +209,7 @@ def open_index(folder: Path) -> Index:
     """
     manifest = _manifest(folder)
     taxonomy = read_taxonomy(folder / TAXONOMY)
-    passages = list(read_lines(folder / PASSAGES, Passage))
+    passages = list(read_records(folder / PASSAGES, Passage))
     kept = vectors = None
     try:
         lexical = Lexical.load(folder / LEXICAL, manifest.passages)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from mmdyn.data import MANIFEST, SAMPLES, Origin, SampleSet, SetWriter, is_set, load
+from mmdyn.data import MANIFEST_FILE, SAMPLES_FILE, Origin, SampleSet, SetWriter, is_set, load
 from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import canonical, sha256
 from mmdyn.work import Job, ProgressBar, Ranks, Store, find_result, run_jobs, unsettled
@@ -107,7 +107,7 @@ def _carry_out(plan: Plan, workers: int) -> SampleSet:
 def _stamp(out: Path) -> tuple[int, ...]:
     """What tells a written set from the one that replaces it; empty where there is none."""
     try:
-        status = (out / MANIFEST).stat()
+        status = (out / MANIFEST_FILE).stat()
     except OSError:
         return ()
     return status.st_ino, status.st_mtime_ns, status.st_size
@@ -181,7 +181,7 @@ def _write(plan: Plan, store: Store) -> bool:
         for key, _ in _parents(plan):
             line = find_result(store, _OUTCOMES, key, sessions.get(plan.ranks.owner(key), ""))
             if line is None:
-                raise InputError(plan.source.folder / SAMPLES, None, "changed while it was perturbed: run again")
+                raise InputError(plan.source.folder / SAMPLES_FILE, None, "changed while it was perturbed: run again")
             outcomes = msgspec.json.decode(line, type=Outcomes)
             settled &= outcomes.settled
             for outcome in outcomes.all:
@@ -199,4 +199,4 @@ def _add(writer: SetWriter, outcome: Outcome, source: SampleSet) -> None:
         try:
             writer.add(outcome.sample)
         except ValueError as error:
-            raise InputError(source.folder / SAMPLES, None, str(error)) from None
+            raise InputError(source.folder / SAMPLES_FILE, None, str(error)) from None

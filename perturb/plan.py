@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data import MANIFEST, SAMPLES, SampleSet, is_being_written
+from mmdyn.data import MANIFEST_FILE, SAMPLES_FILE, SampleSet, is_being_written
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.work import Ranks, Store
@@ -86,8 +86,8 @@ class Plan(Struct, frozen=True):
         out = self.out
         if is_being_written(out):
             return None
-        if not (out / MANIFEST).is_file():
-            if (out / SAMPLES).exists() and not (out / WORK).exists():
+        if not (out / MANIFEST_FILE).is_file():
+            if (out / SAMPLES_FILE).exists() and not (out / WORK).exists():
                 raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
             return None
         found = SampleSet(out)

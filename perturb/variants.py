@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import Dropped, ImageFolder, with_images
+from mmdyn.data import Dropped, ImageFolder, replace_images
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, canonical, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
@@ -93,7 +93,7 @@ class VariantMaker:
             item, clean = self._run(attempt, steps)
             moved = self._put_pictures(item, attempt)
             trail = replace(attempt.trail, steps=tuple(steps))
-            made = replace(with_images(item.sample, moved.refs), id=attempt.id, variant=trail)
+            made = replace(replace_images(item.sample, moved.refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")
             verdict = self._verdict(attempt, made, clean, moved)

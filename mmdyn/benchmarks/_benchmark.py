@@ -13,7 +13,16 @@ from typing import Generic
 
 import msgspec
 
-from mmdyn.data import ImageFolder, KnowledgePoint, Row, check_content, check_text, numbered, read_inside, read_lines
+from mmdyn.data import (
+    ImageFolder,
+    KnowledgePoint,
+    Row,
+    check_sample,
+    check_text_file,
+    numbered_lines,
+    read_inside,
+    read_records,
+)
 from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
 
@@ -49,13 +58,13 @@ class Benchmark(Generic[S]):
         of these, where the file is no text, and where its first line has fewer than half of the keys of a row.
         """
         for file in self.find_files(source):
-            check_text(file)
+            check_text_file(file)
             put = partial(_put_picture, file.parent / self.pictures, images)
-            for count, (number, line) in enumerate(numbered(file)):
+            for count, (number, line) in enumerate(numbered_lines(file)):
                 try:
                     samples = self.samples(from_json(line, self.row), put)
                     for sample in samples:
-                        check_content(sample)
+                        check_sample(sample)
                 except ValueError as error:
                     if count == 0:
                         self._check_first(file, number, line)
@@ -78,8 +87,8 @@ class Benchmark(Generic[S]):
     def rows(self, source: Path) -> Iterator[S]:
         """Every line of every file. Raises InputError for a bad one."""
         for file in self.find_files(source):
-            check_text(file)
-            yield from read_lines(file, self.row)
+            check_text_file(file)
+            yield from read_records(file, self.row)
 
     def find_files(self, source: Path) -> list[Path]:
         """The data set's files, in `source` or its `dev` folder, or `source` itself where it is a file.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.benchmarks._benchmark import Benchmark, sample_id
-from mmdyn.data import ImageFolder, Row, TsvRow, make_sample, read_list, read_tsv_rows
+from mmdyn.data import ImageFolder, Row, TsvRow, read_list_cell, read_tsv_rows, sample_of_tsv_row
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample, TaskType
@@ -101,16 +101,16 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
     if cells.get("difficulty_level"):
         fields["difficulty"] = cells["difficulty_level"].lower()
     id = sample_id("mdk12", part.name, cells["index"])
-    return make_sample(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
+    return sample_of_tsv_row(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
 
 
 def _knowledge(text: str) -> list[str]:
-    points = read_list(text) if text.startswith("[") else re.split(r"[;；\n]", text)
+    points = read_list_cell(text) if text.startswith("[") else re.split(r"[;；\n]", text)
     return list(dict.fromkeys(point.strip() for point in points if point.strip()))
 
 
 def _blanks(text: str, question: str) -> list[str]:
-    blanks = list(read_list(text)) if text.startswith("[") else [part.strip() for part in re.split(r"[;；]", text)]
+    blanks = list(read_list_cell(text)) if text.startswith("[") else [part.strip() for part in re.split(r"[;；]", text)]
     shown = len(re.findall(r"_{2,}", question))
     if shown and shown != len(blanks):
         raise ValueError(

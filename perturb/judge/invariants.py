@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from mmdyn.data import with_images
+from mmdyn.data import replace_images
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import NEGATION_AXIS, SKIPPED_AXIS, Pole, Quantity, hidden_negations
 from perturb.judge._facts import Facts, facts
@@ -42,7 +42,7 @@ def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> t
     if looks:
         refs = {Path(ref).name: ref for ref in after.all_images}
         became = {look.before_file.name: refs.get(look.after_file.name) for look in looks}
-        before = with_images(before, {ref: became.get(Path(ref).name) or ref for ref in before.all_images})
+        before = replace_images(before, {ref: became.get(Path(ref).name) or ref for ref in before.all_images})
     return asked(before), asked(after)
 
 

@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from mmdyn.data import read_list
+from mmdyn.data import read_list_cell
 from mmdyn.data.formats._cells import read_labels
 
 
@@ -26,7 +26,7 @@ from mmdyn.data.formats._cells import read_labels
     ],
 )
 def test_lists(text: str, items: tuple[str, ...]) -> None:
-    assert read_list(text) == items
+    assert read_list_cell(text) == items
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_lists(text: str, items: tuple[str, ...]) -> None:
 )
 def test_lists_that_are_none(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        read_list(text)
+        read_list_cell(text)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_lists_that_are_none(text: str, problem: str) -> None:
 def test_hostile_lists_end_within_a_bound(text: str) -> None:
     found: list[str] = []
     with contextlib.suppress(ValueError):
-        found = list(read_list(text))
+        found = list(read_list_cell(text))
     assert all(isinstance(item, str) for item in found)
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import ImageFolder, Tsv
-from mmdyn.data.formats._format import Format
 from mmdyn.data.formats.jsonl import Jsonl
 from mmdyn.data.formats.parquet import Parquet
+from mmdyn.data.load_set import Format
 from mmdyn.keys import canonical
 from mmdyn.sample import Match, Option, Sample, Step, Variant, Verdict, from_json
 

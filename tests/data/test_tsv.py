@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, make_sample, read_tsv_rows
+from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, read_tsv_rows, sample_of_tsv_row
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Option, Sample
 
@@ -180,9 +180,9 @@ def test_rows_with_a_builder_of_ones_own(tmp_path: Path) -> None:
     path = write_tsv(tmp_path / "HSPH.tsv", {"question": "Why?", "answer": "B", "A": "x", "B": "y", "image": b64(ONE)})
 
     def build(row: TsvRow) -> Sample:
-        return make_sample(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
+        return sample_of_tsv_row(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
 
-    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build=build)
+    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build)
     assert row.sample and row.sample.images == (image_ref(ONE),)
     assert (row.sample.id, row.sample.task_type) == ("hsph-2", "multi_select")
     assert row.sample.fields == {"discipline": "physics"}

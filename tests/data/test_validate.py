@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import choice, image_ref, multi, open_ended, picture, write_set
-from mmdyn.data import Dropped, KnowledgePoint, Row, SampleSet, SetWriter, Tally, validate
+from mmdyn.data import Dropped, KnowledgePoint, Row, RowTally, SampleSet, SetWriter, validate
 
 PNG, JPG = picture(), picture(text="8", format="JPEG")
 
@@ -20,7 +20,7 @@ def test_a_good_set_has_none_and_is_counted(tmp_path: Path) -> None:
         multi("b", images=(image_ref(PNG), image_ref(JPG, "jpg"))),
         open_ended("c", language="zh"),
     ]
-    tally = Tally()
+    tally = RowTally()
     for row in validate(write_set(tmp_path / "set", samples, images=[PNG, JPG]).folder):
         tally.add(row)
     assert tally.summary() == {

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from mmdyn.data.formats._cells import LETTERS, read_answer, read_list, read_task_type, write_answer
+from mmdyn.data.formats._cells import OPTION_LETTERS, read_answer, read_list_cell, read_task_type, write_answer
 from mmdyn.data.formats._tsv_rows import TsvRow
-from mmdyn.data.formats._tsv_sample import make_sample
+from mmdyn.data.formats._tsv_sample import sample_of_tsv_row
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.errors import InputError, did_you_mean
 from mmdyn.keys import canonical
@@ -69,7 +69,9 @@ def from_columns(values: dict[str, Any], number: int, folder: Path, images: Imag
     for name in NEEDED:
         if name not in given:
             raise ValueError(f"{name} is empty: give every sample one")
-    options = [_option(LETTERS[at % 26], value, folder, images) for at, value in enumerate(given.get("options", []))]
+    options = [
+        _option(OPTION_LETTERS[at % 26], value, folder, images) for at, value in enumerate(given.get("options", []))
+    ]
     pictures = [*given.get("images", []), *([given.pop("image")] if "image" in given else [])]
     kind = read_task_type(str(given["task_type"]))
     labels = tuple(str(option.get("label", "")) for option in options)
@@ -94,13 +96,13 @@ def from_vlmevalkit(values: dict[str, Any], number: int, folder: Path, images: I
     for name in ("options", "choices"):
         listed = values.get(name)
         if isinstance(listed, list | str) and cells.pop(name):
-            listed = [_text(item) for item in (read_list(listed) if isinstance(listed, str) else listed)]
-            cells |= dict(zip(LETTERS, listed, strict=False))
+            listed = [_text(item) for item in (read_list_cell(listed) if isinstance(listed, str) else listed)]
+            cells |= dict(zip(OPTION_LETTERS, listed, strict=False))
             answer = values.get("answer")
             if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(listed):
-                cells["answer"] = LETTERS[answer]
+                cells["answer"] = OPTION_LETTERS[answer]
     refs = tuple(_put(value, folder, images) for value in pictures)
-    return make_sample(TsvRow(cells, number, refs))
+    return sample_of_tsv_row(TsvRow(cells, number, refs))
 
 
 def _json(name: str, text: str) -> Any:

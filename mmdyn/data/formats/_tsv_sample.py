@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.data.formats._cells import (
-    LETTERS,
+    OPTION_LETTERS,
     guess_task_type,
     read_answer,
     read_language,
-    read_list,
+    read_list_cell,
     read_number,
     read_options,
     read_task_type,
@@ -48,7 +48,7 @@ WRITTEN_FIELDS = ("category", "l2-category", "split")
 """Fields that VLMEvalKit breaks its scores down by, and that therefore get columns of their own."""
 
 _OWN = {"index", "id", "question", "hint", "image", "image_path", "answer", "task_type", "language", "knowledge"}
-_OWN |= {"analysis", REST, *FIELDS, *LETTERS}
+_OWN |= {"analysis", REST, *FIELDS, *OPTION_LETTERS}
 
 # What pandas, and so VLMEvalKit, reads as an empty cell; a space after it keeps it a text.
 _PANDAS_EMPTY = frozenset([
@@ -77,7 +77,7 @@ class _Rest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     sample: dict[str, Json] = {}
 
 
-def make_sample(
+def sample_of_tsv_row(
     row: TsvRow,
     *,
     id: str | None = None,
@@ -106,7 +106,7 @@ def make_sample(
         options=options,
         images=row.images,
         fields={**_fields(cells), **(fields or {})},
-        knowledge_points=read_list(cells.get("knowledge", "")),
+        knowledge_points=read_list_cell(cells.get("knowledge", "")),
         explanation=cells.get("analysis", ""),
         meta={name: text for name, text in cells.items() if name not in _OWN and text.strip()},
     )
@@ -114,16 +114,17 @@ def make_sample(
 
 def to_cells(sample: Sample, images: ImageFolder) -> dict[str, str]:
     """A sample's cells by column. Raises ValueError where a TSV cannot carry it or a picture is missing."""
-    if len(sample.options) > len(LETTERS):
-        raise ValueError(f"a TSV has at most {len(LETTERS)} options, {len(sample.options)} given")
+    if len(sample.options) > len(OPTION_LETTERS):
+        raise ValueError(f"a TSV has at most {len(OPTION_LETTERS)} options, {len(sample.options)} given")
     pictures = sample.all_images
     places = _places(sample)
-    letters = dict(zip(sample.labels, LETTERS, strict=False))
+    letters = dict(zip(sample.labels, OPTION_LETTERS, strict=False))
     answer = sample.answer
     if letters and isinstance(answer, tuple):
         answer = tuple(letters[label] for label in answer if isinstance(label, str))
     shown = {
-        letter: _shown(option, place) for letter, option, place in zip(LETTERS, sample.options, places, strict=False)
+        letter: _shown(option, place)
+        for letter, option, place in zip(OPTION_LETTERS, sample.options, places, strict=False)
     }
     texts = {
         "question": sample.question,
@@ -153,7 +154,7 @@ def _places(sample: Sample) -> tuple[_Place, ...]:
             image=position[option.image] if option.image else 0,
             bare=bool(option.image and not option.text),
         )
-        for letter, option in zip(LETTERS, sample.options, strict=False)
+        for letter, option in zip(OPTION_LETTERS, sample.options, strict=False)
     )
 
 
@@ -190,7 +191,7 @@ def _read_back(row: TsvRow) -> Sample:
     cells = {name: _unguard(text) if name not in ("id", REST, "image") else text for name, text in row.cells.items()}
     rest = from_json(cells[REST] or "{}", _Rest)
     options = _options(cells, rest.options, row.images)
-    letters = tuple(LETTERS[: len(options)])
+    letters = tuple(OPTION_LETTERS[: len(options)])
     kind = read_task_type(cells.get("task_type", ""))
     answer = read_answer(cells.get("answer", ""), kind, letters)
     if options and isinstance(answer, tuple):
@@ -213,10 +214,10 @@ def _read_back(row: TsvRow) -> Sample:
 def _options(cells: Mapping[str, str], places: tuple[_Place, ...], images: tuple[ImageRef, ...]) -> tuple[Option, ...]:
     if not places:
         return read_options(cells)
-    given = [number for number, letter in enumerate(LETTERS, 1) if cells.get(letter, "").strip()]
+    given = [number for number, letter in enumerate(OPTION_LETTERS, 1) if cells.get(letter, "").strip()]
     count = max([len(places), *given])
     options = list[Option]()
-    for letter, place in zip(LETTERS[:count], [*places, *[_Place()] * (count - len(places))], strict=True):
+    for letter, place in zip(OPTION_LETTERS[:count], [*places, *[_Place()] * (count - len(places))], strict=True):
         text = cells.get(letter, "")
         text = "" if place.bare and text == f"<image {place.image}>" else text
         options.append(Option(place.label or letter, text, _picture(images, place.image) if place.image else None))

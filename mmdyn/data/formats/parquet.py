@@ -65,13 +65,8 @@ class Parquet:
 def _read(path: Path, images: ImageFolder) -> Iterator[Row]:
     build = None
     for number, values in _values(path):
-        try:
-            build = build or (from_columns if is_own(path, set(values)) else from_vlmevalkit)
-            sample = build(values, number, path.parent, images)
-        except ValueError as error:
-            yield Row(str(path), number, problem=str(error))
-        else:
-            yield Row(str(path), number, sample)
+        build = build or (from_columns if is_own(path, set(values)) else from_vlmevalkit)
+        yield Row.build(path, number, build, values, number, path.parent, images)
 
 
 def _values(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mmdyn.data.files import MAX_LINE, new_file
-from mmdyn.data.formats._cells import LETTERS
+from mmdyn.data.formats._cells import OPTION_LETTERS
 from mmdyn.data.formats._tsv_rows import read_tsv_rows
-from mmdyn.data.formats._tsv_sample import REST, WRITTEN_FIELDS, make_sample, to_cells
+from mmdyn.data.formats._tsv_sample import REST, WRITTEN_FIELDS, sample_of_tsv_row, to_cells
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
@@ -25,7 +25,7 @@ class Tsv:
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the rows; a row's line is the physical one that it begins on."""
-        return read_tsv_rows(path, images, make_sample, ("index|id", "question", "answer"))
+        return read_tsv_rows(path, images, sample_of_tsv_row, ("index|id", "question", "answer"))
 
     def write(self, source: SampleSet, path: Path, hint: Callable[[Sample], str] | None = None) -> None:
         """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit.
@@ -60,5 +60,5 @@ def _columns(source: SampleSet) -> list[str]:
         images = images or bool(sample.all_images)
         fields |= sample.fields.keys()
     named = [name for name in WRITTEN_FIELDS if name in fields]
-    head = ["index", "id", "task_type", "language", "question", *LETTERS[:options], "answer", *named, REST]
+    head = ["index", "id", "task_type", "language", "question", *OPTION_LETTERS[:options], "answer", *named, REST]
     return [*head, "image"] if images else head
