@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from kprag import leaks
+from kprag import leaks_answer
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, Stopped
 from mmdyn.keys import canonical, digest
@@ -194,4 +194,4 @@ def _beside(ask: Ask, answered: Answered) -> ContextInfo | None:
     not."""
     if ask.built is None or answered.notes is None:
         return ask.built.beside if ask.built else None
-    return msgspec.structs.replace(ask.built.beside, leaks=leaks(answered.notes, ask.sample))
+    return msgspec.structs.replace(ask.built.beside, leaks=leaks_answer(answered.notes, ask.sample))

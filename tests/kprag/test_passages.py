@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kprag.retrieval.hybrid import POWER, SHARE, fused
+from kprag.retrieval.fusion import POWER, SHARE, fused
 from kprag.retrieval.passages import Passage, Pool, staying
 
 

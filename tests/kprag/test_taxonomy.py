@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprag import Taxonomy
-from kprag.read_taxonomy import read_taxonomy
+from kprag import Taxonomy, read_taxonomy
 from kprag.taxonomy import LEVELS, Node, Placed
 from mmdyn.errors import InputError, UserError
 

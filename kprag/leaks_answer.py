@@ -27,7 +27,7 @@ _OUTSIDE = " \t\r\n.,;:!?。、…\"'“”‘’"
 _VERDICTS = frozenset({"yes", "no", "true", "false", "正确", "错误", "不能", "不是", "不对"})
 
 
-def leaks(text: str, sample: Sample) -> bool:
+def leaks_answer(text: str, sample: Sample) -> bool:
     """Whether a text holds a sample's gold answer verbatim.
 
     What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none);
