@@ -12,8 +12,7 @@ from .files import (
 )
 from .formats._cells import OPTION_LETTERS as OPTION_LETTERS, read_list_cell as read_list_cell
 from .formats._tsv_rows import TsvRow as TsvRow, read_tsv_rows as read_tsv_rows
-from .formats._tsv_sample import sample_of_tsv_row as sample_of_tsv_row
-from .formats.tsv import Tsv as Tsv
+from .formats.tsv import Tsv as Tsv, sample_of_tsv_row as sample_of_tsv_row
 from .images import (
     IMAGE_MEDIA_TYPES as IMAGE_MEDIA_TYPES,
     IMAGE_SUFFIXES as IMAGE_SUFFIXES,

@@ -73,11 +73,7 @@ def test_the_manifest_is_counted_again(tmp_path: Path) -> None:
     ]
     (folder / "knowledge.jsonl").write_text('{"point": "p"}\n\n{"pont": "q"}\n')
     (found,) = problems(folder)
-    assert found == (
-        "knowledge.jsonl",
-        3,
-        "unknown key 'pont' (did you mean 'point'?)",
-    )
+    assert found == ("knowledge.jsonl", 3, "unknown key 'pont' (did you mean 'point'?)")
     (folder / "knowledge.jsonl").unlink()
     (folder / "set.json").write_text('{"schema": 2, "name": "n", "counts": {}, "digest": ""}')
     assert problems(folder) == [("set.json", None, "the schema is 2, 1 is read: upgrade mmdyn")]

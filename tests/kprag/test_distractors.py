@@ -17,7 +17,9 @@ DISTRACTOR = Context.parse("distractor")
 def build(
     base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object
 ) -> BuiltContext | None:
-    return Knowledge({}, base, layout or Layout()).build_context(choice(id, knowledge_points=points, **more), DISTRACTOR)
+    return Knowledge({}, base, layout or Layout()).build_context(
+        choice(id, knowledge_points=points, **more), DISTRACTOR
+    )
 
 
 def drawn(base: Taxonomy, *points: str, language: Language = "en") -> set[str]:
@@ -143,7 +145,10 @@ def test_the_control_has_about_as_much_text() -> None:
     own = with_control = 0
     for number in range(400):
         sample = choice(f"s{number}", knowledge_points=(f"p{number:03}",))
-        gold, control = knowledge.build_context(sample, Context.parse("kprag")), knowledge.build_context(sample, DISTRACTOR)
+        gold, control = (
+            knowledge.build_context(sample, Context.parse("kprag")),
+            knowledge.build_context(sample, DISTRACTOR),
+        )
         assert gold is not None and control is not None
         own += len(gold.text)
         with_control += abs(len(control.text) - len(gold.text))
