@@ -111,10 +111,7 @@ def test_bars_that_end_lines_and_bars_that_do_not(text: str, made: str) -> None:
         ("1. One.\n2. Two.", ("One.", "Two.")),
         ("The answer\n1) one\n2) two", ("one", "two")),
         ("**1. One** more\n\n**2. Two**", ("**One** more", "**Two**")),
-        (
-            "1. One:\n   1. first\n   2. second\n   3. third\n2. Two",
-            ("One:\n   1. first\n   2. second\n   3. third", "Two"),
-        ),
+        ("1. One:\n   1. first\n   2. second\n   3. third\n2. Two", ("One:\n   1. first\n   2. second\n   3. third", "Two")),
         ("1. One:\n   1. first\n   2. second\n2. Two", ("One:\n   1. first\n   2. second", "Two")),
         ("1. See Theorem\n1.2 here\n2. Two", ("See Theorem\n1.2 here", "Two")),
         ("**One**\nwords\n**Two**\nwords", ("**One**\nwords", "**Two**\nwords")),
@@ -124,7 +121,7 @@ def test_bars_that_end_lines_and_bars_that_do_not(text: str, made: str) -> None:
         ("First 1. one and 2. two", ("one and", "two")),
         ("1. One\n2. Two\n3. Three", ("One", "Two\n3. Three")),
     ],
-)
+)  # fmt: skip
 def test_ways_to_write_a_list(text: str, items: tuple[str, ...]) -> None:
     assert split_checklist(text, 2)[0] == items
 
@@ -137,10 +134,7 @@ def test_how_many_are_numbered() -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (
-            {**ROW, "num_checklist": 3},
-            "task 3: the checklist numbers 2 items and num_checklist says 3: number the items 1. 2. …",
-        ),
+        ({**ROW, "num_checklist": 3}, "task 3: the checklist numbers 2 items and num_checklist says 3: number the items 1. 2. …"),
         ({**ROW, "num_checklist": 0}, "task 3: num_checklist is 0: give the number of items"),
         ({**ROW, "checklist": ""}, "task 3: the checklist numbers 0 items and num_checklist says 2"),
         ({**ROW, "golden_truth": " "}, "the answer of a open_ended must be a string that is not empty"),
@@ -148,7 +142,7 @@ def test_how_many_are_numbered() -> None:
         ({**ROW, "num_checklist": "2"}, "num_checklist must be a whole number, a text given"),
         (without(ROW, "checklist"), "the key 'checklist' is missing: add it"),
     ],
-)
+)  # fmt: skip
 def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:
     good, found = made("acadreason", tmp_path, {**ROW, "task_id": 8}, row)
     assert good.sample and found.sample is None and found.line == 2

@@ -45,18 +45,10 @@ def test_every_row_becomes_a_sample() -> None:
         ("3steps_38-1", "A", ["45°", "60°", "120°", "No correct answer"]),
         ("3steps_47-1", "A", ["6cm, 2cm", "1cm, 3cm", "1cm, 4cm", "No correct answer"]),
         ("3steps_9-multi", "B", ["3π", "1π", "2π", "No correct answer"]),
-        (
-            "3steps_70-3",
-            "C",
-            ["400 cubic centimeters", "8 cubic centimeters", "392 cubic centimeters", "No correct answer"],
-        ),
-        (
-            "3steps_164-multi",
-            "B",
-            ["Acute angle", "Obtuse angle", "Right angle", "Straight angle", "No correct answer"],
-        ),
+        ("3steps_70-3", "C", ["400 cubic centimeters", "8 cubic centimeters", "392 cubic centimeters", "No correct answer"]),
+        ("3steps_164-multi", "B", ["Acute angle", "Obtuse angle", "Right angle", "Straight angle", "No correct answer"]),
     ],
-)
+)  # fmt: skip
 def test_options_out_of_one_string(id: str, answer: str, options: list[str]) -> None:
     sample = real("we_math")[f"we-math-{id}"]
     assert sample.answer == (answer,) and texts(sample) == options

@@ -98,14 +98,10 @@ def test_mdk12_columns_become_fields_knowledge_and_explanation(tmp_path: Path) -
         ({"answer": "True.", "task_type": "true-false"}, "true_false", True),
         ({"answer": "错误", "task_type": "true_false"}, "true_false", False),
         ({"answer": "4", "task_type": "fill in the blank"}, "fill_in_the_blank", (("4",),)),
-        (
-            {"answer": '["4", ["5", "five"]]', "task_type": "fill_in_the_blank"},
-            "fill_in_the_blank",
-            (("4",), ("5", "five")),
-        ),
+        ({"answer": '["4", ["5", "five"]]', "task_type": "fill_in_the_blank"}, "fill_in_the_blank", (("4",), ("5", "five"))),
         ({"answer": "[1, 2)", "task_type": "fill_in_the_blank"}, "fill_in_the_blank", (("[1, 2)",),)),
     ],
-)
+)  # fmt: skip
 def test_task_type_and_answer(tmp_path: Path, cells: dict[str, str], kind: str, answer: object) -> None:
     sample = read_one(tmp_path, **cells)
     assert (sample.task_type, sample.answer) == (kind, answer)
@@ -259,10 +255,7 @@ def test_what_a_tsv_cannot_carry_is_refused(tmp_path: Path) -> None:
         (b"PAR1rest", "is a Parquet file: name it .parquet"),
         ("index\tquestion".encode("utf-16"), "is UTF-16 text: save it as UTF-8"),
         (b"<!DOCTYPE html><html>", "is a web page: download the raw file instead"),
-        (
-            b"version https://git-lfs.github.com/spec/v1\n",
-            "is a Git LFS pointer: fetch the file itself with `git lfs pull`",
-        ),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer: fetch the file itself with `git lfs pull`"),
         (b"\x89PNG\r\n\x1a\n", "is a PNG picture: give the file that lists the questions"),
         (b"a\0\1\2\nb", "1: is no text: give a UTF-8 text file"),
         (b"index\tquestion\n1\tx\n", "1: the column 'answer' is missing (the columns are index, question): add it"),
@@ -272,7 +265,7 @@ def test_what_a_tsv_cannot_carry_is_refused(tmp_path: Path) -> None:
         (b"index\tA\tA\n", "1: the column 'A' is given twice: rename one of them"),
         (b"index\tquest\xffion\n", "1: the header cannot be read: line 1 is not UTF-8 (byte 12 of the line)"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_tsv_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "bad.tsv"
     path.write_bytes(content)

@@ -183,20 +183,12 @@ BAD = [
     ("a.json", '{"1": {"2": {"3": {"4": {"5": {"6":\n["7"]}}}}}}', "a.json:2: '1->2->3->4->5->6->7' lies on level 7"),
     ("a.json", '"a"', "a.json: the file holds something that is no name"),
     ("a.json", '{"a": [["b"]]}', "a.json: a holds something that is no name"),
-    (
-        "a.json",
-        '[{"text": "a",\n"child": []}]',
-        "a.json:1: unknown key 'child' of a node (did you mean 'children'?): drop it",
-    ),
+    ("a.json", '[{"text": "a",\n"child": []}]', "a.json:1: unknown key 'child' of a node (did you mean 'children'?): drop it"),
     ("a.json", '[{"text": ["a"]}]', "a.json:1: a node is {text: a text"),
     ("a.json", '[{"text": "a", "aliases": [["b"]]}]', "a.json:1: a node is {text: a text"),
     ("a.json", '[{"text": "a", "aliases": "b"}]', "a.json:1: a node is {text: a text"),
     ("a.yaml", "- text: a\n  aliases: {b: c}\n", "a.yaml:1: a node is {text: a text"),
-    (
-        "a.json",
-        '[{"l1": "a", "l2": "b"},\n{"l1": "", "l2": "b"}]',
-        "a.json:2: the route has an empty level above its last",
-    ),
+    ("a.json", '[{"l1": "a", "l2": "b"},\n{"l1": "", "l2": "b"}]', "a.json:2: the route has an empty level above its last"),
     ("a.json", '[{"l1": "a", "l2": "b"},\n{"l1": "a", "l2": "b"}]', "a.json:2: 'a->b' is there twice: drop one"),
     ("a.json", "[" * 100_000, "a.json: is nested too deeply"),
     ("a.yaml", "a:\n  - b\n  - ' '\n", "a.yaml:3: a node has no name: give it one"),
@@ -205,7 +197,7 @@ BAD = [
     ("a.yaml", "a: [b\n", "a.yaml:2: is no YAML ("),
     ("a.yaml", "? [a]\n: b\n", "a.yaml: line 1 begins a mapping whose keys are no names"),
     ("a.yaml", "just words\n", "a.yaml: the file holds something that is no name"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "text", "said"), BAD, ids=[f"{name}-{text[:20]}" for name, text, _ in BAD])

@@ -171,13 +171,9 @@ def test_a_reranker_takes_part() -> None:
     ("samples", "by", "problem"),
     [
         ([choice()], [], "no sample names a knowledge point"),
-        (
-            [choice(knowledge_points=("x",), fields={"grade": 1})],
-            ["grdae"],
-            r"no sample has the field 'grdae' \(did you mean 'grade'\?\): use grade",
-        ),
+        ([choice(knowledge_points=("x",), fields={"grade": 1})], ["grdae"], r"no sample has the field 'grdae' \(did you mean 'grade'\?\): use grade"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_measured_is_told(samples: list[Sample], by: list[str], problem: str) -> None:
     base = tree(*SHAPES)
     with pytest.raises(UserError, match=problem):
