@@ -11,28 +11,18 @@ from mmdyn.benchmarks._checklist import lines, split_checklist
 from mmdyn.plugins import load
 
 ROW = {
-    "task_id": 3,
-    "domain": "Computer Science",
-    "title": "On Cuts | and Flows",
-    "query": "How many cuts?",
-    "golden_truth": "Two. | | 1. One. | 2. Another.",
-    "checklist": "1. Says one. | 2. Says two.",
-    "num_checklist": 2,
-    "hints_background": "# Cuts | | A cut splits { x | x > 0 }.",
-    "hints_definition": "",
+    "task_id": 3, "domain": "Computer Science", "title": "On Cuts | and Flows", "query": "How many cuts?",
+    "golden_truth": "Two. | | 1. One. | 2. Another.", "checklist": "1. Says one. | 2. Says two.", "num_checklist": 2,
+    "hints_background": "# Cuts | | A cut splits { x | x > 0 }.", "hints_definition": "",
     "hints_methodology": "Count.",
-}
+}  # fmt: skip
 
 
 def test_every_row_becomes_an_open_question() -> None:
     assert counts("acadreason") == {"open_ended": 15} and bad("acadreason") == []
     assert {sample.fields["discipline"] for sample in real("acadreason").values()} == {
-        "computer science",
-        "economics",
-        "law",
-        "math",
-        "philosophy",
-    }
+        "computer science", "economics", "law", "math", "philosophy",
+    }  # fmt: skip
     assert all(
         list(sample.hints) == ["background", "definition", "methodology"] for sample in real("acadreason").values()
     )

@@ -88,12 +88,8 @@ def test_no_trace_is_left_anywhere() -> None:
 def test_fields_and_knowledge() -> None:
     sample = real("tal_scq5k")["tal-scq5k-ch-1b594e6302f5494c915b18c219aba25e"]
     assert sample.fields == {
-        "discipline": "math",
-        "grade": "high",
-        "level": 1,
-        "difficulty": "easy",
-        "modality": "text",
-    }
+        "discipline": "math", "grade": "high", "level": 1, "difficulty": "easy", "modality": "text",
+    }  # fmt: skip
     assert sample.knowledge_points == ("基本初等函数", "解三角形") and sample.answer == ("B",)
     assert sample.explanation.startswith("由已知方程得\n") and "$$\\sin A>0$$" in sample.explanation
     points = list(load("benchmarks", "tal_scq5k")().knowledge(source("tal_scq5k")))

@@ -10,15 +10,10 @@ from mmdyn.errors import InputError
 from mmdyn.plugins import load
 
 ROW = {
-    "ID": "2steps_1",
-    "key": "2steps_1",
-    "knowledge concept": "Area of Circles",
-    "knowledge concept description": "Area of Circles:\n1. S = πr².",
-    "question": "What is the area?",
-    "option": "A. 1;B. 2;C. 3; D. No correct answer",
-    "answer": "B",
-    "image_path": "2steps/image/1-1.png",
-}
+    "ID": "2steps_1", "key": "2steps_1", "knowledge concept": "Area of Circles",
+    "knowledge concept description": "Area of Circles:\n1. S = πr².", "question": "What is the area?",
+    "option": "A. 1;B. 2;C. 3; D. No correct answer", "answer": "B", "image_path": "2steps/image/1-1.png",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -42,13 +42,9 @@ def test_shares_follow_the_sizes_by_largest_remainders(tmp_path: Path) -> None:
         take_stratified(source, tmp_path / "20", 20, ["discipline", "difficulty"]), "discipline", "difficulty"
     )
     assert both == {
-        ("physics", "easy"): 6,
-        ("physics", "hard"): 6,
-        ("biology", "easy"): 3,
-        ("biology", "hard"): 3,
-        ("maths", "easy"): 1,
-        ("maths", "hard"): 1,
-    }
+        ("physics", "easy"): 6, ("physics", "hard"): 6, ("biology", "easy"): 3, ("biology", "hard"): 3,
+        ("maths", "easy"): 1, ("maths", "hard"): 1,
+    }  # fmt: skip
     assert len(take_stratified(source, tmp_path / "all", 1000, ["task_type"])) == 100
 
 

@@ -9,14 +9,11 @@ from mmdyn.sample import Variant, Verdict
 
 TREE = from_routes(
     [
-        "physics->motion->Force",
-        "physics->motion->Speed",
-        "physics->heat->Energy",
-        "biology->cells->Energy",
+        "physics->motion->Force", "physics->motion->Speed", "physics->heat->Energy", "biology->cells->Energy",
         "art->Colour",
     ],
     ("discipline", "topic", "point"),
-)
+)  # fmt: skip
 
 
 def test_counts_by_level_and_what_is_missing() -> None:

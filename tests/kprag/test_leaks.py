@@ -64,32 +64,14 @@ def test_held(answer: str, text: str) -> None:
         *(
             ("5", text)
             for text in (
-                "10-5",
-                "x-5",
-                "3-5",
-                "3 – 5",
-                "ah/5",
-                "(l+w) × 5",
-                r"$5 \div a$",
-                "5(a+b)",
-                "5 + a",
-                "5 %",
-                "5°",
+                "10-5", "x-5", "3-5", "3 – 5", "ah/5", "(l+w) × 5", r"$5 \div a$", "5(a+b)", "5 + a", "5 %", "5°",
                 "√5",
             )
         ),
         *(
             ("5", text)
             for text in (
-                "- P: 5、面积",
-                "- P：5.面积",
-                "5.Area",
-                "(5) do",
-                "（5）做",
-                "a (4) x; (5) y",
-                "Step 5: do",
-                "第5步",
-                "第 5 章",
+                "- P: 5、面积", "- P：5.面积", "5.Area", "(5) do", "（5）做", "a (4) x; (5) y", "Step 5: do", "第5步", "第 5 章",
             )
         ),
         *(
@@ -121,7 +103,7 @@ def test_held(answer: str, text: str) -> None:
         ("③", "3 faces"),
         ("③", "3. Faces"),
     ],
-)
+)  # fmt: skip
 def test_not_held(answer: str, text: str) -> None:
     assert not leaks_answer(text, open_ended(answer=answer))
 

@@ -64,21 +64,11 @@ def test_a_set_by_its_fields_its_routes_and_its_texts(tmp_path: Path) -> None:
     ]
     tree = from_set(made(tmp_path / "set", samples, points))
     assert routes(tree) == [
-        "chemistry",
-        "chemistry->matter",
-        "chemistry->matter->Bonds",
-        "physics",
-        "physics->high",
-        "physics->high->motion",
-        "physics->high->motion->Force",
-        "physics->high->motion->Energy",
-        "physics->middle",
-        "physics->middle->motion",
-        "physics->middle->motion->force",
-        "chemistry->acids",
-        "chemistry->acids->pH",
+        "chemistry", "chemistry->matter", "chemistry->matter->Bonds", "physics", "physics->high",
+        "physics->high->motion", "physics->high->motion->Force", "physics->high->motion->Energy", "physics->middle",
+        "physics->middle->motion", "physics->middle->motion->force", "chemistry->acids", "chemistry->acids->pH",
         "Unused",
-    ]
+    ]  # fmt: skip
     force = tree["physics->high->motion->Force"]
     assert (force.level, force.language, force.description) == ("point", "en", "A push.")
     assert tree["physics->middle->motion->force"].description == "A push."
@@ -116,14 +106,9 @@ def test_a_nested_tree_as_json(tmp_path: Path, indent: int | None) -> None:
     (tmp_path / "tree.json").write_text(json.dumps(TREE, indent=indent))
     tree = read_taxonomy(tmp_path / "tree.json")
     assert routes(tree) == [
-        "Geometry",
-        "Geometry->Area",
-        "Geometry->Area->Circles",
-        "Geometry->Area->Squares",
-        "Geometry->Angles",
-        "Geometry->Empty",
-        "Logic",
-    ]
+        "Geometry", "Geometry->Area", "Geometry->Area->Circles", "Geometry->Area->Squares", "Geometry->Angles",
+        "Geometry->Empty", "Logic",
+    ]  # fmt: skip
     assert tree["Geometry->Angles"].description == "Between lines."
 
 
@@ -155,11 +140,8 @@ ROWS = [
 def test_rows_of_routes(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps(ROWS))
     assert routes(read_taxonomy(tmp_path / "rows.json")) == [
-        "Geometry",
-        "Geometry->Area",
-        "Geometry->Area->Circles",
-        "Geometry->Angles",
-    ]
+        "Geometry", "Geometry->Area", "Geometry->Area->Circles", "Geometry->Angles",
+    ]  # fmt: skip
     (tmp_path / "named.json").write_text(json.dumps([{"point": "Circles", "discipline": "maths", "topic": "Area"}]))
     named = read_taxonomy(tmp_path / "named.json")
     assert [(node.text, node.level) for node in named] == [

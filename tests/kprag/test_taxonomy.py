@@ -33,19 +33,12 @@ def ids(nodes: object) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("c", ["c"]),
-        ("Area of Circles", ["c", "c2"]),
-        (" area of CIRCLES. ", ["c", "c2"]),
-        ("ａｒｅａ ｏｆ Squares", ["s"]),
-        ("圆的面积", ["c"]),
-        ("disc area", ["c"]),
-        ("geometry->Area of circles", ["c"]),
-        ("Maths->Algebra->Area of circles", ["c2"]),
-        ("Algebra->Disc area", []),
-        ("Top->Maths->Algebra", []),
+        ("c", ["c"]), ("Area of Circles", ["c", "c2"]), (" area of CIRCLES. ", ["c", "c2"]),
+        ("ａｒｅａ ｏｆ Squares", ["s"]), ("圆的面积", ["c"]), ("disc area", ["c"]), ("geometry->Area of circles", ["c"]),
+        ("Maths->Algebra->Area of circles", ["c2"]), ("Algebra->Disc area", []), ("Top->Maths->Algebra", []),
         ("Volume", []),
     ],
-)
+)  # fmt: skip
 def test_lookup_by_id_text_alias_and_route(name: str, found: list[str]) -> None:
     assert ids(Taxonomy(placed(*MATHS)).find(name)) == found
 
