@@ -28,11 +28,10 @@ sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # 
 
 import numpy as np
 
-from kprag import Index, Taxonomy
+from kprag import Index, Node, Taxonomy
 from kprag.index import open_index
 from kprag.retrieval.vectors import KeptVectors
 from kprag.retrieval.words import words
-from kprag.taxonomy import Node
 
 BAR_SIZE, BAR_RATE = 6225, 10_000
 """Points, and the lexical queries a minute that one core is to answer over them."""

@@ -1,21 +1,31 @@
-from .context import BuiltContext as BuiltContext, Knowledge as Knowledge, knowledge_block as knowledge_block
-from .coverage import coverage as coverage
-from .coverage_table import print_coverage as print_coverage
+from .built_context import BuiltContext as BuiltContext, Knowledge as Knowledge, knowledge_block as knowledge_block
 from .index import (
     Index as Index,
     Retriever as Retriever,
-    check_place as check_place,
+    check_index_place as check_index_place,
     is_index as is_index,
     open_base as open_base,
     read_base as read_base,
     read_retrievers as read_retrievers,
 )
 from .layout import Layout as Layout
-from .leaks import leaks as leaks
-from .retrieval.quality import measure as measure, read_numbers as read_numbers
-from .retrieval.quality_table import print_report as print_report
-from .retrieval.query import QueryWriter as QueryWriter, questions as questions, read_joined as read_joined
-from .retrieval.rerank import Reranker as Reranker
-from .retrieval.rerankers import open_reranker as open_reranker, reranker_identity as reranker_identity
-from .retrieve import look_up as look_up
-from .taxonomy import Taxonomy as Taxonomy
+from .leaks_answer import leaks_answer as leaks_answer
+from .look_up import look_up_points as look_up_points
+from .measure_coverage import measure_coverage as measure_coverage, print_coverage as print_coverage
+from .read_taxonomy import read_taxonomy as read_taxonomy
+from .retrieval.measure_retrieval import (
+    measure_retrieval as measure_retrieval,
+    print_retrieval as print_retrieval,
+    read_ks as read_ks,
+)
+from .retrieval.query import (
+    QueryWriter as QueryWriter,
+    gather_questions as gather_questions,
+    read_joined as read_joined,
+)
+from .retrieval.rerank import (
+    Reranker as Reranker,
+    open_reranker as open_reranker,
+    reranker_identity as reranker_identity,
+)
+from .taxonomy import Node as Node, Taxonomy as Taxonomy

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kprag.block import Point
-from kprag.layout import Format
+from kprag.layout import Format, Point
 from kprag.retrieval.words import words
 from kprag.taxonomy import ARROW, Node, Taxonomy, key
 

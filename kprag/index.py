@@ -12,15 +12,14 @@ import numpy as np
 from msgspec import Struct
 
 from kprag.read_taxonomy import read_taxonomy
-from kprag.retrieval.dense import Dense
-from kprag.retrieval.hybrid import fused
+from kprag.retrieval.fusion import dense_scores, fused
 from kprag.retrieval.lexical import Lexical
-from kprag.retrieval.passages import Passage, Pool, staying
+from kprag.retrieval.passages import Passage, Pool, best, staying
 from kprag.retrieval.query import examples as examples_of
 from kprag.retrieval.vectors import KeptVectors
 from kprag.retrieval.words import words
 from kprag.taxonomy import Node, Taxonomy
-from mmdyn.data import load, new_file, read_lines
+from mmdyn.data import load, new_file, read_records
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import canonical, digest
 from mmdyn.models import Embedder
@@ -36,13 +35,8 @@ Retriever = Literal["lexical", "dense", "hybrid"]
 RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)
 
 SCHEMA = 1
-MANIFEST, TAXONOMY, PASSAGES, VECTORS, LEXICAL = (
-    "index.json",
-    "taxonomy.jsonl",
-    "passages.jsonl",
-    "vectors.npy",
-    "lexical",
-)
+MANIFEST, TAXONOMY, PASSAGES = "index.json", "taxonomy.jsonl", "passages.jsonl"
+VECTORS, LEXICAL = "vectors.npy", "lexical"
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """Some fifty languages, English and Chinese among them, 384 dimensions; fetched from the hub when first used."""
 
@@ -88,7 +82,7 @@ class Index:
         named = {point for passage in passages for point in passage.points}
         self.points = tuple(node for node in taxonomy if node.id in named)
         self._kept, self._given = kept, lexical
-        self._dense = Dense(vectors) if vectors is not None else None
+        self._vectors = vectors
 
     @staticmethod
     def build(
@@ -114,32 +108,34 @@ class Index:
     @property
     def retrievers(self) -> tuple[Retriever, ...]:
         """What this index can be searched by, the best one last."""
-        return RETRIEVERS if self._dense else RETRIEVERS[:1]
+        return RETRIEVERS if self._vectors is not None else RETRIEVERS[:1]
 
     def search(
         self, text: str, k: int, retriever: Retriever | None = None, reranker: Reranker | None = None
     ) -> list[Hit]:
         """The k points that fit a text best, the best first; of equal ones the base's first. Raises UserError."""
-        (scores,) = self.scores([text], retriever or self.retrievers[-1])
-        if reranker is not None:
-            scores = reranker(text, self.points, scores)
+        (scores,) = self.scores([text], retriever or self.retrievers[-1], reranker)
         return [Hit(self.points[place], float(scores[place])) for place in best(scores, k)]
 
-    def scores(self, texts: Sequence[str], retriever: Retriever) -> Iterator[Scores]:
-        """For each text float32 of shape (points,), higher for what fits better. Raises UserError."""
+    def scores(self, texts: Sequence[str], retriever: Retriever, reranker: Reranker | None = None) -> Iterator[Scores]:
+        """For each text float32 of shape (points,), higher for what fits better, put in order by a reranker if given.
+
+        Raises UserError.
+        """
         self._check(retriever)
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start : start + BATCH]
+            for text, scores in zip(batch, self._batch_scores(batch, retriever), strict=True):
+                yield scores if reranker is None else reranker(text, self.points, scores)
+
+    def _batch_scores(self, texts: Sequence[str], retriever: Retriever) -> Iterator[Scores]:
         if retriever == "lexical":
             yield from (self._pool.scores(self._lexical.scores(text)) for text in texts)
             return
-        assert self._dense is not None and self._kept is not None
-        for start in range(0, len(texts), BATCH):
-            batch = texts[start : start + BATCH]
-            for text, vector in zip(batch, self._kept.embed(batch), strict=True):
-                dense = self._pool.scores(self._dense.scores(vector))
-                if retriever == "hybrid":
-                    yield fused(self._pool.scores(self._lexical.scores(text)), dense)
-                else:
-                    yield dense
+        assert self._vectors is not None and self._kept is not None
+        for text, query in zip(texts, self._kept.embed(texts), strict=True):
+            dense = self._pool.scores(dense_scores(self._vectors, query))
+            yield fused(self._pool.scores(self._lexical.scores(text)), dense) if retriever == "hybrid" else dense
 
     def keep(self, texts: Sequence[str]) -> None:
         """Keep texts' vectors on disk, because they will be looked up more than once. Raises UserError."""
@@ -152,7 +148,7 @@ class Index:
         places = staying(self.passages, sources)
         if len(places) == len(self.passages):
             return self
-        vectors = self._dense.vectors[places] if self._dense else None
+        vectors = self._vectors[places] if self._vectors is not None else None
         passages = [self.passages[place] for place in places]
         lexical = Lexical.build([self._words[place] for place in places])
         return Index(self.taxonomy, passages, kept=self._kept, vectors=vectors, lexical=lexical)
@@ -166,9 +162,9 @@ class Index:
                 file.write(canonical(passage) + b"\n")
         self._lexical.save(folder / LEXICAL)
         (folder / VECTORS).unlink(missing_ok=True)
-        if self._dense:
+        if self._vectors is not None:
             with new_file(folder / VECTORS) as file:
-                np.lib.format.write_array(file, self._dense.vectors, allow_pickle=False)
+                np.lib.format.write_array(file, self._vectors, allow_pickle=False)
         embedder, model = (self._kept.name, self._kept.identity) if self._kept else ("", "")
         with new_file(folder / MANIFEST) as file:
             file.write(canonical(Manifest(len(self.points), len(self.passages), embedder, model)) + b"\n")
@@ -192,15 +188,6 @@ class Index:
         return Pool(self.passages, [node.id for node in self.points])
 
 
-def best(scores: Scores, k: int) -> list[int]:
-    """The places of the k highest scores, the highest first; of equal ones the first."""
-    if k >= len(scores):
-        return [int(place) for place in np.argsort(-scores, kind="stable")]
-    least = np.partition(scores, -k)[-k]
-    places = np.flatnonzero(scores >= least)
-    return [int(place) for place in places[np.argsort(-scores[places], kind="stable")[:k]]]
-
-
 def open_index(folder: Path) -> Index:
     """Open what `Index.write` wrote; vectors stay on the disk and are read as they are needed.
 
@@ -209,7 +196,7 @@ def open_index(folder: Path) -> Index:
     """
     manifest = _manifest(folder)
     taxonomy = read_taxonomy(folder / TAXONOMY)
-    passages = list(read_lines(folder / PASSAGES, Passage))
+    passages = list(read_records(folder / PASSAGES, Passage))
     kept = vectors = None
     try:
         lexical = Lexical.load(folder / LEXICAL, manifest.passages)
@@ -251,7 +238,7 @@ def read_base(path: Path, *, join: bool = False) -> Taxonomy:
     return read_taxonomy(path / TAXONOMY if is_index(path) else path, join=join)
 
 
-def check_place(base: Path, out: Path) -> None:
+def check_index_place(base: Path, out: Path) -> None:
     """Raise UserError where a base is an index itself, or where something else than an index stands where one is to
     be."""
     if is_index(base):

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from kprag._routes import Routes
 from kprag._tree_file import read_tree
-from kprag.taxonomy import ARROW, LEVELS, Node, Placed, Taxonomy, route
-from mmdyn.data import KNOWLEDGE, KnowledgePoint, Row, SampleSet, check_text, decode, numbered
+from kprag.taxonomy import ARROW, LEVELS, Node, Taxonomy, route
+from mmdyn.data import (
+    KNOWLEDGE_FILE,
+    KnowledgePoint,
+    Row,
+    SampleSet,
+    check_text_file,
+    decode_line,
+    numbered_lines,
+    numbered_records,
+)
 from mmdyn.errors import InputError
-from mmdyn.sample import Sample, from_json
+from mmdyn.sample import Sample
 
 
 def read_taxonomy(path: str | Path, levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:
@@ -30,12 +39,12 @@ def read_taxonomy(path: str | Path, levels: Sequence[str] = (), *, join: bool = 
     path = Path(path)
     if path.is_dir():
         return from_set(SampleSet(path), levels, join=join)
-    check_text(path)
+    check_text_file(path)
     if path.suffix == ".jsonl":
         return _from_lines(path, levels, join)
     routes = Routes(join=join)
     if path.suffix == ".txt":
-        for number, line in numbered(path):
+        for number, line in numbered_lines(path):
             _add_line(routes, path, number, line)
     elif path.suffix in (".json", ".yaml", ".yml"):
         read_tree(path, routes)
@@ -64,9 +73,9 @@ def from_set(source: SampleSet, levels: Sequence[str] = (), *, join: bool = Fals
     have them. The texts of knowledge.jsonl are the descriptions. Raises InputError.
     """
     routes, texts = Routes(join=join), dict[str, tuple[str, int]]()
-    for number, point in _points(source.folder / KNOWLEDGE):
+    for number, point in numbered_records(source.folder / KNOWLEDGE_FILE, KnowledgePoint):
         if point.route or ARROW in point.point:
-            _add_point(routes, point, source.folder / KNOWLEDGE, number)
+            _add_point(routes, point, source.folder / KNOWLEDGE_FILE, number)
         else:
             texts.setdefault(point.point.strip(), (point.text, number))
     with_route = {routes.key(node.text) for node, _, _ in routes.placed()}
@@ -78,7 +87,7 @@ def from_set(source: SampleSet, levels: Sequence[str] = (), *, join: bool = Fals
                 _add_sample(routes, row, row.sample, name)
     for name, (text, number) in texts.items():
         if not routes.knows(name):
-            routes.add([name], str(source.folder / KNOWLEDGE), number)
+            routes.add([name], str(source.folder / KNOWLEDGE_FILE), number)
         routes.describe(name, text)
     if not any(True for _ in routes.placed()):
         raise InputError(source.folder, None, "names no knowledge points: give a set whose samples do")
@@ -107,27 +116,18 @@ def _add_point(routes: Routes, point: KnowledgePoint, file: Path, number: int) -
 
 def _add_line(routes: Routes, path: Path, number: int, line: bytes) -> None:
     try:
-        if text := decode(line).strip():
+        if text := decode_line(line).strip():
             routes.add(route(text), str(path), number)
     except ValueError as error:
         raise InputError(path, number, str(error)) from None
 
 
-def _points(file: Path) -> Iterator[tuple[int, KnowledgePoint]]:
-    for number, line in numbered(file) if file.is_file() else ():
-        if line.strip():
-            try:
-                yield number, from_json(line, KnowledgePoint)
-            except ValueError as error:
-                raise InputError(file, number, str(error)) from None
-
-
 def _from_lines(path: Path, levels: Sequence[str], join: bool) -> Taxonomy:
-    first = next(line for _, line in numbered(path) if line.strip())
+    _, first = next(numbered_lines(path))
     if not _is_point(first):
-        return Taxonomy(_nodes(path), levels)
+        return Taxonomy(((node, str(path), number) for number, node in numbered_records(path, Node)), levels)
     routes = Routes(join=join)
-    for number, point in _points(path):
+    for number, point in numbered_records(path, KnowledgePoint):
         _add_point(routes, point, path, number)
     return Taxonomy(routes.placed(), levels)
 
@@ -137,12 +137,3 @@ def _is_point(line: bytes) -> bool:
         return "point" in msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
-
-
-def _nodes(path: Path) -> Iterator[Placed]:
-    for number, line in numbered(path):
-        if line.strip():
-            try:
-                yield from_json(line, Node), str(path), number
-            except ValueError as error:
-                raise InputError(path, number, str(error)) from None

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from mmdyn.data import new_file
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import canonical
+from mmdyn.sample import Sample
 from mmdyn.text import fold
 
 LEVELS = ("discipline", "grade", "subfield", "curriculum", "topic", "point")
@@ -118,6 +119,21 @@ class Taxonomy:
         found = [self._nodes[id] for id in self._named.get(key(last), ())]
         keys = [key(part) for part in reversed(above)]
         return tuple(node for node in found if not keys or self._lies_under(node, keys))
+
+    def meant(self, name: str, sample: Sample) -> list[Node]:
+        """The nodes that a name means where a sample gives it.
+
+        Where `find` has several, those that lie above no other of them, and of these the ones that have the most of the
+        sample's fields among the texts above them.
+        """
+        found = self.find(name)
+        above = {node.id for one in found for node in self.ancestors(one.id)}
+        lowest = [node for node in found if node.id not in above]
+        if len(lowest) < 2:
+            return lowest
+        values = {key(str(value)) for value in sample.fields.values()}
+        agreeing = [sum(key(wider.text) in values for wider in self.ancestors(node.id)) for node in lowest]
+        return [node for node, agree in zip(lowest, agreeing, strict=True) if agree == max(agreeing)]
 
     def ancestors(self, id: str) -> tuple[Node, ...]:
         """The nodes above one, from its parent up to the top."""

@@ -91,8 +91,8 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     parent_type: TaskType | None = None
 
 
-# Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a default
-# becomes the default itself, because msgspec leaves defaults out by identity.
+# Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a
+# default becomes the default itself, because msgspec leaves defaults out by identity.
 _POINTS, _MATCH = 1.0, Match()
 
 

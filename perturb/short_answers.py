@@ -19,7 +19,7 @@ from mmdyn.equal import read_value
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
 from mmdyn.sample import Sample
-from mmdyn.text import Number, fold, known_unit, plain, read_number, spelled
+from mmdyn.text import Number, fold, known_unit, read_number, spell_formula, without_latex
 
 LONGEST = 60
 """Answers of more characters are not short."""
@@ -75,7 +75,7 @@ def _read(text: str) -> Answer:
     if number and (number.value == 0 or _TINY < abs(number.value) < _HUGE):
         return Answer(text, folded, f"number {number.unit}".strip(), number.value, number.step is not None)
     formal = not _VAGUE.search(text) and not read_number(text)
-    if formal and (value := read_value(spelled(text))) and not value.unit and abs(value.value) < _HUGE:
+    if formal and (value := read_value(spell_formula(text))) and not value.unit and abs(value.value) < _HUGE:
         return Answer(text, folded, "value", float(value.value))
     for kind, pattern in (("words", _WORDS), ("han", _HAN), ("symbols", _SYMBOLS)):
         if pattern.fullmatch(folded) and not (kind == "han" and _JOINED.search(folded)):
@@ -99,7 +99,7 @@ def _quantity(text: str) -> Number | None:
     value = read_number(text)
     if value is None or not value.unit or not value.unit.isascii() or known_unit(value.unit) or "/" in value.unit:
         return value
-    return value if _COUNTED.fullmatch(plain(text).strip()) else None
+    return value if _COUNTED.fullmatch(without_latex(text).strip()) else None
 
 
 def equal(one: Answer, other: Answer) -> bool:

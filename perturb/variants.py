@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import Dropped, ImageFolder, with_images
+from mmdyn.data import Dropped, ImageFolder, replace_images
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import Json, stream
 from mmdyn.sample import ImageRef, Sample, Step, Variant, Verdict
@@ -95,7 +95,7 @@ class VariantMaker:
             item, clean = self._run(attempt, steps)
             refs, changed = self._put_pictures(item, attempt)
             trail = replace(attempt.trail, steps=tuple(steps))
-            made = replace(with_images(item.sample, refs), id=attempt.id, variant=trail)
+            made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")
             verdict = self._verdict(attempt, made, clean, {ref: refs[ref] for ref in refs if ref in changed})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, picture, write_set
-from mmdyn.data import DROPPED, Dropped, SampleSet, read_lines
+from mmdyn.data import SampleSet
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def test_the_operator(house: Path) -> None:
     lines = {(s.variant.chain, s.parent): len(s.question.splitlines()) - 1 for s in made if s.variant}
     counts = {"preface": 2, "preface@mild": 1, "preface@strong": 3}
     assert lines == {(chain, parent): n for chain, n in counts.items() for parent in ("sides", "lake")}
-    dropped = list(read_lines(house / "prefaced" / DROPPED, Dropped))
+    dropped = SampleSet(house / "prefaced").dropped()
     assert {(drop.parent, drop.reason) for drop in dropped if drop.status == "not_applicable"} == {
         ("prime", "a sentence before a statement would be judged with it")
     }

@@ -1,12 +1,14 @@
-"""What is searched: passages, and how what they say of a question becomes a score of the points that they belong to."""
+"""What is searched: passages, whose scores become scores of the points that they belong to, and of their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+
+from kprag.taxonomy import Node
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
@@ -61,3 +63,37 @@ def staying(passages: Sequence[Passage], sources: Collection[str]) -> list[int]:
 
 def _all_or_any(passage: Passage) -> Callable[[Iterable[bool]], bool]:
     return any if passage.example else all
+
+
+def best(scores: Scores, k: int) -> list[int]:
+    """The places of the k highest scores, the highest first; of equal ones the first."""
+    if k >= len(scores):
+        return [int(place) for place in np.argsort(-scores, kind="stable")]
+    least = np.partition(scores, -k)[-k]
+    places = np.flatnonzero(scores >= least)
+    return [int(place) for place in places[np.argsort(-scores[places], kind="stable")[:k]]]
+
+
+class Names:
+    """The names of points, by `keys` (a point's id -> `key` of its text). `places`: each name's number, from 0."""
+
+    def __init__(self, points: Sequence[Node], keys: Mapping[str, str]) -> None:
+        names, self._name = np.unique([keys[node.id] for node in points], return_inverse=True)
+        self.places = {str(name): number for number, name in enumerate(names)}
+
+    def scores(self, points: Scores) -> Scores:
+        """Of shape (names,): each name's best score among its points'."""
+        names = np.full(len(self.places), -np.inf, np.float32)
+        np.maximum.at(names, self._name, points)
+        return names
+
+    def best(self, points: Scores, k: int) -> list[int]:
+        """The places of the k best points of different names, the best first; of equal ones the base's first."""
+        many = k
+        while True:
+            firsts = dict[int, int]()
+            for place in best(points, many):
+                firsts.setdefault(int(self._name[place]), place)
+            if len(firsts) >= k or many >= len(points):
+                return list(firsts.values())[:k]
+            many *= 2

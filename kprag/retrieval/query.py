@@ -112,7 +112,7 @@ def examples(samples: Iterable[Sample], taxonomy: Taxonomy) -> Iterator[Passage]
                 yield found
 
 
-def questions(samples: Iterable[Sample], taxonomy: Taxonomy, query: Callable[[Sample], str]) -> Questions:
+def gather_questions(samples: Iterable[Sample], taxonomy: Taxonomy, query: Callable[[Sample], str]) -> Questions:
     """The samples that name points, as they are looked up. A name that the base lacks counts as a point that is never
     found."""
     asked, without, unknown = list[Asked](), 0, dict[str, None]()

@@ -1,4 +1,4 @@
-"""The contract of a benchmark, and what several of them need: finding their file, reading its rows, their pictures.
+"""What a benchmark is, and what several of them need: finding their file, reading its rows, their pictures.
 
 A benchmark is one file in this folder with one public class. It says how a public data set becomes samples and which
 contrasts matter for it; nothing else in the house knows a benchmark by name.
@@ -7,18 +7,34 @@ contrasts matter for it; nothing else in the house knows a benchmark by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Generic
 
 import msgspec
 
-from mmdyn.data import ImageFolder, KnowledgePoint, Row, check_content, check_text, numbered, read_inside, read_lines
+from mmdyn.data import (
+    ImageFolder,
+    KnowledgePoint,
+    Row,
+    check_sample,
+    check_text_file,
+    numbered_lines,
+    read_inside,
+    read_records,
+)
 from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
 
+PutPicture = Callable[[str], ImageRef]
+"""Puts the picture of a name into the set. Raises ValueError."""
 
-class Benchmark(Protocol):
-    """How a data set becomes samples. Made without arguments; the class has the file's name in CamelCase."""
+
+class Benchmark(Generic[S]):
+    """How a data set of JSON Lines becomes samples. Made without arguments; the class has the file's name in CamelCase.
+
+    A data set of another kind has a `read` of its own: `name`, `contrasts`, `read` and `knowledge` are the contract.
+    """
 
     name: str
     """The file's name, such as `we_math`."""
@@ -26,75 +42,78 @@ class Benchmark(Protocol):
     contrasts: tuple[str, ...]
     """The factors whose contrasts its authors or users look at, such as ("variant", "context")."""
 
+    files: tuple[str, ...] = ("questions.jsonl",)
+    """What its files are called."""
+
+    pictures: str = ""
+    """The folder of its pictures, beside its files."""
+
+    row: type[S]
+    """What a line holds."""
+
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the data set; pictures are put into `images`. A bad row is a Row with a problem, not an exception.
 
         `source` is the data set's folder, its `dev` folder, or its questions file. Raises InputError where it is none
-        of these.
+        of these, where the file is no text, and where its first line has fewer than half of the keys of a row.
         """
+        for file in self.find_files(source):
+            check_text_file(file)
+            put = partial(_put_picture, file.parent / self.pictures, images)
+            for count, (number, line) in enumerate(numbered_lines(file)):
+                try:
+                    samples = self.samples(from_json(line, self.row), put)
+                    for sample in samples:
+                        check_sample(sample)
+                except ValueError as error:
+                    if count == 0:
+                        self._check_first(file, number, line)
+                    yield Row(str(file), number, problem=str(error))
+                else:
+                    yield from (Row(str(file), number, sample) for sample in samples)
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """The knowledge points that the data set brings texts or routes for; many bring none. Raises InputError."""
+        return iter(())
 
+    def samples(self, row: S, put: PutPicture) -> list[Sample]:
+        """The samples of a row, one for most. Raises ValueError."""
+        return [self.sample(row, put)]
 
-def find_files(source: Path, benchmark: str, *names: str) -> list[Path]:
-    """The data set's files by name, in `source` or its `dev` folder, or `source` itself where it is a file. Raises
-    InputError."""
-    if source.is_file():
-        return [source]
-    for folder in (source, source / "dev"):
-        if found := [folder / name for name in names if (folder / name).is_file()]:
-            return found
-    if not source.exists():
-        raise InputError(source, None, "no such file or folder: check the path")
-    raise InputError(
-        source, None, f"no {' or '.join(names)} in it or in its dev folder: give the folder of {benchmark}"
-    )
+    def sample(self, row: S, put: PutPicture) -> Sample:
+        """The sample of a row. Raises ValueError."""
+        raise NotImplementedError
 
+    def rows(self, source: Path) -> Iterator[S]:
+        """Every line of every file. Raises InputError for a bad one."""
+        for file in self.find_files(source):
+            check_text_file(file)
+            yield from read_records(file, self.row)
 
-def read_questions(
-    file: Path, benchmark: str, kind: type[S], build: Callable[[S], Sample | list[Sample]]
-) -> Iterator[Row]:
-    """Stream a JSON Lines file: each line is read as `kind`, and `build` makes one sample of it or several, or raises
-    ValueError.
+    def find_files(self, source: Path) -> list[Path]:
+        """The data set's files, in `source` or its `dev` folder, or `source` itself where it is a file.
 
-    Raises InputError where the file is no text, or its first line has fewer than half of the keys of `kind`.
-    """
-    check_text(file)
-    checked = False
-    for number, line in numbered(file):
-        if not line.strip():
-            continue
+        Raises InputError.
+        """
+        if source.is_file():
+            return [source]
+        for folder in (source, source / "dev"):
+            if found := [folder / name for name in self.files if (folder / name).is_file()]:
+                return found
+        if not source.exists():
+            raise InputError(source, None, "no such file or folder: check the path")
+        names = " or ".join(self.files)
+        raise InputError(source, None, f"no {names} in it or in its dev folder: give the folder of {self.name}")
+
+    def _check_first(self, file: Path, number: int, line: bytes) -> None:
+        keys = self.row.__struct_encode_fields__
         try:
-            made = build(from_json(line, kind))
-            samples = made if isinstance(made, list) else [made]
-            for sample in samples:
-                check_content(sample)
-        except ValueError as error:
-            if not checked and not _looks_like(line, kind):
-                keys = ", ".join(kind.__struct_encode_fields__)
-                raise InputError(
-                    file, number, f"is not a row of {benchmark} (keys {keys}): give its own file"
-                ) from None
-            yield Row(str(file), number, problem=str(error))
-        else:
-            yield from (Row(str(file), number, sample) for sample in samples)
-        checked = True
-
-
-def read_strictly(file: Path, kind: type[S]) -> Iterator[S]:
-    """The lines of a JSON Lines file as `kind`. Raises InputError for a bad one."""
-    check_text(file)
-    yield from read_lines(file, kind)
-
-
-def _looks_like(line: bytes, kind: type[msgspec.Struct]) -> bool:
-    try:
-        row = msgspec.json.decode(line, type=dict[str, object])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
-    keys = kind.__struct_encode_fields__
-    return 2 * len(row.keys() & set(keys)) >= len(keys)
+            given = {*msgspec.json.decode(line, type=dict[str, object])}
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            given = set()
+        if 2 * len(given & set(keys)) < len(keys):
+            told = f"is not a row of {self.name} (keys {', '.join(keys)}): give its own file"
+            raise InputError(file, number, told) from None
 
 
 def sample_id(benchmark: str, *original: str) -> str:
@@ -105,9 +124,8 @@ def sample_id(benchmark: str, *original: str) -> str:
     return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
 
 
-def put_picture(folder: Path, name: str, images: ImageFolder) -> ImageRef:
-    """Put a picture that a row names, relative to `folder`, into the set. Raises ValueError for a missing, foreign or
-    bad one."""
+def _put_picture(folder: Path, images: ImageFolder, name: str) -> ImageRef:
+    """Put a picture of a folder into the set. Raises ValueError for a missing, foreign or bad one."""
     data = read_inside(folder, name)
     try:
         return images.put(data)

@@ -6,17 +6,7 @@ import re
 
 Blanks = tuple[tuple[str, ...], ...]
 
-_DISCIPLINES = {
-    "Biology": "biology",
-    "Chemistry": "chemistry",
-    "Chinese": "chinese",
-    "English": "english",
-    "Geography": "geography",
-    "History": "history",
-    "Math": "math",
-    "Physics": "physics",
-    "Political": "politics",
-}
+_SUBJECTS = ["Biology", "Chemistry", "Chinese", "English", "Geography", "History", "Math", "Physics", "Political"]
 
 _MARKED = re.compile(r"_\s*(\d{1,2})\s*_")
 _SPACED = re.compile(r"(?:(?<=[ \t\u3000]{2})|^[ \t\u3000]*|(?<=·))(\d{1,2})(?=[ \t\u3000]|[,.]|$)", re.MULTILINE)
@@ -26,11 +16,12 @@ _UNDERLINED = re.compile(r"_+\s*(?:\d+\s*)?_*(?:_|\d)")
 def paper_fields(section: str, year: str, category: str) -> dict[str, str | int | float]:
     """discipline, year and category of a question, from names such as `Math_II_MCQs`, `2018` and `（新课标Ⅰ）`. Raises
     ValueError."""
-    discipline = _DISCIPLINES.get(section.split("_")[0])
-    if discipline is None:
+    subject = section.split("_")[0]
+    if subject not in _SUBJECTS:
         raise ValueError(f"{section[:60]!r} begins with none of the set's subjects: correct it")
     if not year.isdecimal():
         raise ValueError(f"the year {year[:20]!r} is no number: correct it")
+    discipline = "politics" if subject == "Political" else subject.lower()
     return {"discipline": discipline, "year": int(year), "category": category.strip("（）()")}
 
 

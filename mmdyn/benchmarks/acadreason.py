@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import find_files, read_questions, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, sample_id
 from mmdyn.benchmarks._checklist import lines, split_checklist
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
 
 
@@ -27,7 +24,7 @@ class _Question(Struct):
     hints_methodology: str
 
 
-class Acadreason:
+class Acadreason(Benchmark[_Question]):
     """AcadReason (OPPO AI Agent Team 2025, arXiv:2510.11652; github.com/OPPO-PersonalAI/Acadreason-benchmark;
     Apache-2.0).
 
@@ -39,35 +36,27 @@ class Acadreason:
 
     name = "acadreason"
     contrasts = ("context",)
+    row = _Question
 
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions; the set has no pictures."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, _sample)
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the set brings hints for each question, and names no knowledge points."""
-        return iter(())
-
-
-def _sample(row: _Question) -> Sample:
-    try:
-        items, numbered = split_checklist(row.checklist, row.num_checklist)
-    except ValueError as error:
-        raise ValueError(f"task {row.task_id}: {error}") from None
-    hints = {
-        "background": row.hints_background,
-        "definition": row.hints_definition,
-        "methodology": row.hints_methodology,
-    }
-    surplus = {"checklist_numbered": numbered} if numbered > len(items) else {}
-    return Sample(
-        id=sample_id("acadreason", str(row.task_id)),
-        question=lines(row.query),
-        task_type="open_ended",
-        answer=lines(row.golden_truth),
-        fields={"discipline": row.domain.strip().lower(), "modality": "text"},
-        hints={name: text for name, hint in hints.items() if (text := lines(hint))},
-        checklist=items,
-        meta={"title": re.sub(r"\s*\|\s*", " ", row.title).strip(), **surplus},
-    )
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        try:
+            items, numbered = split_checklist(row.checklist, row.num_checklist)
+        except ValueError as error:
+            raise ValueError(f"task {row.task_id}: {error}") from None
+        hints = {
+            "background": row.hints_background,
+            "definition": row.hints_definition,
+            "methodology": row.hints_methodology,
+        }
+        surplus = {"checklist_numbered": numbered} if numbered > len(items) else {}
+        return Sample(
+            id=sample_id("acadreason", str(row.task_id)),
+            question=lines(row.query),
+            task_type="open_ended",
+            answer=lines(row.golden_truth),
+            fields={"discipline": row.domain.strip().lower(), "modality": "text"},
+            hints={name: text for name, hint in hints.items() if (text := lines(hint))},
+            checklist=items,
+            meta={"title": re.sub(r"\s*\|\s*", " ", row.title).strip(), **surplus},
+        )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.sample import Sample
-from mmdyn.text import Question, read_letters, split_options, split_questions, strip_number
+from mmdyn.text import SplitQuestion, read_letters, split_options, split_questions, strip_question_number
 
 
 class _Question(Struct):
@@ -27,7 +24,7 @@ class _Question(Struct):
     analysis: str = ""
 
 
-class GaokaoBench:
+class GaokaoBench(Benchmark[_Question]):
     """GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474; github.com/OpenLMLab/GAOKAO-Bench; Apache-2.0).
 
     Reads `questions.jsonl`. One answer of letters is a single_choice or multi_select, under the subjective keywords
@@ -42,32 +39,24 @@ class GaokaoBench:
 
     name = "gaokao_bench"
     contrasts = ("variant", "style")
+    row = _Question
 
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions; the set has no pictures."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, _samples)
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the set names no knowledge points."""
-        return iter(())
-
-
-def _samples(row: _Question) -> list[Sample]:
-    if "![](" in row.question:
-        raise ValueError("the question holds a link to a picture, which the set does not bring: leave the row out")
-    if row.question.count(r"\begin{tabular}") != row.question.count(r"\end{tabular}"):
-        raise ValueError("the question begins or ends in the middle of a table: complete it")
-    if isinstance(row.answer, str):
-        return [_written(row, row.answer.replace("【答案】", "").strip())]
-    if len(row.answer) == 1:
-        return [_choice(row, split_options(row.question), row.answer[0])]
-    if not row.answer:
-        raise ValueError("the row has no answer: add it")
-    return _passage(row)
+    def samples(self, row: _Question, put: PutPicture) -> list[Sample]:
+        """The row's sample, or one for each of its answers where it has several."""
+        if "![](" in row.question:
+            raise ValueError("the question holds a link to a picture, which the set does not bring: leave the row out")
+        if row.question.count(r"\begin{tabular}") != row.question.count(r"\end{tabular}"):
+            raise ValueError("the question begins or ends in the middle of a table: complete it")
+        if isinstance(row.answer, str):
+            return [_written(row, row.answer.replace("【答案】", "").strip())]
+        if len(row.answer) == 1:
+            return [_choice(row, split_options(row.question), row.answer[0])]
+        if not row.answer:
+            raise ValueError("the row has no answer: add it")
+        return _passage(row)
 
 
-def _choice(row: _Question, asked: Question, answer: str, number: int = 0) -> Sample:
+def _choice(row: _Question, asked: SplitQuestion, answer: str, number: int = 0) -> Sample:
     letters = read_letters(answer)
     if not asked.options:
         raise ValueError(f"the answer is {answer.strip()[:20]!r}, but the question has no options: add A. …, B. …")
@@ -75,7 +64,7 @@ def _choice(row: _Question, asked: Question, answer: str, number: int = 0) -> Sa
         raise ValueError("the options are empty: fill them")
     return msgspec.structs.replace(
         _open(row, answer, number),
-        question=asked.stem if number else strip_number(asked.stem),
+        question=asked.stem if number else strip_question_number(asked.stem),
         task_type=choice_type(asked.options, letters),
         answer=letters,
         options=asked.options,
@@ -89,7 +78,7 @@ def _open(row: _Question, answer: str, number: int = 0) -> Sample:
     foreign = fields["discipline"] == "english" and not section.endswith("Error_Correction")
     return Sample(
         id=sample_id("gaokao_bench", row.id, *([str(number)] if number else [])),
-        question=strip_number(row.question),
+        question=strip_question_number(row.question),
         task_type="open_ended",
         answer=answer,
         language="en" if foreign else "zh",
@@ -102,17 +91,17 @@ def _open(row: _Question, answer: str, number: int = 0) -> Sample:
 
 def _passage(row: _Question) -> list[Sample]:
     """One sample for each question on a passage."""
-    asked: list[Question] = []
+    asked: list[SplitQuestion] = []
     if row.keyword.endswith("English_Cloze_Test"):
         passage, options = split_options(row.question)
         blanks = blank_numbers(passage, len(row.answer))
-        asked = [Question(f"{passage}\n\nWhich option fits blank {blank}?", options) for blank in blanks]
+        asked = [SplitQuestion(f"{passage}\n\nWhich option fits blank {blank}?", options) for blank in blanks]
     else:
         passage, questions = split_questions(row.question, len(row.answer))
         for stem, options in questions:
             blank = re.fullmatch(r"(\d+)\s*[.．、]?", stem)
             stem = f"\nWhich option fits blank {blank[1]}?" if blank else stem
-            asked.append(Question(f"{passage}\n{stem}", options))
+            asked.append(SplitQuestion(f"{passage}\n{stem}", options))
     pairs = zip(asked, row.answer, strict=True)
     return [_choice(row, question, answer, number) for number, (question, answer) in enumerate(pairs, 1)]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.benchmarks._gaokao import paper_fields
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
 from mmdyn.keys import digest
 from mmdyn.sample import Option, Sample
-from mmdyn.text import asked_range, options_are_letters, read_letters, split_options, strip_number
+from mmdyn.text import options_are_letters, question_range, read_letters, split_options, strip_question_number
 
 _TABLE_ROW = re.compile(r"\\hline\s*\$?(?:\\mathrm\{~?)?([A-E])\}?\$?\s*(?:[.．]\s*)?&")
 
@@ -31,7 +27,7 @@ class _Question(Struct):
     analysis: str = ""
 
 
-class GaokaoMm:
+class GaokaoMm(Benchmark[_Question]):
     """GAOKAO-MM (Zong and Qiu 2024, arXiv:2402.15745; github.com/OpenMOSS/GAOKAO-MM; Apache-2.0).
 
     Reads `questions.jsonl` beside `images/`. Options are taken off the stem's end; the leading question number and
@@ -47,37 +43,29 @@ class GaokaoMm:
 
     name = "gaokao_mm"
     contrasts = ("variant", "style")
+    row = _Question
 
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent, images))
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the set names no knowledge points."""
-        return iter(())
-
-
-def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
-    if not row.picture:
-        raise ValueError("names no picture: add it to the list `picture`")
-    fields = paper_fields(row.subject, row.year, row.category)
-    answer = read_letters("".join(row.answer))
-    stem, options, in_image = _options(row.question, answer)
-    return Sample(
-        id=sample_id("gaokao_mm", row.id),
-        question=strip_number(stem),
-        task_type=choice_type(options, answer),
-        answer=answer,
-        language="zh",
-        options=options,
-        options_in_image=in_image,
-        images=tuple(put_picture(folder, name, images) for name in row.picture),
-        group=_group(stem, fields),
-        fields=fields | {"modality": "multimodal"},
-        explanation=row.analysis.strip(),
-        points=row.score,
-    )
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        if not row.picture:
+            raise ValueError("names no picture: add it to the list `picture`")
+        fields = paper_fields(row.subject, row.year, row.category)
+        answer = read_letters("".join(row.answer))
+        stem, options, in_image = _options(row.question, answer)
+        return Sample(
+            id=sample_id("gaokao_mm", row.id),
+            question=strip_question_number(stem),
+            task_type=choice_type(options, answer),
+            answer=answer,
+            language="zh",
+            options=options,
+            options_in_image=in_image,
+            images=tuple(put(name) for name in row.picture),
+            group=_group(stem, fields),
+            fields=fields | {"modality": "multimodal"},
+            explanation=row.analysis.strip(),
+            points=row.score,
+        )
 
 
 def _options(text: str, answer: tuple[str, ...]) -> tuple[str, tuple[Option, ...], bool]:
@@ -97,7 +85,7 @@ def _options(text: str, answer: tuple[str, ...]) -> tuple[str, tuple[Option, ...
 def _group(stem: str, fields: dict[str, str | int | float]) -> str | None:
     """One passage, one group: Chinese papers have one such text; elsewhere the text names its questions or itself."""
     paper = f"gaokao-mm-{fields['discipline']}-{fields['year']}-{fields['category']}"
-    asked = asked_range(stem)
+    asked = question_range(stem)
     if fields["discipline"] == "chinese":
         return paper
     if asked:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.sample import Option, Sample
 from mmdyn.text import options_are_letters, read_letters
 
@@ -29,7 +25,7 @@ class _Question(Struct):
     solution: str | None = None
 
 
-class MathVision:
+class MathVision(Benchmark[_Question]):
     """MATH-Vision (Wang et al. 2024, arXiv:2402.14804; github.com/mathllm/MATH-V; MIT).
 
     Reads `questions.jsonl` beside `images/`. A row has one picture. Where one mark `<image1>` is in the row it becomes
@@ -42,44 +38,36 @@ class MathVision:
 
     name = "math_vision"
     contrasts = ("variant", "style")
+    row = _Question
 
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent, images))
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the set names subjects, but no knowledge points."""
-        return iter(())
-
-
-def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
-    if row.level not in _DIFFICULTY:
-        raise ValueError(f"the level {row.level} is not one of 1 to 5: correct it")
-    options = tuple(Option(label, text.strip()) for label, text in zip("ABCDEFGH", row.options, strict=False))
-    if len(options) < len(row.options):
-        raise ValueError(f"{len(row.options)} options: at most 8 are taken")
-    in_image = options_are_letters(options) or any(_MARK.fullmatch(option.text) for option in options)
-    if options_are_letters(options):
-        options = tuple(Option(option.label) for option in options)
-    answer = read_letters(row.answer) if options else ((row.answer.strip(),),)
-    return Sample(
-        id=sample_id("math_vision", row.id),
-        question=_place(row.question.strip(), row.options),
-        task_type=choice_type(options, read_letters(row.answer)) if options else "fill_in_the_blank",
-        answer=answer,
-        options=options,
-        options_in_image=in_image,
-        images=(put_picture(folder, row.image, images),),
-        fields={
-            "discipline": "math",
-            "subject": row.subject,
-            "level": row.level,
-            "difficulty": _DIFFICULTY[row.level],
-            "modality": "multimodal",
-        },
-        explanation=(row.solution or "").strip(),
-    )
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        if row.level not in _DIFFICULTY:
+            raise ValueError(f"the level {row.level} is not one of 1 to 5: correct it")
+        options = tuple(Option(label, text.strip()) for label, text in zip("ABCDEFGH", row.options, strict=False))
+        if len(options) < len(row.options):
+            raise ValueError(f"{len(row.options)} options: at most 8 are taken")
+        in_image = options_are_letters(options) or any(_MARK.fullmatch(option.text) for option in options)
+        if options_are_letters(options):
+            options = tuple(Option(option.label) for option in options)
+        answer = read_letters(row.answer) if options else ((row.answer.strip(),),)
+        return Sample(
+            id=sample_id("math_vision", row.id),
+            question=_place(row.question.strip(), row.options),
+            task_type=choice_type(options, read_letters(row.answer)) if options else "fill_in_the_blank",
+            answer=answer,
+            options=options,
+            options_in_image=in_image,
+            images=(put(row.image),),
+            fields={
+                "discipline": "math",
+                "subject": row.subject,
+                "level": row.level,
+                "difficulty": _DIFFICULTY[row.level],
+                "modality": "multimodal",
+            },
+            explanation=(row.solution or "").strip(),
+        )
 
 
 def _place(question: str, options: list[str]) -> str:

@@ -10,28 +10,20 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.benchmarks._benchmark import sample_id
-from mmdyn.data import ImageFolder, KnowledgePoint, Row, TsvRow, make_sample, read_list, read_tsv_rows
+from mmdyn.benchmarks._benchmark import Benchmark, sample_id
+from mmdyn.data import ImageFolder, Row, TsvRow, read_list_cell, read_tsv_rows, sample_of_tsv_row
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample, TaskType
 
 _GRADES = {"G": "primary", "M": "middle", "H": "high"}
 _DISCIPLINES = {
-    "MA": "math",
-    "PH": "physics",
-    "CH": "chemistry",
-    "GE": "geography",
-    "BI": "biology",
-    "IT": "information_science",
-}
+    "MA": "math", "PH": "physics", "CH": "chemistry", "GE": "geography", "BI": "biology", "IT": "information_science",
+}  # fmt: skip
 _TASK_TYPES: dict[str, TaskType] = {
-    "single_answer_choice": "single_choice",
-    "multiple_answer_choice": "multi_select",
-    "fill_in_the_blank": "fill_in_the_blank",
-    "true_false": "true_false",
-    "calculation": "open_ended",
-}
+    "single_answer_choice": "single_choice", "multiple_answer_choice": "multi_select", "calculation": "open_ended",
+    "fill_in_the_blank": "fill_in_the_blank", "true_false": "true_false",
+}  # fmt: skip
 _MODALITIES = {"multi": "multimodal", "single": "text"}
 _NAME = re.compile(
     rf"([GMH])S({'|'.join(_DISCIPLINES)})_({'|'.join(_TASK_TYPES)})_(multi|single)_modal\.tsv", re.IGNORECASE
@@ -42,13 +34,11 @@ class _Part(Struct, frozen=True):
     """What a file's name says of all its rows."""
 
     name: str
-    grade: str
-    discipline: str
     task_type: TaskType
-    modality: str
+    fields: dict[str, str | int | float]
 
 
-class Mdk12:
+class Mdk12(Benchmark[Struct]):
     """MDK12-Bench (Zhou et al. 2025, arXiv:2504.05782 and 2508.06851; github.com/LanceZPF/MDK12, which names no
     licence).
 
@@ -68,12 +58,7 @@ class Mdk12:
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the rows of every file, in the order of their names."""
         for file, part in _parts(source):
-            needed = ("index", "question", "answer")
-            yield from read_tsv_rows(file, images, build=partial(_sample, part), needed=needed)
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the files name knowledge points, and bring no texts of them."""
-        return iter(())
+            yield from read_tsv_rows(file, images, partial(_sample, part), ("index", "question", "answer"))
 
 
 def _parts(source: Path) -> list[tuple[Path, _Part]]:
@@ -93,17 +78,16 @@ def _part(file: Path) -> _Part | None:
     if not name:
         return None
     grade, discipline, kind, modality = name.groups()
-    return _Part(
-        name=file.stem,
-        grade=_GRADES[grade.upper()],
-        discipline=_DISCIPLINES[discipline.upper()],
-        task_type=_TASK_TYPES[kind.lower()],
-        modality=_MODALITIES[modality.lower()],
-    )
+    fields: dict[str, str | int | float] = {
+        "discipline": _DISCIPLINES[discipline.upper()],
+        "grade": _GRADES[grade.upper()],
+        "modality": _MODALITIES[modality.lower()],
+    }
+    return _Part(file.stem, _TASK_TYPES[kind.lower()], fields)
 
 
 def _sample(part: _Part, row: TsvRow) -> Sample:
-    if part.modality == "multimodal" and not row.images:
+    if part.fields["modality"] == "multimodal" and not row.images:
         raise ValueError(
             "a row of a multi_modal file without a picture: fill `image`, or move it to a single_modal file"
         )
@@ -111,26 +95,22 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
     cells["knowledge"] = canonical(_knowledge(cells.get("knowledge", ""))).decode()
     if part.task_type == "fill_in_the_blank":
         cells["answer"] = canonical(_blanks(cells["answer"], cells["question"])).decode()
-    fields: dict[str, str | int | float] = {
-        "discipline": part.discipline,
-        "grade": part.grade,
-        "modality": part.modality,
-    }
+    fields = dict(part.fields)
     if cells.get("grade_level"):
         fields["grade_level"] = cells["grade_level"]
     if cells.get("difficulty_level"):
         fields["difficulty"] = cells["difficulty_level"].lower()
     id = sample_id("mdk12", part.name, cells["index"])
-    return make_sample(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
+    return sample_of_tsv_row(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
 
 
 def _knowledge(text: str) -> list[str]:
-    points = read_list(text) if text.startswith("[") else re.split(r"[;；\n]", text)
+    points = read_list_cell(text) if text.startswith("[") else re.split(r"[;；\n]", text)
     return list(dict.fromkeys(point.strip() for point in points if point.strip()))
 
 
 def _blanks(text: str, question: str) -> list[str]:
-    blanks = list(read_list(text)) if text.startswith("[") else [part.strip() for part in re.split(r"[;；]", text)]
+    blanks = list(read_list_cell(text)) if text.startswith("[") else [part.strip() for part in re.split(r"[;；]", text)]
     shown = len(re.findall(r"_{2,}", question))
     if shown and shown != len(blanks):
         raise ValueError(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, sample_id
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.sample import Answer, Option, Sample, TaskType
 from mmdyn.text import options_are_letters, split_options
 
@@ -33,7 +30,7 @@ class _Question(Struct):
     category: str = ""
 
 
-class Scemqa:
+class Scemqa(Benchmark[_Question]):
     """SceMQA (Liang et al. 2024, arXiv:2402.05138; github.com/SceMQA/SceMQA; Apache-2.0).
 
     Reads `questions.jsonl` beside `images/`. Multiple_Choice: options are taken off the stem's end, and the answer is
@@ -44,46 +41,38 @@ class Scemqa:
 
     name = "scemqa"
     contrasts = ("variant", "style")
+    pictures = "images"
+    row = _Question
 
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            folder = file.parent / "images"
-            yield from read_questions(file, self.name, _Question, partial(_sample, folder, images))
-
-    def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """None: the files hold no knowledge points."""
-        return iter(())
-
-
-def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
-    discipline = _DISCIPLINES.get(row.subject.split("_")[0])
-    if discipline is None:
-        raise ValueError(f"the subject {row.subject[:40]!r} is none of the set's: correct it")
-    text = re.sub(r"^\s*Question: \d+\s*\n", "", _mend(row.question))
-    options: tuple[Option, ...] = ()
-    if row.type == "Multiple_Choice":
-        text, options = split_options(text)
-        kind, answer, explanation = _choice(options, _mend(row.answer))
-    elif row.type == "Free_Response":
-        kind, answer, explanation = _free(_mend(row.answer))
-    else:
-        raise ValueError(f"the type {row.type[:40]!r} is neither Multiple_Choice nor Free_Response: correct it")
-    in_image = options_are_letters(options)
-    picture = put_picture(folder, row.image, images)
-    fields: dict[str, str | int | float] = {"discipline": discipline, "modality": "multimodal"}
-    return Sample(
-        id=sample_id("scemqa", row.id),
-        question=text.strip(),
-        task_type=kind,
-        answer=answer,
-        options=tuple(Option(option.label) for option in options) if in_image else options,
-        options_in_image=in_image,
-        images=(picture,),
-        group=f"scemqa-{Path(picture).stem[:16]}",
-        fields=fields | ({"category": row.category} if row.category.strip() else {}),
-        explanation=explanation,
-    )
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        discipline = _DISCIPLINES.get(row.subject.split("_")[0])
+        if discipline is None:
+            raise ValueError(f"the subject {row.subject[:40]!r} is none of the set's: correct it")
+        text = re.sub(r"^\s*Question: \d+\s*\n", "", _mend(row.question))
+        options: tuple[Option, ...] = ()
+        if row.type == "Multiple_Choice":
+            text, options = split_options(text)
+            kind, answer, explanation = _choice(options, _mend(row.answer))
+        elif row.type == "Free_Response":
+            kind, answer, explanation = _free(_mend(row.answer))
+        else:
+            raise ValueError(f"the type {row.type[:40]!r} is neither Multiple_Choice nor Free_Response: correct it")
+        in_image = options_are_letters(options)
+        picture = put(row.image)
+        fields: dict[str, str | int | float] = {"discipline": discipline, "modality": "multimodal"}
+        return Sample(
+            id=sample_id("scemqa", row.id),
+            question=text.strip(),
+            task_type=kind,
+            answer=answer,
+            options=tuple(Option(option.label) for option in options) if in_image else options,
+            options_in_image=in_image,
+            images=(picture,),
+            group=f"scemqa-{Path(picture).stem[:16]}",
+            fields=fields | ({"category": row.category} if row.category.strip() else {}),
+            explanation=explanation,
+        )
 
 
 def _choice(options: tuple[Option, ...], text: str) -> tuple[TaskType, Answer, str]:

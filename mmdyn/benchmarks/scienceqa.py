@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, read_strictly, sample_id
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.data import KnowledgePoint
 from mmdyn.sample import Option, Sample
-from mmdyn.text import clean
+from mmdyn.text import visible_text
 
 _GRADE = re.compile(r"grade(\d{1,2})")
 
@@ -36,7 +35,7 @@ class _Question(Struct):
     split: str
 
 
-class Scienceqa:
+class Scienceqa(Benchmark[_Question]):
     """ScienceQA (Lu et al. 2022, arXiv:2209.09513; github.com/lupantech/ScienceQA; CC BY-NC-SA 4.0).
 
     Reads `questions.jsonl`: one question a line, as problems.json holds it, with its `id`. The hint is the passage that
@@ -49,54 +48,50 @@ class Scienceqa:
 
     name = "scienceqa"
     contrasts = ("context", "variant")
-
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent / "images", images))
+    pictures = "images"
+    row = _Question
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """Each skill with its lectures, once for each route to it, in the order of the questions. Raises InputError."""
         lectures: dict[str, dict[str, None]] = {}
         routes: dict[tuple[str, tuple[str, ...]], None] = {}
-        for file in find_files(source, self.name, "questions.jsonl"):
-            for row in read_strictly(file, _Question):
-                if skill := row.skill.strip():
-                    above = (row.subject, row.topic, row.category)
-                    routes[skill, tuple(name.strip() for name in above if name.strip())] = None
-                    lectures.setdefault(skill, {}).setdefault(clean(row.lecture).strip())
+        for row in self.rows(source):
+            if skill := row.skill.strip():
+                above = (row.subject, row.topic, row.category)
+                routes[skill, tuple(name.strip() for name in above if name.strip())] = None
+                lectures.setdefault(skill, {}).setdefault(visible_text(row.lecture).strip())
         for skill, route in routes:
             yield KnowledgePoint(skill, "\n\n".join(filter(None, lectures[skill])), route)
 
-
-def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
-    grade = _GRADE.fullmatch(row.grade)
-    if not grade or not 1 <= int(grade[1]) <= 12:
-        raise ValueError(f"the grade {row.grade[:20]!r} is not one of grade1 to grade12: correct it")
-    if not 0 <= row.answer < len(row.choices) <= len(ascii_uppercase):
-        raise ValueError(
-            f"the answer {row.answer} is the number of none of {len(row.choices)} choices, from 0: correct it"
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        grade = _GRADE.fullmatch(row.grade)
+        if not grade or not 1 <= int(grade[1]) <= 12:
+            raise ValueError(f"the grade {row.grade[:20]!r} is not one of grade1 to grade12: correct it")
+        if not 0 <= row.answer < len(row.choices) <= len(ascii_uppercase):
+            raise ValueError(
+                f"the answer {row.answer} is the number of none of {len(row.choices)} choices, from 0: correct it"
+            )
+        options = tuple(
+            Option(label, visible_text(text).strip()) for label, text in zip(ascii_uppercase, row.choices, strict=False)
         )
-    options = tuple(
-        Option(label, clean(text).strip()) for label, text in zip(ascii_uppercase, row.choices, strict=False)
-    )
-    answer = (ascii_uppercase[row.answer],)
-    level = int(grade[1])
-    return Sample(
-        id=sample_id("scienceqa", row.id),
-        question="\n\n".join(filter(None, (clean(row.hint).strip(), clean(row.question).strip()))),
-        task_type=choice_type(options, answer),
-        answer=answer,
-        options=options,
-        images=(put_picture(folder, f"{row.split}/{row.id}/{row.image}", images),) if row.image else (),
-        fields={
-            "discipline": row.subject.strip(),
-            "grade": "primary" if level <= 6 else "middle" if level <= 9 else "high",
-            "grade_level": level,
-            "topic": row.topic.strip(),
-            "category": row.category.strip(),
-            "modality": "multimodal" if row.image else "text",
-        },
-        knowledge_points=(row.skill.strip(),) if row.skill.strip() else (),
-        explanation=clean(row.solution).strip(),
-    )
+        answer = (ascii_uppercase[row.answer],)
+        level = int(grade[1])
+        return Sample(
+            id=sample_id("scienceqa", row.id),
+            question="\n\n".join(filter(None, (visible_text(row.hint).strip(), visible_text(row.question).strip()))),
+            task_type=choice_type(options, answer),
+            answer=answer,
+            options=options,
+            images=(put(f"{row.split}/{row.id}/{row.image}"),) if row.image else (),
+            fields={
+                "discipline": row.subject.strip(),
+                "grade": "primary" if level <= 6 else "middle" if level <= 9 else "high",
+                "grade_level": level,
+                "topic": row.topic.strip(),
+                "category": row.category.strip(),
+                "modality": "multimodal" if row.image else "text",
+            },
+            knowledge_points=(row.skill.strip(),) if row.skill.strip() else (),
+            explanation=visible_text(row.solution).strip(),
+        )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, read_questions, read_strictly, sample_id
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.data import KnowledgePoint
 from mmdyn.sample import Language, Option, Sample
 from mmdyn.text import read_letters
 
@@ -35,7 +35,7 @@ class _Question(Struct, rename={"id": "queId", "set": "dataset_name", "options":
     answer_analysis: list[str]
 
 
-class TalScq5k:
+class TalScq5k(Benchmark[_Question]):
     r"""TAL-SCQ5K (TAL Education 2023; github.com/math-eval/TAL-SCQ5K; MIT).
 
     Reads `en.jsonl` and `ch.jsonl`. The end of each route `a->b->c` is a knowledge point, what leads to it its route.
@@ -49,50 +49,48 @@ class TalScq5k:
 
     name = "tal_scq5k"
     contrasts = ("context", "style")
-
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions of both languages."""
-        for file in find_files(source, self.name, "en.jsonl", "ch.jsonl"):
-            yield from read_questions(file, self.name, _Question, _sample)
+    row = _Question
+    files = ("en.jsonl", "ch.jsonl")
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """Each route once, in the order of the questions; the points have no texts. Raises InputError for a bad row."""
         known: set[tuple[str, ...]] = set()
-        for file in find_files(source, self.name, "en.jsonl", "ch.jsonl"):
-            for row in read_strictly(file, _Question):
-                for route in map(_route, row.knowledge_point_routes):
-                    if route not in known:
-                        known.add(route)
-                        yield KnowledgePoint(route[-1], route=route[:-1])
+        for row in self.rows(source):
+            for route in map(_route, row.knowledge_point_routes):
+                if route not in known:
+                    known.add(route)
+                    yield KnowledgePoint(route[-1], route=route[:-1])
 
-
-def _sample(row: _Question) -> Sample:
-    name = _NAME.match(row.set)
-    if not name:
-        raise ValueError(f"dataset_name {row.set[:60]!r} does not tell grade and language (prime_…_en_…): correct it")
-    if not row.difficulty.isdigit() or int(row.difficulty) not in _DIFFICULTY:
-        raise ValueError(f"the difficulty {row.difficulty[:20]!r} is not one of 0 to 4: correct it")
-    if any(len(choice) != 1 for choice in row.options):
-        raise ValueError("answer_option_list holds a list that is not of one option: write [[{…}], [{…}]]")
-    options = tuple(Option(choice[0].label, _clean(choice[0].text)) for choice in row.options)
-    answer = read_letters(row.answer_value)
-    return Sample(
-        id=sample_id("tal_scq5k", name[2], row.id),
-        question=_clean(row.problem),
-        task_type=choice_type(options, answer),
-        answer=answer,
-        language=_LANGUAGES[name[2]],
-        options=options,
-        fields={
-            "discipline": "math",
-            "grade": _GRADES[name[1]],
-            "level": int(row.difficulty),
-            "difficulty": _DIFFICULTY[int(row.difficulty)],
-            "modality": "text",
-        },
-        knowledge_points=tuple(dict.fromkeys(_route(route)[-1] for route in row.knowledge_point_routes)),
-        explanation="\n\n".join(_clean(re.sub(r"</?p>", " ", text)) for text in row.answer_analysis).strip(),
-    )
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        name = _NAME.match(row.set)
+        if not name:
+            raise ValueError(
+                f"dataset_name {row.set[:60]!r} does not tell grade and language (prime_…_en_…): correct it"
+            )
+        if not row.difficulty.isdigit() or int(row.difficulty) not in _DIFFICULTY:
+            raise ValueError(f"the difficulty {row.difficulty[:20]!r} is not one of 0 to 4: correct it")
+        if any(len(choice) != 1 for choice in row.options):
+            raise ValueError("answer_option_list holds a list that is not of one option: write [[{…}], [{…}]]")
+        options = tuple(Option(choice[0].label, _clean(choice[0].text)) for choice in row.options)
+        answer = read_letters(row.answer_value)
+        return Sample(
+            id=sample_id("tal_scq5k", name[2], row.id),
+            question=_clean(row.problem),
+            task_type=choice_type(options, answer),
+            answer=answer,
+            language=_LANGUAGES[name[2]],
+            options=options,
+            fields={
+                "discipline": "math",
+                "grade": _GRADES[name[1]],
+                "level": int(row.difficulty),
+                "difficulty": _DIFFICULTY[int(row.difficulty)],
+                "modality": "text",
+            },
+            knowledge_points=tuple(dict.fromkeys(_route(route)[-1] for route in row.knowledge_point_routes)),
+            explanation="\n\n".join(_clean(re.sub(r"</?p>", " ", text)) for text in row.answer_analysis).strip(),
+        )
 
 
 def _route(text: str) -> tuple[str, ...]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from mmdyn.benchmarks._benchmark import choice_type, find_files, put_picture, read_questions, read_strictly, sample_id
-from mmdyn.data import ImageFolder, KnowledgePoint, Row
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.data import KnowledgePoint
 from mmdyn.sample import Sample
 from mmdyn.text import read_letters, split_options
 
@@ -28,7 +27,7 @@ class _Question(Struct):
     image_path: str
 
 
-class WeMath:
+class WeMath(Benchmark[_Question]):
     """We-Math (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0).
 
     Reads `questions.jsonl` beside the pictures. `option` is one string (`A. …;B. …; E. No correct answer`). A problem
@@ -38,48 +37,45 @@ class WeMath:
 
     name = "we_math"
     contrasts = ("variant", "context")
-
-    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """Stream the questions."""
-        for file in find_files(source, self.name, "questions.jsonl"):
-            yield from read_questions(file, self.name, _Question, partial(_sample, file.parent, images))
+    row = _Question
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """Each concept once, with its description, in the order of the questions. Raises InputError for a bad row."""
         known: set[str] = set()
-        for file in find_files(source, self.name, "questions.jsonl"):
-            for row in read_strictly(file, _Question):
-                for concept, text in _descriptions(row).items():
-                    if concept not in known:
-                        known.add(concept)
-                        yield KnowledgePoint(concept, text)
+        for row in self.rows(source):
+            for concept, text in _descriptions(row).items():
+                if concept not in known:
+                    known.add(concept)
+                    yield KnowledgePoint(concept, text)
 
-
-def _sample(folder: Path, images: ImageFolder, row: _Question) -> Sample:
-    key = _KEY.fullmatch(row.key)
-    if not key:
-        raise ValueError(f"the key {row.key[:40]!r} is none of the set's, such as 2steps_1 or 3steps_multi: correct it")
-    before, options = split_options(";" + row.option, least=3)
-    if before.strip(" ;"):
-        raise ValueError(f"the options {row.option[:40]!r} do not run A, B, C, …: write A. …; B. …")
-    options = tuple(type(option)(option.label, option.text.rstrip(" ;")) for option in options)
-    answer = read_letters(row.answer)
-    return Sample(
-        id=sample_id("we_math", row.group, key[2]),
-        question=row.question.strip(),
-        task_type=choice_type(options, answer),
-        answer=answer,
-        options=options,
-        images=(put_picture(folder, row.image_path, images),),
-        group=f"we-math-{row.group}",
-        fields={
-            "discipline": "math",
-            "modality": "multimodal",
-            "steps": int(key[1]) if key[2] == "multi" else 1,
-            "key": row.key,
-        },
-        knowledge_points=_concepts(row),
-    )
+    def sample(self, row: _Question, put: PutPicture) -> Sample:
+        """The sample of a row."""
+        key = _KEY.fullmatch(row.key)
+        if not key:
+            raise ValueError(
+                f"the key {row.key[:40]!r} is none of the set's, such as 2steps_1 or 3steps_multi: correct it"
+            )
+        before, options = split_options(";" + row.option, least=3)
+        if before.strip(" ;"):
+            raise ValueError(f"the options {row.option[:40]!r} do not run A, B, C, …: write A. …; B. …")
+        options = tuple(type(option)(option.label, option.text.rstrip(" ;")) for option in options)
+        answer = read_letters(row.answer)
+        return Sample(
+            id=sample_id("we_math", row.group, key[2]),
+            question=row.question.strip(),
+            task_type=choice_type(options, answer),
+            answer=answer,
+            options=options,
+            images=(put(row.image_path),),
+            group=f"we-math-{row.group}",
+            fields={
+                "discipline": "math",
+                "modality": "multimodal",
+                "steps": int(key[1]) if key[2] == "multi" else 1,
+                "key": row.key,
+            },
+            knowledge_points=_concepts(row),
+        )
 
 
 def _concepts(row: _Question) -> tuple[str, ...]:

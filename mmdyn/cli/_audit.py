@@ -28,7 +28,7 @@ def show_variants(
 
     Without the parent set variants are printed alone, unless something was asked for that needs it.
     """
-    from mmdyn.data import describe
+    from mmdyn.data import describe_sample
     from mmdyn.errors import UserError
     from perturb import find_parent, pairs, workbench_for
 
@@ -39,7 +39,7 @@ def show_variants(
             raise
         click.echo(f"{error}; the variants are shown alone", err=True)
         chosen = (sample for sample in dynamic if id in (None, sample.id, sample.parent))
-        shown = [describe(sample, dynamic.images) for sample in (chosen if id else islice(chosen, number))]
+        shown = [describe_sample(sample, dynamic.images) for sample in (chosen if id else islice(chosen, number))]
         click.echo("\n\n".join(shown) if shown else _none(dynamic, id))
         return
     wanted = (pair for pair in pairs(dynamic, source) if id in (None, pair.after.id, pair.before.id))

@@ -106,7 +106,7 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
 
     from msgspec import to_builtins
 
-    from mmdyn.data import describe, load
+    from mmdyn.data import describe_sample, load
     from mmdyn.errors import UserError
 
     source = load(path)
@@ -116,7 +116,7 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
     wanted = (sample for sample in source if id in (None, sample.id, sample.parent))
     shown = False
     for sample in wanted if id else islice(wanted, number):
-        click.echo(json.dumps(to_builtins(sample)) if as_json else describe(sample, source.images) + "\n")
+        click.echo(json.dumps(to_builtins(sample)) if as_json else describe_sample(sample, source.images) + "\n")
         shown = True
     if not shown:
         raise UserError(f"there is no sample {id!r} in {path}: `mmdyn data show {path}` prints the first ones")
@@ -129,10 +129,10 @@ def validate_command(path: Path, as_json: bool) -> None:
     """List every problem of a set or file; exit status 2 where there is one."""
     import json
 
-    from mmdyn.data import Tally, validate
+    from mmdyn.data import RowTally, validate
     from mmdyn.work import ProgressBar
 
-    tally, problems = Tally(), list[dict[str, str | int | None]]()
+    tally, problems = RowTally(), list[dict[str, str | int | None]]()
     with ProgressBar("validate") as bar:
         for row in validate(path):
             tally.add(row)
@@ -177,14 +177,14 @@ def sample_command(
     Stratified with --by: each stratum has its share. With --cover: few samples that name every knowledge point. With
     --balance: as many of each difficulty, and then what --n still takes.
     """
-    from mmdyn.data import cover as cover_set, load, take
+    from mmdyn.data import load, take_covering as cover_set, take_stratified
 
     if by and (cover or balance):
         raise click.UsageError("--by keeps a set's shares, --cover and --balance do not: choose one of them")
     if n is None and not cover:
         raise click.UsageError("say how many samples: --n 100")
     if n is not None and not (cover or balance):
-        click.echo(f"{out}: {len(take(load(path), out, n, by, seed, name))} samples")
+        click.echo(f"{out}: {len(take_stratified(load(path), out, n, by, seed, name))} samples")
         return
     done = cover_set(load(path), out, cover, balance, n, seed, name)
     click.echo(f"{out}: {len(done.made)} samples")
@@ -248,13 +248,13 @@ class _Watch:
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:
     """What became of a conversion; what a file of another format cannot carry."""
-    from mmdyn.data import DROPPED, KNOWLEDGE, REJECTED
+    from mmdyn.data import DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE
 
     is_file = out.is_file()
     if watch.bad:
-        listed = out.with_suffix(".rejected.jsonl") if is_file else out / REJECTED
+        listed = out.with_suffix(".rejected.jsonl") if is_file else out / REJECTED_FILE
         click.echo(f"{watch.bad} bad rows were left out: {listed} lists them", err=True)
-    behind = [name for name in (KNOWLEDGE, DROPPED) if (made.folder / name).is_file()]
+    behind = [name for name in (KNOWLEDGE_FILE, DROPPED_FILE) if (made.folder / name).is_file()]
     if is_file and behind:
         click.echo(f"left behind, because only a set folder carries it: {' and '.join(behind)}", err=True)
     if not watch.rows and not is_file:

@@ -77,9 +77,9 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
 
     Vectors are kept in the user's cache by the content of the texts, so that only new texts are embedded again.
     """
-    from kprag import check_place
+    from kprag import check_index_place
 
-    check_place(base, out)
+    check_index_place(base, out)
     index = _open(base, retriever, how)
     index.write(out)
     click.echo(f"{out}: {len(index.points)} points, {len(index.passages)} texts", err=True)
@@ -161,21 +161,29 @@ def eval_command(
 
     Examples that are the question's own, its cluster's or of its words are in no index that it is looked up in.
     """
-    from kprag import QueryWriter, measure, print_report, questions, read_joined, read_numbers, read_retrievers
+    from kprag import (
+        QueryWriter,
+        gather_questions,
+        measure_retrieval,
+        print_retrieval,
+        read_joined,
+        read_ks,
+        read_retrievers,
+    )
     from mmdyn.data import load
 
-    numbers, more = read_numbers(ks), read_joined(joined)
+    numbers, more = read_ks(ks), read_joined(joined)
     given = read_retrievers(retrievers) if retrievers else []
     source = load(path)
     index = _open(base, given[-1] if given else RETRIEVERS[-1], how)
     wanted = given or index.retrievers
-    asked = questions(source, index.taxonomy, QueryWriter(source.images, more))
+    asked = gather_questions(source, index.taxonomy, QueryWriter(source.images, more))
     with _reranker(rerank) as reranker:
-        report = measure(index, asked, wanted, numbers, by, reranker)
+        report = measure_retrieval(index, asked, wanted, numbers, by, reranker)
     if as_json:
         click.echo(json.dumps(report.summary(), ensure_ascii=False))
     else:
-        print_report(report)
+        print_retrieval(report)
 
 
 @command.command("coverage")
@@ -187,10 +195,10 @@ def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
     """Say which points of BASE the samples of SET touch, how often, and which not."""
     from msgspec import to_builtins
 
-    from kprag import coverage, print_coverage, read_base
+    from kprag import measure_coverage, print_coverage, read_base
     from mmdyn.data import load
 
-    found = coverage(load(path), read_base(base, join=join))
+    found = measure_coverage(load(path), read_base(base, join=join))
     if as_json:
         click.echo(json.dumps(to_builtins(found), ensure_ascii=False))
     else:

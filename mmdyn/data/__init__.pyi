@@ -1,43 +1,50 @@
-from .convert import convert as convert
-from .cover import cover as cover
-from .files import check_text as check_text, decode as decode, new_file as new_file, numbered as numbered
-from .formats._cells import LETTERS as LETTERS, read_list as read_list
+from .convert_set import convert as convert
+from .files import (
+    JsonRow as JsonRow,
+    LabelledFile as LabelledFile,
+    check_text_file as check_text_file,
+    decode_line as decode_line,
+    new_file as new_file,
+    numbered_lines as numbered_lines,
+    numbered_records as numbered_records,
+    read_json_rows as read_json_rows,
+    read_records as read_records,
+)
+from .formats._cells import OPTION_LETTERS as OPTION_LETTERS, read_list_cell as read_list_cell
 from .formats._tsv_rows import TsvRow as TsvRow, read_tsv_rows as read_tsv_rows
-from .formats._tsv_sample import make_sample as make_sample
-from .formats.tsv import Tsv as Tsv
+from .formats.tsv import Tsv as Tsv, sample_of_tsv_row as sample_of_tsv_row
 from .images import (
+    IMAGE_MEDIA_TYPES as IMAGE_MEDIA_TYPES,
+    IMAGE_SUFFIXES as IMAGE_SUFFIXES,
     MAX_PIXELS as MAX_PIXELS,
-    MEDIA_TYPES as MEDIA_TYPES,
-    SUFFIXES as SUFFIXES,
     ImageFolder as ImageFolder,
     open_image as open_image,
     read_inside as read_inside,
 )
-from .json_lines import JsonRow as JsonRow, LabelledFile as LabelledFile, read_json_rows as read_json_rows
-from .load import is_set as is_set, load as load
-from .located import LocatedSet as LocatedSet
+from .load_set import is_set as is_set, load as load
 from .rows import (
     KnowledgePoint as KnowledgePoint,
     Row as Row,
-    check_content as check_content,
-    with_images as with_images,
+    check_sample as check_sample,
+    replace_images as replace_images,
 )
 from .set_folder import (
-    DROPPED as DROPPED,
-    KNOWLEDGE as KNOWLEDGE,
-    MANIFEST as MANIFEST,
-    REJECTED as REJECTED,
-    SAMPLES as SAMPLES,
+    DROPPED_FILE as DROPPED_FILE,
+    KNOWLEDGE_FILE as KNOWLEDGE_FILE,
+    MANIFEST_FILE as MANIFEST_FILE,
+    REJECTED_FILE as REJECTED_FILE,
+    SAMPLES_FILE as SAMPLES_FILE,
     Dropped as Dropped,
-    Manifest as Manifest,
+    LocatedSet as LocatedSet,
     Origin as Origin,
     SampleSet as SampleSet,
     SetDigest as SetDigest,
+    SetManifest as SetManifest,
     SetWriter as SetWriter,
     is_being_written as is_being_written,
-    read_lines as read_lines,
-    read_manifest as read_manifest,
+    read_set_manifest as read_set_manifest,
 )
-from .show import describe as describe, describe_trail as describe_trail
-from .take import take as take
-from .validate import Tally as Tally, validate as validate
+from .show import describe_sample as describe_sample, describe_trail as describe_trail
+from .take_covering import take_covering as take_covering
+from .take_stratified import take_stratified as take_stratified
+from .validate import RowTally as RowTally, validate as validate

@@ -1,14 +1,21 @@
-"""Text files: lines of a file that may be anything, bounded and numbered; new files that are there whole or not at
-all."""
+"""Text files: their lines, bounded and numbered, and the JSON in them; new files that are there whole or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import msgspec
 
 from mmdyn.errors import InputError, UserError
+from mmdyn.keys import Json
+from mmdyn.sample import S, from_json
+
+JsonRow = dict[str, Json]
 
 MAX_LINE = 1 << 28
 """Bytes of a line, its end included: a few of the largest pictures in base64 fit."""
@@ -28,7 +35,7 @@ _SIGNATURES = {
 }
 
 
-def check_text(path: Path) -> None:
+def check_text_file(path: Path) -> None:
     """Raise InputError unless a file is there and begins like UTF-8 text."""
     if not path.is_file():
         raise InputError(path, None, "no such file: check the path" if not path.exists() else "is no file: give a file")
@@ -46,8 +53,13 @@ def check_text(path: Path) -> None:
         raise InputError(path, 1, "is no text: give a UTF-8 text file")
 
 
-def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Every line with its number from 1, its end kept. Raises InputError for one of more than MAX_LINE bytes."""
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Every line that is not blank with its number from 1. Raises InputError as `all_lines` does."""
+    return ((number, line) for number, line in enumerate(all_lines(path), 1) if line.strip())
+
+
+def all_lines(path: Path) -> Iterator[bytes]:
+    """Every line, its end kept. Raises InputError where one has more than MAX_LINE bytes or cannot be read."""
     number = 0
     try:
         with path.open("rb") as file:
@@ -55,16 +67,30 @@ def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 if len(line) > MAX_LINE:
                     raise InputError(path, number, f"the line has more than {MAX_LINE:,} bytes: keep pictures in files")
-                yield number, line
+                yield line
     except OSError as error:
         raise InputError(path, number or None, _unreadable(error)) from None
+
+
+def numbered_records(file: Path, kind: type[S]) -> Iterator[tuple[int, S]]:
+    """The records of a JSONL file with their lines' numbers; none where there is no file. Raises InputError."""
+    for number, line in numbered_lines(file) if file.is_file() else ():
+        try:
+            yield number, from_json(line, kind)
+        except ValueError as error:
+            raise InputError(file, number, str(error)) from None
+
+
+def read_records(file: Path, kind: type[S]) -> Iterator[S]:
+    """The records of a JSONL file; none where there is no file. Raises InputError."""
+    return (record for _, record in numbered_records(file, kind))
 
 
 def _unreadable(error: OSError) -> str:
     return f"cannot be read ({error.strerror}): check the file and its permissions"
 
 
-def decode(line: bytes) -> str:
+def decode_line(line: bytes) -> str:
     """A line as text. Raises ValueError where it is not UTF-8 or holds a NUL."""
     if b"\0" in line:
         raise ValueError("holds a NUL character: remove it")
@@ -88,3 +114,33 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+class LabelledFile:
+    """The lines of a file; `digest` is the SHA-256 of those that were read, in the end of the whole file."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines, self._hash = lines, hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._lines:
+            self._hash.update(line)
+            yield line
+
+    @property
+    def digest(self) -> str:
+        """64 hexadecimal digits."""
+        return self._hash.hexdigest()
+
+
+def read_json_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, JsonRow]]:
+    """The objects of JSON lines, with their line numbers from 1; a byte order mark may come first. Raises
+    InputError."""
+    for number, line in enumerate(lines, 1):
+        line = line.removeprefix(BOM_UTF8) if number == 1 else line
+        if not line.strip():
+            continue
+        try:
+            yield number, msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise InputError(where, number, f"not a JSON object ({error})") from None

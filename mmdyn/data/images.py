@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 64 * 1024 * 1024
 
-SUFFIXES = {"PNG": "png", "JPEG": "jpg", "GIF": "gif", "WEBP": "webp", "BMP": "bmp", "TIFF": "tiff"}
-MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in SUFFIXES.values()}
+IMAGE_SUFFIXES = {"PNG": "png", "JPEG": "jpg", "GIF": "gif", "WEBP": "webp", "BMP": "bmp", "TIFF": "tiff"}
+IMAGE_MEDIA_TYPES = {suffix: f"image/{'jpeg' if suffix == 'jpg' else suffix}" for suffix in IMAGE_SUFFIXES.values()}
 
 
 class ImageInfo(Struct, frozen=True):
@@ -45,11 +45,13 @@ def open_image(data: bytes) -> Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a large picture, EXIF that cannot be read
-            image = Image.open(io.BytesIO(data), formats=tuple(SUFFIXES))
+            image = Image.open(io.BytesIO(data), formats=tuple(IMAGE_SUFFIXES))
     except Image.DecompressionBombError:
         raise ValueError(f"the picture has more than {MAX_PIXELS:,} pixels: scale it down") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
-        raise ValueError(f"not a picture that can be read ({', '.join(SUFFIXES)} are): replace the file") from None
+        raise ValueError(
+            f"not a picture that can be read ({', '.join(IMAGE_SUFFIXES)} are): replace the file"
+        ) from None
     if image.format == "MPO":  # a phone's JPEG with a second picture behind the first
         image.format = "JPEG"
     if image.width * image.height > MAX_PIXELS:
@@ -61,7 +63,7 @@ def open_image(data: bytes) -> Image:
 def inspect(data: bytes) -> ImageInfo:
     """What the bytes are. Decodes them, so that a truncated or broken picture is found here. Raises ValueError."""
     image = open_image(data)
-    info = ImageInfo(SUFFIXES[image.format or ""], image.width, image.height)
+    info = ImageInfo(IMAGE_SUFFIXES[image.format or ""], image.width, image.height)
     try:
         if image.format == "JPEG":
             image.draft("L", (max(1, image.width // 8), max(1, image.height // 8)))
@@ -116,7 +118,7 @@ class ImageFolder:
     def put(self, data: bytes) -> ImageRef:
         """Keep a picture's bytes as they are, once, and return its path in the set. Raises ValueError for a bad
         picture."""
-        suffix = SUFFIXES[open_image(data).format or ""]
+        suffix = IMAGE_SUFFIXES[open_image(data).format or ""]
         if not self.path(_ref(sha256(data), suffix)).exists():
             inspect(data)
         return self.put_checked(data, suffix)
@@ -126,7 +128,7 @@ class ImageFolder:
         ValueError."""
         data = source.read(ref)
         suffix = ref.rpartition(".")[2]
-        if suffix in MEDIA_TYPES and _ref(sha256(data), suffix) == ref:
+        if suffix in IMAGE_MEDIA_TYPES and _ref(sha256(data), suffix) == ref:
             return self.put_checked(data, suffix)
         return self.put(data)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import ParamSpec
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.sample import ImageRef, Sample
+
+P = ParamSpec("P")
 
 MAX_TEXT = 1_000_000
 """Characters of any one text of a sample."""
@@ -31,11 +35,19 @@ class Row(Struct, frozen=True):
     sample: Sample | None = None
     problem: str = ""
 
+    @staticmethod
+    def build(file: str | Path, line: int | None, make: Callable[P, Sample], *args: P.args, **more: P.kwargs) -> Row:
+        """The row with the sample that `make` makes, or with the problem that its ValueError tells."""
+        try:
+            return Row(str(file), line, make(*args, **more))
+        except ValueError as error:
+            return Row(str(file), line, problem=str(error))
 
-def check_content(sample: Sample) -> None:
-    """Refuse what fits the type and is still no usable question: no words and no picture, texts without end, NaN.
 
-    Raises ValueError.
+def check_sample(sample: Sample) -> Sample:
+    """The sample itself; what fits the type and is no usable question is refused.
+
+    Raises ValueError where it has neither words nor a picture, for texts without end, and for NaN.
     """
     if not (sample.question.strip() or sample.images):
         raise ValueError("the question is empty: give it words or a picture")
@@ -45,6 +57,7 @@ def check_content(sample: Sample) -> None:
     for name, value in sample.fields.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"the field {name!r} is {value}: give a finite number, or leave it out")
+    return sample
 
 
 def _texts(sample: Sample) -> Iterator[str]:
@@ -58,7 +71,7 @@ def _texts(sample: Sample) -> Iterator[str]:
         yield from ("".join(part) for part in sample.answer)
 
 
-def with_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
+def replace_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
     """The sample with its pictures' paths replaced."""
     if not sample.all_images:
         return sample

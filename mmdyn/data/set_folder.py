@@ -13,16 +13,21 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data.files import numbered
+from mmdyn.data.files import all_lines, numbered_lines, read_records
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row, check_content
+from mmdyn.data.rows import KnowledgePoint, Row, check_sample
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, sha256
-from mmdyn.sample import ImageRef, S, Sample, Step, from_json
+from mmdyn.sample import ImageRef, Sample, Step, from_json
 
 SCHEMA = 1
-SAMPLES, DROPPED, KNOWLEDGE, REJECTED = "samples.jsonl", "dropped.jsonl", "knowledge.jsonl", "rejected.jsonl"
-MANIFEST = "set.json"
+SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE = (
+    "samples.jsonl",
+    "dropped.jsonl",
+    "knowledge.jsonl",
+    "rejected.jsonl",
+)
+MANIFEST_FILE = "set.json"
 
 _NAMED_BY_BYTES = re.compile(r"/[0-9a-f]{64}\.\w+$")
 
@@ -34,7 +39,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
 
 
-class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
     seed, hashes)."""
 
@@ -95,14 +100,14 @@ class SampleSet:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.images = ImageFolder(self.folder)
-        if is_being_written(self.folder) or not (self.folder / SAMPLES).is_file():
+        if is_being_written(self.folder) or not (self.folder / SAMPLES_FILE).is_file():
             raise InputError(
-                folder, None, f"no {SAMPLES} in it, so it is no finished set: run the command that makes it"
+                folder, None, f"no {SAMPLES_FILE} in it, so it is no finished set: run the command that makes it"
             )
-        self._manifest = read_manifest(self.folder)
+        self._manifest = read_set_manifest(self.folder)
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> SetManifest:
         """What set.json says; of a set that was written by hand, what it would say (the samples are counted first)."""
         if self._manifest is None:
             self._manifest = _count(self.folder)
@@ -133,39 +138,61 @@ class SampleSet:
 
     def dropped(self) -> Iterator[Dropped]:
         """The variants that were not kept."""
-        return read_lines(self.folder / DROPPED, Dropped)
+        return read_records(self.folder / DROPPED_FILE, Dropped)
 
     def rejected(self) -> Iterator[Rejected]:
         """The rows of the source that were left out when the set was made."""
-        return read_lines(self.folder / REJECTED, Rejected)
+        return read_records(self.folder / REJECTED_FILE, Rejected)
 
     def knowledge(self) -> Iterator[KnowledgePoint]:
         """The knowledge points that the set brings texts for."""
-        return read_lines(self.folder / KNOWLEDGE, KnowledgePoint)
+        return read_records(self.folder / KNOWLEDGE_FILE, KnowledgePoint)
+
+
+class LocatedSet(SampleSet):
+    """An opened set that says, while it is iterated, at which byte of its file the last sample lies (`at`)."""
+
+    def __init__(self, opened: SampleSet) -> None:
+        super().__init__(opened.folder)
+        self._manifest = opened.manifest  # of a set that was written by hand it is counted, once is enough
+        self.at = 0
+
+    def __iter__(self) -> Iterator[Sample]:
+        offset = 0
+        for line in all_lines(self.folder / SAMPLES_FILE):
+            if line.strip():
+                self.at = offset
+                yield self._decode(line)
+            offset += len(line)
+
+    def read(self, offset: int) -> Sample:
+        """The sample at a byte of the file. Raises InputError where there is none, as in a file that was changed."""
+        with (self.folder / SAMPLES_FILE).open("rb") as file:
+            file.seek(offset)
+            return self._decode(file.readline())
+
+    def _decode(self, line: bytes) -> Sample:
+        try:
+            return from_json(line, Sample)
+        except ValueError as error:
+            raise InputError(
+                self.folder / SAMPLES_FILE, None, f"changed while it was read ({error}): run again"
+            ) from None
 
 
 def read_samples(folder: Path) -> Iterator[Row]:
     """Every line of a set's samples.jsonl with its number, bad ones too."""
-    file = folder / SAMPLES
-    for number, line in numbered(file):
-        if not line.strip():
-            continue
-        try:
-            sample = from_json(line, Sample)
-            check_content(sample)
-        except ValueError as error:
-            yield Row(str(file), number, problem=str(error))
-        else:
-            yield Row(str(file), number, sample)
+    for number, line in numbered_lines(folder / SAMPLES_FILE):
+        yield Row.build(folder / SAMPLES_FILE, number, lambda line: check_sample(from_json(line, Sample)), line)
 
 
-def read_manifest(folder: Path) -> Manifest | None:
+def read_set_manifest(folder: Path) -> SetManifest | None:
     """A set's set.json, None where there is none. Raises InputError."""
-    file = folder / MANIFEST
+    file = folder / MANIFEST_FILE
     if not file.is_file():
         return None
     try:
-        manifest = from_json(file.read_bytes(), Manifest)
+        manifest = from_json(file.read_bytes(), SetManifest)
     except OSError as error:
         raise InputError(file, None, f"cannot be read ({error.strerror}): check its permissions") from None
     except ValueError as error:
@@ -173,19 +200,6 @@ def read_manifest(folder: Path) -> Manifest | None:
     if manifest.schema != SCHEMA:
         raise InputError(file, None, f"the schema is {manifest.schema}, {SCHEMA} is read: upgrade mmdyn")
     return manifest
-
-
-def read_lines(file: Path, kind: type[S]) -> Iterator[S]:
-    """The records of a JSONL file; none where there is no file. Raises InputError."""
-    if not file.is_file():
-        return
-    for number, line in numbered(file):
-        if not line.strip():
-            continue
-        try:
-            yield from_json(line, kind)
-        except ValueError as error:
-            raise InputError(file, number, str(error)) from None
 
 
 def unique(rows: Iterable[Row]) -> Iterator[Row]:
@@ -204,7 +218,7 @@ def _twice(id: str) -> str:
     return f"the id {id!r} is given twice: every sample needs an id of its own"
 
 
-def _count(folder: Path) -> Manifest:
+def _count(folder: Path) -> SetManifest:
     digest, count, images = SetDigest(), 0, ImageFolder(folder)
     for row in unique(read_samples(folder)):
         if row.sample is None:
@@ -214,7 +228,7 @@ def _count(folder: Path) -> Manifest:
             if not _NAMED_BY_BYTES.search(ref):
                 digest.add(_picture_line(images, ref, row))
         count += 1
-    return Manifest(folder.resolve().name, {"samples": count}, digest.hex())
+    return SetManifest(folder.resolve().name, {"samples": count}, digest.hex())
 
 
 class SetWriter:
@@ -233,11 +247,11 @@ class SetWriter:
         made: dict[str, Json] | None = None,
         replace: bool = False,
     ) -> None:
-        there = (folder / MANIFEST).exists() or ((folder / SAMPLES).exists() and not is_being_written(folder))
+        there = (folder / MANIFEST_FILE).exists() or ((folder / SAMPLES_FILE).exists() and not is_being_written(folder))
         if there and not replace:
             raise UserError(f"{folder} already holds a set: choose another folder, or remove this one")
         self.folder, self.images = folder, ImageFolder(folder)
-        self.manifest: Manifest | None = None
+        self.manifest: SetManifest | None = None
         self._name, self._parent, self._made = name, parent, made or {}
         self._counts: dict[str, int] = {"samples": 0}
         self._digest, self._ids = SetDigest(), set[int]()
@@ -254,21 +268,21 @@ class SetWriter:
         self._counts["samples"] += 1
         if sample.variant:
             self.count(sample.variant.verdict.status)
-        self._write(SAMPLES, line)
+        self._write(SAMPLES_FILE, line)
 
     def drop(self, dropped: Dropped) -> None:
         """Add a variant that was not kept."""
         self.count(dropped.status)
-        self._write(DROPPED, canonical(dropped))
+        self._write(DROPPED_FILE, canonical(dropped))
 
     def know(self, point: KnowledgePoint) -> None:
         """Add a knowledge point's text."""
-        self._write(KNOWLEDGE, canonical(point))
+        self._write(KNOWLEDGE_FILE, canonical(point))
 
     def reject(self, row: Row) -> None:
         """Add a row of the source that is no sample, with its problem."""
         self.count("rejected")
-        self._write(REJECTED, canonical(Rejected(row.file, row.line, row.problem)))
+        self._write(REJECTED_FILE, canonical(Rejected(row.file, row.line, row.problem)))
 
     def count(self, outcome: str) -> None:
         """Count one more of an outcome in the manifest."""
@@ -277,13 +291,13 @@ class SetWriter:
     def __enter__(self) -> SetWriter:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            files = (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST)
+            files = (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE)
             if is_being_written(self.folder):
                 for file in files:
                     (self.folder / file).unlink(missing_ok=True)
             for file in files:  # the manifest's last: while it is there, nobody takes the rest for a set
                 (self.folder / f"{file}.part").unlink(missing_ok=True)
-            self._open(SAMPLES)
+            self._open(SAMPLES_FILE)
         except OSError as error:
             raise UserError(f"cannot write {self.folder} ({error.strerror}): choose another folder") from None
         return self
@@ -297,17 +311,17 @@ class SetWriter:
             self._finish()
 
     def _finish(self) -> None:
-        self.manifest = Manifest(
+        self.manifest = SetManifest(
             self._name, dict(sorted(self._counts.items())), self._digest.hex(), parent=self._parent, made=self._made
         )
-        part = self.folder / f"{MANIFEST}.part"
+        part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")
-        for file in (DROPPED, KNOWLEDGE, REJECTED, SAMPLES):
+        for file in (DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, SAMPLES_FILE):
             if file in self._files:
                 (self.folder / f"{file}.part").replace(self.folder / file)
             else:
                 (self.folder / file).unlink(missing_ok=True)
-        part.replace(self.folder / MANIFEST)
+        part.replace(self.folder / MANIFEST_FILE)
 
     def _open(self, file: str) -> BinaryIO:
         if file not in self._files:
@@ -328,4 +342,4 @@ def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
 
 def is_being_written(folder: Path) -> bool:
     """Whether a writer is, or was stopped, between the last sample and the manifest: what is there is not one set."""
-    return (folder / f"{MANIFEST}.part").exists()
+    return (folder / f"{MANIFEST_FILE}.part").exists()

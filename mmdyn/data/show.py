@@ -10,7 +10,7 @@ from mmdyn.keys import canonical
 from mmdyn.sample import Answer, ImageRef, Sample
 
 
-def describe(sample: Sample, images: ImageFolder) -> str:
+def describe_sample(sample: Sample, images: ImageFolder) -> str:
     """A sample on several lines: stem, options with the right ones marked, pictures, fields, knowledge, the variant's
     trail."""
     return "\n".join(printable(line) for line in _lines(sample, images))

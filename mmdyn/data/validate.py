@@ -8,20 +8,20 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from mmdyn.data.files import read_records
 from mmdyn.data.images import ImageFolder, inspect
-from mmdyn.data.load import find_format, is_set
-from mmdyn.data.rows import KnowledgePoint, Row, check_content
+from mmdyn.data.load_set import find_format, is_set
+from mmdyn.data.rows import KnowledgePoint, Row, check_sample
 from mmdyn.data.set_folder import (
-    DROPPED,
-    KNOWLEDGE,
-    MANIFEST,
-    REJECTED,
+    DROPPED_FILE,
+    KNOWLEDGE_FILE,
+    MANIFEST_FILE,
+    REJECTED_FILE,
     Dropped,
     Rejected,
     SetDigest,
-    read_lines,
-    read_manifest,
     read_samples,
+    read_set_manifest,
     unique,
 )
 from mmdyn.errors import InputError
@@ -29,7 +29,7 @@ from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef
 
 
-class Tally:
+class RowTally:
     """What a set holds, counted row by row."""
 
     def __init__(self) -> None:
@@ -70,24 +70,19 @@ def validate(path: Path) -> Iterator[Row]:
             yield from _set(path)
         else:
             with tempfile.TemporaryDirectory(prefix="mmdyn-") as folder:
-                yield from map(_checked, unique(find_format(path).read(path, ImageFolder(Path(folder)))))
+                for row in unique(find_format(path).read(path, ImageFolder(Path(folder)))):
+                    yield Row.build(row.file, row.line, check_sample, row.sample) if row.sample else row
     except InputError as error:
         yield Row(error.where, error.line, problem=error.problem)
 
 
-def _checked(row: Row) -> Row:
-    try:
-        if row.sample:
-            check_content(row.sample)
-    except ValueError as error:
-        return Row(row.file, row.line, problem=str(error))
-    return row
-
-
 def _set(folder: Path) -> Iterator[Row]:
-    digest, counts, pictures = SetDigest(), Counter[str](), _Pictures(folder)
+    digest, counts, images, seen = SetDigest(), Counter[str](), ImageFolder(folder), set[ImageRef]()
     for row in unique(read_samples(folder)):
-        problems = pictures.problems(row.sample.all_images) if row.sample else []
+        new = [ref for ref in row.sample.all_images if ref not in seen] if row.sample else []
+        told = {ref: _picture_problem(images, ref) for ref in new}
+        seen.update(ref for ref in new if not told[ref])
+        problems = [problem for problem in told.values() if problem]
         yield from (Row(row.file, row.line, problem=problem) for problem in problems)
         if not problems:
             yield row
@@ -97,10 +92,10 @@ def _set(folder: Path) -> Iterator[Row]:
             if row.sample.variant:
                 counts[row.sample.variant.verdict.status] += 1
     try:
-        for dropped in read_lines(folder / DROPPED, Dropped):
+        for dropped in read_records(folder / DROPPED_FILE, Dropped):
             counts[dropped.status] += 1
-        counts["rejected"] += sum(1 for _ in read_lines(folder / REJECTED, Rejected))
-        for _ in read_lines(folder / KNOWLEDGE, KnowledgePoint):
+        counts["rejected"] += sum(1 for _ in read_records(folder / REJECTED_FILE, Rejected))
+        for _ in read_records(folder / KNOWLEDGE_FILE, KnowledgePoint):
             pass
         yield from _manifest(folder, counts, digest.hex())
     except InputError as error:
@@ -108,7 +103,7 @@ def _set(folder: Path) -> Iterator[Row]:
 
 
 def _manifest(folder: Path, counts: Counter[str], digest: str) -> Iterator[Row]:
-    manifest, file = read_manifest(folder), str(folder / MANIFEST)
+    manifest, file = read_set_manifest(folder), str(folder / MANIFEST_FILE)
     if manifest is None:
         return
     for name in sorted({*counts, *manifest.counts}):
@@ -119,38 +114,20 @@ def _manifest(folder: Path, counts: Counter[str], digest: str) -> Iterator[Row]:
         yield Row(file, None, problem="the digest is not that of the samples: they were changed; write the set again")
 
 
-class _Pictures:
-    """Looks at each picture of a set once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._images = ImageFolder(folder)
-        self._seen = set[int]()
-
-    def problems(self, refs: tuple[ImageRef, ...]) -> list[str]:
-        """What is wrong with the pictures that no sample named before."""
-        new = [ref for ref in refs if hash(ref) not in self._seen]
-        found = [(ref, self._problem(ref)) for ref in new]
-        self._seen.update(hash(ref) for ref, problem in found if not problem)
-        return [problem for _, problem in found if problem]
-
-    def _problem(self, ref: ImageRef) -> str:
-        try:
-            data = self._images.read(ref)
-        except ValueError as error:
-            return str(error)
-        try:
-            suffix = inspect(data).suffix
-        except ValueError as error:
-            return f"image {ref}: {error}"
-        name, _, ending = ref.rpartition("/")[2].partition(".")
-        if re.fullmatch(r"[0-9a-f]{64}", name) and name != sha256(data):
-            return (
-                f"image {ref} is named by a SHA-256 that is not its bytes': the file was changed; put the right one"
-                " back"
-            )
-        if ending != suffix:
-            return (
-                f"image {ref} is named .{ending} and is .{suffix}: rename it, or import the set with `mmdyn data"
-                " convert`"
-            )
-        return ""
+def _picture_problem(images: ImageFolder, ref: ImageRef) -> str:
+    try:
+        data = images.read(ref)
+    except ValueError as error:
+        return str(error)
+    try:
+        suffix = inspect(data).suffix
+    except ValueError as error:
+        return f"image {ref}: {error}"
+    name, _, ending = ref.rpartition("/")[2].partition(".")
+    if re.fullmatch(r"[0-9a-f]{64}", name) and name != sha256(data):
+        return f"image {ref} is named by a SHA-256 that is not its bytes': the file was changed; put the right one back"
+    if ending != suffix:
+        return (
+            f"image {ref} is named .{ending} and is .{suffix}: rename it, or import the set with `mmdyn data convert`"
+        )
+    return ""

@@ -107,13 +107,6 @@ def _dots(canvas: ImageDraw.ImageDraw, rows: int, columns: int) -> None:
 
 
 SHAPES: dict[str, Callable[..., None]] = {
-    "triangle": _triangle,
-    "rectangle": _rectangle,
-    "bars": _bars,
-    "clock": _clock,
-    "plot": _plot,
-    "thermometer": _thermometer,
-    "circuit": _circuit,
-    "pie": _pie,
-    "dots": _dots,
+    shape.__name__[1:]: shape
+    for shape in (_triangle, _rectangle, _bars, _clock, _plot, _thermometer, _circuit, _pie, _dots)
 }

@@ -1,3 +1,3 @@
-from .asked import asked_unit as asked_unit
-from .match import LONGEST as LONGEST, match_blanks as match_blanks, same as same
-from .numbers import PLAIN as PLAIN, read_value as read_value, same_number as same_number
+from .asked_unit import asked_unit as asked_unit
+from .same import LONGEST as LONGEST, match_blanks as match_blanks, same as same
+from .values import read_value as read_value

@@ -14,7 +14,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 
 from mmdyn.errors import MmdynError
-from mmdyn.text import SYMBOLS, outside
+from mmdyn.text import LATEX_SYMBOLS, split_outside_brackets
 
 SECONDS = 1.0
 """How much processor time a pair may take; what is not shown to be equal by then is not equal."""
@@ -26,7 +26,7 @@ a machine is. How many characters a formula may have."""
 _WORKER = Path(__file__).with_name("_algebra_worker.py")
 _CALCULUS = re.compile(r"\\(?:sum|prod|int|iint|oint|lim|begin|max|min|gcd|lcm|det|infty|frac\s*\{d|bmod)(?![A-Za-z])")
 _WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}|[\u3400-\u9fff\ue000-\uf8ff]|[\"'?$#&]\s*$")
-_GREEK = {char: f"\\{name} " for name, char in SYMBOLS.items() if "Α" <= char <= "ω"}
+_GREEK = {char: f"\\{name} " for name, char in LATEX_SYMBOLS.items() if "Α" <= char <= "ω"}
 _BACK = str.maketrans(_GREEK | {"*": "\\cdot ", "→": "\\to ", "∞": "\\infty "})
 _SPACED = re.compile(r"(?<=\{) |(?<=\\begin) |(?<=\\end) ")
 
@@ -38,7 +38,7 @@ def same_algebra(given: str, gold: str) -> bool:
     """
     if not _CALCULUS.search(given + gold) or max(len(given), len(gold)) > _LONGEST:
         return False
-    if any(_WORD.search(text) or len(outside(text, "=<>≤≥≠∈±∪,;")) > 1 for text in (given, gold)):
+    if any(_WORD.search(text) or len(split_outside_brackets(text, "=<>≤≥≠∈±∪,;")) > 1 for text in (given, gold)):
         return False
     return _shown(*(_SPACED.sub("", text.translate(_BACK)) for text in (given, gold)))
 

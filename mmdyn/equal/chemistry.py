@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text import spelled
+from mmdyn.text import spell_formula
 
 _LONGEST = 200
 _ELEMENT = (
@@ -12,7 +12,11 @@ _ELEMENT = (
     "|P[abdmortu]?|R[abehnu]|S[bceimnr]?|T[abcehilm]?|U|V|W|Xe|Yb?|Z[nr])"
 )
 _ARROWS = (
-    (r"\\x(?:right|left)\w*\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}|\\(?:over|under|stack)(?:set|rel)\s*\{[^{}]*\}\s*\{?\s*(?:\\\w+|=+)\s*\}?", " → "),
+    (
+        r"\\x(?:right|left)\w*\s*(?:\[[^\[\]]*\])?\s*\{[^{}]*\}"
+        r"|\\(?:over|under|stack)(?:set|rel)\s*\{[^{}]*\}\s*\{?\s*(?:\\\w+|=+)\s*\}?",
+        " → ",
+    ),
     (r"(?:=+|-{2,}|—+)\s*[\u4e00-\u9fff△Δ]{1,12}\s*(?:=+|-*>|—+>?|→)|(?:->|→)\s?\[[^\[\]]*\]", "→"),
     (r"<=+>|<-+>|⇄|⇔", "⇌"), (r"-+>|=+>|[⟶⇒]|—+>?|=+", "→"),
 )  # fmt: skip
@@ -41,7 +45,7 @@ def same_chemistry(given: str, gold: str) -> bool | None:
 def _reaction(text: str) -> list[list[str]]:
     """The species of each side, in order, behind them the arrow; of a formula alone itself; nothing for anything
     else."""
-    text = spelled(re.sub(*_ARROWS[0], text))
+    text = spell_formula(re.sub(*_ARROWS[0], text))
     for pattern, arrow in _ARROWS[1:]:
         text = re.sub(pattern, arrow, text)
     text = _CHARGE.sub(lambda found: (found[1] or found[3] or "") + ("⊕" if "+" in found[0] else "⊖"), text)

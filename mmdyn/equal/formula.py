@@ -27,7 +27,8 @@ _DRAWN_OVER = r"\\(?:vec|over(?:line|rightarrow)|hat|bar|mathbf|dot)"
 _GREEK = "αβγδεζηθικλμνξορστυφχψωΓΔΘΛΞΠΣΦΨΩℓℏ"
 _TOKEN = re.compile(
     rf"""\s*(\\?(?:{_NAMES}) | {_DRAWN_OVER}\s*(?:\{{[^{{}}]*\}}|\w) | \\[A-Za-z]+
-    | (?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:\.\d*)?|\.\d+ | [A-Za-z{_GREEK}](?:_\s?(?:\{{[^{{}}]*\}}|\d+|[A-Za-z])|\d+)?'* | \S)""",
+    | (?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:\.\d*)?|\.\d+
+    | [A-Za-z{_GREEK}](?:_\s?(?:\{{[^{{}}]*\}}|\d+|[A-Za-z])|\d+)?'* | \S)""",
     re.VERBOSE | re.ASCII,
 )
 _INVERSE = re.compile(r"\\?(sin|cos|tan)\s*\^\s*(?:\{\s*-\s*1\s*\}|-1)")

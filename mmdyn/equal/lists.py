@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mmdyn.sample import Match
-from mmdyn.text import SET_CLOSE, SET_OPEN, closing, outside
+from mmdyn.text import SET_CLOSE, SET_OPEN, closing_bracket, split_outside_brackets
 
 Same = Callable[[str, str, Match], bool]
 
@@ -54,14 +54,21 @@ def joined(text: str) -> str:
 def parts_of(text: str) -> tuple[str, ...]:
     """The values of a list without its brackets. In brackets the comma of two values separates no thousands:
     (12,102)."""
-    return tuple(part for part in (text.split(",") if _PAIR.fullmatch(text) else outside(text, _MARKS)) if part)
+    return tuple(
+        part for part in (text.split(",") if _PAIR.fullmatch(text) else split_outside_brackets(text, _MARKS)) if part
+    )
 
 
 def assigned(text: str) -> tuple[str, str] | None:
     """The name and the last value of `x = 4`, `V_1:V_2 = 1+1 = 2`, `the area = 5`; None where a text says no such
     thing."""
-    parts = outside(text, "=")
-    if len(parts) < 2 or not all(parts) or re.search(r"[<>≤≥≠]", text) or len(outside(text, f"{_MARKS}且")) > 1:
+    parts = split_outside_brackets(text, "=")
+    if (
+        len(parts) < 2
+        or not all(parts)
+        or re.search(r"[<>≤≥≠]", text)
+        or len(split_outside_brackets(text, f"{_MARKS}且")) > 1
+    ):
         return None
     if not _LETTER.search(_COMMAND.sub("", parts[0])):
         return "", parts[-1]
@@ -72,7 +79,9 @@ def assigned(text: str) -> tuple[str, str] | None:
 def bracketed(text: str) -> tuple[str, str] | None:
     """The kind of the brackets in which a text stands as a whole, and its inside."""
     kind = _KINDS.get(text[:1] + text[-1:])
-    return (kind, text[1:-1].strip()) if kind and (text[0] == "⟨" or closing(text, 0) == len(text) - 1) else None
+    return (
+        (kind, text[1:-1].strip()) if kind and (text[0] == "⟨" or closing_bracket(text, 0) == len(text) - 1) else None
+    )
 
 
 def listed(text: str) -> Listed | None:
@@ -122,7 +131,7 @@ def _several(values: tuple[str, ...], text: str) -> Listed:
         values = tuple(f"{name}={value}" for _, value in found) if name else values
     elif all(names):
         return Listed("record", values)
-    points = all(value[0] == "(" and closing(value, 0) == len(value) - 1 for value in values)
+    points = all(value[0] == "(" and closing_bracket(value, 0) == len(value) - 1 for value in values)
     if points or any(names) or OR in text or "±" in text:
         return Listed("set", _signs(values))
     return Listed("joined" if AND in text and "," not in text else "bare", values)

@@ -1,9 +1,10 @@
-from .asking import asking_digest as asking_digest, filled as filled
 from .replies import read_coded as read_coded, read_reply as read_reply
 from .templates import (
     LANGUAGES as LANGUAGES,
     PLACES as PLACES,
     Template as Template,
+    asking_digest as asking_digest,
+    filled as filled,
     template as template,
     templates_digest as templates_digest,
 )

@@ -30,7 +30,7 @@ class ContextProvider:
     def build(self, sample: Sample, name: str) -> BuiltContext | None:
         """What lies beside a sample in the context of this name; None where it cannot be asked so."""
         context = _context(name)
-        return self._knowledge.build(sample, context, self._found(sample) if context.looks_up else ())
+        return self._knowledge.build_context(sample, context, self._found(sample) if context.looks_up else ())
 
     def _found(self, sample: Sample) -> list[str]:
         if not self._finder:

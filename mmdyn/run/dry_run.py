@@ -44,7 +44,7 @@ from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
 from mmdyn.run.sets import Given, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
-from mmdyn.text import BYTES_A_TOKEN, text_tokens
+from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
 from mmdyn.work import Store
 
 PIXELS_A_TOKEN = 28 * 28
@@ -183,7 +183,7 @@ class _Judges:
         except ValueError:
             return
         usage = Usage(
-            prompt_tokens=round(text_tokens(sheet.text) + sum(_picture_tokens(part.path) for part in images)),
+            prompt_tokens=round(estimate_tokens(sheet.text) + sum(_picture_tokens(part.path) for part in images)),
             completion_tokens=VERDICT_TOKENS * (1 + len(nothing.grades) + len(nothing.items)),
         )
         for who in self._judges:
@@ -316,7 +316,7 @@ def _count(row: Row, who: _Asked, messages: tuple[Message, ...], written: int, f
         return
     parts = [part for message in messages for part in message.parts]
     images = [part for part in parts if isinstance(part, ImagePart)]
-    text = sum(text_tokens(part.text) for part in parts if isinstance(part, TextPart))
+    text = sum(estimate_tokens(part.text) for part in parts if isinstance(part, TextPart))
     prompt_tokens = round(text + sum(_picture_tokens(part.path) for part in images))
     _add(row, who, Usage(prompt_tokens, written), len(images))
 

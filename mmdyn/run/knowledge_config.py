@@ -18,7 +18,7 @@ from kprag import (
     Retriever,
     Taxonomy,
     is_index,
-    look_up,
+    look_up_points,
     open_base,
     open_reranker,
     read_base,
@@ -126,7 +126,7 @@ class Section:
         missing = (one for one in samples if store.get(FOUND, found_key(self.finder, one)) is None)
         query = QueryWriter(opened.images, read_joined(library.joined))
         with _reranker(library.rerank) as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
-            for sample, ids in look_up(index, retriever, missing, query, library.layout.k, reranker):
+            for sample, ids in look_up_points(index, retriever, missing, query, library.layout.k, reranker):
                 store.put(FOUND, found_key(self.finder, sample), canonical(ids))
                 progress.advance()
             if reranker is not None and reranker.unordered:

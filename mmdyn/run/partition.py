@@ -18,7 +18,7 @@ from mmdyn.keys import stream
 from mmdyn.record import Condition
 from mmdyn.run.plan import Ask
 from mmdyn.sample import TaskType
-from mmdyn.text import text_tokens
+from mmdyn.text import estimate_tokens
 
 Strategy = Literal["size", "count", "cost"]
 STRATEGIES: tuple[Strategy, ...] = ("size", "count", "cost")
@@ -95,7 +95,7 @@ def cost(ask: Ask) -> float:
     written."""
     sample = ask.sample
     texts = [sample.question, *(option.text for option in sample.options), ask.built.text if ask.built else ""]
-    read = sum(map(text_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))
+    read = sum(map(estimate_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))
     return READING * read + ANSWER_TOKENS[sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) else 0)
 
 

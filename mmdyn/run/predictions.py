@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import LETTERS, SampleSet
+from mmdyn.data import OPTION_LETTERS, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.models import VLMEVAL_FAILURES
@@ -196,9 +196,9 @@ def _reply(row: Row | None) -> tuple[str, Reply]:
 
 def as_exported(sample: Sample) -> Sample:
     """With the letters that a TSV gives its options, which are what a prediction names."""
-    if not sample.options or sample.labels == tuple(LETTERS[: len(sample.options)]):
+    if not sample.options or sample.labels == tuple(OPTION_LETTERS[: len(sample.options)]):
         return sample
-    letters = dict(zip(sample.labels, LETTERS, strict=False))
+    letters = dict(zip(sample.labels, OPTION_LETTERS, strict=False))
     assert isinstance(sample.answer, tuple)
     return replace(
         sample,

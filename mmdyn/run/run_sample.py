@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kprag import leaks
+from kprag import leaks_answer
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
@@ -151,4 +151,4 @@ def record_of(opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, r
 
 def _beside(ask: Ask, notes: str) -> ContextInfo | None:
     """What lay beside the question after a first turn: the model's own text, which may hold the answer or not."""
-    return msgspec.structs.replace(ask.built.beside, leaks=leaks(notes, ask.sample)) if ask.built else None
+    return msgspec.structs.replace(ask.built.beside, leaks=leaks_answer(notes, ask.sample)) if ask.built else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from mmdyn.data import MANIFEST, SampleSet, SetDigest
+from mmdyn.data import MANIFEST_FILE, SampleSet, SetDigest
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample
@@ -36,7 +36,7 @@ def samples(sets: Sequence[SampleSet], limit: int | None) -> Iterator[tuple[int,
 
 def digest_of(opened: SampleSet) -> str:
     """The digest of the samples that a set holds now, whatever its set.json says."""
-    if not (opened.folder / MANIFEST).is_file():
+    if not (opened.folder / MANIFEST_FILE).is_file():
         return opened.manifest.digest
     digest = SetDigest()
     for sample in opened:
@@ -46,7 +46,7 @@ def digest_of(opened: SampleSet) -> str:
 
 def check_digest(opened: SampleSet, digest: str) -> None:
     """Raise InputError where set.json gives another digest: records would be kept under that of other samples."""
-    file = opened.folder / MANIFEST
+    file = opened.folder / MANIFEST_FILE
     if file.is_file() and opened.manifest.digest != digest:
         anew = f"`mmdyn data convert {opened.folder} -o NEW --name {opened.name}` writes the set anew"
         if opened.manifest.parent:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import Manifest, SampleSet, read_manifest
+from mmdyn.data import SampleSet, SetManifest, read_set_manifest
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 from mmdyn.tables.calibration import Calibration, judge_id, load_calibrations
@@ -56,7 +56,7 @@ def _rows(name: str, run: RunFolder, entry: SetEntry) -> Iterator[JudgeRow]:
     noted."""
     nothing = JudgeRow(name, entry.name, "", "", 0, 0, 0, 0, [], "")
     try:
-        manifest = read_manifest(run.set_folder(entry))
+        manifest = read_set_manifest(run.set_folder(entry))
         if manifest is None or manifest.digest != entry.digest:
             if entry.name != entry.root:
                 yield replace(nothing, note=MOVED.format(folder=entry.folder))
@@ -66,7 +66,7 @@ def _rows(name: str, run: RunFolder, entry: SetEntry) -> Iterator[JudgeRow]:
         yield replace(nothing, note=str(error))
 
 
-def _judged(nothing: JudgeRow, manifest: Manifest, dynamic: SampleSet) -> JudgeRow:
+def _judged(nothing: JudgeRow, manifest: SetManifest, dynamic: SampleSet) -> JudgeRow:
     outcomes = {name: manifest.counts.get(name, 0) for name in ("kept", "rejected", "redrawn", "unjudged")}
     row = replace(nothing, judge=_label(dynamic), **outcomes)
     identity = manifest.made.get("judge")

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data import MEDIA_TYPES, SUFFIXES, open_image
+from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, open_image
 from mmdyn.keys import Json, sha256
 from mmdyn.models import Message, TextPart
 
@@ -272,6 +272,6 @@ def _digest(media_type: str, encoded: str) -> str:
         data = base64.b64decode(encoded, validate=True)
     except binascii.Error:
         raise ValueError("a picture is not valid base64") from None
-    if MEDIA_TYPES[SUFFIXES[open_image(data).format or ""]] != media_type:
+    if IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[open_image(data).format or ""]] != media_type:
         raise ValueError(f"a picture is not the {media_type} that it is said to be")
     return sha256(data)

@@ -1,54 +1,66 @@
-from .blanks import BLANK as BLANK, blanks as blanks
 from .colours import names_a_colour as names_a_colour, names_a_shade as names_a_shade
 from .dates import read_date as read_date
-from .dimensions import measure as measure, ratio as ratio
 from .fold import fold as fold
-from .form_notes import without_form_notes as without_form_notes
-from .latex import SYMBOLS as SYMBOLS, plain as plain
+from .latex import LATEX_SYMBOLS as LATEX_SYMBOLS, without_latex as without_latex
 from .logic import (
-    NEGATION as NEGATION,
-    SKIP as SKIP,
+    NEGATION_AXIS as NEGATION_AXIS,
+    SKIPPED_AXIS as SKIPPED_AXIS,
     Pole as Pole,
     hidden_negations as hidden_negations,
-    logic as logic,
+    logic_poles as logic_poles,
 )
 from .maths import (
     SET_CLOSE as SET_CLOSE,
     SET_OPEN as SET_OPEN,
-    closing as closing,
-    outside as outside,
-    spelled as spelled,
+    closing_bracket as closing_bracket,
+    spell_formula as spell_formula,
+    split_outside_brackets as split_outside_brackets,
 )
-from .normalise import clean as clean, one_spelling as one_spelling, visible as visible
-from .numbers import Number as Number, in_unit as in_unit, read_number as read_number
-from .options import (
-    Question as Question,
-    asked_range as asked_range,
+from .normalise import (
+    one_spelling as one_spelling,
+    visible_text as visible_text,
+    visible_with_gaps as visible_with_gaps,
+)
+from .numbers import Number as Number, number_in_unit as number_in_unit, read_number as read_number
+from .printed_options import (
+    SplitQuestion as SplitQuestion,
     options_are_letters as options_are_letters,
+    question_range as question_range,
     read_letters as read_letters,
     split_options as split_options,
     split_questions as split_questions,
-    strip_number as strip_number,
+    strip_question_number as strip_question_number,
 )
-from .protected import protected as protected
-from .quantities import Quantity as Quantity, asked_units as asked_units, quantities as quantities, unit_at as unit_at
+from .protected import protected_spans as protected_spans
+from .quantities import (
+    Quantity as Quantity,
+    asked_units as asked_units,
+    read_quantities as read_quantities,
+    unit_at as unit_at,
+)
 from .references import (
     is_named_by_label as is_named_by_label,
     lists_options as lists_options,
     names_a_label as names_a_label,
     option_refers_to_option as option_refers_to_option,
-    plain_text as plain_text,
     refers_to_all as refers_to_all,
     refers_to_option as refers_to_option,
     refers_to_pair as refers_to_pair,
+    unwrapped_text as unwrapped_text,
 )
+from .stems import BLANK as BLANK, count_blanks as count_blanks, without_form_notes as without_form_notes
 from .symbols import (
-    WORD as WORD,
-    formulas as formulas,
-    names as names,
-    quotations as quotations,
-    readable as readable,
-    symbols as symbols,
+    LOWERCASE_WORD as LOWERCASE_WORD,
+    proper_names as proper_names,
+    read_formulas as read_formulas,
+    read_quotations as read_quotations,
+    read_symbols as read_symbols,
+    readable_text as readable_text,
 )
-from .tokens import BYTES_A_TOKEN as BYTES_A_TOKEN, text_tokens as text_tokens
-from .units import known_unit as known_unit, unit as unit
+from .tokens import BYTES_A_TOKEN as BYTES_A_TOKEN, estimate_tokens as estimate_tokens
+from .units import (
+    known_unit as known_unit,
+    unit_measure as unit_measure,
+    unit_name as unit_name,
+    unit_ratio as unit_ratio,
+)

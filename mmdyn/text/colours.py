@@ -7,7 +7,10 @@ import re
 _WIDE, _WIDE_ZH = "red|green|blue|bluish|purple|purplish|violet", "红绿蓝紫"
 """Hues that are called so from dark to light."""
 
-_NARROW = "black|white|whitish|gr[ae]y|orange|yellow|pink|brown|cyan|magenta|teal|turquoise|navy|crimson|scarlet|maroon|beige|lavender"
+_NARROW = (
+    "black|white|whitish|gr[ae]y|orange|yellow|pink|brown|cyan|magenta|teal|turquoise|navy|crimson|scarlet|maroon"
+    "|beige|lavender"
+)
 _NARROW_ZH = "黑白灰橙黄粉棕褐青"
 """Colours without a hue, and hues whose names say how light they are."""
 

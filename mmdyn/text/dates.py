@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text.latex import plain
+from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
 from mmdyn.text.numerals import HAN, han
 
@@ -33,7 +33,7 @@ def read_date(text: str) -> dict[str, int]:
     else."""
     if len(text) > _LONGEST or not _FORMULA.isdisjoint(text):
         return {}
-    text = " ".join(one_spelling(plain(text)).split()).strip(" .,;。，")
+    text = " ".join(one_spelling(without_latex(text)).split()).strip(" .,;。，")
     found = next((match.groupdict() for form in _FORMS if (match := form.fullmatch(text))), {})
     era, name = found.pop("era", None) or "", found.pop("name", None)
     date = {part: int(value) if value.isascii() else han(value) for part, value in found.items() if value}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text.latex import plain
+from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
 
 _MARKUP = re.compile(r"\*\*|__|`")
@@ -42,7 +42,7 @@ def fold(text: str) -> str:
     meaning: in one- and two-letter words (Co, CO), mixed-case words (NaOH) and genotypes (AABB, aabb). Signs, brackets
         and digits are never dropped.
     """
-    text = _RELATION.sub(lambda found: _RELATIONS[found[0]], one_spelling(plain(text)))
+    text = _RELATION.sub(lambda found: _RELATIONS[found[0]], one_spelling(without_latex(text)))
     text = _INITIALS.sub(_initials, _DEGREES.sub("°", _MARKUP.sub("", text)))
     text = _ONE_LETTER.sub(lambda found: f"{found[1].lower()} ", _strip(text))
     text = _ROOT.sub(r"√\1", _INDEX.sub("", _HYPHEN.sub(" ", _ARTICLE.sub("", text, count=1))))

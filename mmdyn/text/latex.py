@@ -8,17 +8,18 @@ import re
 _TOKEN = re.compile(r"\\[A-Za-z]+\s*|\\.|.", re.DOTALL)
 _DEEPEST = 40
 
-SYMBOLS = {
-    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞", "percent": "%",
-    "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠", "neq": "≠", "lt": "<",
-    "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→", "longrightarrow": "→",
-    "angle": "∠", "triangle": "△", "perp": "⊥", "parallel": "∥", "prime": "'", "ldots": "…", "dots": "…", "cdots": "…",
-    "colon": ":", "lbrace": "{", "rbrace": "}", "mid": "|", "vert": "|", "emptyset": "∅", "varnothing": "∅",
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "theta": "θ", "lambda": "λ",
-    "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "varphi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω",
-    "quad": " ", "qquad": " ", "displaystyle": "", "left": "", "right": "", "limits": "", "big": "", "Big": "", "bigl": "",
-    "bigr": "", "Bigl": "", "Bigr": "", "rm": "", "bf": "", "it": "",
+LATEX_SYMBOLS = {
+    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞",
+    "percent": "%", "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠",
+    "neq": "≠", "lt": "<", "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→",
+    "longrightarrow": "→", "angle": "∠", "triangle": "△", "perp": "⊥", "parallel": "∥", "prime": "'", "ldots": "…",
+    "dots": "…", "cdots": "…", "colon": ":", "lbrace": "{", "rbrace": "}", "mid": "|", "vert": "|", "emptyset": "∅",
+    "varnothing": "∅", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
+    "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
+    "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω", "quad": " ", "qquad": " ", "displaystyle": "", "left": "",
+    "right": "", "limits": "", "big": "", "Big": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "rm": "", "bf": "",
+    "it": "",
 }  # fmt: skip
 _ESCAPED = {",": " ", ";": " ", ":": " ", " ": " ", "\\": " ", "!": "", "(": "", ")": "", "[": "", "]": ""}
 _WRAPPERS = frozenset({
@@ -31,7 +32,7 @@ _PRODUCT = re.compile(r"-?(?:\d+[A-Za-z]\w*|[A-Za-z]\w+)")
 _SIMPLE = re.compile(r"-?(?:[\w.°%]+|√\w+)")
 
 
-def plain(text: str) -> str:
+def without_latex(text: str) -> str:
     """The text without LaTeX: wrappers opened, fractions with a slash, roots with √, symbols as characters.
 
     Text without LaTeX comes back as it is. Braces nested deeper than 40 are left alone; the time is linear in the
@@ -110,7 +111,7 @@ class _Reader:
         if name == "overline":
             inside = self._argument(depth)
             return inside if inside.isupper() and len(inside) > 1 else f"\\overline({inside})"
-        return self._argument(depth) if name in _WRAPPERS else SYMBOLS.get(name, f"\\{name} ")
+        return self._argument(depth) if name in _WRAPPERS else LATEX_SYMBOLS.get(name, f"\\{name} ")
 
     def _argument(self, depth: int) -> str:
         """A group, or what stands for one without braces: a single character or command."""

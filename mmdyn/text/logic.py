@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-NEGATION, SKIP = "negation", "skip"
+NEGATION_AXIS, SKIPPED_AXIS = "negation", "skip"
 
 
 class Pole(NamedTuple):
@@ -39,7 +39,7 @@ _LETTER = re.compile(r"(?<=[a-z])[a-z]")
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 
 
-def logic(text: str) -> Counter[Pole]:
+def logic_poles(text: str) -> Counter[Pole]:
     """How often each pole is named in a text (lower case, one space between words); 比…大 counts as larger.
 
     Denials are all of the pole (negation, not); phrases that only look like one ("not only", 不仅) count for nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from mmdyn.text.latex import SYMBOLS
+from mmdyn.text.latex import LATEX_SYMBOLS
 from mmdyn.text.normalise import one_spelling
 
 SET_OPEN, SET_CLOSE = "⦃", "⦄"
@@ -30,8 +30,9 @@ _ALSO = {
     "backslash": "∖", "leftrightarrow": "⇌", "rightleftharpoons": "⇌", "leftrightharpoons": "⇌", "rightarrow": "→",
     "longrightarrow": "→", "to": "→", "Rightarrow": "→", "longrightleftharpoons": "⇌", "uparrow": "↑", "downarrow": "↓",
     "colon": ":", "lbrace": SET_OPEN, "rbrace": SET_CLOSE, "lbrack": "[", "rbrack": "]", "infin": "∞", "notin": "∉",
-    "langle": "⟨", "rangle": "⟩", "N": "ℕ", "R": "ℝ", "Z": "ℤ", "Q": "ℚ", "C": "ℂ", "ell": "ℓ", "hbar": "ℏ", "lt": "<", "gt": ">", "iff": "⇔", "and": "∧",
-    "dots": "…", "ldots": "…", "cdots": "…", "hfill": "", "ast": "*", "star": "*", "Bbb": "\\mathbb", "percnt": "%",
+    "langle": "⟨", "rangle": "⟩", "N": "ℕ", "R": "ℝ", "Z": "ℤ", "Q": "ℚ", "C": "ℂ", "ell": "ℓ",
+    "hbar": "ℏ", "lt": "<", "gt": ">", "iff": "⇔", "and": "∧", "dots": "…", "ldots": "…",
+    "cdots": "…", "hfill": "", "ast": "*", "star": "*", "Bbb": "\\mathbb", "percnt": "%",
 }  # fmt: skip
 _FIELD = re.compile(r"\\mathbb\s*\{?\s*([NZQRC])\s*\}?")
 _FIELDS = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ"}
@@ -47,7 +48,7 @@ _COMMA = re.compile(r"\{,\}")
 _ENDS = " \t\r\n.;,。；，、"
 
 
-def spelled(text: str) -> str:
+def spell_formula(text: str) -> str:
     """A formula without what is only drawn (dollars, \\left, spaces, fonts, boxes), with symbols as single characters.
 
     Of LaTeX's commands those stay that have arguments or structure (\\frac, \\sqrt, \\sum, \\begin). Braces that LaTeX
@@ -79,7 +80,7 @@ def spelled(text: str) -> str:
 
 def _symbol(found: re.Match[str]) -> str:
     name = found[1]
-    replaced = _ALSO.get(name) or SYMBOLS.get(name)
+    replaced = _ALSO.get(name) or LATEX_SYMBOLS.get(name)
     return replaced if replaced is not None else f"\\{name} "
 
 
@@ -89,7 +90,7 @@ def _infinity(found: re.Match[str]) -> str:
 
 def _outermost(text: str) -> str:
     """The text without braces that group the whole of it."""
-    while text[:1] == "{" and text[-1:] == "}" and closing(text, 0) == len(text) - 1:
+    while text[:1] == "{" and text[-1:] == "}" and closing_bracket(text, 0) == len(text) - 1:
         text = text[1:-1].strip(_ENDS)
     return text
 
@@ -98,7 +99,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}", "（": "）", "【": "】", SET_OPEN: SE
 _CLOSERS = frozenset(_PAIRS.values())
 
 
-def closing(text: str, start: int) -> int:
+def closing_bracket(text: str, start: int) -> int:
     """Where the bracket at `start` is closed, by whichever bracket ([0,1) is one); -1 where it is not."""
     depth = 0
     for at in range(start, len(text)):
@@ -108,7 +109,7 @@ def closing(text: str, start: int) -> int:
     return -1
 
 
-def outside(text: str, separators: str) -> list[str]:
+def split_outside_brackets(text: str, separators: str) -> list[str]:
     """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates
     nothing.
 

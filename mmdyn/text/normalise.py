@@ -7,9 +7,7 @@ import unicodedata
 
 _WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " ", "\u00a0": " ", "İ": "I"}
 _STYLED = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D800)}
-_CIRCLED = {chr(0x24B6 + n): chr(ord("A") + n) for n in range(26)} | {
-    chr(0x24D0 + n): chr(ord("a") + n) for n in range(26)
-}
+_CIRCLED = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0x24B6, 0x24EA)}
 _VISIBLE = {old: new for old, new in (_WIDE | _STYLED | _CIRCLED).items() if len(new) == 1}
 
 _FREQUENT = "，：（）？！；"
@@ -30,36 +28,16 @@ _SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
 _FRACTION = re.compile("[¼½¾⅐-⅞]")
-_SAME = str.maketrans(
-    {
-        "−": "-",
-        "–": "-",
-        "‐": "-",
-        "‑": "-",
-        "×": "*",
-        "·": "*",
-        "∙": "*",
-        "⋅": "*",
-        "⁄": "/",
-        "∶": ":",
-        "’": "'",
-        "‘": "'",
-        "“": '"',
-        "”": '"',
-        "º": "°",
-    }
-)
+_SAME = str.maketrans("−–‐‑×·∙⋅⁄∶’‘“”º", "----****/:''\"\"°")
 
 
-def visible(text: str) -> tuple[str, list[int]]:
+def visible_with_gaps(text: str) -> tuple[str, list[int]]:
     """The text without the characters that cannot be seen, and the places in the text where they stood.
 
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
     replacement character U+FFFD, each character one.
     """
-    if (
-        text.isascii()
-    ):  # most texts have no control characters but line breaks, and to see that is quicker than to translate
+    if text.isascii():  # most have no control characters but line breaks: to see that is quicker than to translate
         return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
     for char in _FREQUENT:
         text = text.replace(char, _VISIBLE[char])
@@ -80,17 +58,17 @@ def _plain(char: str) -> str:
     return " " if char < "\x80" else "\ufffd" if "\ud800" <= char <= "\udfff" else char
 
 
-def clean(text: str) -> str:
+def visible_text(text: str) -> str:
     """What is `visible` of a text."""
-    return visible(text)[0]
+    return visible_with_gaps(text)[0]
 
 
 def one_spelling(text: str) -> str:
     """A clean text in Unicode's compatibility form: x² as x^2, H₂O as H2O, ½ as 1/2, one minus, one times, one
     quote."""
     if text.isascii():
-        return clean(text)
-    text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), clean(text))
+        return visible_text(text)
+    text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), visible_text(text))
     text = _FRACTION.sub(lambda found: " " + unicodedata.normalize("NFKC", found[0]), text.translate(_SCRIPTS))
     text = unicodedata.normalize("NFKC", text).translate(_SAME)
     return _FOREIGN_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), text)

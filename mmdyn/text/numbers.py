@@ -8,11 +8,10 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from mmdyn.text.dimensions import measure
-from mmdyn.text.latex import plain
+from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
 from mmdyn.text.numerals import HAN, TIMES, WORDS, chinese, english
-from mmdyn.text.units import known_unit, unit
+from mmdyn.text.units import known_unit, unit_measure, unit_name
 
 _LONGEST = 80
 _LARGEST_EXPONENT = 400
@@ -74,7 +73,7 @@ def read_number(text: str) -> Number | None:
         return None
     if text.count("$") == 1 and "\\$" not in text:  # no formula, but money
         text = text.replace("$", "\\$")
-    text = one_spelling(plain(_REPEATED.sub(_repeated, text))).strip().rstrip(".,;。 ")
+    text = one_spelling(without_latex(_REPEATED.sub(_repeated, text))).strip().rstrip(".,;。 ")
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     text = re.sub(r"^(-?\s?0\.)\s+(?=\d)", r"\1", text)
     if not text or len(text) > _LONGEST:
@@ -101,7 +100,7 @@ def _arabic(text: str) -> Number | None:
     if not number:
         return None
     number = _with_rest(_signed(found["sign"] + found["sign2"], number), found["rest"])
-    return in_unit(number, _MONEY[found["money"]]) if number and found["money"] and not number.unit else number
+    return number_in_unit(number, _MONEY[found["money"]]) if number and found["money"] and not number.unit else number
 
 
 def _digits(found: re.Match[str]) -> Number | None:
@@ -129,7 +128,7 @@ def _chinese(text: str) -> Number | None:
     if not found:
         return None
     value, rest, percent = found
-    if rest and not (rest in _COUNTERS or known_unit(rest) or measure(rest)):
+    if rest and not (rest in _COUNTERS or known_unit(rest) or unit_measure(rest)):
         return None  # 一定 is a word, no count of 定
     return _with_rest(Number(value, unit="%" if percent else ""), rest)
 
@@ -146,22 +145,22 @@ def _signed(sign: str, number: Number) -> Number:
 def _with_rest(number: Number, rest: str) -> Number | None:
     """The number with what follows it: a multiplier, a unit, both or nothing; None where something else follows."""
     times = _MULTIPLIER.match(rest)
-    if times and times[1].lower() in TIMES and not measure(rest.strip()):  # 千克 is a unit
+    if times and times[1].lower() in TIMES and not unit_measure(rest.strip()):  # 千克 is a unit
         scale = TIMES[times[1].lower()] * TIMES.get((times[2] or "").lower(), 1)
         number = Number(number.value * scale, number.step and number.step * scale, number.digits)
         rest = rest[times.end() :]
     if not rest.strip():
         return number
-    if _ATTACHED.match(rest) and not (known_unit(rest) or measure(rest)):
+    if _ATTACHED.match(rest) and not (known_unit(rest) or unit_measure(rest)):
         return None  # 2mgh is a product
     rest = rest.strip()
     if _ANOTHER_NUMBER.match(rest):
         return None
-    return in_unit(number, rest) if unit(rest) else None
+    return number_in_unit(number, rest) if unit_name(rest) else None
 
 
-def in_unit(number: Number, name: str) -> Number:
+def number_in_unit(number: Number, name: str) -> Number:
     """The bare number in a unit: 28 in % is 28/100. A name that is no unit's counts as a unit of its own."""
-    canonical = unit(name) or name.strip()
+    canonical = unit_name(name) or name.strip()
     scale = {"%": 100, "‰": 1000}.get(canonical, 1)
     return Number(number.value / scale, number.step and number.step / scale, number.digits, canonical)

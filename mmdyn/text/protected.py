@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 
-from mmdyn.text.latex_spans import Span, latex_spans
+Span = tuple[int, int]
 
 
 @lru_cache(maxsize=256)
-def protected(text: str) -> tuple[Span, ...]:
+def protected_spans(text: str) -> tuple[Span, ...]:
     """Half-open spans of a text that must stay exactly as they are: sorted, apart from each other, none empty.
 
     LaTeX between delimiters (an opened one that is never closed reaches to the end of its line) and commands outside of
     them; numbers with their units, dates; formulas and equations, single letters and names made of capitals (x, AB,
-    DNA, H2O); chemical names in Chinese; option letters and option lines; blanks; what stands in quotation marks or 《》;
-    image marks, tags, tables, code, URLs; numbers of sub-questions. The time is linear in the length.
+    DNA, H2O); chemical names in Chinese; option letters and option lines; blanks; what stands in quotation marks or
+    《》; image marks, tags, tables, code, URLs; numbers of sub-questions. The time is linear in the length.
     """
     found = [match.span(1) for match in _SCAN.finditer(text) if match[1]]
     found += [_with_unit(text, span) for span in latex_spans(text)]
@@ -43,7 +44,10 @@ _JOINED = (
     rf"(?:(?:\s?(?:[-+*/=<>^~×÷±·≤≥≠≈≡∈∉⊂⊆∪∩→⇌∥⊥∽≌−－＝＋＞＜]|∶){{1,3}}\s?|\s[:|]\s)"
     rf"(?:[A-Za-z]{{1,3}}(?![A-Za-z])|[-+−]?[A-Za-z]{{0,6}}[0-9{_SIGN}^_(\[{{|]{_RUN}))*"
 )
-_MEASURE = "[克吨斤升秒分时点天日周月年岁元角度倍成折个只条种类次项支张本根辆位名人组对层行列排棵块头件部台座家户步句篇段节章页遍题级代面边维号]"
+_MEASURE = (
+    "[克吨斤升秒分时点天日周月年岁元角度倍成折个只条种类次项支张本根辆位名人组对层行列排棵块头件部台座家户步句篇段节章页"
+    "遍题级代面边维号]"
+)
 _NAMED_UNIT = (
     r"\s?(?:%|°\s?C|percent|degrees?|(?:kilo|centi|milli|deci|nano|micro|mega)?(?:met(?:er|re)|gram|lit(?:er|re)|watt|joule|volt"
     r"|amp(?:ere)?|newton|pascal|hertz|mole)s?|miles?|inch(?:es)?|f(?:ee|oo)t|ft|yards?|pounds?|lbs?|ounces?|gallons?|ton(?:ne)?s?"
@@ -64,7 +68,10 @@ _NUMBER_WORD = (
     rf"(?:{_TENS}-(?:one|two|three|four|five|six|seven|eight|nine)|two|three|four|five|six|seven|eight|nine|ten|{_TEENS}|{_TENS}"
     rf"|hundred|thousand|million|billion|dozen)(?![A-Za-z]){_UNIT}"
 )
-_SALT = "(?:氢氧化|过氧化|次氯酸|亚硫酸|硫酸|硝酸|磷酸|碳酸氢?|醋酸|氯化|溴化|碘化|氟化|硫化|氮化|氧化)亚?[铁铜钠钾钙镁铝锌银钡铅锰铵氢碳硫氮硅磷汞]{0,2}"
+_SALT = (
+    "(?:氢氧化|过氧化|次氯酸|亚硫酸|硫酸|硝酸|磷酸|碳酸氢?|醋酸|氯化|溴化|碘化|氟化|硫化|氮化|氧化)亚?"
+    "[铁铜钠钾钙镁铝锌银钡铅锰铵氢碳硫氮硅磷汞]{0,2}"
+)
 _PROTECTED = (
     # tags and image marks, code, addresses
     r"<[A-Za-z/!][^<>]{0,300}>",
@@ -135,3 +142,99 @@ def _option_lines(text: str) -> list[Span]:
     if (first := _FIRST_OPTION.search(text)) and (second := _SECOND_OPTION.search(text, first.end())):
         found.append((first.start(), second.end()))
     return found
+
+
+# --- LaTeX ----------------------------------------------------------------------------------------------------------
+
+
+def latex_spans(text: str) -> Iterator[Span]:
+    """Half-open spans, in order: what stands between delimiters, environments, and commands with their arguments.
+
+    A delimiter, environment or brace that is opened and never closed reaches to the end of its line. `$5 and $7`
+    delimits nothing where every dollar sign of the text stands before a number. The time is linear in the length.
+    """
+    return _Reader(text).spans() if "$" in text or "\\" in text else iter(())
+
+
+_OPENED = re.compile(r"\$\$?|\\(?:[(\[]|begin\b|[A-Za-z]+\*?|(?s:.)|\Z)")
+_CLOSED = {
+    "$$": re.compile(r"(?:[^$\\]|\\.|\$(?!\$))*+\$\$", re.DOTALL),
+    "$": re.compile(r"(?:[^$\\\n]|\\.|\n(?![^\S\n]*\n))*+\$", re.DOTALL),
+    r"\(": re.compile(r"(?:[^\\]|\\[^)])*+\\\)"),
+    r"\[": re.compile(r"(?:[^\\]|\\[^\]])*+\\\]"),
+}
+_PRICES = re.compile(r"(?:[^$]*+(?<![^\s(（“])\$[0-9])++[^$]*+")
+_ENVIRONMENT = re.compile(r"\\(begin|end)\b(?:\s?\{[^{}]{0,40}\})?")
+_BRACE = re.compile(r"\\.|([{])|[}]", re.DOTALL)
+_TAIL = re.compile(
+    r"(?:\s?(?=[{\[]))?(?:\[[^\[\]\n]{0,80}\]|[^\s\\{}$\u3000-\u9fff\uff01-\uffef]{1,80}(?<![.,;:?!\[]))"
+)
+
+
+class _Reader:
+    """Goes once through a text and finds where LaTeX begins and ends."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.prices = bool(_PRICES.fullmatch(text))  # "$5 and $7" delimits nothing
+        self.never_closed: set[str] = set()
+
+    @cached_property
+    def environments(self) -> dict[int, int]:
+        """Where each \\begin that has an \\end begins -> where that ends."""
+        return _pairs(_ENVIRONMENT.finditer(self.text), "begin")
+
+    @cached_property
+    def groups(self) -> dict[int, int]:
+        """Where each brace that is closed opens -> where its group ends."""
+        return _pairs((brace for brace in _BRACE.finditer(self.text) if brace[0][0] != "\\"), "{")
+
+    def spans(self) -> Iterator[Span]:
+        at = 0
+        while opened := _OPENED.search(self.text, at):
+            at = self._end(opened[0], opened.start(), opened.end())
+            if not (opened[0] == "$" and self.prices):
+                yield opened.start(), at
+
+    def _end(self, token: str, start: int, after: int) -> int:
+        if token == "$" and self.prices:
+            return after
+        if token in _CLOSED:
+            return self._closed(token, after)
+        if token == r"\begin":
+            return self.environments.get(start) or self._line_end(after)
+        return self._arguments(after) if token[1:2].isalpha() else after
+
+    def _closed(self, token: str, after: int) -> int:
+        if token not in self.never_closed:
+            if found := _CLOSED[token].match(self.text, after):
+                return found.end()
+            if token != "$":  # which is looked for in its paragraph only
+                self.never_closed.add(token)
+        return self._line_end(after)
+
+    def _arguments(self, at: int) -> int:
+        """The end of a command's groups and of the formula that goes on without a space."""
+        while True:
+            brace = at + 1 if self.text[at : at + 2] == " {" else at
+            if self.text[brace : brace + 1] == "{":
+                at = self.groups.get(brace) or self._line_end(at)
+            elif tail := _TAIL.match(self.text, at):
+                at = tail.end()
+            else:
+                return at
+
+    def _line_end(self, at: int) -> int:
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
+
+
+def _pairs(found: Iterable[re.Match[str]], opening: str) -> dict[int, int]:
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for match in found:
+        if match[1] == opening:
+            opened.append(match.start())
+        elif opened:
+            ends[opened.pop()] = match.end()
+    return ends

@@ -1,6 +1,6 @@
 """Every number of a running text with its unit, in digits or in words; English and Chinese. Nothing is converted.
 
-Units are those of units.py and of units_more.tsv. What is counted (5 apples, 五个) is no unit here: it may be put into
+Units are those of units.tsv and of units_more.tsv. What is counted (5 apples, 五个) is no unit here: it may be put into
 other words.
 """
 
@@ -10,11 +10,10 @@ import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from mmdyn.text.numbers import read_number
-from mmdyn.text.units import known_unit, unit
+from mmdyn.text.units import known_unit, read_names, unit_name
 
 ORDINAL = "th"
 """The unit of third and 第三."""
@@ -36,10 +35,10 @@ _PARTS = ("half", "third", "quarter", "fourth", "fifth", "sixth", "seventh", "ei
 _BELOW = dict(zip(_PARTS, (2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 100), strict=True))
 _ORDINALS = dict(zip(("first", "second", *_PARTS[1:2], *_PARTS[3:10]), range(1, 11), strict=True))
 _FACTORS = {
-    "half": Fraction(1, 2), "halve": Fraction(1, 2), "halved": Fraction(1, 2), "twice": Fraction(2), "double": Fraction(2),
-    "doubled": Fraction(2), "doubles": Fraction(2), "thrice": Fraction(3), "triple": Fraction(3), "tripled": Fraction(3),
-    "triples": Fraction(3),
-}  # fmt: skip
+    **dict.fromkeys(("half", "halve", "halved"), Fraction(1, 2)),
+    **dict.fromkeys(("twice", "double", "doubled", "doubles"), Fraction(2)),
+    **dict.fromkeys(("thrice", "triple", "tripled", "triples"), Fraction(3)),
+}
 _HAN = "零〇一二两三四五六七八九十百千万亿"
 _HAN_UNITS = "克米瓦焦帕卡伏赫欧"
 _BIG = rf"(?:[十百千]?[万亿](?![有物一能岁])|[百千](?![{_HAN_UNITS}牛字分年]))"
@@ -52,7 +51,8 @@ _FIGURES = re.compile(
     | 第(?P<place>[{_HAN}]{{1,9}}|\d{{1,6}})
     | (?P<share>[{_HAN}]{{1,9}}分之(?:[{_HAN}]{{1,9}}|\d{{1,9}}(?:\.\d{{1,9}})?))
     | 半(?=[个年天圈数价]|小时|分钟|周期)|(?<=一)半
-    | (?!(?<=[哪有某同每])一[天年日月周]|十分(?![之钟米])|千万[不别要]|万[有物一能]|百[姓科度货合家叶分]|四[周处面]|[百千万亿][^{_HAN}])
+    | (?!(?<=[哪有某同每])一[天年日月周]|十分(?![之钟米])|千万[不别要]|万[有物一能]|百[姓科度货合家叶分]|四[周处面]
+        |[百千万亿][^{_HAN}])
       (?P<numeral>[{_HAN}]{{1,12}}?)(?=[百千]?[{_HAN_UNITS}](?<=[百千].)|[^{_HAN}]|\Z))""",
     re.VERBOSE,
 )
@@ -78,7 +78,7 @@ _ASKED = re.compile(
 _HAN_LONGEST = 8
 
 
-def quantities(text: str, words: Collection[str]) -> tuple[list[Quantity], str]:
+def read_quantities(text: str, words: Collection[str]) -> tuple[list[Quantity], str]:
     """The numbers of a readable text, and the text with the value of each in its place: `½ kg` as 1/2.
 
     words: the text's words in lower case. `Twice` and `double` are 2; `first` and `第一` are 1 in the unit ORDINAL.
@@ -115,8 +115,10 @@ def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
 
 
 def asked_units(text: str) -> tuple[set[str], str]:
-    """The units that a text names without a number ("in cm", "how many miles", "多少千克", behind a blank), and the text
-    without them."""
+    """The units that a text names without a number, and the text without them.
+
+    Such are "in cm", "how many miles", 多少千克, and a unit behind a blank.
+    """
     units, rest, end = set[str](), list[str](), 0
     for found in _ASKED.finditer(text):
         name, stop = unit_at(text, found.end())
@@ -197,12 +199,10 @@ def _known(text: str) -> str:
     more = _more()
     if name := more.get(text) or known_unit(text) or more.get(text.lower() if len(text) > 3 else ""):
         return name
-    compound = unit(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
+    compound = unit_name(text) if re.search(r"[/*^]|[a-zA-Z]\d", text) and text.isascii() else None
     return compound or ""
 
 
 @cache
 def _more() -> dict[str, str]:
-    lines = files(__package__).joinpath("units_more.tsv").read_text(encoding="utf-8").splitlines()
-    listed = [line.split("|") for line in lines if line and not line.startswith("#")]
-    return {name: names[0] for names in listed for name in names}
+    return {name: names[0] for names in read_names("units_more.tsv") for name in names}

@@ -52,7 +52,10 @@ _AND = rf"{_GAP}(?:[,，、&/+]{_GAP}(?:{_WORD_AND})?|{_WORD_AND}){_GAP}"
 _MOST_JOINED = 10
 _LONGEST_NAME = 40
 _LEAD = rf"(?:(?:both|either|neither|only|just|all\s+(?:but|except)|same\s+as|仅|只有|只|除了?){_GAP})"
-_RIGHT = rf"(?:(?:only|both|all|are|is|都|均|皆|是|为){_GAP}){{0,4}}(?:correct|true|right|wrong|false|possible|不?正确|不?对|错误?|不是|可以)?"
+_RIGHT = (
+    rf"(?:(?:only|both|all|are|is|都|均|皆|是|为){_GAP}){{0,4}}(?:correct|true|right|wrong|false|possible"
+    r"|不?正确|不?对|错误?|不是|可以)?"
+)
 
 
 def refers_to_option(text: str, labels: Sequence[str]) -> str:
@@ -61,7 +64,7 @@ def refers_to_option(text: str, labels: Sequence[str]) -> str:
 
     Words that name every label ("选项A、B、C和D中") point at none.
     """
-    plain = plain_text(text)
+    plain = unwrapped_text(text)
     low = plain.casefold()
     if not any(cue in low for cue in _CUES):
         return ""
@@ -81,34 +84,34 @@ def option_refers_to_option(text: str, labels: Sequence[str], stem: str) -> str:
     """
     if found := refers_to_option(text, labels):
         return found
-    plain = plain_text(text)
+    plain = unwrapped_text(text)
     if place := _PLACE_IN_OPTION.search(plain):
         return place[0].strip()
     strict, loose = _joined_patterns(tuple(labels))
     if whole := strict.fullmatch(plain):
         return whole[0]
-    if (start := loose.match(plain)) and not _letters(plain, labels) <= _letters(plain_text(stem), labels):
+    if (start := loose.match(plain)) and not _letters(plain, labels) <= _letters(unwrapped_text(stem), labels):
         return start[0].strip()
     return ""
 
 
 def names_a_label(text: str, labels: Sequence[str]) -> bool:
     """Whether any option's letter stands alone in a text, or a place is named: cautious, for what must not go stale."""
-    plain = plain_text(text)
+    plain = unwrapped_text(text)
     return bool(_PLACE.search(plain) or (labels and _standing(tuple(labels)).search(plain)))
 
 
 def is_named_by_label(text: str, labels: Sequence[str]) -> bool:
     """Whether an option's whole text is a label, or a word or two and a label ("Object A", "A点"), so that a reply that
     names it may be taken for the label."""
-    plain = plain_text(text)
+    plain = unwrapped_text(text)
     return len(plain) <= _LONGEST_NAME and bool(_named_by(tuple(labels)).fullmatch(plain))
 
 
 def lists_options(text: str, labels: Sequence[str]) -> bool:
     """Whether a stem lists options itself: two labels or more, each with its mark at the start of a line or a table's
     row."""
-    plain = plain_text(text)
+    plain = unwrapped_text(text)
     if not any(start in plain for start in _STARTS):
         return False
     return len({found[1] for found in _listed(tuple(labels)).finditer(plain)}) >= 2
@@ -116,17 +119,17 @@ def lists_options(text: str, labels: Sequence[str]) -> bool:
 
 def refers_to_all(text: str) -> bool:
     """Whether an option speaks of all others together: "all of the above", "none of these", "以上都不对"."""
-    plain = plain_text(text)
+    plain = unwrapped_text(text)
     return bool(_ALL_EN.fullmatch(plain) or _ALL_ZH.fullmatch(plain))
 
 
 def refers_to_pair(text: str) -> bool:
     """Whether an option that speaks of the others takes them for two: "both of the above", "neither"."""
-    return bool(_PAIR.search(plain_text(text)))
+    return bool(_PAIR.search(unwrapped_text(text)))
 
 
 @lru_cache(maxsize=256)
-def plain_text(text: str) -> str:
+def unwrapped_text(text: str) -> str:
     """A text without the LaTeX that wraps letters: `$\\mathrm{A}$` reads A."""
     if any(sign in text for sign in _LATEX_SIGNS):
         text = _LATEX.sub("", text)

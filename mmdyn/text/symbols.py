@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text.latex import plain
+from mmdyn.text.latex import without_latex
 from mmdyn.text.normalise import one_spelling
 
 _CIRCLED = re.compile("[\u2460-\u2473\u24ea-\u24ff\u2776-\u2793]")
 _PRICE = re.compile(
     r"(?<![\\$])\\?\$\s?(\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?)(?=[\s,;.?!)](?![\d$\\^_{}=+*/<>])|$)"
 )
-_ARROWS = {
-    "<=": "≤",
-    ">=": "≥",
-    "!=": "≠",
-    "≦": "≤",
-    "≧": "≥",
-    "⩽": "≤",
-    "⩾": "≥",
-    "=>": "→",
-    "->": "→",
-    "⇒": "→",
-    "⇌": "→",
-}
+_ARROWS = {"<=": "≤", ">=": "≥", "!=": "≠", "≦": "≤", "≧": "≥", "⩽": "≤", "⩾": "≥"}
+_ARROWS |= dict.fromkeys(("=>", "->", "⇒", "⇌"), "→")
 _ARROW = re.compile("|".join(map(re.escape, _ARROWS)))
 
 _GREEK = "α-ωΑ-Ω"
@@ -61,11 +50,11 @@ _NAME = re.compile(
     r"(?:(?<=[\wÀ-ɏ,;%'-]\s)|(?<=[a-z]\s\()|(?<=[\u4e00-\u9fff]))[A-ZÀ-Þ][a-zà-ɏ]{2,}(?:-[A-Z][a-z]+)?(?![A-Za-z0-9])"
 )
 _QUOTED = re.compile(r"《([^《》]{1,80})》|\"([^\"\n]{1,80})\"|「([^「」]{1,80})」|『([^『』]{1,80})』")
-WORD = re.compile(r"[a-zà-ɏ]{2,}")
+LOWERCASE_WORD = re.compile(r"[a-zà-ɏ]{2,}")
 """A word of a text in lower case."""
 
 
-def readable(text: str) -> str:
+def readable_text(text: str) -> str:
     """A text as the readers of this package want it: without LaTeX, in one spelling, one space between words.
 
     Circled numbers stay, `$5` that is no formula becomes 5 dollars, arrows and inequalities are single characters.
@@ -75,12 +64,12 @@ def readable(text: str) -> str:
         text = _CIRCLED.sub("\ue000", text)
     if "$" in text:
         text = _PRICE.sub(r"\1 dollars", text)
-    text = _SUBSCRIPT.sub("", one_spelling(plain(text)))
+    text = _SUBSCRIPT.sub("", one_spelling(without_latex(text)))
     text = " ".join(_ARROW.sub(lambda found: _ARROWS[found[0]], text).split())
     return re.sub("\ue000", lambda _: circled.pop(0), text) if circled else text
 
 
-def formulas(text: str) -> frozenset[str]:
+def read_formulas(text: str) -> frozenset[str]:
     """The formulas of a readable text in which numbers stand as their values; `b > a` reads a<b, `1 = x` reads 1=x."""
     found = set[str]()
     for run in _RUN.findall(_LOOSE.sub(r"\1\2", _FUNCTION.sub(r"\1", text))):
@@ -89,17 +78,17 @@ def formulas(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def symbols(text: str) -> frozenset[str]:
+def read_symbols(text: str) -> frozenset[str]:
     """What stands for something by its letters: x, AB, H2O, pH, λ, 甲, ①. Words and names are none."""
     return frozenset(_SYMBOL.findall(text)) - _NO_SYMBOL
 
 
-def names(text: str) -> frozenset[str]:
+def proper_names(text: str) -> frozenset[str]:
     """Capitalised words that do not begin a sentence."""
     return frozenset(_NAME.findall(text))
 
 
-def quotations(text: str) -> frozenset[str]:
+def read_quotations(text: str) -> frozenset[str]:
     """What stands in quotation marks or 《》, in lower case and without spaces."""
     return frozenset("".join(found).replace(" ", "").lower() for found in _QUOTED.findall(text))
 

@@ -6,6 +6,6 @@ BYTES_A_TOKEN = 4
 """Of UTF-8 text: right for English, and near it for Chinese, whose characters take three bytes."""
 
 
-def text_tokens(text: str) -> float:
+def estimate_tokens(text: str) -> float:
     """An estimate of a text's tokens."""
     return len(text.encode()) / BYTES_A_TOKEN

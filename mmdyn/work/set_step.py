@@ -19,7 +19,17 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data import MANIFEST, SAMPLES, Dropped, Origin, SampleSet, SetWriter, is_being_written, is_set, load
+from mmdyn.data import (
+    MANIFEST_FILE,
+    SAMPLES_FILE,
+    Dropped,
+    Origin,
+    SampleSet,
+    SetWriter,
+    is_being_written,
+    is_set,
+    load,
+)
 from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import Sample
@@ -158,8 +168,8 @@ class _Making(Struct, frozen=True):
         out = self.out
         if is_being_written(out):
             return None
-        if not (out / MANIFEST).is_file():
-            if (out / SAMPLES).exists() and not (out / _WORK).exists():
+        if not (out / MANIFEST_FILE).is_file():
+            if (out / SAMPLES_FILE).exists() and not (out / _WORK).exists():
                 raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
             return None
         found = SampleSet(out)
@@ -268,7 +278,7 @@ class _Making(Struct, frozen=True):
             sessions[self.ranks.owner(key)] = self.ranks.wait_for_result(store, _OUTCOMES, key)
         for part in self.out.glob("images/*/.*.part"):
             part.unlink(missing_ok=True)
-        settled, samples = True, self.source.folder / SAMPLES
+        settled, samples = True, self.source.folder / SAMPLES_FILE
         again = is_unsettled(self.out)
         with SetWriter(self.out, self.name, parent=self._origin, made=self.made, replace=again) as writer:
             for point in self.source.knowledge():
@@ -314,7 +324,7 @@ def _unsettled_mark(out: Path) -> Path:
 def _stamp(out: Path) -> tuple[int, ...]:
     """What tells a written set from the one that replaces it; empty where there is none."""
     try:
-        status = (out / MANIFEST).stat()
+        status = (out / MANIFEST_FILE).stat()
     except OSError:
         return ()
     return status.st_ino, status.st_mtime_ns, status.st_size

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data import Origin, SampleSet, is_set, read_manifest
+from mmdyn.data import Origin, SampleSet, is_set, read_set_manifest
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample, Variant
 from mmdyn.work import IMPORTED_SOURCE
@@ -95,7 +95,7 @@ def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, services: 
 def _holds(folder: Path, origin: Origin) -> bool:
     """Whether a folder is the set; what else lies beside a set, broken or closed to us, is nobody's business."""
     try:
-        manifest = read_manifest(folder)
+        manifest = read_set_manifest(folder)
         return manifest is not None and Origin(manifest.name, manifest.digest) == origin and is_set(folder)
     except (InputError, OSError):
         return False

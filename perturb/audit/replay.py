@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn import plugins
-from mmdyn.data import ImageFolder, with_images
+from mmdyn.data import ImageFolder, replace_images
 from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant
@@ -51,7 +51,7 @@ def replay(
     if len(olds) != len(news):
         return Replayed(("number of pictures",))
     refs = dict(zip(olds, news, strict=True))
-    words = replace(with_images(item.sample, refs), id=after.id, variant=trail)
+    words = replace(replace_images(item.sample, refs), id=after.id, variant=trail)
     differing = [name for name in Sample.__struct_fields__ if getattr(words, name) != getattr(after, name)]
     near, exact = list[str](), not any(_is_painted(step) for step in trail.steps)
     for number, (old, new) in enumerate(refs.items(), 1):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from mmdyn.data import MEDIA_TYPES, SUFFIXES, ImageFolder, SampleSet, describe, open_image
+from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, ImageFolder, SampleSet, describe_sample, open_image
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
@@ -96,7 +96,7 @@ def _card(number: int, pair: Pair, source: ImageFolder, images: ImageFolder) -> 
 
 def _words(sample: Sample, images: ImageFolder) -> str:
     """A sample without its trail: whoever marks should not know what the judge said."""
-    return describe(msgspec.structs.replace(sample, variant=None), images)
+    return describe_sample(msgspec.structs.replace(sample, variant=None), images)
 
 
 def _trail(pair: Pair) -> str:
@@ -113,7 +113,7 @@ def _picture(ref: ImageRef, images: ImageFolder) -> str:
     """A picture within the page; what it is its bytes say, whatever its name."""
     try:
         data = images.read(ref)
-        kind = MEDIA_TYPES[SUFFIXES[open_image(data).format or ""]]
+        kind = IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[open_image(data).format or ""]]
     except ValueError as error:
         raise UserError(f"{images.path(ref)} cannot be shown: {error}") from None
     return f'<img alt="" src="data:{kind};base64,{base64.b64encode(data).decode()}">'

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mmdyn.data import ImageFolder, describe, describe_trail
+from mmdyn.data import ImageFolder, describe_sample, describe_trail
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import Sample
@@ -26,7 +26,7 @@ def print_beside(before: Sample, after: Sample, source: ImageFolder, images: Ima
     attempt = after.variant.attempt if after.variant else 0
     for title in ("before", f"after, attempt {attempt}" if attempt else "after"):
         table.add_column(title, ratio=1, overflow="fold")
-    table.add_row(Text(describe(before, source)), Text(describe(replace(after, variant=None), images)))
+    table.add_row(Text(describe_sample(before, source)), Text(describe_sample(replace(after, variant=None), images)))
     console.print(table)
     console.print(Text(describe_trail(after)))
 

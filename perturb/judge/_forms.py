@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mmdyn.sample import CHOICE_TYPES, IMAGE_MARK, Option, Sample
-from mmdyn.text import blanks, fold, read_number, split_options, without_form_notes
+from mmdyn.text import count_blanks, fold, read_number, split_options, without_form_notes
 
 Form = Literal["choice", "blank", "claim", "open"]
 
@@ -159,7 +159,7 @@ def _form(sample: Sample, stem: str, options: tuple[Option, ...]) -> Form:
         return "claim"
     if options:
         return "choice"
-    return "blank" if blanks(stem) else "open"
+    return "blank" if count_blanks(stem) else "open"
 
 
 def _listed(text: str) -> tuple[str, tuple[Option, ...]]:

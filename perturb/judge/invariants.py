@@ -16,25 +16,25 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data import with_images
+from mmdyn.data import replace_images
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import (
     BLANK,
-    NEGATION,
-    SKIP,
-    WORD,
+    LOWERCASE_WORD,
+    NEGATION_AXIS,
+    SKIPPED_AXIS,
     Pole,
     Quantity,
     asked_units,
-    blanks,
-    formulas,
+    count_blanks,
     hidden_negations,
-    logic,
-    names,
-    quantities,
-    quotations,
-    readable,
-    symbols,
+    logic_poles,
+    proper_names,
+    read_formulas,
+    read_quantities,
+    read_quotations,
+    read_symbols,
+    readable_text,
 )
 from perturb.judge._forms import Asked, answers_differ, asked, options_differ
 from perturb.judge._judge import Doubt, Look, gravest
@@ -54,7 +54,7 @@ _OPEN = {
     1: re.compile(r"\b(?:an?|single|each|every|once)\b|[单首每]"),
     2: re.compile(r"\b(?:both|pairs?|couple|either|neither|doubled?)\b|[双对]"),
 }
-_DENIED = Pole(NEGATION, "not")
+_DENIED = Pole(NEGATION_AXIS, "not")
 
 
 class Facts(Struct, frozen=True, eq=False):
@@ -93,7 +93,7 @@ def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> t
     if looks:
         refs = {Path(ref).name: ref for ref in after.all_images}
         became = {look.before_file.name: refs.get(look.after_file.name) for look in looks}
-        before = with_images(before, {ref: became.get(Path(ref).name) or ref for ref in before.all_images})
+        before = replace_images(before, {ref: became.get(Path(ref).name) or ref for ref in before.all_images})
     return asked(before), asked(after)
 
 
@@ -180,7 +180,7 @@ def _poles(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
             word = "only" if pole.axis == "only" else "unchanged"
             yield _doubtful(f"{word!r} {'is gone' if pole in gone else 'is new'}")
     for pole in gone:
-        opposite = next((other for other in new if other.axis == pole.axis not in (NEGATION, SKIP)), None)
+        opposite = next((other for other in new if other.axis == pole.axis not in (NEGATION_AXIS, SKIPPED_AXIS)), None)
         if opposite:
             yield _doubtful(f"a word turned into its opposite: {_name(pole)} -> {_name(opposite)}")
 
@@ -252,10 +252,10 @@ def _doubtful(reason: str) -> Doubt:
 @lru_cache(maxsize=512)
 def facts(text: str) -> Facts:
     """Read a text."""
-    plain = readable(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
+    plain = readable_text(BLANK.sub(" ____ ", IMAGE_MARK.sub(" ", text)).replace("\n", " . "))
     lower = plain.lower()
-    words = frozenset(WORD.findall(lower))
-    found, rest = quantities(plain, words)
+    words = frozenset(LOWERCASE_WORD.findall(lower))
+    found, rest = read_quantities(plain, words)
     asked, rest = asked_units(rest)
     small, numbers = Counter[int](), Counter[Quantity]()
     for quantity in found:
@@ -268,12 +268,12 @@ def facts(text: str) -> Facts:
         frozenset(small),
         Counter({number: small[number] + len(words.findall(lower)) for number, words in _OPEN.items()}),
         frozenset({quantity.unit for quantity in numbers} | asked) - {"", "th"},
-        formulas(rest),
-        symbols(rest),
-        names(plain),
-        quotations(plain),
+        read_formulas(rest),
+        read_symbols(rest),
+        proper_names(plain),
+        read_quotations(plain),
         words,
-        logic(lower),
-        blanks(text),
+        logic_poles(lower),
+        count_blanks(text),
         lower.replace(" ", ""),
     )

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from mmdyn.sample import Language
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 from perturb.rewrite._frames import lines_of
 
 _REACH = 40
@@ -66,7 +66,7 @@ class Lexicon:
     def hits(self, text: str) -> list[Hit]:
         """Where rules apply in a text, in order; never inside of what is protected."""
         found: list[Hit] = []
-        kept = iter((*protected(text), (len(text) + 1, 0)))
+        kept = iter((*protected_spans(text), (len(text) + 1, 0)))
         begin, finish = next(kept)
         for match in self._pattern.finditer(text):
             start, end = match.span()

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import blanks, fold, lists_options, refers_to_all, refers_to_option
+from mmdyn.text import count_blanks, fold, lists_options, refers_to_all, refers_to_option
 from perturb.item import NotApplicable
 from perturb.rewrite._rewriter import Rewriter
 from perturb.short_answers import answer_of, differ
@@ -61,7 +61,7 @@ def as_alone(sample: Sample, params: Mapping[str, Json]) -> Sample | NotApplicab
 def _fault(sample: Sample, stem: str, gold: str) -> str:
     """What is wrong with a stem that should stand alone, or the empty string."""
     labels, old = sample.labels, sample.question
-    if blanks(stem) or lists_options(stem, labels) or refers_to_option(stem, labels):
+    if count_blanks(stem) or lists_options(stem, labels) or refers_to_option(stem, labels):
         return "the rewritten stem speaks of options or blanks"
     if sorted(IMAGE_MARK.findall(stem)) != sorted(IMAGE_MARK.findall(old)):
         return "the rewritten stem has other image marks"
@@ -84,4 +84,4 @@ def _doubt(accepted: list[str], others: list[str]) -> str:
 
 
 def _kept_but_blanks(text: str) -> Counter[str]:
-    return Counter({span: count for span, count in kept(text).items() if not blanks(span)})
+    return Counter({span: count for span, count in kept(text).items() if not count_blanks(span)})

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from numpy.random import Generator
 
 from mmdyn.sample import Answer, Language, Match, Option, Sample, TaskType
-from mmdyn.text import Number, blanks, is_named_by_label, names_a_label, plain_text, without_form_notes
+from mmdyn.text import Number, count_blanks, is_named_by_label, names_a_label, unwrapped_text, without_form_notes
 from perturb.item import NotApplicable
 from perturb.short_answers import LONGEST, answer_of, differ, equal, quantity
 from perturb.text._stem import GAP, asks, need_of_options, wants_reasons, with_blank
@@ -78,7 +78,7 @@ def as_claim(sample: Sample, labels: tuple[str, ...]) -> Sample:
 
 def as_filled_claim(sample: Sample, answer: str, right: str) -> Sample:
     """A question with a short answer and the claim that the answer is `answer`: true where that is the right one."""
-    claim = _FILLED[sample.language][bool(blanks(sample.question))].replace("{}", answer)
+    claim = _FILLED[sample.language][bool(count_blanks(sample.question))].replace("{}", answer)
     question = f"{sample.question}\n\n{claim}{_TRUE_OR_FALSE[sample.language]}"
     return _converted(sample, "true_false", answer == right, question)
 
@@ -148,7 +148,7 @@ def short_answer(sample: Sample) -> Short | NotApplicable:
     if sample.task_type == "open_ended":
         return _open_answer(sample)
     assert isinstance(sample.answer, tuple)
-    if len(sample.answer) > 1 or blanks(sample.question) > 1:
+    if len(sample.answer) > 1 or count_blanks(sample.question) > 1:
         return NotApplicable("the question has several blanks")
     accepted = tuple(text.strip() for text in sample.answer[0])
     if not 0 < len(accepted[0]) <= LONGEST or "\n" in accepted[0]:
@@ -168,11 +168,11 @@ def as_open(sample: Sample) -> Sample | NotApplicable:
     if any(differ(right, answer_of(text)) for text in short.accepted[1:]):
         return NotApplicable("several answers are accepted")
     question = sample.question.rstrip()
-    question = question if blanks(question) else with_blank(question) or question
+    question = question if count_blanks(question) else with_blank(question) or question
     stem = question.removesuffix(GAP).rstrip()
     if asks(stem) and not stem.rstrip(" $").endswith(_BREAKS_OFF):
         question = stem
-    if blanks(question):
+    if count_blanks(question):
         question = f"{question}\n{_STATE[sample.language]}"
     if question == sample.question.rstrip():
         return NotApplicable("the question shows no blank and asks openly already")
@@ -241,7 +241,7 @@ def _labelled(texts: Sequence[str]) -> tuple[Option, ...]:
 
 
 def _says_more(option: Option) -> bool:
-    return bool(option.image) or plain_text(option.text) not in ("", option.label)
+    return bool(option.image) or unwrapped_text(option.text) not in ("", option.label)
 
 
 def _value(option: Option) -> Number | None:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import lists_options, protected, refers_to_option
+from mmdyn.text import lists_options, protected_spans, refers_to_option
 from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
 from perturb.rewrite._rewriter import SEVERITIES
@@ -74,7 +74,7 @@ def _fault(question: str, text: str, labels: Sequence[str]) -> str:
 
 def kept(text: str) -> Counter[str]:
     """What must not change (`mmdyn.text.protected`), each with how often it stands there; spaces do not count."""
-    return Counter("".join(text[start:end].split()) for start, end in protected(text))
+    return Counter("".join(text[start:end].split()) for start, end in protected_spans(text))
 
 
 def controls(text: str) -> set[str]:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text import plain
+from mmdyn.text import without_latex
 from perturb.item import NotApplicable
 from perturb.services import EMBEDDED, Services
 from perturb.short_answers import ROUNDED, Answer, answer_of, differ, spread
@@ -195,7 +195,7 @@ def _is_sound(right: Answer, other: Answer) -> bool:
 
 def _is_tidy(other: Answer) -> bool:
     """Whether it is printed as an answer would be: in lowest terms, no 1√2, no √9, no "1 apples"."""
-    shown = plain(other.text)
+    shown = without_latex(other.text)
     if (other.value == 1 and re.search(r"[a-z]s$", shown)) or _UNTIDY.search(shown):
         return False
     for whole, above, below in _FRACTION.findall(shown):

@@ -11,28 +11,18 @@ from mmdyn.benchmarks._checklist import lines, split_checklist
 from mmdyn.plugins import load
 
 ROW = {
-    "task_id": 3,
-    "domain": "Computer Science",
-    "title": "On Cuts | and Flows",
-    "query": "How many cuts?",
-    "golden_truth": "Two. | | 1. One. | 2. Another.",
-    "checklist": "1. Says one. | 2. Says two.",
-    "num_checklist": 2,
-    "hints_background": "# Cuts | | A cut splits { x | x > 0 }.",
-    "hints_definition": "",
+    "task_id": 3, "domain": "Computer Science", "title": "On Cuts | and Flows", "query": "How many cuts?",
+    "golden_truth": "Two. | | 1. One. | 2. Another.", "checklist": "1. Says one. | 2. Says two.", "num_checklist": 2,
+    "hints_background": "# Cuts | | A cut splits { x | x > 0 }.", "hints_definition": "",
     "hints_methodology": "Count.",
-}
+}  # fmt: skip
 
 
 def test_every_row_becomes_an_open_question() -> None:
     assert counts("acadreason") == {"open_ended": 15} and bad("acadreason") == []
     assert {sample.fields["discipline"] for sample in real("acadreason").values()} == {
-        "computer science",
-        "economics",
-        "law",
-        "math",
-        "philosophy",
-    }
+        "computer science", "economics", "law", "math", "philosophy",
+    }  # fmt: skip
     assert all(
         list(sample.hints) == ["background", "definition", "methodology"] for sample in real("acadreason").values()
     )
@@ -111,10 +101,7 @@ def test_bars_that_end_lines_and_bars_that_do_not(text: str, made: str) -> None:
         ("1. One.\n2. Two.", ("One.", "Two.")),
         ("The answer\n1) one\n2) two", ("one", "two")),
         ("**1. One** more\n\n**2. Two**", ("**One** more", "**Two**")),
-        (
-            "1. One:\n   1. first\n   2. second\n   3. third\n2. Two",
-            ("One:\n   1. first\n   2. second\n   3. third", "Two"),
-        ),
+        ("1. One:\n   1. first\n   2. second\n   3. third\n2. Two", ("One:\n   1. first\n   2. second\n   3. third", "Two")),
         ("1. One:\n   1. first\n   2. second\n2. Two", ("One:\n   1. first\n   2. second", "Two")),
         ("1. See Theorem\n1.2 here\n2. Two", ("See Theorem\n1.2 here", "Two")),
         ("**One**\nwords\n**Two**\nwords", ("**One**\nwords", "**Two**\nwords")),
@@ -124,7 +111,7 @@ def test_bars_that_end_lines_and_bars_that_do_not(text: str, made: str) -> None:
         ("First 1. one and 2. two", ("one and", "two")),
         ("1. One\n2. Two\n3. Three", ("One", "Two\n3. Three")),
     ],
-)
+)  # fmt: skip
 def test_ways_to_write_a_list(text: str, items: tuple[str, ...]) -> None:
     assert split_checklist(text, 2)[0] == items
 
@@ -137,10 +124,7 @@ def test_how_many_are_numbered() -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (
-            {**ROW, "num_checklist": 3},
-            "task 3: the checklist numbers 2 items and num_checklist says 3: number the items 1. 2. …",
-        ),
+        ({**ROW, "num_checklist": 3}, "task 3: the checklist numbers 2 items and num_checklist says 3: number the items 1. 2. …"),
         ({**ROW, "num_checklist": 0}, "task 3: num_checklist is 0: give the number of items"),
         ({**ROW, "checklist": ""}, "task 3: the checklist numbers 0 items and num_checklist says 2"),
         ({**ROW, "golden_truth": " "}, "the answer of a open_ended must be a string that is not empty"),
@@ -148,7 +132,7 @@ def test_how_many_are_numbered() -> None:
         ({**ROW, "num_checklist": "2"}, "num_checklist must be a whole number, a text given"),
         (without(ROW, "checklist"), "the key 'checklist' is missing: add it"),
     ],
-)
+)  # fmt: skip
 def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:
     good, found = made("acadreason", tmp_path, {**ROW, "task_id": 8}, row)
     assert good.sample and found.sample is None and found.line == 2

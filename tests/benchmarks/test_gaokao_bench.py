@@ -7,16 +7,10 @@ import pytest
 from real_sets import bad, counts, made, real, texts, without
 
 ROW = {
-    "id": "2010-2022_Biology_MCQs-1",
-    "kind": "objective",
-    "keyword": "2010-2022_Biology_MCQs",
-    "year": "2019",
-    "category": "（新课标Ⅰ）",
-    "question": "3．（6分）下列叙述正确的是（）\nA．甲 B．乙\nC．丙 D．丁\n",
-    "answer": ["B"],
-    "analysis": "故选 B。\n",
+    "id": "2010-2022_Biology_MCQs-1", "kind": "objective", "keyword": "2010-2022_Biology_MCQs", "year": "2019",
+    "category": "（新课标Ⅰ）", "question": "3．（6分）下列叙述正确的是（）\nA．甲 B．乙\nC．丙 D．丁\n", "answer": ["B"], "analysis": "故选 B。\n",
     "score": 6,
-}
+}  # fmt: skip
 PASSAGE = "据此完成1～2题。\n1．甲是（） A．一 B．二 C．三 D．四\n2．乙是（） A．五 B．六 C．七 D．八\n"
 SPLIT = {**ROW, "question": PASSAGE, "answer": ["A", "D"], "score": 4}
 MATH = {**ROW, "keyword": "2010-2022_Math_I_Fill-in-the-Blank", "question": "13. (5 分) $1+1=$"}
@@ -46,31 +40,19 @@ def test_what_each_keyword_becomes() -> None:
     found = Counter((str(sample.fields["section"]), sample.task_type) for sample in real("gaokao_bench").values())
     choices = {section: count for (section, kind), count in found.items() if kind == "single_choice"}
     assert choices == {
-        "English_MCQs": 21,
-        "Biology_MCQs": 30,
-        "Chemistry_MCQs": 23,
-        "Chinese_Lang_and_Usage_MCQs": 19,
-        "Chinese_Modern_Lit": 18,
-        "English_Fill_in_Blanks": 120,
-        "English_Reading_Comp": 97,
-        "Geography_MCQs": 20,
-        "History_MCQs": 57,
-        "Math_II_MCQs": 44,
-        "Math_I_MCQs": 43,
-        "Physics_MCQs": 10,
-        "Political_Science_MCQs": 64,
+        "English_MCQs": 21, "Biology_MCQs": 30, "Chemistry_MCQs": 23, "Chinese_Lang_and_Usage_MCQs": 19,
+        "Chinese_Modern_Lit": 18, "English_Fill_in_Blanks": 120, "English_Reading_Comp": 97, "Geography_MCQs": 20,
+        "History_MCQs": 57, "Math_II_MCQs": 44, "Math_I_MCQs": 43, "Physics_MCQs": 10, "Political_Science_MCQs": 64,
         "English_Cloze_Test": 25,
-    }
+    }  # fmt: skip
     assert {section: count for (section, kind), count in found.items() if kind == "multi_select"} == {
         "Physics_MCQs": 3,
         "Physics_Open-ended_Questions": 6,
     }
     assert {section: count for (section, kind), count in found.items() if kind == "fill_in_the_blank"} == {
-        "Chinese_Language_Famous_Passages_and_Sentences_Dictation": 6,
-        "Math_II_Fill-in-the-Blank": 17,
-        "Math_I_Fill-in-the-Blank": 16,
-        "English_Language_Cloze_Passage": 5,
-    }
+        "Chinese_Language_Famous_Passages_and_Sentences_Dictation": 6, "Math_II_Fill-in-the-Blank": 17,
+        "Math_I_Fill-in-the-Blank": 16, "English_Language_Cloze_Passage": 5,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

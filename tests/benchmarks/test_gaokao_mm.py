@@ -11,16 +11,10 @@ from mmdyn.errors import InputError
 from mmdyn.plugins import load
 
 ROW = {
-    "id": "Biology_MCQs-1",
-    "subject": "Biology_MCQs",
-    "year": "2019",
-    "category": "（新课标Ⅰ）",
-    "question": "3. (6 分) 如图所示, 下列叙述正确的是 ( )\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
-    "answer": ["B"],
-    "score": 6,
-    "picture": ["images/a.png"],
-    "analysis": "故选: B。",
-}
+    "id": "Biology_MCQs-1", "subject": "Biology_MCQs", "year": "2019", "category": "（新课标Ⅰ）",
+    "question": "3. (6 分) 如图所示, 下列叙述正确的是 ( )\nA. 甲\nB. 乙\nC. 丙\nD. 丁", "answer": ["B"], "score": 6,
+    "picture": ["images/a.png"], "analysis": "故选: B。",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -52,11 +46,8 @@ def test_options_that_run_together_in_a_line() -> None:
     sample = real("gaokao_mm")["gaokao-mm-Math_MCQs-42"]
     assert sample.question.endswith(r"\mathrm{p}_3$,则 $(\quad)$")
     assert texts(sample) == [
-        r"$p_1=p_2$",
-        r"$\mathrm{p}_1=\mathrm{p}_3$",
-        r"$\mathrm{p}_2=\mathrm{p}_3$",
-        "$p_1=p_2+p_3$",
-    ]
+        r"$p_1=p_2$", r"$\mathrm{p}_1=\mathrm{p}_3$", r"$\mathrm{p}_2=\mathrm{p}_3$", "$p_1=p_2+p_3$",
+    ]  # fmt: skip
     glued = real("gaokao_mm")["gaokao-mm-Math_MCQs-61"]
     assert texts(glued)[2:] == [
         "讲座前问卷答题的正确率的标准差小于讲座后正确率的标准差",
@@ -82,14 +73,10 @@ def test_options_that_are_pictures_stay_in_the_pictures() -> None:
     assert with_a_figure.options_in_image and len(with_a_figure.images) == 5 and with_a_figure.answer == ("B",)
     pictured = [sample.id for sample in real("gaokao_mm").values() if sample.options_in_image]
     assert sorted(pictured) == [
-        "gaokao-mm-Biology_MCQs-10",
-        "gaokao-mm-Chemistry_MCQs-6",
-        "gaokao-mm-Chinese_Pratical_Lit-14",
-        "gaokao-mm-Math_MCQs-11",
-        "gaokao-mm-Math_MCQs-50",
-        "gaokao-mm-Physics_MCQs-160",
+        "gaokao-mm-Biology_MCQs-10", "gaokao-mm-Chemistry_MCQs-6", "gaokao-mm-Chinese_Pratical_Lit-14",
+        "gaokao-mm-Math_MCQs-11", "gaokao-mm-Math_MCQs-50", "gaokao-mm-Physics_MCQs-160",
         "gaokao-mm-Physics_MCQs-164",
-    ]
+    ]  # fmt: skip
 
 
 def test_options_that_are_rows_of_a_table() -> None:
@@ -113,11 +100,8 @@ def test_questions_on_one_passage_share_a_group_and_keep_their_number() -> None:
 def test_statements_in_the_stem_are_no_options() -> None:
     sample = real("gaokao_mm")["gaokao-mm-Political_Science_MCQs-27"]
     assert sample.question.endswith("(4)不懂得联系的客观性和条件性") and texts(sample) == [
-        "(1)(2)",
-        "(1)(4)",
-        "(2)(3)",
-        "(3) (4)",
-    ]
+        "(1)(2)", "(1)(4)", "(2)(3)", "(3) (4)",
+    ]  # fmt: skip
 
 
 def test_a_made_row(folder: Path) -> None:

@@ -8,15 +8,9 @@ from real_sets import bad, counts, made, real, texts, without
 from making import picture
 
 ROW = {
-    "id": "1",
-    "question": "How many?\n<image1>",
-    "options": ["1", "2", "3"],
-    "answer": "B",
-    "solution": None,
-    "level": 3,
-    "subject": "counting",
-    "image": "images/1.jpg",
-}
+    "id": "1", "question": "How many?\n<image1>", "options": ["1", "2", "3"], "answer": "B", "solution": None,
+    "level": 3, "subject": "counting", "image": "images/1.jpg",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -16,36 +16,18 @@ COLUMNS = (
     "A", "B", "C", "D",
 )  # fmt: skip
 ROW = {
-    "index": "7",
-    "question": "Which of these are prime?",
-    "category": "number theory",
-    "answer": "AC",
-    "knowledge": "primes; divisors",
-    "analysis": "2 and 3 have no divisors.",
-    "year": "2021",
-    "grade_level": "Grade 7",
-    "difficulty_level": "Easy",
-    "A": "2",
-    "B": "4",
-    "C": "3",
-    "D": "9",
-}
+    "index": "7", "question": "Which of these are prime?", "category": "number theory", "answer": "AC",
+    "knowledge": "primes; divisors", "analysis": "2 and 3 have no divisors.", "year": "2021",
+    "grade_level": "Grade 7", "difficulty_level": "Easy", "A": "2", "B": "4", "C": "3", "D": "9",
+}  # fmt: skip
 PICTURE = base64.b64encode(picture()).decode()
 PREFIXES = {
-    "GSMA": ("primary", "math"),
-    "MSMA": ("middle", "math"),
-    "MSPH": ("middle", "physics"),
-    "MSCH": ("middle", "chemistry"),
-    "MSGE": ("middle", "geography"),
-    "MSBI": ("middle", "biology"),
-    "MSIT": ("middle", "information_science"),
-    "HSMA": ("high", "math"),
-    "HSPH": ("high", "physics"),
-    "HSCH": ("high", "chemistry"),
-    "HSGE": ("high", "geography"),
-    "HSBI": ("high", "biology"),
+    "GSMA": ("primary", "math"), "MSMA": ("middle", "math"), "MSPH": ("middle", "physics"),
+    "MSCH": ("middle", "chemistry"), "MSGE": ("middle", "geography"), "MSBI": ("middle", "biology"),
+    "MSIT": ("middle", "information_science"), "HSMA": ("high", "math"), "HSPH": ("high", "physics"),
+    "HSCH": ("high", "chemistry"), "HSGE": ("high", "geography"), "HSBI": ("high", "biology"),
     "HSIT": ("high", "information_science"),
-}
+}  # fmt: skip
 
 
 def write(folder: Path, name: str, *rows: dict[str, str]) -> Path:
@@ -83,21 +65,13 @@ def test_a_row_with_a_picture(tmp_path: Path) -> None:
     assert sample and sample.task_type == "multi_select" and sample.answer == ("A", "C")
     assert (tmp_path / "set" / sample.images[0]).read_bytes() == picture()
     assert sample.fields == {
-        "category": "number theory",
-        "discipline": "physics",
-        "grade": "high",
-        "grade_level": "Grade 7",
-        "difficulty": "easy",
-        "year": 2021,
-        "modality": "multimodal",
-    }
+        "category": "number theory", "discipline": "physics", "grade": "high", "grade_level": "Grade 7",
+        "difficulty": "easy", "year": 2021, "modality": "multimodal",
+    }  # fmt: skip
     assert sample.knowledge_points == ("primes", "divisors") and sample.language == "en"
     assert sample.explanation == "2 and 3 have no divisors." and [option.text for option in sample.options] == [
-        "2",
-        "4",
-        "3",
-        "9",
-    ]
+        "2", "4", "3", "9",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", ["AC", "A,C", "A, C", "A;C", "A、C", '["A", "C"]', "['A', 'C']", "ac"])
@@ -114,16 +88,10 @@ def test_a_single_letter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "truth"),
     [
-        ("True", True),
-        ("False", False),
-        ("正确", True),
-        ("错误", False),
-        ("对", True),
-        ("错", False),
-        ("√", True),
+        ("True", True), ("False", False), ("正确", True), ("错误", False), ("对", True), ("错", False), ("√", True),
         ("no", False),
     ],
-)
+)  # fmt: skip
 def test_true_false(tmp_path: Path, answer: str, truth: bool) -> None:
     row = one(tmp_path, "true_false", answer=answer, A="", B="", C="", D="")
     assert row.sample and row.sample.answer is truth

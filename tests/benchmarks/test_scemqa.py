@@ -9,14 +9,10 @@ from making import picture
 
 ANSWER = "Answer (final answer highlighted)"
 CHOICE = {
-    "id": "Multiple_Choice-Physics-1",
-    "type": "Multiple_Choice",
-    "subject": "Physics",
-    "Question": "How long does it take? \n \n A. 1 s \n B. 2 s \n C. 3 s \n D. 4 s",
-    ANSWER: "C: Because.",
-    "ImagePath": "Physics/1",
-    "image": "Multiple_Choice/Physics/1.jpg",
-}
+    "id": "Multiple_Choice-Physics-1", "type": "Multiple_Choice", "subject": "Physics",
+    "Question": "How long does it take? \n \n A. 1 s \n B. 2 s \n C. 3 s \n D. 4 s", ANSWER: "C: Because.",
+    "ImagePath": "Physics/1", "image": "Multiple_Choice/Physics/1.jpg",
+}  # fmt: skip
 FREE = {**CHOICE, "id": "f", "type": "Free_Response", "Question": "How long?", ANSWER: r"\answer{4.4e-4} By division."}
 
 

@@ -12,22 +12,11 @@ from mmdyn.plugins import load
 from mmdyn.sample import Sample
 
 ROW = {
-    "id": "7",
-    "question": "Which is harder?",
-    "choices": ["clay tile", "paper bag"],
-    "answer": 0,
-    "hint": "",
-    "image": None,
-    "task": "closed choice",
-    "grade": "grade3",
-    "subject": "natural science",
-    "topic": "physics",
-    "category": "Materials",
-    "skill": "Compare properties of materials",
-    "lecture": "Hard is a prop\u00aderty.",
-    "solution": "The tile keeps its shape.",
-    "split": "train",
-}
+    "id": "7", "question": "Which is harder?", "choices": ["clay tile", "paper bag"], "answer": 0, "hint": "",
+    "image": None, "task": "closed choice", "grade": "grade3", "subject": "natural science", "topic": "physics",
+    "category": "Materials", "skill": "Compare properties of materials", "lecture": "Hard is a prop\u00aderty.",
+    "solution": "The tile keeps its shape.", "split": "train",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +44,9 @@ def test_the_hint_is_the_passage_before_the_question(real: dict[str, Sample]) ->
     assert sample.hints == {} and sample.answer == ("A",) and sample.explanation == ""
     assert texts(sample)[1] == "Ariana's hair is the same color as her brown eyes."
     assert sample.fields == {
-        "discipline": "natural science",
-        "grade": "primary",
-        "grade_level": 5,
-        "topic": "biology",
-        "category": "Traits and heredity",
-        "modality": "text",
-    }
+        "discipline": "natural science", "grade": "primary", "grade_level": 5, "topic": "biology",
+        "category": "Traits and heredity", "modality": "text",
+    }  # fmt: skip
 
 
 def test_the_solution_is_the_explanation_and_the_skill_the_point(real: dict[str, Sample]) -> None:

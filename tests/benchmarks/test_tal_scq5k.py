@@ -48,14 +48,8 @@ def test_both_languages() -> None:
 @pytest.mark.parametrize(
     ("id", "words"),
     [
-        (
-            "en-9e628a2fc5f24d70bb2751113efbfdce",
-            "told you that:\n($$1$$) Andy performed better than Bob.\n($$2$$) Cindy's",
-        ),
-        (
-            "en-2bb4ee4c28de4ac4978153c8ce363882",
-            r"A meal was priced at $\$80$. The shop offered Jane the meal at a $40\%$",
-        ),
+        ("en-9e628a2fc5f24d70bb2751113efbfdce", "told you that:\n($$1$$) Andy performed better than Bob.\n($$2$$) Cindy's"),
+        ("en-2bb4ee4c28de4ac4978153c8ce363882", r"A meal was priced at $\$80$. The shop offered Jane the meal at a $40\%$"),
         ("en-be87698b58524a658ec8af43503295b4", "by $9$?\n$452 \\quad 387\\quad 1057\\quad 108\\quad 496\\quad 1233$"),
         ("en-b81f49ff92914d60a546bcd264ae17d1", r"$$\begin{cases}x-3=0 \\ 3x-2y=7 \end{cases}$$"),
         ("en-e3d4f71980834ae8bb5f25023a69417d", r"for all $s \notin\{p, q, r\}$."),
@@ -69,7 +63,7 @@ def test_both_languages() -> None:
         ("ch-e43f29d6fd524f478ab76bf392636f23", "定义在R上的偶函数f(x)满足:"),
         ("ch-7e734930ab144b07ba09066a2f1610a0", r"$$B=9876544\times 23456788$$，则（ ）．"),
     ],
-)
+)  # fmt: skip
 def test_the_converters_traces_are_gone(id: str, words: str) -> None:
     assert words in real("tal_scq5k")[f"tal-scq5k-{id}"].question
 
@@ -94,12 +88,8 @@ def test_no_trace_is_left_anywhere() -> None:
 def test_fields_and_knowledge() -> None:
     sample = real("tal_scq5k")["tal-scq5k-ch-1b594e6302f5494c915b18c219aba25e"]
     assert sample.fields == {
-        "discipline": "math",
-        "grade": "high",
-        "level": 1,
-        "difficulty": "easy",
-        "modality": "text",
-    }
+        "discipline": "math", "grade": "high", "level": 1, "difficulty": "easy", "modality": "text",
+    }  # fmt: skip
     assert sample.knowledge_points == ("基本初等函数", "解三角形") and sample.answer == ("B",)
     assert sample.explanation.startswith("由已知方程得\n") and "$$\\sin A>0$$" in sample.explanation
     points = list(load("benchmarks", "tal_scq5k")().knowledge(source("tal_scq5k")))

@@ -10,15 +10,10 @@ from mmdyn.errors import InputError
 from mmdyn.plugins import load
 
 ROW = {
-    "ID": "2steps_1",
-    "key": "2steps_1",
-    "knowledge concept": "Area of Circles",
-    "knowledge concept description": "Area of Circles:\n1. S = πr².",
-    "question": "What is the area?",
-    "option": "A. 1;B. 2;C. 3; D. No correct answer",
-    "answer": "B",
-    "image_path": "2steps/image/1-1.png",
-}
+    "ID": "2steps_1", "key": "2steps_1", "knowledge concept": "Area of Circles",
+    "knowledge concept description": "Area of Circles:\n1. S = πr².", "question": "What is the area?",
+    "option": "A. 1;B. 2;C. 3; D. No correct answer", "answer": "B", "image_path": "2steps/image/1-1.png",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -45,18 +40,10 @@ def test_every_row_becomes_a_sample() -> None:
         ("3steps_38-1", "A", ["45°", "60°", "120°", "No correct answer"]),
         ("3steps_47-1", "A", ["6cm, 2cm", "1cm, 3cm", "1cm, 4cm", "No correct answer"]),
         ("3steps_9-multi", "B", ["3π", "1π", "2π", "No correct answer"]),
-        (
-            "3steps_70-3",
-            "C",
-            ["400 cubic centimeters", "8 cubic centimeters", "392 cubic centimeters", "No correct answer"],
-        ),
-        (
-            "3steps_164-multi",
-            "B",
-            ["Acute angle", "Obtuse angle", "Right angle", "Straight angle", "No correct answer"],
-        ),
+        ("3steps_70-3", "C", ["400 cubic centimeters", "8 cubic centimeters", "392 cubic centimeters", "No correct answer"]),
+        ("3steps_164-multi", "B", ["Acute angle", "Obtuse angle", "Right angle", "Straight angle", "No correct answer"]),
     ],
-)
+)  # fmt: skip
 def test_options_out_of_one_string(id: str, answer: str, options: list[str]) -> None:
     sample = real("we_math")[f"we-math-{id}"]
     assert sample.answer == (answer,) and texts(sample) == options

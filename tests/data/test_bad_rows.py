@@ -51,14 +51,8 @@ TSV = [
     ({"image": b64(JPEG)[:-3]}, "the picture's base64 is broken or cut off: encode the file again"),
     ({"image": b64(JPEG[: len(JPEG) // 2])}, "the picture is broken or cut off ("),
     ({"image": b64(bomb())}, "the picture has "),
-    (
-        {"image": b64(NO_PICTURE)},
-        "not a picture that can be read (PNG, JPEG, GIF, WEBP, BMP, TIFF are): replace the file",
-    ),
-    (
-        {"image": "99"},
-        "image '99' is neither a picture in base64 nor the index of a row that has one: correct the cell",
-    ),
+    ({"image": b64(NO_PICTURE)}, "not a picture that can be read (PNG, JPEG, GIF, WEBP, BMP, TIFF are): replace the file"),
+    ({"image": "99"}, "image '99' is neither a picture in base64 nor the index of a row that has one: correct the cell"),
     ({"image": f"['{b64(JPEG)}', '{b64(JPEG)}"}, "the list \"['"),
     ({"image": f"['{b64(JPEG)}' + open('x')]"}, "the list \"['"),
     ({"image": f"['{b64(JPEG)}', 3]"}, "the list \"['"),
@@ -74,10 +68,7 @@ TSV = [
     ({"question": " "}, "the question is empty: give it words or a picture"),
     ({"question": "See <image 2>.", "image": b64(JPEG)}, "the question marks <image 2> but 1 images are given"),
     ({"question": "x" * (MAX_TEXT + 1)}, "a text has 1,000,001 characters, at most 1,000,000 are taken: shorten it"),
-    (
-        {"task_type": "single_chioce"},
-        "the task type 'single_chioce' is unknown (did you mean 'single_choice'?): use one of ",
-    ),
+    ({"task_type": "single_chioce"}, "the task type 'single_chioce' is unknown (did you mean 'single_choice'?): use one of "),
     ({"task_type": "true_false", "A": "", "B": ""}, "the answer of a true_false must be true or false; 'A' given"),
     ({"language": "fr"}, "the language 'fr' is unknown: use en or zh"),
     ({"index": "1"}, "the id '1' is given twice: every sample needs an id of its own"),
@@ -87,11 +78,8 @@ TSV = [
     ({"question": '"a "quoted" word"'}, 'a quote is not closed, or not doubled inside a quoted cell: write "" for'),
     ({"question": "nul\0"}, "line 32 holds a NUL character: remove it"),
     ({"question": "latin-\udce9"}, "line 33 is not UTF-8 (byte 10 of the line): save the file as UTF-8"),
-    (
-        {"question": '"never closed'},
-        "a quote is not closed, or not doubled inside a quoted cell (lines 34 to 35 cannot be read)",
-    ),
-]
+    ({"question": '"never closed'}, "a quote is not closed, or not doubled inside a quoted cell (lines 34 to 35 cannot be read)"),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -143,10 +131,7 @@ LINES = [
     ("[1, 2]", "the line is no JSON object: write one sample a line"),
     ("nonsense", "not valid JSON (JSON is malformed: "),
     ({"qestion": "q"}, "unknown key 'qestion' (did you mean 'question'?); free keys belong inside \"meta\""),
-    (
-        {"task_type": "open-ended"},
-        "task_type 'open-ended' is unknown (did you mean 'open_ended'?): use one of single_choice, ",
-    ),
+    ({"task_type": "open-ended"}, "task_type 'open-ended' is unknown (did you mean 'open_ended'?): use one of single_choice, "),
     ({"language": "fr"}, "language 'fr' is unknown: use one of en, zh"),
     ({"answer": None}, "answer must be true or false or a text or a list, null given"),
     ({"points": 0}, "points is 0: it must be a positive number"),
@@ -167,15 +152,12 @@ LINES = [
     ({"question": "<image 1>"}, "the question marks <image 1> but 0 images are given"),
     ({"explanation": "x" * (MAX_TEXT + 1)}, "a text has 1,000,001 characters"),
     ({"options": [{"label": "A", "txt": "x"}]}, "unknown key 'txt' in options[0] (did you mean 'text'?)"),
-    (
-        {"options": [{"label": "A", "text": "x"}]},
-        "a open_ended takes no options, 1 given: drop them or change task_type",
-    ),
+    ({"options": [{"label": "A", "text": "x"}]}, "a open_ended takes no options, 1 given: drop them or change task_type"),
     ({"id": "first"}, "the id 'first' is given twice: every sample needs an id of its own"),
     (b'{"id": "\xff"}', "is not UTF-8 (byte 9 of the line): save the file as UTF-8"),
     (b'{"id": "\0"}', "holds a NUL character: remove it"),
     ("[" * 100_000, "not valid JSON ("),
-]
+]  # fmt: skip
 
 
 def test_jsonl(outside: Path, tmp_path: Path) -> None:
@@ -194,14 +176,8 @@ ROWS: list[tuple[dict[str, Any], str]] = [
     ({"images": [{"bytes": JPEG[:900], "path": None}]}, "the picture is broken or cut off ("),
     ({"images": [{"bytes": bomb(), "path": None}]}, "the picture has "),
     ({"images": [{"bytes": NO_PICTURE, "path": None}]}, "not a picture that can be read"),
-    (
-        {"images": [{"bytes": None, "path": "../secret.png"}]},
-        "image path '../secret.png' leaves the folder: name pictures",
-    ),
-    (
-        {"images": [{"bytes": None, "path": None}]},
-        "a picture is empty: give struct{bytes, path} with one of the two filled",
-    ),
+    ({"images": [{"bytes": None, "path": "../secret.png"}]}, "image path '../secret.png' leaves the folder: name pictures"),
+    ({"images": [{"bytes": None, "path": None}]}, "a picture is empty: give struct{bytes, path} with one of the two filled"),
     ({"answer": "D"}, "the answer 'D' is no option: the options are A, B"),
     ({"answer": None}, "answer is empty: give every sample one"),
     ({"points": float("nan")}, "points is nan: it must be a positive number"),
@@ -211,7 +187,7 @@ ROWS: list[tuple[dict[str, Any], str]] = [
     ({"task_type": "choice"}, "the task type 'choice' is unknown"),
     ({"question": "", "images": []}, "the question is empty: give it words or a picture"),
     ({"id": "1"}, "the id '1' is given twice: every sample needs an id of its own"),
-]
+]  # fmt: skip
 
 
 def test_parquet(outside: Path, tmp_path: Path) -> None:

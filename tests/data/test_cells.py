@@ -6,44 +6,33 @@ import contextlib
 
 import pytest
 
-from mmdyn.data import read_list
+from mmdyn.data import read_list_cell
 from mmdyn.data.formats._cells import read_labels
 
 
 @pytest.mark.parametrize(
     ("text", "items"),
     [
-        ("", ()),
-        (" a, b ", ("a, b",)),
-        ("[]", ()),
-        ("[ ]", ()),
-        ('["a", "b"]', ("a", "b")),
-        ("['a', \"b\"]", ("a", "b")),
-        ("['a',]", ("a",)),
-        ("['it\\'s', 'a\\\\b']", ("it's", "a\\b")),
-        ('["\\u4e2d"]', ("中",)),
-        ("['x]', '[y', ',']", ("x]", "[y", ",")),
+        ("", ()), (" a, b ", ("a, b",)), ("[]", ()), ("[ ]", ()), ('["a", "b"]', ("a", "b")),
+        ("['a', \"b\"]", ("a", "b")), ("['a',]", ("a",)), ("['it\\'s', 'a\\\\b']", ("it's", "a\\b")),
+        ('["\\u4e2d"]', ("中",)), ("['x]', '[y', ',']", ("x]", "[y", ",")),
     ],
-)
+)  # fmt: skip
 def test_lists(text: str, items: tuple[str, ...]) -> None:
-    assert read_list(text) == items
+    assert read_list_cell(text) == items
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("['a'", "is not closed"),
-        ("['a' 'b']", "cannot be read"),
-        ("[a, b]", "cannot be read"),
-        ("['a', 3]", "cannot be read"),
-        ("['a'] + ['b']", "goes on after its end"),
-        ("[__import__('os')]", "cannot be read"),
-        ("[['a']]", "cannot be read"),
+        ("['a'", "is not closed"), ("['a' 'b']", "cannot be read"), ("[a, b]", "cannot be read"),
+        ("['a', 3]", "cannot be read"), ("['a'] + ['b']", "goes on after its end"),
+        ("[__import__('os')]", "cannot be read"), ("[['a']]", "cannot be read"),
     ],
-)
+)  # fmt: skip
 def test_lists_that_are_none(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        read_list(text)
+        read_list_cell(text)
 
 
 @pytest.mark.parametrize(
@@ -53,23 +42,17 @@ def test_lists_that_are_none(text: str, problem: str) -> None:
 def test_hostile_lists_end_within_a_bound(text: str) -> None:
     found: list[str] = []
     with contextlib.suppress(ValueError):
-        found = list(read_list(text))
+        found = list(read_list_cell(text))
     assert all(isinstance(item, str) for item in found)
 
 
 @pytest.mark.parametrize(
     ("text", "labels", "found"),
     [
-        ("AC", "ABC", ("A", "C")),
-        ("A、C", "ABC", ("A", "C")),
-        ("a;c", "ABC", ("A", "C")),
-        ("(A) ", "ABC", ("A",)),
-        ("B.", "ABC", ("B",)),
-        ('["B"]', "ABC", ("B",)),
-        ("AE", "ABC", ("AE",)),
-        ("the second", "ABC", ("the second",)),
-        ("", "ABC", ("",)),
+        ("AC", "ABC", ("A", "C")), ("A、C", "ABC", ("A", "C")), ("a;c", "ABC", ("A", "C")), ("(A) ", "ABC", ("A",)),
+        ("B.", "ABC", ("B",)), ('["B"]', "ABC", ("B",)), ("AE", "ABC", ("AE",)),
+        ("the second", "ABC", ("the second",)), ("", "ABC", ("",)),
     ],
-)
+)  # fmt: skip
 def test_labels(text: str, labels: str, found: tuple[str, ...]) -> None:
     assert read_labels(text, tuple(labels)) == found

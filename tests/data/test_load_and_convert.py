@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from making import choice, image_ref, open_ended, picture, write_set
 from mmdyn.data import Dropped, KnowledgePoint, Origin, SampleSet, SetWriter, convert, load
-from mmdyn.data.load import format_of
+from mmdyn.data.load_set import format_of
 from mmdyn.errors import Busy, InputError, PluginError, UserError
 
 PNG = picture()

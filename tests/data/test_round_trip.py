@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import ImageFolder, Tsv
-from mmdyn.data.formats._format import Format
 from mmdyn.data.formats.jsonl import Jsonl
 from mmdyn.data.formats.parquet import Parquet
+from mmdyn.data.load_set import Format
 from mmdyn.keys import canonical
 from mmdyn.sample import Match, Option, Sample, Step, Variant, Verdict, from_json
 
@@ -41,22 +41,9 @@ SAMPLES = [
     multi("AC", answer="CA", images=(THREE,)),
     choice("in the picture", texts=("", "", "", ""), options_in_image=True, images=(ONE,)),
     choice("half in the picture", texts=("x", "", "", " "), options_in_image=True, images=(ONE,)),
-    Sample(
-        "labels",
-        "Welche?",
-        "multi_select",
-        ("乙", "1"),
-        options=(Option("甲", "x"), Option("乙", "y"), Option("1", "z")),
-    ),
+    Sample("labels", "Welche?", "multi_select", ("乙", "1"), options=(Option("甲", "x"), Option("乙", "y"), Option("1", "z"))),
     Sample("clash", "q", "multi_select", ("A", "C"), options=(Option("A", "1"), Option("C", "2"), Option("AC", "3"))),
-    Sample(
-        "pictures",
-        "q",
-        "single_choice",
-        ("B",),
-        images=(ONE, ONE, THREE),
-        options=(Option("A", image=TWO), Option("B", "<image 3>", image=ONE), Option("C", "<image 2>", image=THREE)),
-    ),
+    Sample("pictures", "q", "single_choice", ("B",), images=(ONE, ONE, THREE), options=(Option("A", image=TWO), Option("B", "<image 3>", image=ONE), Option("C", "<image 2>", image=THREE))),
     Sample("only pictures", "", "open_ended", "a", images=(ONE,)),
     blank("one blank"),
     blank("plain blank", (("4",),)),
@@ -67,11 +54,9 @@ SAMPLES = [
     true_false("no", False),
     open_ended("NaN", "None"),
     open_ended("list", "['a']"),
-    open_ended(
-        "p~pad+invert~2", variant=Variant("p", "pad+invert", 2, 7, TRAIL, Verdict("kept", "embedded", "r", 0.5), 1)
-    ),
+    open_ended("p~pad+invert~2", variant=Variant("p", "pad+invert", 2, 7, TRAIL, Verdict("kept", "embedded", "r", 0.5), 1)),
     open_ended("p~pad~0", variant=Variant("p", "pad", 0, 0, (), Verdict("unjudged"))),
-]
+]  # fmt: skip
 
 
 def back(form: Format, samples: list[Sample], folder: Path) -> list[Sample | str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import blank, choice, image_ref, picture, write_set
-from mmdyn.data import describe
+from mmdyn.data import describe_sample
 from mmdyn.sample import Step, Variant, Verdict
 
 PNG = picture()
@@ -26,7 +26,7 @@ def test_everything_is_shown(tmp_path: Path) -> None:
         variant=trail,
     )
     folder = write_set(tmp_path / "set", [sample], images=[PNG])
-    assert describe(sample, folder.images).splitlines() == [
+    assert describe_sample(sample, folder.images).splitlines() == [
         "q1~pad~0  (single_choice, en, 6 points)",
         "  Look:",
         "  <image 1>",
@@ -50,7 +50,7 @@ def test_everything_is_shown(tmp_path: Path) -> None:
 def test_nothing_reaches_the_terminal_that_steers_it(tmp_path: Path) -> None:
     hostile = "\x1b]0;title\x07 \x9b31m \u202ereversed \r overwritten \x08 中文　全角 👩‍🔬"
     sample = blank("id\x1b[2J", answer=((hostile,), ("x", "y")), question=hostile, fields={"a\x1b": "b"})
-    text = describe(sample, write_set(tmp_path / "set", [sample]).images)
+    text = describe_sample(sample, write_set(tmp_path / "set", [sample]).images)
     assert not any(char in text for char in "\x1b\x07\x9b\u202e\r\x08")
     assert r"\x1b]0;title\x07 \x9b31m \u202ereversed \r overwritten \x08 中文　全角 👩‍🔬" in text
     assert "id\\x1b[2J" in text

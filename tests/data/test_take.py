@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, open_ended, picture, write_set
-from mmdyn.data import SampleSet, take
+from mmdyn.data import SampleSet, take_stratified
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant, Verdict
 
@@ -31,43 +31,44 @@ def counted(source: SampleSet, *fields: str) -> Counter[object]:
 
 def test_shares_follow_the_sizes_by_largest_remainders(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", many())
-    assert counted(take(source, tmp_path / "10", 10, ["discipline"]), "discipline") == {
+    assert counted(take_stratified(source, tmp_path / "10", 10, ["discipline"]), "discipline") == {
         ("physics",): 6,
         ("biology",): 3,
         ("maths",): 1,
     }
-    seven = counted(take(source, tmp_path / "7", 7, ["discipline"]), "discipline")
+    seven = counted(take_stratified(source, tmp_path / "7", 7, ["discipline"]), "discipline")
     assert seven == {("physics",): 4, ("biology",): 2, ("maths",): 1}
-    both = counted(take(source, tmp_path / "20", 20, ["discipline", "difficulty"]), "discipline", "difficulty")
+    both = counted(
+        take_stratified(source, tmp_path / "20", 20, ["discipline", "difficulty"]), "discipline", "difficulty"
+    )
     assert both == {
-        ("physics", "easy"): 6,
-        ("physics", "hard"): 6,
-        ("biology", "easy"): 3,
-        ("biology", "hard"): 3,
-        ("maths", "easy"): 1,
-        ("maths", "hard"): 1,
-    }
-    assert len(take(source, tmp_path / "all", 1000, ["task_type"])) == 100
+        ("physics", "easy"): 6, ("physics", "hard"): 6, ("biology", "easy"): 3, ("biology", "hard"): 3,
+        ("maths", "easy"): 1, ("maths", "hard"): 1,
+    }  # fmt: skip
+    assert len(take_stratified(source, tmp_path / "all", 1000, ["task_type"])) == 100
 
 
 def test_the_seed_decides_not_the_order(tmp_path: Path) -> None:
     source, turned = write_set(tmp_path / "set", many()), write_set(tmp_path / "turned", many(-1))
     one, two = (
-        take(given, tmp_path / f"{given.name}-{given.folder.name}", 12, ["discipline"], 3) for given in (source, turned)
+        take_stratified(given, tmp_path / f"{given.name}-{given.folder.name}", 12, ["discipline"], 3)
+        for given in (source, turned)
     )
     ids = [sample.id for sample in one]
     assert ids == [sample.id for sample in two][::-1]
     assert one.manifest.digest == two.manifest.digest
     assert ids == sorted(ids, key=lambda id: int(id[1:]))
-    other = [sample.id for sample in take(source, tmp_path / "other", 12, ["discipline"], 4)]
+    other = [sample.id for sample in take_stratified(source, tmp_path / "other", 12, ["discipline"], 4)]
     assert other != ids
-    more = {sample.id for sample in take(source, tmp_path / "more", 24, ["discipline"], 3)}
+    more = {sample.id for sample in take_stratified(source, tmp_path / "more", 24, ["discipline"], 3)}
     assert more > set(ids)
 
 
 def test_every_sample_is_as_likely(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", many()[:10])
-    hits = Counter(sample.id for seed in range(200) for sample in take(source, tmp_path / str(seed), 3, (), seed))
+    hits = Counter(
+        sample.id for seed in range(200) for sample in take_stratified(source, tmp_path / str(seed), 3, (), seed)
+    )
     assert sum(hits.values()) == 600
     assert all(35 <= count <= 87 for count in hits.values())  # 60 expected; four standard deviations to either side
 
@@ -80,26 +81,26 @@ def test_variants_and_pictures_travel_with_their_parent(tmp_path: Path) -> None:
     source = write_set(
         tmp_path / "set", [variant(parent, draw) for draw in (0, 1) for parent in range(5)], images=[PNG]
     )
-    made = take(source, tmp_path / "out", 2)
+    made = take_stratified(source, tmp_path / "out", 2)
     assert Counter(sample.parent for sample in made).most_common() == [(sample.parent, 2) for sample in list(made)[:2]]
     assert made.images.read(image_ref(PNG)) == PNG
 
 
 def test_taken_again_it_is_there_and_other_settings_are_refused(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", many())
-    made = take(source, tmp_path / "out", 5, seed=2, name="five")
+    made = take_stratified(source, tmp_path / "out", 5, seed=2, name="five")
     before = (tmp_path / "out" / "samples.jsonl").stat().st_mtime_ns
     assert made.name == "five"
-    assert take(source, tmp_path / "out", 5, seed=2, name="five").manifest == made.manifest
+    assert take_stratified(source, tmp_path / "out", 5, seed=2, name="five").manifest == made.manifest
     assert (tmp_path / "out" / "samples.jsonl").stat().st_mtime_ns == before
     with pytest.raises(UserError, match=r"already holds another set \(five\)"):
-        take(source, tmp_path / "out", 6, seed=2)
+        take_stratified(source, tmp_path / "out", 6, seed=2)
 
 
 def test_mistakes_are_explained(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", many())
     with pytest.raises(UserError, match=r"has the field 'disciplin' \(did you mean 'discipline'\?\): the fields are "):
-        take(source, tmp_path / "out", 5, ["disciplin"])
+        take_stratified(source, tmp_path / "out", 5, ["disciplin"])
     with pytest.raises(UserError, match="--n is 0: take at least one sample"):
-        take(source, tmp_path / "out", 0)
+        take_stratified(source, tmp_path / "out", 0)
     assert not (tmp_path / "out").exists()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, make_sample, read_tsv_rows
+from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, read_tsv_rows, sample_of_tsv_row
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Option, Sample
 
@@ -98,14 +98,10 @@ def test_mdk12_columns_become_fields_knowledge_and_explanation(tmp_path: Path) -
         ({"answer": "True.", "task_type": "true-false"}, "true_false", True),
         ({"answer": "错误", "task_type": "true_false"}, "true_false", False),
         ({"answer": "4", "task_type": "fill in the blank"}, "fill_in_the_blank", (("4",),)),
-        (
-            {"answer": '["4", ["5", "five"]]', "task_type": "fill_in_the_blank"},
-            "fill_in_the_blank",
-            (("4",), ("5", "five")),
-        ),
+        ({"answer": '["4", ["5", "five"]]', "task_type": "fill_in_the_blank"}, "fill_in_the_blank", (("4",), ("5", "five"))),
         ({"answer": "[1, 2)", "task_type": "fill_in_the_blank"}, "fill_in_the_blank", (("[1, 2)",),)),
     ],
-)
+)  # fmt: skip
 def test_task_type_and_answer(tmp_path: Path, cells: dict[str, str], kind: str, answer: object) -> None:
     sample = read_one(tmp_path, **cells)
     assert (sample.task_type, sample.answer) == (kind, answer)
@@ -180,9 +176,9 @@ def test_rows_with_a_builder_of_ones_own(tmp_path: Path) -> None:
     path = write_tsv(tmp_path / "HSPH.tsv", {"question": "Why?", "answer": "B", "A": "x", "B": "y", "image": b64(ONE)})
 
     def build(row: TsvRow) -> Sample:
-        return make_sample(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
+        return sample_of_tsv_row(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
 
-    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build=build)
+    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build)
     assert row.sample and row.sample.images == (image_ref(ONE),)
     assert (row.sample.id, row.sample.task_type) == ("hsph-2", "multi_select")
     assert row.sample.fields == {"discipline": "physics"}
@@ -259,10 +255,7 @@ def test_what_a_tsv_cannot_carry_is_refused(tmp_path: Path) -> None:
         (b"PAR1rest", "is a Parquet file: name it .parquet"),
         ("index\tquestion".encode("utf-16"), "is UTF-16 text: save it as UTF-8"),
         (b"<!DOCTYPE html><html>", "is a web page: download the raw file instead"),
-        (
-            b"version https://git-lfs.github.com/spec/v1\n",
-            "is a Git LFS pointer: fetch the file itself with `git lfs pull`",
-        ),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer: fetch the file itself with `git lfs pull`"),
         (b"\x89PNG\r\n\x1a\n", "is a PNG picture: give the file that lists the questions"),
         (b"a\0\1\2\nb", "1: is no text: give a UTF-8 text file"),
         (b"index\tquestion\n1\tx\n", "1: the column 'answer' is missing (the columns are index, question): add it"),
@@ -272,7 +265,7 @@ def test_what_a_tsv_cannot_carry_is_refused(tmp_path: Path) -> None:
         (b"index\tA\tA\n", "1: the column 'A' is given twice: rename one of them"),
         (b"index\tquest\xffion\n", "1: the header cannot be read: line 1 is not UTF-8 (byte 12 of the line)"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_tsv_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "bad.tsv"
     path.write_bytes(content)

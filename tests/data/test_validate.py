@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import choice, image_ref, multi, open_ended, picture, write_set
-from mmdyn.data import Dropped, KnowledgePoint, Row, SampleSet, SetWriter, Tally, validate
+from mmdyn.data import Dropped, KnowledgePoint, Row, RowTally, SampleSet, SetWriter, validate
 
 PNG, JPG = picture(), picture(text="8", format="JPEG")
 
@@ -20,7 +20,7 @@ def test_a_good_set_has_none_and_is_counted(tmp_path: Path) -> None:
         multi("b", images=(image_ref(PNG), image_ref(JPG, "jpg"))),
         open_ended("c", language="zh"),
     ]
-    tally = Tally()
+    tally = RowTally()
     for row in validate(write_set(tmp_path / "set", samples, images=[PNG, JPG]).folder):
         tally.add(row)
     assert tally.summary() == {
@@ -73,11 +73,7 @@ def test_the_manifest_is_counted_again(tmp_path: Path) -> None:
     ]
     (folder / "knowledge.jsonl").write_text('{"point": "p"}\n\n{"pont": "q"}\n')
     (found,) = problems(folder)
-    assert found == (
-        "knowledge.jsonl",
-        3,
-        "unknown key 'pont' (did you mean 'point'?)",
-    )
+    assert found == ("knowledge.jsonl", 3, "unknown key 'pont' (did you mean 'point'?)")
     (folder / "knowledge.jsonl").unlink()
     (folder / "set.json").write_text('{"schema": 2, "name": "n", "counts": {}, "digest": ""}')
     assert problems(folder) == [("set.json", None, "the schema is 2, 1 is read: upgrade mmdyn")]

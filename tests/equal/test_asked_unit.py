@@ -26,19 +26,10 @@ ASKED = [
     ("绳子长多少米？", "m"),
 ]
 NONE = [
-    "The answer is ____.",
-    "在____ in the park",
-    "当x=____时，y最小",
-    "小明得____分",
-    "把下列物质____分类",
-    "铁是____元素",
-    "( ) A. x B. y",
-    "x = ____ cm, y = ____ cm",
-    "How many apples are there?",
-    "How many hours and minutes is it?",
-    "A rod is measured in cm. What is its mass?",
-    "",
-]
+    "The answer is ____.", "在____ in the park", "当x=____时，y最小", "小明得____分", "把下列物质____分类", "铁是____元素",
+    "( ) A. x B. y", "x = ____ cm, y = ____ cm", "How many apples are there?", "How many hours and minutes is it?",
+    "A rod is measured in cm. What is its mass?", "",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("question", "unit"), ASKED)

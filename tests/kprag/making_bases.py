@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kprag import Taxonomy
+from kprag import Node, Taxonomy
 from kprag.retrieval.vectors import KeptVectors
 from kprag.retrieval.words import words
-from kprag.taxonomy import Node
 from mmdyn.keys import digest
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 from making_bases import tree
 
-from kprag import BuiltContext, Knowledge, Layout, Taxonomy, knowledge_block, questions
-from kprag.taxonomy import Node
+from kprag import BuiltContext, Knowledge, Layout, Node, Taxonomy, gather_questions, knowledge_block
 from making import choice, open_ended
 from mmdyn.context import Context
 from mmdyn.errors import UserError
@@ -33,7 +32,7 @@ def build(
     found: Sequence[str] = (),
     base: Taxonomy | None = BASE,
 ) -> BuiltContext | None:
-    return Knowledge(TEXTS, base, layout).build(sample, Context.parse(context), found)
+    return Knowledge(TEXTS, base, layout).build_context(sample, Context.parse(context), found)
 
 
 def text(built: BuiltContext | None) -> str:
@@ -80,11 +79,11 @@ def test_a_point_and_its_alias_are_one_point(names: tuple[str, ...]) -> None:
     assert gold == BuiltContext(
         f"- {names[0]}: A push or a pull." if "Force" in names else f"- {names[0]}", ContextInfo(names[:1], 1, 1)
     )
-    control = Knowledge({"Force": "f"}, base, Layout()).build(sample, Context.parse("distractor"))
+    control = Knowledge({"Force": "f"}, base, Layout()).build_context(sample, Context.parse("distractor"))
     assert control is None or control.beside == ContextInfo(("Heat",), own=1, hits=0)
     found = build(sample, "kprag:retrieved", found=["x", "fo"], base=base)
     assert found is not None and (found.beside.own, found.beside.hits) == (1, 1)
-    (asked,) = questions([sample], base, lambda sample: sample.question).asked
+    (asked,) = gather_questions([sample], base, lambda sample: sample.question).asked
     assert len(asked.gold) == found.beside.own
 
 
@@ -108,7 +107,7 @@ def test_of_homonyms_the_one_that_the_samples_fields_name_is_laid(fields: dict[s
 def test_names_stand_on_one_line_and_empty_ones_are_no_points() -> None:
     texts = {"Force\nof   bodies": "A push.", "": "x", " ": "y"}
     sample = choice(knowledge_points=("Force\nof   bodies", "", " ", "<image 1>"))
-    built = Knowledge(texts, None, Layout()).build(sample, Context("gold"))
+    built = Knowledge(texts, None, Layout()).build_context(sample, Context("gold"))
     assert built == BuiltContext("- Force of bodies: A push.", ContextInfo(("Force of bodies",), own=1, hits=1))
     assert build(choice(knowledge_points=(" ", "")), base=None) is None
     base = tree(Node("h", "High\nup"), Node("t", "Two\n\nlines", "h", description="d"))
@@ -118,7 +117,7 @@ def test_names_stand_on_one_line_and_empty_ones_are_no_points() -> None:
 def test_marks_of_pictures_are_left_out_of_texts_and_hints() -> None:
     base = tree(Node("h", "Heat", description="See <image 12> here."), Node("m", "Mass", description="<image 1>"))
     sample = choice(knowledge_points=("Heat", "Ice"), hints={"method": "Look at <image 1>.", "background": "<image 2>"})
-    built = Knowledge({"Ice": "Cold<image 2>, as <image>."}, base, Layout()).build(sample, Context("gold"))
+    built = Knowledge({"Ice": "Cold<image 2>, as <image>."}, base, Layout()).build_context(sample, Context("gold"))
     assert text(built) == "- Heat: See here.\n- Ice: Cold, as <image>."
     assert text(build(choice(), "kprag:retrieved", found=["h", "m"], base=base)).split("\n") == [
         "- Heat: See here.",

@@ -6,8 +6,7 @@ from collections import Counter
 
 from making_bases import tree
 
-from kprag import BuiltContext, Knowledge, Layout, Taxonomy
-from kprag.taxonomy import Node
+from kprag import BuiltContext, Knowledge, Layout, Node, Taxonomy
 from making import choice
 from mmdyn.context import Context
 from mmdyn.sample import Language, Step, Variant, Verdict
@@ -18,7 +17,9 @@ DISTRACTOR = Context.parse("distractor")
 def build(
     base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object
 ) -> BuiltContext | None:
-    return Knowledge({}, base, layout or Layout()).build(choice(id, knowledge_points=points, **more), DISTRACTOR)
+    return Knowledge({}, base, layout or Layout()).build_context(
+        choice(id, knowledge_points=points, **more), DISTRACTOR
+    )
 
 
 def drawn(base: Taxonomy, *points: str, language: Language = "en") -> set[str]:
@@ -144,7 +145,10 @@ def test_the_control_has_about_as_much_text() -> None:
     own = with_control = 0
     for number in range(400):
         sample = choice(f"s{number}", knowledge_points=(f"p{number:03}",))
-        gold, control = knowledge.build(sample, Context.parse("kprag")), knowledge.build(sample, DISTRACTOR)
+        gold, control = (
+            knowledge.build_context(sample, Context.parse("kprag")),
+            knowledge.build_context(sample, DISTRACTOR),
+        )
         assert gold is not None and control is not None
         own += len(gold.text)
         with_control += abs(len(control.text) - len(gold.text))
@@ -157,8 +161,8 @@ def test_a_variant_has_its_parents_distractors_whatever_was_asked_before() -> No
     trail = Variant("s1", "shuffle", 0, 0, (Step("shuffle", {}),), Verdict("kept"))
     knowledge = Knowledge({}, base, Layout())
     for number in range(5):
-        knowledge.build(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
-    assert knowledge.build(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
+        knowledge.build_context(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
+    assert knowledge.build_context(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
     assert build(base, "p7", "p8", layout=Layout(seed=1)) != first != build(base, "p7", "p8", id="s2")
 
 
@@ -167,7 +171,7 @@ def test_every_point_is_drawn_about_as_often() -> None:
     knowledge = Knowledge({}, base, Layout())
     counts = Counter[str]()
     for number in range(2000):
-        built = knowledge.build(choice(f"s{number}", knowledge_points=("p10",)), DISTRACTOR)
+        built = knowledge.build_context(choice(f"s{number}", knowledge_points=("p10",)), DISTRACTOR)
         assert built is not None
         counts.update(built.beside.points)
     assert len(counts) == 20 and min(counts.values()) > 60 and max(counts.values()) < 140

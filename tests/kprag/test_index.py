@@ -10,10 +10,9 @@ import pytest
 from making_bases import SHAPES, WordVectors, kept, tree
 
 import kprag.index as module
-from kprag import Index, check_place, open_base, read_base, read_retrievers
-from kprag.index import Hit, best, open_index
-from kprag.retrieval.passages import Passage
-from kprag.taxonomy import Node
+from kprag import Index, Node, check_index_place, open_base, read_base, read_retrievers
+from kprag.index import Hit, open_index
+from kprag.retrieval.passages import Passage, best
 from mmdyn.errors import InputError, UserError
 
 BASE = tree(*SHAPES)
@@ -162,11 +161,11 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     folder = written(tmp_path / "index")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("mine")
-    check_place(tmp_path / "base.jsonl", folder)
-    check_place(tmp_path / "base.jsonl", tmp_path / "new")
+    check_index_place(tmp_path / "base.jsonl", folder)
+    check_index_place(tmp_path / "base.jsonl", tmp_path / "new")
     for problem, action in (
-        ("is an index: give the base", lambda: check_place(folder, tmp_path / "new")),
-        ("is there and is no index", lambda: check_place(tmp_path / "base.jsonl", tmp_path / "mine")),
+        ("is an index: give the base", lambda: check_index_place(folder, tmp_path / "new")),
+        ("is there and is no index", lambda: check_index_place(tmp_path / "base.jsonl", tmp_path / "mine")),
         ("given when it is made", lambda: open_base(folder, meaning=False, wide=True)),
         (
             "not searched by hybrid: make it with --retriever hybrid",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from kprag import coverage
+from kprag import measure_coverage
 from kprag.read_taxonomy import from_routes
 from making import choice
 from mmdyn.sample import Variant, Verdict
 
 TREE = from_routes(
     [
-        "physics->motion->Force",
-        "physics->motion->Speed",
-        "physics->heat->Energy",
-        "biology->cells->Energy",
+        "physics->motion->Force", "physics->motion->Speed", "physics->heat->Energy", "biology->cells->Energy",
         "art->Colour",
     ],
     ("discipline", "topic", "point"),
-)
+)  # fmt: skip
 
 
 def test_counts_by_level_and_what_is_missing() -> None:
@@ -26,7 +23,7 @@ def test_counts_by_level_and_what_is_missing() -> None:
         choice("c", knowledge_points=("Magnets", "motion")),
         choice("d"),
     ]
-    found = coverage(iter(samples), TREE)
+    found = measure_coverage(iter(samples), TREE)
     assert (found.samples, found.with_points) == (4, 3)
     assert [(level.level, level.nodes, level.touched) for level in found.levels] == [
         ("discipline", 3, 1),
@@ -43,7 +40,7 @@ def test_counts_by_level_and_what_is_missing() -> None:
 def test_a_name_of_several_nodes_means_those_that_agree_with_the_fields() -> None:
     fits = choice("a", knowledge_points=("Energy",), fields={"discipline": "Biology", "grade_level": 3})
     alone = choice("b", knowledge_points=("Energy",))
-    found = coverage([fits, fits, alone], TREE)
+    found = measure_coverage([fits, fits, alone], TREE)
     assert found.samples == 2
     assert found.levels[2].counts == {"biology->cells->Energy": 2, "physics->heat->Energy": 1}
     assert found.ambiguous == {"Energy": 1}
@@ -51,7 +48,7 @@ def test_a_name_of_several_nodes_means_those_that_agree_with_the_fields() -> Non
 
 def test_a_point_named_like_the_level_above_it_is_no_doubt() -> None:
     tree = from_routes(["figures->areas->areas", "figures->angles"])
-    found = coverage([choice("a", knowledge_points=("areas",))], tree)
+    found = measure_coverage([choice("a", knowledge_points=("areas",))], tree)
     assert [level.counts for level in found.levels] == [
         {"figures": 1},
         {"figures->areas": 1},
@@ -64,4 +61,4 @@ def test_the_variants_of_a_sample_count_as_one() -> None:
     trail = Variant("a", "pad", 0, 1, (), Verdict("kept"))
     one = choice("a", knowledge_points=("Force",))
     two = choice("a~pad~0", knowledge_points=("Force",), variant=trail)
-    assert coverage([one, two], TREE).levels[2].counts == {"physics->motion->Force": 1}
+    assert measure_coverage([one, two], TREE).levels[2].counts == {"physics->motion->Force": 1}

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from making_bases import SHAPES, WordVectors, kept, tree
 
-from kprag import Index, Reranker, look_up
+from kprag import Index, Node, Reranker, look_up_points
 from kprag.retrieval.passages import Passage
 from kprag.retrieval.query import examples
-from kprag.taxonomy import Node
 from making import choice
 from mmdyn.sample import Sample
 
@@ -21,7 +20,7 @@ def question(sample: Sample) -> str:
 
 
 def found(index: Index, samples: Sequence[Sample], k: int = 2, **more: object) -> dict[str, list[str]]:
-    looked_up = look_up(index, index.retrievers[-1], samples, question, k, **more)  # type: ignore[arg-type]
+    looked_up = look_up_points(index, index.retrievers[-1], samples, question, k, **more)  # type: ignore[arg-type]
     return {sample.id: ids for sample, ids in looked_up}
 
 
@@ -62,7 +61,7 @@ def test_without_examples_samples_are_read_as_they_are_needed(tmp_path: Path) ->
     model = WordVectors()
     index = Index.build(tree(*SHAPES), kept=kept(tmp_path, model))
     model.told.clear()
-    looked_up = look_up(index, "hybrid", samples(), question, 1)
+    looked_up = look_up_points(index, "hybrid", samples(), question, 1)
     first = [next(looked_up) for _ in range(3)]
     assert [sample.id for sample, _ in first] == ["s0", "s1", "s2"] and len(read) == 256
     assert [sample.id for sample, _ in [*first, *looked_up]] == [f"s{number}" for number in range(1000)]
@@ -112,9 +111,9 @@ def test_copies_and_neighbours_are_left_out_too(monkeypatch: pytest.MonkeyPatch)
     held = list[tuple[str, list[Passage]]]()
     scores = Index.scores
 
-    def watch(self: Index, texts: Sequence[str], retriever: str) -> object:
+    def watch(self: Index, texts: Sequence[str], *how: object) -> object:
         held.extend((text, [one for one in self.passages if one.example]) for text in texts)
-        return scores(self, texts, retriever)  # type: ignore[arg-type]
+        return scores(self, texts, *how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Index, "scores", watch)
     found(index, asked)

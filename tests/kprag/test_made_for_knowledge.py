@@ -10,9 +10,7 @@ import pytest
 from made_for_knowledge import made_for_knowledge, write_made_for_knowledge
 from scipy.stats import binomtest
 
-from kprag import Knowledge, Layout, Taxonomy
-from kprag.read_taxonomy import read_taxonomy
-from kprag.taxonomy import Node
+from kprag import Knowledge, Layout, Node, Taxonomy, read_taxonomy
 from mmdyn.context import NONE, Context
 from mmdyn.models import Baseline, Message, Spec, TextPart
 from mmdyn.prompts import template
@@ -28,7 +26,7 @@ def test_the_question_gives_nothing_away_and_its_knowledge_does(tmp_path: Path) 
     assert len(SAMPLES) == 120 and len(TEXTS) == 128
     assert set(Counter((sample.language, sample.answer) for sample in SAMPLES).values()) == {15}
     for sample in SAMPLES:
-        built = KNOWLEDGE.build(sample, Context.parse("kprag"))
+        built = KNOWLEDGE.build_context(sample, Context.parse("kprag"))
         assert built is not None and built.beside.leaks
         assert not any(option.text in sample.question for option in sample.options)
         assert sum(option.text in built.text for option in sample.options) == 1
@@ -49,7 +47,7 @@ def test_knowledge_helps_and_distractors_do_not(form: str) -> None:
 
 def answers(sample: Sample, context: str, form: str) -> bool:
     """Whether the lexical baseline answers a sample rightly in a context, shown by the templates of one form."""
-    built = KNOWLEDGE.build(sample, Context.parse(context)) if context != NONE else None
+    built = KNOWLEDGE.build_context(sample, Context.parse(context)) if context != NONE else None
     values = {
         "question": sample.question,
         "options": "\n".join(f"{option.label}. {option.text}" for option in sample.options),

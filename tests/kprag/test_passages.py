@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kprag.retrieval.hybrid import POWER, SHARE, fused
+from kprag.retrieval.fusion import POWER, SHARE, fused
 from kprag.retrieval.passages import Passage, Pool, staying
 
 
@@ -31,13 +31,10 @@ def test_where_each_point_has_one_passage_scores_stay() -> None:
 @pytest.mark.parametrize(
     ("sources", "left"),
     [
-        ((), [0, 1, 2, 3]),
-        (("s1",), [0, 1, 3]),
-        (("x2",), [0, 1, 3]),
-        (("s1", "x1"), [0, 1, 3]),
+        ((), [0, 1, 2, 3]), (("s1",), [0, 1, 3]), (("x2",), [0, 1, 3]), (("s1", "x1"), [0, 1, 3]),
         (("s1", "s2", "x2"), [0, 3]),
     ],
-)
+)  # fmt: skip
 def test_an_example_goes_with_any_of_its_sources_and_a_name_with_all(sources: tuple[str, ...], left: list[int]) -> None:
     passages = [
         Passage("of the base", ("p",)),

@@ -8,10 +8,9 @@ import pytest
 from making_bases import tree
 from msgspec.structs import replace
 
-from kprag import QueryWriter, questions, read_joined
+from kprag import Node, QueryWriter, gather_questions, read_joined
 from kprag.retrieval import query as module
 from kprag.retrieval.query import example, examples, sources
-from kprag.taxonomy import Node
 from making import choice, picture
 from mmdyn.data import ImageFolder
 from mmdyn.errors import InputError, MissingExtra, UserError
@@ -96,7 +95,7 @@ def test_what_a_set_asks(tmp_path: Path) -> None:
         choice("b"),
         choice("c", knowledge_points=("Area", "Unknown"), group="passage"),
     ]
-    asked = questions(given, BASE, QueryWriter(ImageFolder(tmp_path)))
+    asked = gather_questions(given, BASE, QueryWriter(ImageFolder(tmp_path)))
     assert [(sorted(one.gold), one.cluster) for one in asked.asked] == [
         (["volume"], "a"),
         (["area", "unknown"], "passage"),

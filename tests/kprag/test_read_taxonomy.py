@@ -64,21 +64,11 @@ def test_a_set_by_its_fields_its_routes_and_its_texts(tmp_path: Path) -> None:
     ]
     tree = from_set(made(tmp_path / "set", samples, points))
     assert routes(tree) == [
-        "chemistry",
-        "chemistry->matter",
-        "chemistry->matter->Bonds",
-        "physics",
-        "physics->high",
-        "physics->high->motion",
-        "physics->high->motion->Force",
-        "physics->high->motion->Energy",
-        "physics->middle",
-        "physics->middle->motion",
-        "physics->middle->motion->force",
-        "chemistry->acids",
-        "chemistry->acids->pH",
+        "chemistry", "chemistry->matter", "chemistry->matter->Bonds", "physics", "physics->high",
+        "physics->high->motion", "physics->high->motion->Force", "physics->high->motion->Energy", "physics->middle",
+        "physics->middle->motion", "physics->middle->motion->force", "chemistry->acids", "chemistry->acids->pH",
         "Unused",
-    ]
+    ]  # fmt: skip
     force = tree["physics->high->motion->Force"]
     assert (force.level, force.language, force.description) == ("point", "en", "A push.")
     assert tree["physics->middle->motion->force"].description == "A push."
@@ -116,14 +106,9 @@ def test_a_nested_tree_as_json(tmp_path: Path, indent: int | None) -> None:
     (tmp_path / "tree.json").write_text(json.dumps(TREE, indent=indent))
     tree = read_taxonomy(tmp_path / "tree.json")
     assert routes(tree) == [
-        "Geometry",
-        "Geometry->Area",
-        "Geometry->Area->Circles",
-        "Geometry->Area->Squares",
-        "Geometry->Angles",
-        "Geometry->Empty",
-        "Logic",
-    ]
+        "Geometry", "Geometry->Area", "Geometry->Area->Circles", "Geometry->Area->Squares", "Geometry->Angles",
+        "Geometry->Empty", "Logic",
+    ]  # fmt: skip
     assert tree["Geometry->Angles"].description == "Between lines."
 
 
@@ -155,11 +140,8 @@ ROWS = [
 def test_rows_of_routes(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps(ROWS))
     assert routes(read_taxonomy(tmp_path / "rows.json")) == [
-        "Geometry",
-        "Geometry->Area",
-        "Geometry->Area->Circles",
-        "Geometry->Angles",
-    ]
+        "Geometry", "Geometry->Area", "Geometry->Area->Circles", "Geometry->Angles",
+    ]  # fmt: skip
     (tmp_path / "named.json").write_text(json.dumps([{"point": "Circles", "discipline": "maths", "topic": "Area"}]))
     named = read_taxonomy(tmp_path / "named.json")
     assert [(node.text, node.level) for node in named] == [
@@ -183,20 +165,12 @@ BAD = [
     ("a.json", '{"1": {"2": {"3": {"4": {"5": {"6":\n["7"]}}}}}}', "a.json:2: '1->2->3->4->5->6->7' lies on level 7"),
     ("a.json", '"a"', "a.json: the file holds something that is no name"),
     ("a.json", '{"a": [["b"]]}', "a.json: a holds something that is no name"),
-    (
-        "a.json",
-        '[{"text": "a",\n"child": []}]',
-        "a.json:1: unknown key 'child' of a node (did you mean 'children'?): drop it",
-    ),
+    ("a.json", '[{"text": "a",\n"child": []}]', "a.json:1: unknown key 'child' of a node (did you mean 'children'?): drop it"),
     ("a.json", '[{"text": ["a"]}]', "a.json:1: a node is {text: a text"),
     ("a.json", '[{"text": "a", "aliases": [["b"]]}]', "a.json:1: a node is {text: a text"),
     ("a.json", '[{"text": "a", "aliases": "b"}]', "a.json:1: a node is {text: a text"),
     ("a.yaml", "- text: a\n  aliases: {b: c}\n", "a.yaml:1: a node is {text: a text"),
-    (
-        "a.json",
-        '[{"l1": "a", "l2": "b"},\n{"l1": "", "l2": "b"}]',
-        "a.json:2: the route has an empty level above its last",
-    ),
+    ("a.json", '[{"l1": "a", "l2": "b"},\n{"l1": "", "l2": "b"}]', "a.json:2: the route has an empty level above its last"),
     ("a.json", '[{"l1": "a", "l2": "b"},\n{"l1": "a", "l2": "b"}]', "a.json:2: 'a->b' is there twice: drop one"),
     ("a.json", "[" * 100_000, "a.json: is nested too deeply"),
     ("a.yaml", "a:\n  - b\n  - ' '\n", "a.yaml:3: a node has no name: give it one"),
@@ -205,7 +179,7 @@ BAD = [
     ("a.yaml", "a: [b\n", "a.yaml:2: is no YAML ("),
     ("a.yaml", "? [a]\n: b\n", "a.yaml: line 1 begins a mapping whose keys are no names"),
     ("a.yaml", "just words\n", "a.yaml: the file holds something that is no name"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "text", "said"), BAD, ids=[f"{name}-{text[:20]}" for name, text, _ in BAD])

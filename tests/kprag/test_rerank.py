@@ -12,11 +12,9 @@ import pytest
 from making_bases import SHAPES
 from serving import bare_environment as bare_environment, scripted
 
-from kprag import Reranker, open_reranker
+from kprag import Node, Reranker, open_reranker
 from kprag.retrieval import rerank as module
-from kprag.retrieval.rerank import SHOWN, CrossEncoder, shown
-from kprag.retrieval.rerank_by_model import ModelReranker
-from kprag.taxonomy import Node
+from kprag.retrieval.rerank import SHOWN, CrossEncoder, ModelReranker, shown
 from mmdyn.errors import ModelError, UserError
 
 pytestmark = pytest.mark.usefixtures("bare_environment")

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from making_bases import SHAPES, kept, tree
 
-from kprag import Index, QueryWriter, Reranker, measure, questions, read_numbers
-from kprag.retrieval import quality as module
-from kprag.retrieval.quality import folds, quality, ranks
+from kprag import Index, Node, QueryWriter, Reranker, gather_questions, measure_retrieval, read_ks
+from kprag.retrieval import measure_retrieval as module
+from kprag.retrieval.measure_retrieval import folds, quality, ranks
 from kprag.retrieval.query import Asked, examples
-from kprag.taxonomy import Node
 from making import choice
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
@@ -85,7 +84,7 @@ def exam(count: int = 250) -> list[Sample]:
 
 def test_a_questions_own_explanation_is_never_in_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base, samples = tree(*(f"point {number}" for number in range(50))), exam()
-    given = questions(samples, base, NO_IMAGES)
+    given = gather_questions(samples, base, NO_IMAGES)
     index = Index.build(base, examples(samples, base))
     leaking = sum(rank == [1] for rank in (module.ranks(index, given.asked, "lexical")))
     assert leaking < 25  # by chance alone one of fifty points
@@ -102,13 +101,13 @@ def test_the_indices_that_are_searched_hold_no_example_of_the_questions(monkeypa
             "near", question="Beside it?", explanation="Of the same passage.", knowledge_points=("point 9",), group="s2"
         ),
     ]
-    given = questions(samples, base, NO_IMAGES)
+    given = gather_questions(samples, base, NO_IMAGES)
     searched: list[tuple[Index, Sequence[str]]] = []
     scores = Index.scores
 
-    def watch(self: Index, texts: Sequence[str], retriever: str) -> object:
+    def watch(self: Index, texts: Sequence[str], *how: object) -> object:
         searched.append((self, texts))
-        return scores(self, texts, retriever)  # type: ignore[arg-type]
+        return scores(self, texts, *how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Index, "scores", watch)
     ranks(Index.build(base, examples(samples, base)), given.asked, "lexical")
@@ -138,9 +137,9 @@ def test_a_report_has_every_retriever_and_field(tmp_path: Path) -> None:
         choice("1", question="The volume of a cube?", knowledge_points=("Volume of Cubes",), fields={"grade": 3}),
         choice("2", question="A diameter?", knowledge_points=("Circumference of Circles",)),
     ]
-    report = measure(
+    report = measure_retrieval(
         Index.build(base, kept=kept(tmp_path)),
-        questions(samples, base, NO_IMAGES),
+        gather_questions(samples, base, NO_IMAGES),
         ["lexical", "hybrid"],
         [1],
         ["grade"],
@@ -172,21 +171,17 @@ def test_a_reranker_takes_part() -> None:
     ("samples", "by", "problem"),
     [
         ([choice()], [], "no sample names a knowledge point"),
-        (
-            [choice(knowledge_points=("x",), fields={"grade": 1})],
-            ["grdae"],
-            r"no sample has the field 'grdae' \(did you mean 'grade'\?\): use grade",
-        ),
+        ([choice(knowledge_points=("x",), fields={"grade": 1})], ["grdae"], r"no sample has the field 'grdae' \(did you mean 'grade'\?\): use grade"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_measured_is_told(samples: list[Sample], by: list[str], problem: str) -> None:
     base = tree(*SHAPES)
     with pytest.raises(UserError, match=problem):
-        measure(Index.build(base), questions(samples, base, NO_IMAGES), ["lexical"], [1], by)
+        measure_retrieval(Index.build(base), gather_questions(samples, base, NO_IMAGES), ["lexical"], [1], by)
 
 
 @pytest.mark.parametrize("texts", [["0"], ["x"], ["1", "-2"], [], ["٣"]])
 def test_wrong_numbers_are_refused(texts: list[str]) -> None:
     with pytest.raises(UserError, match=r"--k .*: write 1,3,5,10"):
-        read_numbers(texts)
-    assert read_numbers(["5", "1", "5"]) == [1, 5]
+        read_ks(texts)
+    assert read_ks(["5", "1", "5"]) == [1, 5]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprag import Taxonomy
-from kprag.read_taxonomy import read_taxonomy
+from kprag import Taxonomy, read_taxonomy
 from kprag.taxonomy import LEVELS, Node, Placed
 from mmdyn.errors import InputError, UserError
 
@@ -34,19 +33,12 @@ def ids(nodes: object) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("c", ["c"]),
-        ("Area of Circles", ["c", "c2"]),
-        (" area of CIRCLES. ", ["c", "c2"]),
-        ("ａｒｅａ ｏｆ Squares", ["s"]),
-        ("圆的面积", ["c"]),
-        ("disc area", ["c"]),
-        ("geometry->Area of circles", ["c"]),
-        ("Maths->Algebra->Area of circles", ["c2"]),
-        ("Algebra->Disc area", []),
-        ("Top->Maths->Algebra", []),
+        ("c", ["c"]), ("Area of Circles", ["c", "c2"]), (" area of CIRCLES. ", ["c", "c2"]),
+        ("ａｒｅａ ｏｆ Squares", ["s"]), ("圆的面积", ["c"]), ("disc area", ["c"]), ("geometry->Area of circles", ["c"]),
+        ("Maths->Algebra->Area of circles", ["c2"]), ("Algebra->Disc area", []), ("Top->Maths->Algebra", []),
         ("Volume", []),
     ],
-)
+)  # fmt: skip
 def test_lookup_by_id_text_alias_and_route(name: str, found: list[str]) -> None:
     assert ids(Taxonomy(placed(*MATHS)).find(name)) == found
 
@@ -82,37 +74,22 @@ def test_levels_are_named_by_the_nodes_by_the_user_or_by_nobody() -> None:
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        (
-            [Node("a", "A"), Node("a", "B")],
-            "points.jsonl:2: the id 'a' is given twice (first in line 1): give every node",
-        ),
+        ([Node("a", "A"), Node("a", "B")], "points.jsonl:2: the id 'a' is given twice (first in line 1): give every node"),
         ([Node("a", "A", "b")], "points.jsonl:1: the parent 'b' of 'a' is no node's id: add it, or correct it"),
         (
             [Node("point-1", "A"), Node("point-2", "B", "point-11"), Node("c", "C", "point-2")],
             "points.jsonl:2: the parent 'point-11' of 'point-2' is no node's id (did you mean 'point-1'?): add it",
         ),
-        (
-            [Node("a", "A", "b"), Node("b", "B", "a")],
-            "points.jsonl:1: the parents go in a circle (a -> b -> a): correct",
-        ),
+        ([Node("a", "A", "b"), Node("b", "B", "a")], "points.jsonl:1: the parents go in a circle (a -> b -> a): correct"),
         ([Node("r", "R"), Node("a", "A", "a")], "points.jsonl:2: the parents go in a circle (a -> a): correct"),
-        (
-            [Node("0", "0"), *(Node(str(n), f"n{n}", str(n - 1)) for n in range(1, 7))],
-            "points.jsonl:7: 'n6' lies on level 7, at most 6 are read: leave one out, or join some (--join)",
-        ),
-        (
-            [Node("a", "Area of Circles"), Node("b", "area of circles")],
-            "points.jsonl:2: 'b' and 'a' have one parent and the name 'area of circles': rename one",
-        ),
-        (
-            [Node("a", "Area"), Node("b", "Surface", aliases=("area",))],
-            "points.jsonl:2: 'b' and 'a' have one parent and the name 'area': rename one",
-        ),
+        ([Node("0", "0"), *(Node(str(n), f"n{n}", str(n - 1)) for n in range(1, 7))], "points.jsonl:7: 'n6' lies on level 7, at most 6 are read: leave one out, or join some (--join)"),
+        ([Node("a", "Area of Circles"), Node("b", "area of circles")], "points.jsonl:2: 'b' and 'a' have one parent and the name 'area of circles': rename one"),
+        ([Node("a", "Area"), Node("b", "Surface", aliases=("area",))], "points.jsonl:2: 'b' and 'a' have one parent and the name 'area': rename one"),
         ([Node(" ", "A")], "points.jsonl:1: id is empty: give it, or leave the node out"),
         ([Node("a", "")], "points.jsonl:1: text is empty"),
         ([Node("a", "A", aliases=("",))], "points.jsonl:1: alias is empty"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named_with_file_and_line(nodes: list[Node], said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         Taxonomy(placed(*nodes))

@@ -33,7 +33,7 @@ CONDITIONS = [Condition(context=context, style=style) for context in ("none", "k
 
 
 def rendered(sample: Sample, condition: Condition = CONDITIONS[0]) -> tuple[Message, ...]:
-    built = None if condition.context == "none" else KNOWLEDGE.build(sample, Context.parse(condition.context))
+    built = None if condition.context == "none" else KNOWLEDGE.build_context(sample, Context.parse(condition.context))
     return Renderer(ImageFolder(Path())).messages(sample, condition, built.text if built else "")
 
 

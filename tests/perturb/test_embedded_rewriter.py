@@ -11,9 +11,10 @@ from hypothesis import given, settings, strategies as st
 from making import open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Sample
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 from perturb import NotApplicable
-from perturb.rewrite._lexicon import _read, _table, lexicon
+from perturb.rewrite._frames import lines_of
+from perturb.rewrite._lexicon import _read, lexicon
 from perturb.rewrite.embedded_rewriter import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter
 
 REWRITER = EmbeddedRewriter()
@@ -213,7 +214,7 @@ def test_the_identity_names_the_rules() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_table_is_sound(language: Language) -> None:
     """Every word has as many forms as its replacements, and none is replaced by itself."""
-    entries = list(_read(_table(language)))
+    entries = list(_read(lines_of(language, "words.tsv")))
     assert len(entries) > 100
     for word, entry in entries:
         assert word == word.strip() and word not in entry.instead and all(entry.instead), word
@@ -256,7 +257,7 @@ def test_what_is_protected_stays_in_order(language: Language, data: st.DataObjec
     made = REWRITER.substitute(ask(question, language), stream("kept", question))
     if isinstance(made, str):
         at = 0
-        for start, end in protected(question):
+        for start, end in protected_spans(question):
             at = made.index(question[start:end], at) + end - start
         assert made != question
 

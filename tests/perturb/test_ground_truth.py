@@ -20,7 +20,7 @@ from mmdyn import plugins
 from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.sample import TASK_TYPES, Match, Option, Sample
-from mmdyn.text import plain_text
+from mmdyn.text import unwrapped_text
 from perturb import Item, NotApplicable, Operator, Picture
 
 LETTER = re.compile("(?<![A-Za-z])[A-H](?![A-Za-z])")
@@ -148,7 +148,7 @@ def assert_claimed(before: Sample, after: Sample) -> None:
     if before.options:
         assert after.answer is (set(LETTER.findall(claim)) == set(before.answer))  # type: ignore[arg-type]
         listed = after.question.removeprefix(before.question)
-        assert all(option.text in listed or plain_text(option.text) == option.label for option in before.options)
+        assert all(option.text in listed or unwrapped_text(option.text) == option.label for option in before.options)
         return
     found = FILLED.fullmatch(claim)
     assert found, claim

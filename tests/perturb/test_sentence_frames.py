@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 from perturb import NotApplicable
 from perturb.rewrite._atoms import mask
 from perturb.rewrite._frames import read, with_pieces
@@ -92,7 +92,7 @@ def assert_kept(before: str, after: str, language: str) -> None:
     assert counted(before, language) == counted(after, language), (before, after)
     for mark in re.findall(r"<image \d>|_{2,}|[(（] ?[)）]|\$[^$]*\$|“[^”]*”", before):
         assert before.count(mark) == after.count(mark), (before, after)
-    for start, end in protected(before):
+    for start, end in protected_spans(before):
         span = before[start:end].strip(" .．。，,;；:：、?？")
         assert span.lower() in after.lower(), (span, before, after)
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from making import choice, open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from mmdyn.text import protected
+from mmdyn.text import protected_spans
 from perturb import NotApplicable
 from perturb.rewrite.embedded_rewriter import NO_WORD, EmbeddedRewriter
 from perturb.services import open_rewriter
@@ -127,7 +127,7 @@ def test_six_of_ten_real_questions_are_changed_and_nothing_protected_is(language
 
 def _has_words(sample: Sample) -> bool:
     text, at = sample.question, 0
-    for start, end in (*protected(text), (len(text), len(text))):
+    for start, end in (*protected_spans(text), (len(text), len(text))):
         if any(char.isalpha() for char in text[at:start]):
             return True
         at = end

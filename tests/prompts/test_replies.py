@@ -38,13 +38,11 @@ class Number(Struct, forbid_unknown_fields=True):
 @pytest.mark.parametrize(
     "reply",
     [
-        '{"question": "x"}',
-        '```json\n{"question": "x"}\n```',
-        'First {"question": "a draft"}, then {"question": "x"} {really}. {"other": 1}',
-        '[{"question": "x"}]',
+        '{"question": "x"}', '```json\n{"question": "x"}\n```',
+        'First {"question": "a draft"}, then {"question": "x"} {really}. {"other": 1}', '[{"question": "x"}]',
         '{ "question": "x" } {"number": "no number"}',
     ],
-)
+)  # fmt: skip
 def test_the_last_object_of_a_wanted_shape_counts(reply: str) -> None:
     assert read_reply(reply, (Number, Text)) == Text("x")
 

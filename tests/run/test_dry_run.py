@@ -11,7 +11,7 @@ from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.errors import UserError
 from mmdyn.run import estimate, evaluate
 from mmdyn.run.dry_run import VERDICT_TOKENS, picture_tokens
-from mmdyn.text import text_tokens
+from mmdyn.text import estimate_tokens
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
@@ -29,8 +29,8 @@ def files(folder: Path) -> set[Path]:
 
 
 def test_texts_of_either_language_and_pictures_have_their_rule() -> None:
-    assert text_tokens("A triangle has three sides.") == 27 / 4
-    assert text_tokens("三角形有三条边") == 7 * 3 / 4
+    assert estimate_tokens("A triangle has three sides.") == 27 / 4
+    assert estimate_tokens("三角形有三条边") == 7 * 3 / 4
     assert [picture_tokens(*size) for size in ((28, 28), (280, 280), (4000, 4000))] == [64, 100, 1600]
 
 

@@ -10,7 +10,7 @@ import pytest
 from running import many_samples
 
 from making import choice
-from mmdyn.data import SAMPLES, LocatedSet, SampleSet
+from mmdyn.data import SAMPLES_FILE, LocatedSet, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.run import KnowledgeConfig
@@ -66,7 +66,7 @@ def test_a_share_begins_with_what_costs_most(engine: Engine) -> None:
 
 def by_hand(folder: Path) -> SampleSet:
     lines = [msgspec.json.encode(choice(f"s{n}", question="中文 " * (n + 1))) for n in range(3)]
-    (folder / SAMPLES).write_bytes(b"\r\n".join([lines[0], b"", b"  ", *lines[1:]]))
+    (folder / SAMPLES_FILE).write_bytes(b"\r\n".join([lines[0], b"", b"  ", *lines[1:]]))
     return SampleSet(folder)
 
 

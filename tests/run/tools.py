@@ -17,4 +17,13 @@ def tools_for(
 ) -> Tools:
     """Scored by the default policy where no cascade is given."""
     grader = Grader(store, cascade or Cascade(Scorer()))
-    return Tools([opened], [Renderer(opened.images)], Asker(model, concurrency=4), store, grader, Expansions(store), progress, Tally())
+    return Tools(
+        [opened],
+        [Renderer(opened.images)],
+        Asker(model, concurrency=4),
+        store,
+        grader,
+        Expansions(store),
+        progress,
+        Tally(),
+    )

@@ -54,17 +54,10 @@ def test_the_first_name_is_found(text: str, colour: str, shade: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "the shaded part",
-        "a light string over a pulley",
-        "the speed of light",
-        "a ray of light",
-        "It is reduced by one hundred.",
-        "the whiteboard",
-        "小红和小明在黄河边",
-        "阴影部分的面积",
-        "",
+        "the shaded part", "a light string over a pulley", "the speed of light", "a ray of light",
+        "It is reduced by one hundred.", "the whiteboard", "小红和小明在黄河边", "阴影部分的面积", "",
     ],
-)
+)  # fmt: skip
 def test_other_words_are_not_taken_for_colours(text: str) -> None:
     assert not names_a_colour(text) and not names_a_shade(text)
 

@@ -7,11 +7,11 @@ from importlib.resources import files
 
 import pytest
 
-from mmdyn.text import NEGATION, SKIP, Pole, hidden_negations, logic
+from mmdyn.text import NEGATION_AXIS, SKIPPED_AXIS, Pole, hidden_negations, logic_poles
 
 
 def poles(text: str) -> dict[str, int]:
-    return {f"{pole.axis} {pole.pole}": count for pole, count in logic(text).items() if pole.axis != SKIP}
+    return {f"{pole.axis} {pole.pole}": count for pole, count in logic_poles(text).items() if pole.axis != SKIPPED_AXIS}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_is_said_counts_and_what_only_looks_so_does_not(text: str, found: d
 def test_denial_by_a_prefix_is_seen_beside_the_word_without_it() -> None:
     one, other = frozenset({"unsaturated", "fat"}), frozenset({"saturated", "fat", "asymptotic"})
     assert (hidden_negations(one, other), hidden_negations(other, one)) == (0, 0)  # listed: counted already
-    assert logic("unsaturated fat")[Pole(NEGATION, "not")] == 1
+    assert logic_poles("unsaturated fat")[Pole(NEGATION_AXIS, "not")] == 1
     one, other = frozenset({"unbounded"}), frozenset({"bounded"})
     assert (hidden_negations(one, other), hidden_negations(other, one)) == (1, 0)
     assert hidden_negations(frozenset({"inside"}), frozenset({"outside"})) == 0
@@ -55,5 +55,5 @@ def test_every_phrase_is_listed_once() -> None:
     assert all(len(row) == 3 for row in rows)
     phrases = Counter(phrase for *_, listed in rows for phrase in listed.split("|"))
     assert [phrase for phrase, count in phrases.items() if count > 1 or phrase != phrase.strip().lower()] == []
-    axes = Counter(row[0] for row in rows if row[0] not in (SKIP, NEGATION, "only"))
+    axes = Counter(row[0] for row in rows if row[0] not in (SKIPPED_AXIS, NEGATION_AXIS, "only"))
     assert [axis for axis in axes if len({row[1] for row in rows if row[0] == axis}) == 1] == []

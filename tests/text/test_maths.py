@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.text import outside, spelled
+from mmdyn.text import spell_formula, split_outside_brackets
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ from mmdyn.text import outside, spelled
     ],
 )
 def test_spelled(text: str, wanted: str) -> None:
-    assert spelled(text) == wanted
+    assert spell_formula(text) == wanted
 
 
 def test_parts_outside_brackets() -> None:
-    assert outside("1,000, (2, 3), ⦃4,5⦄", ",") == ["1,000", "(2, 3)", "⦃4,5⦄"]
-    assert outside("[0,1)∪(2,3]", "∪") == ["[0,1)", "(2,3]"]
+    assert split_outside_brackets("1,000, (2, 3), ⦃4,5⦄", ",") == ["1,000", "(2, 3)", "⦃4,5⦄"]
+    assert split_outside_brackets("[0,1)∪(2,3]", "∪") == ["[0,1)", "(2,3]"]

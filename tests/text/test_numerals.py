@@ -12,22 +12,12 @@ from mmdyn.text.numerals import chinese, english, han
 @pytest.mark.parametrize(
     ("text", "value", "percent"),
     [
-        ("一百零三万", "1030000", False),
-        ("二千五", "2500", False),
-        ("两千零五", "2005", False),
-        ("二〇二一", "2021", False),
-        ("拾", "10", False),
-        ("三又二分之一", "7/2", False),
-        ("2又3/4", "11/4", False),
-        ("百分之十二点五", "1/8", True),
-        ("千分之三", "3/1000", False),
-        ("八成", "4/5", True),
-        ("八成五", "17/20", True),
-        ("零点五", "1/2", False),
-        ("一半", "1/2", False),
-        ("负三分之二", "-2/3", False),
+        ("一百零三万", "1030000", False), ("二千五", "2500", False), ("两千零五", "2005", False), ("二〇二一", "2021", False),
+        ("拾", "10", False), ("三又二分之一", "7/2", False), ("2又3/4", "11/4", False), ("百分之十二点五", "1/8", True),
+        ("千分之三", "3/1000", False), ("八成", "4/5", True), ("八成五", "17/20", True), ("零点五", "1/2", False),
+        ("一半", "1/2", False), ("负三分之二", "-2/3", False),
     ],
-)
+)  # fmt: skip
 def test_chinese(text: str, value: str, percent: bool) -> None:
     assert chinese(text) == (Fraction(value), "", percent)
 

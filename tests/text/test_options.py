@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from mmdyn.sample import Option
-from mmdyn.text import asked_range, options_are_letters, read_letters, split_options, split_questions, strip_number
+from mmdyn.text import (
+    options_are_letters,
+    question_range,
+    read_letters,
+    split_options,
+    split_questions,
+    strip_question_number,
+)
 
 
 def texts(options: tuple[Option, ...]) -> list[str]:
@@ -36,11 +43,8 @@ def test_the_same_options_however_they_stand(text: str) -> None:
 def test_chinese_options_that_are_glued_to_the_stem() -> None:
     question = split_options("判定植株甲为杂合子的实验是（）A．①或② B．①或④ C．②或③ D．③或④")
     assert question.stem == "判定植株甲为杂合子的实验是（）" and texts(question.options) == [
-        "①或②",
-        "①或④",
-        "②或③",
-        "③或④",
-    ]
+        "①或②", "①或④", "②或③", "③或④",
+    ]  # fmt: skip
 
 
 def test_letters_in_the_passage_are_no_options() -> None:
@@ -89,13 +93,11 @@ def test_no_options_and_empty_options() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Which?\nA. one\nB. two\nD. four",
-        "Which?\nA. one\nB. two\nC. three",
-        "Which?\nA. one\nB. \nC. three\nD. four",
-        "Which?\nA. one\nB. two\nC. three\nD. four\nA. five",
+        "Which?\nA. one\nB. two\nD. four", "Which?\nA. one\nB. two\nC. three",
+        "Which?\nA. one\nB. \nC. three\nD. four", "Which?\nA. one\nB. two\nC. three\nD. four\nA. five",
         "Which?\n$\\mathrm{A}$. one\n$\\mathrm{B}$. two\n$\\mathrm{C}$. three\n$\\mathrm{D}$. four",
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_for_certain_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="do not run A, B, C"):
         split_options(text)
@@ -145,15 +147,10 @@ def test_questions_that_cannot_be_split(text: str, count: int, problem: str) -> 
 @pytest.mark.parametrize(
     ("text", "letters"),
     [
-        ("B", "B"),
-        ("ACE\n", "ACE"),
-        ("A, C", "AC"),
-        ("A、C", "AC"),
-        ("$A B C$", "ABC"),
-        (r"$\mathrm{BD}$", "BD"),
+        ("B", "B"), ("ACE\n", "ACE"), ("A, C", "AC"), ("A、C", "AC"), ("$A B C$", "ABC"), (r"$\mathrm{BD}$", "BD"),
         ("B.", "B"),
     ],
-)
+)  # fmt: skip
 def test_letters(text: str, letters: str) -> None:
     assert read_letters(text) == tuple(letters)
 
@@ -179,24 +176,18 @@ def test_no_letters(text: str) -> None:
     ],
 )
 def test_leading_numbers(text: str, stripped: str) -> None:
-    assert strip_number(text) == stripped
+    assert strip_question_number(text) == stripped
 
 
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        (r"据此完成 $6 \sim 8$ 题.", (6, 8)),
-        (r"完成 $9 \sim$ 11 题。", (9, 11)),
-        ("完成 1 2 题.", (1, 2)),
-        ("完成 7-9 题", (7, 9)),
-        ("回答 2﹣3题。", (2, 3)),
-        ("完成9～10题", (9, 10)),
-        ("完成下面小题。", None),
-        ("完成 12 题", None),
+        (r"据此完成 $6 \sim 8$ 题.", (6, 8)), (r"完成 $9 \sim$ 11 题。", (9, 11)), ("完成 1 2 题.", (1, 2)), ("完成 7-9 题", (7, 9)),
+        ("回答 2﹣3题。", (2, 3)), ("完成9～10题", (9, 10)), ("完成下面小题。", None), ("完成 12 题", None),
     ],
-)
+)  # fmt: skip
 def test_ranges(text: str, asked: tuple[int, int] | None) -> None:
-    assert asked_range(text) == asked
+    assert question_range(text) == asked
 
 
 def test_options_that_only_name_themselves() -> None:
@@ -217,4 +208,4 @@ def test_long_hostile_texts_take_no_time() -> None:
         "$" * 100_001,
         "\\hline A" + " " * 100_000,
     ):
-        assert split_options(strip_number(text) + "\nA. 1\nB. 2\nC. 3\nD. 4").options[3].text == "4"
+        assert split_options(strip_question_number(text) + "\nA. 1\nB. 2\nC. 3\nD. 4").options[3].text == "4"

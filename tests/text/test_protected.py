@@ -8,12 +8,12 @@ import pytest
 from growth import grows_linearly
 from hypothesis import given, settings, strategies as st
 
-from mmdyn.text import protected
-from mmdyn.text.latex_spans import latex_spans
+from mmdyn.text import protected_spans
+from mmdyn.text.protected import latex_spans
 
 
 def kept(text: str) -> list[str]:
-    return [text[start:end] for start, end in protected(text)]
+    return [text[start:end] for start, end in protected_spans(text)]
 
 
 LATEX = {
@@ -59,17 +59,12 @@ ENGLISH = {
 }
 
 CHINESE = {
-    "已知点P在△ABC内，AB=3cm，求的值": ["P", "△ABC", "AB=3cm"],
-    "共有五个选项，选项B和C正确": ["五个", "选项B和C"],
-    "用了15千克水，每小时60千米，占百分之五十": ["15千克", "60千米", "百分之五十"],
-    "2010年5月3日，第三题，约30%": ["2010年5月3日", "第三题", "30%"],
-    "硫酸铜CuSO4·5H2O与浓硫酸、氢氧化钠、稀盐酸": ["硫酸铜CuSO4·5H2O", "浓硫酸", "氢氧化钠", "稀盐酸"],
-    "甲、乙两人，下列正确的是（　　）": ["甲", "乙两人", "（　　）"],
-    "“要求”出自《史记》和「书」": ["“要求”", "《史记》", "「书」"],
-    "（1）求它；（二）求你": ["（1）", "（二）"],
-    "一般地，统一的要求一定在一起": [],
+    "已知点P在△ABC内，AB=3cm，求的值": ["P", "△ABC", "AB=3cm"], "共有五个选项，选项B和C正确": ["五个", "选项B和C"],
+    "用了15千克水，每小时60千米，占百分之五十": ["15千克", "60千米", "百分之五十"], "2010年5月3日，第三题，约30%": ["2010年5月3日", "第三题", "30%"],
+    "硫酸铜CuSO4·5H2O与浓硫酸、氢氧化钠、稀盐酸": ["硫酸铜CuSO4·5H2O", "浓硫酸", "氢氧化钠", "稀盐酸"], "甲、乙两人，下列正确的是（　　）": ["甲", "乙两人", "（　　）"],
+    "“要求”出自《史记》和「书」": ["“要求”", "《史记》", "「书」"], "（1）求它；（二）求你": ["（1）", "（二）"], "一般地，统一的要求一定在一起": [],
     "设函数f(x)=x+1，则x>0时": ["f(x)=x+1", "x>0时"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("cases", [LATEX, ENGLISH, CHINESE], ids=["latex", "english", "chinese"])
@@ -79,7 +74,7 @@ def test_what_is_kept(cases: dict[str, list[str]]) -> None:
 
 def test_spans_are_sorted_apart_and_not_empty() -> None:
     for text in (*LATEX, *ENGLISH, *CHINESE, "", " ", "$", "\\", "“", "$$", "(("):
-        spans = protected(text)
+        spans = protected_spans(text)
         flat = [0, *(edge for span in spans for edge in span), len(text)]
         assert flat == sorted(flat) and all(start < end for start, end in spans)
         assert all(a[1] < b[0] for a, b in pairwise(spans))
@@ -100,7 +95,7 @@ FORMULA = st.builds(
 @given(st.lists(st.one_of(PROSE, FORMULA.map(lambda text: f" {text} ")), max_size=8))
 def test_nothing_between_delimiters_is_free(pieces: list[str]) -> None:
     text = "".join(pieces)
-    at, spans = 0, protected(text)
+    at, spans = 0, protected_spans(text)
     for piece in pieces:
         if piece[1:2] in "$\\" and piece.startswith(" "):
             start, end = at + 1, at + len(piece) - 1
@@ -111,7 +106,7 @@ def test_nothing_between_delimiters_is_free(pieces: list[str]) -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    assert all(0 <= start < end <= len(text) for start, end in protected(text))
+    assert all(0 <= start < end <= len(text) for start, end in protected_spans(text))
     assert all(0 <= start < end <= len(text) for start, end in latex_spans(text))
 
 
@@ -124,4 +119,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_text_takes_no_longer_than_its_length_says(piece: str) -> None:
-    assert grows_linearly(lambda size: protected(piece * (size // len(piece))), 25_000)
+    assert grows_linearly(lambda size: protected_spans(piece * (size // len(piece))), 25_000)

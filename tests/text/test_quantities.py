@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text import WORD, asked_units, quantities, readable
+from mmdyn.text import LOWERCASE_WORD, asked_units, read_quantities, readable_text
 from mmdyn.text.quantities import ORDINAL
 
 
 def read(text: str) -> list[tuple[str, str]]:
-    plain = readable(text)
-    return sorted((str(found.value), found.unit) for found in quantities(plain, WORD.findall(plain.lower()))[0])
+    plain = readable_text(text)
+    return sorted(
+        (str(found.value), found.unit) for found in read_quantities(plain, LOWERCASE_WORD.findall(plain.lower()))[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_numbers_in_figures_and_in_words(text: str, found: list[tuple[str, str]]
 
 
 def test_values_stand_in_the_place_of_numbers() -> None:
-    assert quantities("v=2.50 m/s for half an hour", ["half"])[1] == "v=5/2 for 1/2 an hour"
+    assert read_quantities("v=2.50 m/s for half an hour", ["half"])[1] == "v=5/2 for 1/2 an hour"
 
 
 @pytest.mark.parametrize(

@@ -44,20 +44,12 @@ def test_stems_that_point_at_an_option(text: str, found: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "A car drives from point A to point B.",
-        "Which of the following is true of vitamin C?",
-        "Point A is on circle B, and point B is on circle A.",
-        "甲在$A$地、乙在$B$地，丙跨$A$与$B$两地",
-        "如图，A、B、C、D四点在同一直线上",
-        "从各题所给的A、B、C和D四个选项中，选出最佳选项",
-        "Which of the options A, B, C and D fits?",
-        "从第三个数起，每个数恰好是前两个数的和",
-        "该展开式的前三项系数成等差数列",
-        "Choose a number between 1 and 10.",
-        "An answer about DNA",
-        "后两个有理数的平均值",
+        "A car drives from point A to point B.", "Which of the following is true of vitamin C?",
+        "Point A is on circle B, and point B is on circle A.", "甲在$A$地、乙在$B$地，丙跨$A$与$B$两地", "如图，A、B、C、D四点在同一直线上",
+        "从各题所给的A、B、C和D四个选项中，选出最佳选项", "Which of the options A, B, C and D fits?", "从第三个数起，每个数恰好是前两个数的和",
+        "该展开式的前三项系数成等差数列", "Choose a number between 1 and 10.", "An answer about DNA", "后两个有理数的平均值",
     ],
-)
+)  # fmt: skip
 def test_stems_in_which_letters_are_something_else(text: str) -> None:
     assert refers_to_option(text, ABCD) == ""
 
@@ -65,27 +57,11 @@ def test_stems_in_which_letters_are_something_else(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "A and B",
-        "Both A and C are correct",
-        "A, B, and C",
-        "\\textbf{A and C only}",
-        "Only B",
-        "Neither A nor B",
-        "All except C",
-        "Same as D",
-        "A和B",
-        "A、B都对",
-        "$$\\text{A}$$、$$\\text{B}$$、$$\\text{C}$$都不对",
-        "只有A正确",
-        "A与C",
-        "the first two are correct",
-        "The two above",
-        "前三个都不对",
-        "前两者",
-        "option B is wrong",
-        "(A) and (B)",
+        "A and B", "Both A and C are correct", "A, B, and C", "\\textbf{A and C only}", "Only B", "Neither A nor B",
+        "All except C", "Same as D", "A和B", "A、B都对", "$$\\text{A}$$、$$\\text{B}$$、$$\\text{C}$$都不对", "只有A正确", "A与C",
+        "the first two are correct", "The two above", "前三个都不对", "前两者", "option B is wrong", "(A) and (B)",
     ],
-)
+)  # fmt: skip
 def test_options_that_point_at_another(text: str) -> None:
     assert option_refers_to_option(text, ABCD, "Which statement holds?")
 
@@ -93,23 +69,11 @@ def test_options_that_point_at_another(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "A large molecule",
-        "Location A",
-        "Points A and B have the same potential",
-        "Vitamin B and vitamin C",
-        "A地附近",
-        "从A到B先加速后减速",
-        "$AB=BC$",
-        "$P(A)=P(B)$",
-        "(0.032, 0.041); the probability is 0.99",
-        "I and II",
-        "①③",
-        "甲和乙",
-        "It is the same at all points.",
-        "Dig a hole",
-        "Battery C's voltage",
+        "A large molecule", "Location A", "Points A and B have the same potential", "Vitamin B and vitamin C", "A地附近",
+        "从A到B先加速后减速", "$AB=BC$", "$P(A)=P(B)$", "(0.032, 0.041); the probability is 0.99", "I and II", "①③", "甲和乙",
+        "It is the same at all points.", "Dig a hole", "Battery C's voltage",
     ],
-)
+)  # fmt: skip
 def test_options_that_speak_of_other_things(text: str) -> None:
     assert option_refers_to_option(text, ABCD, "Which statement holds?") == ""
 
@@ -125,24 +89,11 @@ def test_letters_that_the_stem_brings_in_are_its_own_unless_they_are_called_righ
 @pytest.mark.parametrize(
     "text",
     [
-        "All of the above",
-        "None of the above.",
-        "none of these",
-        "All of the above statements are true",
-        "Any of the above",
-        "No correct answer",
-        "None of the other answers",
-        "Both of the above",
-        "A combination of the above",
-        "以上都对",
-        "以上答案均不对",
-        "以上结论都不对 ",
-        "上述说法都正确",
-        "都不对",
-        "均不正确",
-        "没有正确答案",
+        "All of the above", "None of the above.", "none of these", "All of the above statements are true",
+        "Any of the above", "No correct answer", "None of the other answers", "Both of the above",
+        "A combination of the above", "以上都对", "以上答案均不对", "以上结论都不对 ", "上述说法都正确", "都不对", "均不正确", "没有正确答案",
     ],
-)
+)  # fmt: skip
 def test_options_that_speak_of_all_others(text: str) -> None:
     assert refers_to_all(text)
 
@@ -150,15 +101,9 @@ def test_options_that_speak_of_all_others(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "All of the energy is lost",
-        "None",
-        "Nothing above 3",
-        "都是三角形",
-        "全等三角形",
-        "Cannot be determined",
-        "不确定",
+        "All of the energy is lost", "None", "Nothing above 3", "都是三角形", "全等三角形", "Cannot be determined", "不确定",
     ],
-)
+)  # fmt: skip
 def test_options_that_speak_for_themselves(text: str) -> None:
     assert not refers_to_all(text)
 
@@ -171,20 +116,10 @@ def test_a_pair() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "A",
-        " $\\mathrm{C}$",
-        "(B)",
-        "D.",
-        "$$A$$",
-        "（B）",
-        "Object A",
-        "At point B",
-        "Vitamin C",
-        "A点",
-        "图D",
+        "A", " $\\mathrm{C}$", "(B)", "D.", "$$A$$", "（B）", "Object A", "At point B", "Vitamin C", "A点", "图D",
         "(A)地附近",
     ],
-)
+)  # fmt: skip
 def test_options_that_are_named_by_a_label(text: str) -> None:
     assert is_named_by_label(text, ABCD)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text import blanks, formulas, names, quotations, readable, symbols
+from mmdyn.text import count_blanks, proper_names, read_formulas, read_quotations, read_symbols, readable_text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from mmdyn.text import blanks, formulas, names, quotations, readable, symbols
     ],
 )
 def test_formulas_in_one_form(text: str, found: set[str]) -> None:
-    assert formulas(readable(text)) == found
+    assert read_formulas(readable_text(text)) == found
 
 
 @pytest.mark.parametrize(
@@ -38,21 +38,23 @@ def test_formulas_in_one_form(text: str, found: set[str]) -> None:
     ],
 )
 def test_symbols(text: str, found: set[str]) -> None:
-    assert symbols(readable(text)) == found
+    assert read_symbols(readable_text(text)) == found
 
 
 def test_names_do_not_begin_a_sentence() -> None:
-    assert names("When did Napoleon die? He lived in France (Elba). (a) Find it.") == {"Napoleon", "France"} | {"Elba"}
-    assert names("在London和Paris之间") == {"London", "Paris"}
+    assert proper_names("When did Napoleon die? He lived in France (Elba). (a) Find it.") == {"Napoleon", "France"} | {
+        "Elba"
+    }
+    assert proper_names("在London和Paris之间") == {"London", "Paris"}
 
 
 def test_quotations_without_spaces_and_case() -> None:
-    assert quotations(readable("Who says “Et tu” in 《红楼 梦》?")) == {"ettu", "红楼梦"}
+    assert read_quotations(readable_text("Who says “Et tu” in 《红楼 梦》?")) == {"ettu", "红楼梦"}
 
 
 def test_circled_numbers_stay_and_prices_are_no_formulas() -> None:
-    assert readable("①②  costs $5, not $x$") == "①② costs 5 dollars, not x"
-    assert readable("a ≤ b <= c => d") == "a ≤ b ≤ c → d"
+    assert readable_text("①②  costs $5, not $x$") == "①② costs 5 dollars, not x"
+    assert readable_text("a ≤ b <= c => d") == "a ≤ b ≤ c → d"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_circled_numbers_stay_and_prices_are_no_formulas() -> None:
     ],
 )
 def test_blanks(text: str, count: int) -> None:
-    assert blanks(text) == count
+    assert count_blanks(text) == count
 
 
 @pytest.mark.parametrize(
@@ -78,8 +80,8 @@ def test_blanks(text: str, count: int) -> None:
 )
 def test_the_time_is_linear_in_the_length(piece: str) -> None:
     def all_of_it(size: int) -> None:
-        plain = readable(piece * (size // len(piece)))
-        for read in (formulas, symbols, names, quotations, blanks):
+        plain = readable_text(piece * (size // len(piece)))
+        for read in (read_formulas, read_symbols, proper_names, read_quotations, count_blanks):
             read(plain)  # type: ignore[operator]
 
     assert grows_linearly(all_of_it, 25_000)

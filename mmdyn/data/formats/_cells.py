@@ -11,7 +11,7 @@ from mmdyn.errors import did_you_mean
 from mmdyn.keys import canonical
 from mmdyn.sample import CHOICE_TYPES, TASK_TYPES, Answer, Language, Option, TaskType
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 ALIASES: dict[str, TaskType] = {
     "single_answer_choice": "single_choice",
@@ -27,7 +27,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
 
 
-def read_list(text: str) -> tuple[str, ...]:
+def read_list_cell(text: str) -> tuple[str, ...]:
     """A cell that may hold several strings: a list in JSON's or Python's writing, or one bare string; empty for none.
 
     Raises ValueError for a list that is not closed or holds anything but strings.
@@ -119,7 +119,7 @@ def read_labels(text: str, labels: tuple[str, ...]) -> tuple[str, ...]:
     if text in labels:
         return (text,)
     if text.strip().startswith("["):
-        listed = read_list(text)
+        listed = read_list_cell(text)
         return listed if all(item in labels for item in listed) else tuple(item.strip() for item in listed)
     bare = text.strip(" .()（）\t\r\n")
     for parts in ((text.strip(),), (bare,), tuple(re.findall(r"[^\s,;、，；/&]+", bare)), tuple(bare)):
@@ -157,8 +157,8 @@ def write_answer(answer: Answer, kind: TaskType, labels: tuple[str, ...] = ()) -
 def read_options(cells: Mapping[str, str]) -> tuple[Option, ...]:
     """The options in the columns A, B, C, … that are not empty. Raises ValueError where one between two others is
     empty."""
-    given = [letter for letter in LETTERS if cells.get(letter, "").strip()]
-    for letter, expected in zip(given, LETTERS, strict=False):
+    given = [letter for letter in OPTION_LETTERS if cells.get(letter, "").strip()]
+    for letter, expected in zip(given, OPTION_LETTERS, strict=False):
         if letter != expected:
             raise ValueError(f"option {letter} is given but {expected} is empty: fill {expected} or close the gap")
     return tuple(Option(letter, cells[letter]) for letter in given)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data.files import MAX_LINE, check_text, decode, numbered
-from mmdyn.data.formats._cells import read_list
+from mmdyn.data.files import MAX_LINE, all_lines, check_text_file, decode_line
+from mmdyn.data.formats._cells import read_list_cell
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.data.rows import Row
 from mmdyn.errors import InputError, did_you_mean
@@ -34,24 +34,19 @@ class TsvRow(Struct, frozen=True):
 
 
 def read_tsv_rows(
-    path: Path, images: ImageFolder, *, build: Callable[[TsvRow], Sample], needed: tuple[str, ...] = ("question",)
+    path: Path, images: ImageFolder, build: Callable[[TsvRow], Sample], needed: tuple[str, ...] = ("question",)
 ) -> Iterator[Row]:
     """Stream a TSV: `build` makes each row's sample; whatever ValueError it raises becomes the row's problem.
 
     Raises InputError where the file is no UTF-8 TSV or a column of `needed` (`a|b`: one of them) is missing.
     """
-    check_text(path)
+    check_text_file(path)
     pictures = _Pictures(path, images)
     for line, cells in _records(path, needed):
         if isinstance(cells, str):
             yield Row(str(path), line, problem=cells)
-            continue
-        try:
-            sample = build(TsvRow(cells, line, pictures.of(cells)))
-        except ValueError as error:
-            yield Row(str(path), line, problem=str(error))
         else:
-            yield Row(str(path), line, sample)
+            yield Row.build(path, line, lambda row, line: build(TsvRow(row, line, pictures.of(row))), cells, line)
 
 
 def _records(path: Path, needed: tuple[str, ...] = ()) -> Iterator[tuple[int, dict[str, str] | str]]:
@@ -91,7 +86,7 @@ class _Feed:
     """A file's lines as text, one by one; `problem` tells of the last bad one."""
 
     def __init__(self, path: Path) -> None:
-        self._lines = numbered(path)
+        self._lines = enumerate(all_lines(path), 1)
         self.number, self.problem = 0, ""
 
     def __iter__(self) -> _Feed:
@@ -102,7 +97,7 @@ class _Feed:
         if self.number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         try:
-            return decode(line)
+            return decode_line(line)
         except ValueError as error:
             self.problem = self.problem or f"line {self.number} {error}"
             return line.replace(b"\0", b"?").decode("utf-8", "replace")
@@ -145,11 +140,11 @@ class _Pictures:
         image = image.strip()
         if image:
             return self._embedded(image)
-        named = read_list(cells.get("image_path", ""))
+        named = read_list_cell(cells.get("image_path", ""))
         return tuple(self._images.put(read_inside(self._path.parent, name)) for name in named)
 
     def _embedded(self, image: str) -> tuple[ImageRef, ...]:
-        encoded = read_list(image) if image.startswith("[") else (image,)
+        encoded = read_list_cell(image) if image.startswith("[") else (image,)
         return tuple(self._images.put(from_base64(text)) for text in encoded)
 
     def _reference(self, index: str) -> tuple[ImageRef, ...]:

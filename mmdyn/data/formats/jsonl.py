@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from mmdyn.data.files import check_text, decode, new_file, numbered
+from mmdyn.data.files import check_text_file, decode_line, new_file, numbered_lines
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
-from mmdyn.data.rows import Row, with_images
+from mmdyn.data.rows import Row, replace_images
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
@@ -24,16 +24,9 @@ class Jsonl:
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the lines. Raises InputError where the file is no UTF-8 text."""
-        check_text(path)
-        for number, line in numbered(path):
-            if not line.strip():
-                continue
-            try:
-                sample = _read(decode(line), path.parent, images)
-            except ValueError as error:
-                yield Row(str(path), number, problem=str(error))
-            else:
-                yield Row(str(path), number, sample)
+        check_text_file(path)
+        for number, line in numbered_lines(path):
+            yield Row.build(path, number, _read, line, path.parent, images)
 
     def write(self, source: SampleSet, path: Path) -> None:
         """Stream a set; pictures go into `images/` beside the file, named by their bytes. Raises UserError."""
@@ -44,12 +37,13 @@ class Jsonl:
                     refs = {ref: images.bring(source.images, ref) for ref in sample.all_images}
                 except ValueError as error:
                     raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
-                file.write(canonical(with_images(sample, refs)) + b"\n")
+                file.write(canonical(replace_images(sample, refs)) + b"\n")
 
 
-def _read(line: str, folder: Path, images: ImageFolder) -> Sample:
+def _read(line: bytes, folder: Path, images: ImageFolder) -> Sample:
+    text = decode_line(line)
     try:
-        value = msgspec.json.decode(line.removeprefix("\ufeff"))
+        value = msgspec.json.decode(text.removeprefix("\ufeff"))
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"not valid JSON ({error}): write one sample a line") from None
     if not isinstance(value, dict):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from mmdyn.data import MEDIA_TYPES, SUFFIXES, open_image
+from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, open_image
 from mmdyn.errors import InputError
 from mmdyn.keys import sha256
 from mmdyn.models.message import ImagePart, Message
@@ -90,7 +90,7 @@ class Pictures:
             image = open_image(data)
             if sha256(data) != part.digest:
                 raise ValueError("the picture was changed while it was in use: run the same command again")
-            media_type = MEDIA_TYPES[SUFFIXES[image.format or ""]]
+            media_type = IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[image.format or ""]]
             if self._as_files:
                 return Picture(media_type, "", file=Path(part.path).resolve().as_uri())
             size = self._fitted(image.width, image.height)

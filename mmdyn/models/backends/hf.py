@@ -9,7 +9,7 @@ from mmdyn.models.backends._local_backend import Engine, Job, LocalBackend
 from mmdyn.models.backends._local_options import HfOptions
 from mmdyn.models.device import need
 from mmdyn.models.model import Spec, read_options
-from mmdyn.text import text_tokens
+from mmdyn.text import estimate_tokens
 
 PIXELS_A_TOKEN = 784
 """Roughly: only what is put into one batch hangs on it."""
@@ -33,7 +33,7 @@ class HuggingFace(LocalBackend):
 
     def _length(self, job: Job) -> int:
         """About how many tokens there are, in steps of half an octave."""
-        tokens = sum(text_tokens(message.text) for message in job.messages)
+        tokens = sum(estimate_tokens(message.text) for message in job.messages)
         pixels = sum(picture.width * picture.height for picture in job.pictures)
         return round(2 * log2(1 + tokens + pixels / PIXELS_A_TOKEN))
 

@@ -1,5 +1,5 @@
-"""Where a response announces an answer: "Answer: …", "the answer is …", \\boxed{…}, 答案：…, 故选…; and whether it means
-it."""
+"""Where a response announces an answer ("Answer: …", "the answer is …", \\boxed{…}, 答案：…, 故选…), and whether it
+means it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from mmdyn.scoring.extract.tables import pattern, words
-from mmdyn.text import clean
+from mmdyn.text import visible_text
 
 _OPEN = r"[\s(\[{<'【〔:\\]{0,9}"
 _CLOSE = r"[\s)\]}>'】〕]{0,6}"
@@ -39,7 +39,7 @@ class Labels:
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.labels = labels
-        self.names = {clean(label).strip(): label for label in labels if clean(label).strip()}
+        self.names = {visible_text(label).strip(): label for label in labels if visible_text(label).strip()}
         self.letters = all(len(label) == 1 and "A" <= label <= "Z" for label in labels)
         names = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True))) or "(?!)"
         one = rf"[{''.join(labels)}]{{1,{len(labels)}}}" if self.letters and labels else names

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from mmdyn.scoring.extract.labels import labels_of
-from mmdyn.text import clean, fold
+from mmdyn.text import fold, visible_text
 
 _LEADING = re.compile(r"[\s(\[【*]{0,6}([A-Z])(?![A-Za-z0-9])[*)\]】.:、,\s]{0,4}")
 _PARTED = re.compile(r"\s*(?:[,;、，；\n]\s*(?:and\s+)?|\s+and\s+|和|与|以及)\s*")
@@ -46,7 +46,7 @@ class Options:
     @cached_property
     def _texts(self) -> tuple[tuple[str, str], ...]:
         given = zip(self._labels, self._given, strict=False)
-        return tuple((label, cleaned) for label, text in given if (cleaned := clean(text)).strip())
+        return tuple((label, cleaned) for label, text in given if (cleaned := visible_text(text)).strip())
 
     @cached_property
     def _folded(self) -> dict[str, list[str]]:

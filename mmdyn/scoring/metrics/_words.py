@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text import clean, one_spelling
+from mmdyn.text import one_spelling, visible_text
 
 CHINESE = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """A character class's inside: the ideographs."""
@@ -17,7 +17,10 @@ _SIGNS = (
     r"(?<=\d)[.:](?=\d)|(?<!\w)\.(?=\d)|(?<=\d)%",
     r"(?<=[^\W_])[*/^+](?=[^\W_])|[<=>]",
 )
-_MARKS = r"[!-/:-@\[-`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f]"
+_MARKS = (
+    r"[!-/:-@\[-`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2010-\u2027\u2030-\u205e"
+    r"\u3001-\u3003\u3008-\u3011\u3014-\u301f]"
+)
 _SIGN_OR_MARK = re.compile(rf"({'|'.join(_SIGNS)})|{_MARKS}")
 _WIDE_MARK = re.compile(r"[，。、；？！]|：(?!\d)")
 """Between words of Chinese texts there is no space, but where one of these stands."""
@@ -45,4 +48,4 @@ def plain_words(text: str) -> list[str]:
     In English these are the words of the original script without stemming. Letters of other scripts count too, and a
     Chinese character is a word. A text without letters and digits has its parts between spaces for words.
     """
-    return _PLAIN_WORD.findall(clean(text).lower()) or text.split()
+    return _PLAIN_WORD.findall(visible_text(text).lower()) or text.split()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mmdyn.sample import Option
 
 
-class Question(NamedTuple):
+class SplitQuestion(NamedTuple):
     """One question of a text: its stem, with its number where it has one, and its options."""
 
     stem: str
@@ -47,7 +47,7 @@ _HAN = "\u2e80-\u9fff\u3000-\u303f\uff00-\uffef"
 _WRAPPED = re.compile(rf"(?<=[{_HAN}])[ \t]*\n\s*(?=[{_HAN}])")
 
 
-def split_options(text: str, least: int = 4) -> Question:
+def split_options(text: str, least: int = 4) -> SplitQuestion:
     """Take the options off the end of a question that has at least `least` of them; without any, `options` is empty.
 
     Options may all be empty words (`A. B. C. D.`), which says that they stand elsewhere, in a picture. Raises
@@ -55,14 +55,14 @@ def split_options(text: str, least: int = 4) -> Question:
     """
     blocks = _blocks(text, 1, least)
     if blocks:
-        return Question(text[: blocks[0][0].start].strip(), _texts(text, blocks[0], len(text)))
+        return SplitQuestion(text[: blocks[0][0].start].strip(), _texts(text, blocks[0], len(text)))
     found = {match[1] or match[2] for match in _TRACE.finditer(_hide(text, _TABLE))}
     if {"A", "B"} <= found:
         raise ValueError("the options do not run A, B, C, … to the question's end: write each on a line of its own")
-    return Question(text.strip(), ())
+    return SplitQuestion(text.strip(), ())
 
 
-def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[Question]]:
+def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[SplitQuestion]]:
     """Split a text with `count` > 1 numbered questions, each with its options, into the passage before them and the
     questions.
 
@@ -74,7 +74,7 @@ def split_questions(text: str, count: int, least: int = 4) -> tuple[str, list[Qu
     begins = _numbers(text, blocks)
     ends = [*begins[1:], len(text)]
     questions = [
-        Question(text[begin : block[0].start].strip(), _texts(text, block, end))
+        SplitQuestion(text[begin : block[0].start].strip(), _texts(text, block, end))
         for begin, block, end in zip(begins, blocks, ends, strict=True)
     ]
     if any(not option.text for question in questions for option in question.options):
@@ -101,18 +101,18 @@ _POINTS = re.compile(r"^\s*[(（]\s*\d{1,2}(?:\.\d)?\s*分\s*[)）]\s*")
 _RANGE = re.compile(r"(?:完成|回答)\s*(?:第\s*)?(\d{1,2})\s*(?:[~～〜－\-–—﹣至、]\s*|\s)(\d{1,2})\s*小?题")
 
 
-def asked_range(text: str) -> tuple[int, int] | None:
+def question_range(text: str) -> tuple[int, int] | None:
     """The questions that a passage says it is for: (6, 8) for `据此完成 $6 \\sim 8$ 题`; None where it does not say."""
     found = _RANGE.search(text.replace("$", "").replace("\\sim", "~"))
     return (int(found[1]), int(found[2])) if found else None
 
 
-def strip_number(text: str) -> str:
+def strip_question_number(text: str) -> str:
     """A Chinese examination question without its leading number and points, `1. (6 分) `.
 
     The number stays where the text says that it is for questions a to b: there it tells which one is asked.
     """
-    if asked_range(text):
+    if question_range(text):
         return text.strip()
     return _POINTS.sub("", _LEADING.sub("", text)).strip()
 

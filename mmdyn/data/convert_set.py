@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mmdyn import plugins
-from mmdyn.data._import import Incoming, from_set, made, place, write_set
-from mmdyn.data.formats._format import Format
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.load import find_format, format_of, is_set, scratch, suffixes
+from mmdyn.data.load_set import Format, find_format, format_of, is_set, scratch, suffixes
+from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.rows import Row
-from mmdyn.data.set_folder import REJECTED, SampleSet
+from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 
@@ -53,7 +52,7 @@ def convert(
         whole = is_set(source) and limit is None and not (benchmark or skip_bad)
         samples = SampleSet(source) if whole else fill(scratch(source.stem), name or source.stem, {})
         format_of(out).write(samples, out)
-        if skip_bad and (rejected := samples.folder / REJECTED).is_file():
+        if skip_bad and (rejected := samples.folder / REJECTED_FILE).is_file():
             out.with_suffix(".rejected.jsonl").write_bytes(rejected.read_bytes())
         return samples
     how = made("mmdyn data convert", source, benchmark=benchmark, format=format, limit=limit, name=name)

@@ -15,25 +15,29 @@ from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row, check_content, with_images
+from mmdyn.data.rows import KnowledgePoint, Row, check_sample, replace_images
 from mmdyn.data.set_folder import (
-    DROPPED,
-    KNOWLEDGE,
-    MANIFEST,
-    REJECTED,
-    SAMPLES,
+    DROPPED_FILE,
+    KNOWLEDGE_FILE,
+    MANIFEST_FILE,
+    REJECTED_FILE,
+    SAMPLES_FILE,
     Dropped,
     Origin,
     SampleSet,
     SetWriter,
-    read_manifest,
+    read_set_manifest,
 )
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 
 LOCK = ".lock"
-_FILES = {name + end for name in (SAMPLES, DROPPED, KNOWLEDGE, REJECTED, MANIFEST) for end in ("", ".part")}
+_FILES = {
+    name + end
+    for name in (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE)
+    for end in ("", ".part")
+}
 
 
 def made(command: str, source: Path, **settings: Json) -> dict[str, Json]:
@@ -108,11 +112,11 @@ def _done(out: Path, made: dict[str, Json], replace: bool) -> SampleSet | None:
     others = sorted(there - _FILES - {"images"})
     if others:
         raise UserError(f"{out} holds other files ({others[0]}, …): choose a new folder")
-    if MANIFEST in there:
+    if MANIFEST_FILE in there:
         found = SampleSet(out)
         if found.manifest.made.get("command") == made["command"]:
             same = _same(found, made)
-            if same and not replace and REJECTED not in there:
+            if same and not replace and REJECTED_FILE not in there:
                 return found
             if same or replace:
                 return None
@@ -138,7 +142,7 @@ class Incoming(Struct):
 def from_set(source: SampleSet, images: ImageFolder, parents: Container[str] | None = None) -> Incoming:
     """Another set, or what of it belongs to some parents; its pictures are copied into `images`."""
     dropped = (item for item in source.dropped() if parents is None or item.parent in parents)
-    manifest = read_manifest(source.folder)
+    manifest = read_set_manifest(source.folder)
     return Incoming(_rows(source, images, parents), source.knowledge(), dropped, manifest.parent if manifest else None)
 
 
@@ -187,7 +191,7 @@ def _add(writer: SetWriter, sample: Sample | None) -> str:
     """Add a row's sample; the problem with it, if there is one."""
     assert sample is not None
     try:
-        check_content(sample)
+        check_sample(sample)
         writer.add(sample)
     except ValueError as error:
         return str(error)
@@ -201,9 +205,8 @@ def _rows(source: SampleSet, images: ImageFolder, parents: Container[str] | None
             continue
         if parents is not None and row.sample.parent not in parents:
             continue
-        try:
-            refs = {ref: images.bring(source.images, ref) for ref in row.sample.all_images}
-        except ValueError as error:
-            yield Row(row.file, row.line, problem=str(error))
-        else:
-            yield Row(row.file, row.line, with_images(row.sample, refs))
+        yield Row.build(row.file, row.line, _brought, row.sample, source.images, images)
+
+
+def _brought(sample: Sample, source: ImageFolder, images: ImageFolder) -> Sample:
+    return replace_images(sample, {ref: images.bring(source, ref) for ref in sample.all_images})

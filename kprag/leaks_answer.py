@@ -7,7 +7,7 @@ from bisect import bisect
 from itertools import accumulate, pairwise
 
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import one_spelling, plain
+from mmdyn.text import one_spelling, without_latex
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|\d+|\S")
 _LATIN = r"[^\W_\u3400-\u9fff]"
@@ -27,7 +27,7 @@ _OUTSIDE = " \t\r\n.,;:!?。、…\"'“”‘’"
 _VERDICTS = frozenset({"yes", "no", "true", "false", "正确", "错误", "不能", "不是", "不对"})
 
 
-def leaks(text: str, sample: Sample) -> bool:
+def leaks_answer(text: str, sample: Sample) -> bool:
     """Whether a text holds a sample's gold answer verbatim.
 
     What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none);
@@ -39,8 +39,8 @@ def leaks(text: str, sample: Sample) -> bool:
     have to stand alone: `ion` is not held by `lion`, nor 5 by 15, 5.2, 5th or 1,5; Chinese characters may stand within
     others. A number at an end of an answer does not stand beside a sign of arithmetic, % or ° in the text: 5 is not
     held by -5, 10-5, 5 × a, 3-5, x^5 or 5%, but by x = 5, 5cm and 5 faces. Numbers that count (`3. …`, `(3) …`, step 3,
-    第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs alone,
-    and yes, no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
+    第3步) hold nothing, and ③ is held by itself alone. Never held are a single letter or Chinese character, signs
+    alone, and yes, no, true and false. Nothing is worked out: 0.5 is not held by 1/2, nor `foxes` by `fox`.
     """
     block = _BULLET.sub("", _NUMBERING.sub(r"\1", _form(text)))
     squeezed = "".join(block.split())
@@ -113,6 +113,6 @@ def _kind(token: str) -> str:
 
 
 def _form(text: str) -> str:
-    text = one_spelling(plain(_EMPHASIS.sub(r"\2", text.translate(_CIRCLED)))).replace("$", "")
+    text = one_spelling(without_latex(_EMPHASIS.sub(r"\2", text.translate(_CIRCLED)))).replace("$", "")
     text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), _SUBSCRIPT.sub("", text))
     return re.sub(r"[^\S\n]+", " ", _UNIT.sub(" ", text)).casefold()

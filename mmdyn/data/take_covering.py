@@ -9,12 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data._import import from_set, place, write_set
-from mmdyn.data.images import ImageFolder
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.data.take import check_fields, parents, stratum_of
+from mmdyn.data.take_stratified import check_fields, parents, stratum_of, write_part
 from mmdyn.errors import UserError
-from mmdyn.keys import Json, stream
+from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.text import fold
 
@@ -50,7 +48,7 @@ class _Pool(Struct):
     points: int
 
 
-def cover(
+def take_covering(
     source: SampleSet,
     out: Path,
     points: str | None = POINTS,
@@ -74,24 +72,14 @@ def cover(
     """
     if (n is not None and n < 1) or (n is None and points is None):
         raise UserError(f"--n is {n}: take at least one sample")
-    how: dict[str, Json] = {
-        "command": "mmdyn data sample",
-        "cover": points,
-        "balance": balance,
-        "n": n,
-        "seed": seed,
-        "source": {"name": source.name, "digest": source.manifest.digest},
-    }
     pool = _read(source, points, balance, seed)
     chosen = _without_spare(_exchanged(pool, _without_spare(_greedy(pool))))
     needed = len(chosen)
     if n is not None and n < needed:
         raise UserError(f"to cover all {points} takes {needed} samples and --n is {n}: raise it, or leave it out")
     chosen += _fill(pool, chosen, (n or needed) - needed)
-    with place(out, how) as done:
-        if not done:
-            incoming = from_set(source, ImageFolder(out), {one.id for one in chosen})
-            done = write_set(incoming, out, name or out.resolve().name, how)
+    ids = {one.id for one in chosen}
+    done = write_part(source, out, name, lambda: ids, cover=points, balance=balance, n=n, seed=seed)
     return Covered(done, pool.points, needed, _counted(pool, pool.ones), _counted(pool, chosen))
 
 

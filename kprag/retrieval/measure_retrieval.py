@@ -4,23 +4,27 @@ intervals."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 from msgspec import Struct
+from rich.console import Console
 
 from kprag.index import Index, Retriever
-from kprag.retrieval.names import Names, searched
+from kprag.retrieval.passages import Names
 from kprag.retrieval.query import Asked, Questions
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest
-from mmdyn.tables import Estimate, mean_score
+from mmdyn.tables import Estimate, clean, mean_score, open_console, percent, print_grid
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
+
+SHOWN = 5
+"""Unknown names that are printed."""
 
 FOLDS = 100
 """Into how many parts questions are dealt, each of which is looked up in an index without its own examples; one a
@@ -63,7 +67,7 @@ class Report(Struct, frozen=True):
         }
 
 
-def measure(
+def measure_retrieval(
     index: Index,
     questions: Questions,
     retrievers: Sequence[Retriever],
@@ -91,7 +95,7 @@ def measure(
     )
 
 
-def read_numbers(texts: Sequence[str]) -> list[int]:
+def read_ks(texts: Sequence[str]) -> list[int]:
     """The k of recall@k, in order. Raises UserError."""
     for text in texts:
         if not text.isascii() or not text.isdigit() or int(text) < 1:
@@ -115,7 +119,7 @@ def ranks(
         inside = index.without({source for place in fold for source in asked[place].sources})
         names = Names(inside.points, keys)
         queries = [asked[place].query for place in fold]
-        for place, scores in zip(fold, searched(inside, queries, retriever, reranker), strict=True):
+        for place, scores in zip(fold, inside.scores(queries, retriever, reranker), strict=True):
             best = names.scores(scores)
             gold = sorted(names.places[name] for name in asked[place].gold if name in names.places)
             found[place] = sorted(_rank(best, one) for one in gold)
@@ -172,3 +176,41 @@ def _measures(points: int, places: Sequence[int], ks: Sequence[int]) -> Iterator
         gain = sum(1 / math.log2(place + 1) for place in places if place <= k)
         yield f"ndcg@{k}", gain / sum(1 / math.log2(place + 1) for place in range(1, min(points, k) + 1))
     yield "mrr", 1 / places[0] if places else 0.0
+
+
+def print_retrieval(report: Report, file: TextIO | None = None) -> None:
+    """Print what was measured to `file` or standard output."""
+    console = open_console(file)
+    title = f"Points found among {report.points}, in percent with 95 % intervals, over {{}} questions"
+    _print(console, title, report.whole)
+    for field in next(iter(report.parts.values())):
+        values = {value for parts in report.parts.values() for value in parts[field]}
+        for value in sorted(values):
+            part = {name: parts[field][value] for name, parts in report.parts.items()}
+            _print(console, f"{field} {value or '-'}, over {{}} questions", part)
+    asked = report.questions
+    if asked.without:
+        console.print(clean(f"{asked.without} samples name no point and are left out."), soft_wrap=True)
+    if asked.unknown:
+        names = ", ".join(asked.unknown[:SHOWN]) + (", …" if len(asked.unknown) > SHOWN else "")
+        console.print(
+            clean(f"{len(asked.unknown)} names are not in the base and count as never found: {names}"), soft_wrap=True
+        )
+
+
+def _print(console: Console, title: str, measured: Mapping[Retriever, Quality]) -> None:
+    """A row a measure, a column a retriever."""
+    first = next(iter(measured.values()))
+    rows = [
+        {
+            "measure": measure,
+            **{name: _cell(quality.measures[measure]) for name, quality in measured.items()},
+            "method": estimate.method,
+        }
+        for measure, estimate in first.measures.items()
+    ]
+    print_grid(console, title.format(first.n), rows)
+
+
+def _cell(estimate: Estimate) -> str:
+    return percent(estimate.value, (estimate.low, estimate.high))

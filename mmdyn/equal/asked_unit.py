@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mmdyn.text import one_spelling, plain, unit_at
+from mmdyn.text import one_spelling, unit_at, without_latex
 
 _LONGEST = 4_000
 _BLANK = re.compile(r"(?:_{2,}|\(\s*\))\s*")
@@ -20,7 +20,7 @@ _UNSURE = frozenset(("A", "B", "C", "D", "in", "时", "分", "日", "度"))
 def asked_unit(question: str) -> str | None:
     """The one unit that a question asks its answer in; None where it names none, or more than one, or not surely
     one."""
-    text = one_spelling(plain(question[-_LONGEST:]))
+    text = one_spelling(without_latex(question[-_LONGEST:]))
     blanks = list(_BLANK.finditer(text))
     units = set[str]()
     for place in (*blanks, *_SAID.finditer(text)) if len(blanks) < 2 else ():

@@ -7,7 +7,16 @@ from fractions import Fraction
 
 from mmdyn.equal.formula import constant, read_formula
 from mmdyn.sample import Match
-from mmdyn.text import Number, in_unit, measure, one_spelling, plain, ratio, read_number, unit
+from mmdyn.text import (
+    Number,
+    number_in_unit,
+    one_spelling,
+    read_number,
+    unit_measure,
+    unit_name,
+    unit_ratio,
+    without_latex,
+)
 
 PLAIN = Match()
 """How answers are compared where a sample says nothing: in order, by gold's precision, without a unit of its own."""
@@ -23,12 +32,12 @@ _UNIT_BEHIND = re.compile(
 def read_quantity(text: str) -> Number | None:
     """A number with its unit, or several that are added: 1 h 30 min, 3小时20分, 5 ft 3 in (in the smallest unit)."""
     number = read_number(text)
-    flat = one_spelling(plain(text)).strip() if not number and len(text) <= _LONGEST else ""
+    flat = one_spelling(without_latex(text)).strip() if not number and len(text) <= _LONGEST else ""
     pieces = list(_PIECE.finditer(flat))
     if not 2 <= len(pieces) <= _MOST_PIECES or "".join(piece[0] for piece in pieces) != flat:
         return number
-    units = [unit(piece["unit"]) or "" for piece in pieces]
-    sizes = [ratio(name, units[-1]) or Fraction(0) for name in units]
+    units = [unit_name(piece["unit"]) or "" for piece in pieces]
+    sizes = [unit_ratio(name, units[-1]) or Fraction(0) for name in units]
     if 0 in sizes or sizes != sorted(set(sizes), reverse=True):
         return None
     total = sum(Fraction(piece["number"]) * size for piece, size in zip(pieces, sizes, strict=True))
@@ -41,8 +50,8 @@ def read_value(text: str) -> Number | None:
     if number:
         return number
     found = _UNIT_BEHIND.fullmatch(text)
-    name = unit((found[2] or found[3] or found[4]).strip() + (found[5] or "")) if found else None
-    value = constant(read_formula(found["formula"].strip() if found and name and measure(name) else text))
+    name = unit_name((found[2] or found[3] or found[4]).strip() + (found[5] or "")) if found else None
+    value = constant(read_formula(found["formula"].strip() if found and name and unit_measure(name) else text))
     return Number(value, unit=name or "") if value is not None else None
 
 
@@ -52,9 +61,9 @@ def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool:
     Units of one dimension are converted; a number without a unit is taken to be in the other's.
     """
     if match.unit and not gold.unit:
-        gold = in_unit(gold, match.unit)
+        gold = number_in_unit(gold, match.unit)
     if given.unit and gold.unit and given.unit != gold.unit:
-        size = ratio(given.unit, gold.unit)
+        size = unit_ratio(given.unit, gold.unit)
         return size is not None and _close(_times(given, size), gold, match.tolerance)
     shares = given.unit != gold.unit and "%" in (given.unit, gold.unit)  # 28 for 28 %
     scaled = _times(given, Fraction(100) if given.unit else Fraction(1, 100))

@@ -9,11 +9,11 @@ from mmdyn.equal.algebra import same_algebra
 from mmdyn.equal.chemistry import same_chemistry
 from mmdyn.equal.formula import agree, read_formula
 from mmdyn.equal.lists import AND, OR, Same, assigned, bracketed, joined, listed, partners, parts_of, same_list
-from mmdyn.equal.numbers import PLAIN, read_quantity, read_value, same_number
 from mmdyn.equal.regions import read_region, same_region
 from mmdyn.equal.relations import ascending, same_relation
+from mmdyn.equal.values import PLAIN, read_quantity, read_value, same_number
 from mmdyn.sample import Match
-from mmdyn.text import SET_OPEN, fold, outside, read_date, spelled
+from mmdyn.text import SET_OPEN, fold, read_date, spell_formula, split_outside_brackets
 
 LONGEST = 2_000
 """Answers longer than this many characters are compared as they are, not read as formulas or numbers."""
@@ -69,7 +69,7 @@ def _folded(text: str) -> str:
 
 def _same_meaning(given: str, gold: str, match: Match, depth: int) -> bool:
     """Formulas and what is made of them: the first reading that both sides have decides."""
-    left, right = (unwrapped(text if depth else joined(spelled(text))) for text in (given, gold))
+    left, right = (unwrapped(text if depth else joined(spell_formula(text))) for text in (given, gold))
     left, right = (ascending(_ABOUT.sub(r"\1", text).replace("≈", "=")) for text in (left, right))
     if left == right or not left or not right or not (_MATHS.search(left) or _MATHS.search(right)):
         return left == right and bool(left)
@@ -106,7 +106,7 @@ def _same_named(left: str, right: str, match: Match, same: Same) -> bool | None:
     if says and meant and says[0] != meant[0] and says[0] and meant[0]:
         return None  # y = x and x = y
     bare = right if says else left
-    if not (says and meant) and len(outside(bare, f",;{AND}{OR}")) > 1 and SET_OPEN not in bare:
+    if not (says and meant) and len(split_outside_brackets(bare, f",;{AND}{OR}")) > 1 and SET_OPEN not in bare:
         return None
     return same(says[1] if says else left, meant[1] if meant else right, match)
 

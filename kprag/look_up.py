@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from kprag.index import BATCH, Index, Retriever
-from kprag.retrieval.names import Names, searched
-from kprag.retrieval.passages import Passage
-from kprag.retrieval.quality import FOLDS
+from kprag.retrieval.measure_retrieval import FOLDS
+from kprag.retrieval.passages import Names, Passage
 from kprag.retrieval.query import sources
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.sample import Sample
 
 
-def look_up(
+def look_up_points(
     index: Index,
     retriever: Retriever,
     samples: Iterable[Sample],
@@ -68,6 +67,6 @@ def _found(
     k: int,
     reranker: Reranker | None,
 ) -> Iterator[tuple[Sample, list[str]]]:
-    scored = searched(index, [query(sample) for sample in samples], retriever, reranker)
+    scored = index.scores([query(sample) for sample in samples], retriever, reranker)
     for sample, scores in zip(samples, scored, strict=True):
         yield sample, [index.points[place].id for place in names.best(scores, k)]

@@ -1,18 +1,37 @@
-"""A path of any format -> an opened set."""
+"""File formats, and a path of any of them -> an opened set."""
 
 from __future__ import annotations
 
 import atexit
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from mmdyn import plugins
-from mmdyn.data._import import Incoming, made, place, write_set
-from mmdyn.data.formats._format import Format
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.set_folder import SAMPLES, SampleSet
+from mmdyn.data.make_set import Incoming, made, place, write_set
+from mmdyn.data.rows import Row
+from mmdyn.data.set_folder import SAMPLES_FILE, SampleSet
 from mmdyn.errors import InputError, PluginError, did_you_mean
+
+
+class Format(Protocol):
+    """A file format. One public class a file under data/formats, named like the file."""
+
+    suffixes: tuple[str, ...]
+    """File endings that mean this format, such as (".tsv",)."""
+
+    def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
+        """Stream the rows of a file; pictures are put into `images`. A bad row is a Row with a problem, not an
+        exception.
+
+        Raises InputError where the file as a whole cannot be read (a missing column, not this format).
+        """
+
+    def write(self, source: SampleSet, path: Path) -> None:
+        """Stream a set into a file. Raises UserError where the format cannot carry a sample."""
 
 
 def load(path: str | Path, into: Path | None = None) -> SampleSet:
@@ -35,7 +54,7 @@ def load(path: str | Path, into: Path | None = None) -> SampleSet:
 
 def is_set(path: Path) -> bool:
     """Whether a path is a finished set folder."""
-    return (path / SAMPLES).is_file()
+    return (path / SAMPLES_FILE).is_file()
 
 
 def scratch(name: str) -> Path:
@@ -52,7 +71,7 @@ def find_format(path: Path) -> Format:
         if any(path.glob("*.parquet")):
             return endings[".parquet"]
         raise InputError(
-            path, None, f"no set ({SAMPLES} is missing) and no *.parquet in it: give a set folder or a file"
+            path, None, f"no set ({SAMPLES_FILE} is missing) and no *.parquet in it: give a set folder or a file"
         )
     if not path.exists():
         raise InputError(path, None, "no such file or folder: check the path")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 
-from mmdyn.data._import import from_set, place, write_set
 from mmdyn.data.images import ImageFolder
+from mmdyn.data.make_set import from_set, place, write_set
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, stream
@@ -17,7 +17,7 @@ from mmdyn.sample import Sample
 Stratum = tuple[str, ...]
 
 
-def take(
+def take_stratified(
     source: SampleSet, out: Path, n: int, by: Sequence[str] = (), seed: int = 0, name: str | None = None
 ) -> SampleSet:
     """Write `n` of the samples into a new set, in the source's order; a sample's variants in a dynamic set travel with
@@ -32,30 +32,29 @@ def take(
     """
     if n < 1:
         raise UserError(f"--n is {n}: take at least one sample")
-    how: dict[str, Json] = {
-        "command": "mmdyn data sample",
-        "n": n,
-        "by": list(by),
-        "seed": seed,
-        "source": {"name": source.name, "digest": source.manifest.digest},
-    }
+
+    def chosen() -> set[str]:
+        sizes, known = Counter[Stratum](), set[str]()
+        for sample in parents(source):
+            sizes[stratum_of(sample, by)] += 1
+            known |= sample.fields.keys()
+        check_fields(source, by, known)
+        return _chosen(source, by, _shares(sizes, n), seed)
+
+    return write_part(source, out, name, chosen, n=n, by=list(by), seed=seed)
+
+
+def write_part(
+    source: SampleSet, out: Path, name: str | None, parents: Callable[[], Container[str]], **settings: Json
+) -> SampleSet:
+    """Write the samples of some parents into a new set, or open the one that was made so before."""
+    origin: Json = {"name": source.name, "digest": source.manifest.digest}
+    how: dict[str, Json] = {"command": "mmdyn data sample", **settings, "source": origin}
     with place(out, how) as done:
-        if done:
+        if done is not None:
             return done
-        sizes = _sizes(source, by)
-        chosen = _chosen(source, by, _shares(sizes, n), seed)
-        incoming = from_set(source, ImageFolder(out), chosen)
+        incoming = from_set(source, ImageFolder(out), parents())
         return write_set(incoming, out, name or out.resolve().name, how)
-
-
-def _sizes(source: SampleSet, by: Sequence[str]) -> Counter[Stratum]:
-    """How many parents each stratum has."""
-    sizes, known = Counter[Stratum](), set[str]()
-    for sample in parents(source):
-        sizes[stratum_of(sample, by)] += 1
-        known |= sample.fields.keys()
-    check_fields(source, by, known)
-    return sizes
 
 
 def check_fields(source: SampleSet, wanted: Sequence[str], known: set[str]) -> None:

@@ -1,16 +1,31 @@
-"""Two retrievers' scores as one."""
+"""Retrieval by meaning, and by words and meaning together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores
+    from mmdyn.models import Vectors
 
 SHARE, POWER = 0.1, 1.5
 """The share of a question's words that counts as much as one standard deviation of meaning, and how steeply larger ones
 count
 more: a word that is met by chance is next to nothing. Why these: docs/knowledge.md."""
+
+
+def dense_scores(vectors: Vectors, query: Vectors) -> Scores:
+    """Float32 of shape (passages,), from 0: how far the cosine with a query is above the mean over all passages.
+
+    Args:
+        vectors: of length 1, float32 of shape (passages, dimensions); they may lie in a file.
+        query: of length 1, float32 of shape (dimensions,).
+    """
+    cosines: Scores = vectors @ query
+    above: Scores = np.maximum(cosines - cosines.mean(), 0)
+    return above
 
 
 def fused(lexical: Scores, dense: Scores) -> Scores:

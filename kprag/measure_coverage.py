@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from msgspec import Struct
 
-from kprag.taxonomy import Node, Taxonomy, key
+from kprag.taxonomy import Node, Taxonomy
 from mmdyn.sample import Sample
+from mmdyn.tables import clean, open_console
+
+SHOWN = 5
+"""Names of a kind that are printed."""
 
 
 class Level(Struct, frozen=True):
@@ -37,11 +42,11 @@ class Coverage(Struct, frozen=True):
     """Names that meant several nodes, which were all touched, with the number of samples."""
 
 
-def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
+def measure_coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
     """Count what the samples' knowledge points touch in a taxonomy.
 
-    A sample touches the nodes that its knowledge points mean (`meant`) and those above them, each once. The samples are
-    streamed.
+    A sample touches the nodes that its knowledge points mean (`Taxonomy.meant`) and those above them, each once. The
+    samples are streamed.
     """
     touched, unknown, ambiguous = Counter[str](), Counter[str](), Counter[str]()
     seen: set[int] = set()
@@ -53,7 +58,7 @@ def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
         with_points += bool(sample.knowledge_points)
         nodes: set[str] = set()
         for name in dict.fromkeys(sample.knowledge_points):
-            points = meant(sample, name, taxonomy)
+            points = taxonomy.meant(name, sample)
             unknown[name] += not points
             ambiguous[name] += len(points) > 1
             nodes |= {one.id for node in points for one in (node, *taxonomy.ancestors(node.id))}
@@ -68,22 +73,6 @@ def coverage(samples: Iterable[Sample], taxonomy: Taxonomy) -> Coverage:
     )
 
 
-def meant(sample: Sample, name: str, taxonomy: Taxonomy) -> list[Node]:
-    """The nodes that a name means where a sample gives it.
-
-    Where `Taxonomy.find` has several, those that lie above no other of them, and of these the ones that have the most
-    of the sample's fields among the texts above them.
-    """
-    found = list(taxonomy.find(name))
-    above = {node.id for one in found for node in taxonomy.ancestors(one.id)}
-    found = [node for node in found if node.id not in above]
-    if len(found) < 2:
-        return found
-    values = {key(str(value)) for value in sample.fields.values()}
-    agreeing = [sum(key(wider.text) in values for wider in taxonomy.ancestors(node.id)) for node in found]
-    return [node for node, agree in zip(found, agreeing, strict=True) if agree == max(agreeing)]
-
-
 def _level(level: str, taxonomy: Taxonomy, touched: Counter[str]) -> Level:
     nodes = [node.id for node in taxonomy if node.level == level]
     counts = _ranked(Counter({id: touched[id] for id in nodes}))
@@ -92,3 +81,24 @@ def _level(level: str, taxonomy: Taxonomy, touched: Counter[str]) -> Level:
 
 def _ranked(counts: Counter[str]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count}
+
+
+def print_coverage(found: Coverage, file: TextIO | None = None) -> None:
+    """Print what a set touches, level by level, to `file` or standard output."""
+    console = open_console(file)
+    console.print(clean(f"{found.with_points} of {found.samples} samples name a knowledge point."), soft_wrap=True)
+    for level in found.levels:
+        share = f"{level.touched} of {level.nodes} ({100 * level.touched / level.nodes:.1f} %)"
+        most = _first([f"{id} ({count})" for id, count in level.counts.items()])
+        console.print(clean(f"{level.level}: {share} touched" + (f": {most}" if most else "")), soft_wrap=True)
+    for what, names in (
+        ("points are touched by no sample", [node.text for node in found.untouched]),
+        ("names are not in the base", [f"{name} ({count})" for name, count in found.unknown.items()]),
+        ("names mean several points", [f"{name} ({count})" for name, count in found.ambiguous.items()]),
+    ):
+        if names:
+            console.print(clean(f"{len(names)} {what}: {_first(names)}"), soft_wrap=True)
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
