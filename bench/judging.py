@@ -27,7 +27,7 @@ import numpy as np
 from mmdyn.keys import digest
 from mmdyn.models import Embedder
 from mmdyn.sample import Sample
-from mmdyn.tables import Share
+from mmdyn.stats import Share
 from perturb import measure
 from perturb.judge._judge import Case
 from perturb.judge._pairs import case_of

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-BASELINE = "import mmdyn.run.evaluate, mmdyn.tables.table, perturb.pipeline, mmdyn.data.convert, scipy.stats"
+BASELINE = "import mmdyn.run.evaluate, mmdyn.tables.summary_table, perturb.pipeline, mmdyn.data.convert, scipy.stats"
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest
-from mmdyn.tables import Estimate, mean_score
+from mmdyn.stats import Estimate, mean_score
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from kprag.index import Retriever
 from kprag.retrieval.quality import Quality, Report
-from mmdyn.tables import Estimate, clean, open_console, percent, print_grid
+from mmdyn.stats import Estimate
+from mmdyn.tables import clean, open_console, percent, print_grid
 
 SHOWN = 5
 """Unknown names that are printed."""

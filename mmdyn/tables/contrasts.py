@@ -13,15 +13,11 @@ from numpy.typing import NDArray
 
 from mmdyn.context import NONE
 from mmdyn.record import Contrast
-from mmdyn.tables.bounds import BY_RULES
-from mmdyn.tables.context_columns import ORDER, fields_of, leak_field
-from mmdyn.tables.contexts import are_compared, place_of
-from mmdyn.tables.results import Field, Key, Table, by_value
-from mmdyn.tables.statistics import Floats, Labels, holm, mean_delta, paired_test
-
-BASES = {"variant": "standard", "context": NONE, "style": "direct"}
-"""What the other levels of a factor are compared with; contexts.py tells which contexts are compared beside. Models and
-runs are compared each with each."""
+from mmdyn.stats import Floats, Ints, holm, mean_delta, paired_test
+from mmdyn.tables.breakdown import cells_of
+from mmdyn.tables.context_columns import fields_of, leak_field
+from mmdyn.tables.contexts import BASES, are_compared, place_of
+from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
 
 FACTORS = (*BASES, "model", "run")
 
@@ -34,35 +30,38 @@ class Pair(NamedTuple):
     b: Key
 
 
+class Sides(NamedTuple):
+    """What tells contrasts apart: the model (empty where models are compared), the set, the factor and its levels, and
+    the factors that both sides share."""
+
+    model: str
+    set: str
+    factor: str
+    a: str
+    b: str
+    held: dict[str, str]
+
+
 class Paired(NamedTuple):
     """The parents that both conditions have, with their values in [0, 1] and weights.
 
-    `asked` are all parents that either was asked, `failed` the parent of each failed record of either; `needs_judge`
-    and `bounded`, as Scores have them, are of the compared parents.
+    `asked` are all parents that either was asked. records: the parent of each record of either that `failed`, and of
+    the compared ones that `needs_judge` or is `bounded`, as Scores have them.
     """
 
-    parents: Labels
+    parents: Ints
     a: Floats
     b: Floats
     weights: Floats
-    asked: Labels
-    failed: Labels
-    needs_judge: Labels
-    bounded: Labels
+    asked: Ints
+    records: dict[str, Ints]
 
     def only(self, keep: NDArray[np.bool_]) -> Paired:
         """The part that lies in some parents; `keep` says so for every parent."""
         inside = keep[self.parents]
-        return Paired(
-            parents=self.parents[inside],
-            a=self.a[inside],
-            b=self.b[inside],
-            weights=self.weights[inside],
-            asked=self.asked[keep[self.asked]],
-            failed=self.failed[keep[self.failed]],
-            needs_judge=self.needs_judge[keep[self.needs_judge]],
-            bounded=self.bounded[keep[self.bounded]],
-        )
+        values = (self.parents[inside], self.a[inside], self.b[inside], self.weights[inside])
+        records = {name: parents[keep[parents]] for name, parents in self.records.items()}
+        return Paired(*values, self.asked[keep[self.asked]], records)
 
 
 class Delta(Struct, frozen=True):
@@ -100,10 +99,10 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     a, b = table.scores[pair.a], table.scores[pair.b]
     parents, in_a, in_b = np.intersect1d(a.parents, b.parents, assume_unique=True, return_indices=True)
     weights = (a.weights[in_a] + b.weights[in_b]) / 2
-    asked, failed = np.union1d(a.asked, b.asked), np.concatenate((a.failed, b.failed))
-    both = ((a.needs_judge, b.needs_judge), (a.bounded, b.bounded))
-    of_rules = (records[np.isin(records, parents)] for records in map(np.concatenate, both))
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, failed, *of_rules)
+    records = {name: np.concatenate((a.records[name], b.records[name])) for name in a.records}
+    compared = {name: records[name][np.isin(records[name], parents)] for name in ("needs_judge", "bounded")}
+    both = {"failed": records["failed"], **compared}
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, np.union1d(a.asked, b.asked), both)
 
 
 def compare(table: Table) -> list[Contrast]:
@@ -114,23 +113,29 @@ def compare(table: Table) -> list[Contrast]:
     for place, pair in enumerate(pairs):
         paired, note, comparable = pair_up(table, pair), *_comparable(table, pair)
         wholes.append(_delta(table, paired, note, comparable))
-        fields = _fields(table, pair)
+        # Between contexts it is told unasked whether they hold the answer.
+        leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
+        fields = fields_of(table, pair.a, pair.b) | leaks
         by.append({name: {} for name in fields})
-        for name, value, keep in _values(fields, paired):
+        for name, value, keep in cells_of(fields, paired.asked):
             cells.append((place, name, value))
             parts.append(_delta(table, paired.only(keep), note, comparable))
     for (place, name, value), part in zip(cells, _adjusted(parts), strict=True):
         by[place][name][value] = part
-    return [_contrast(table, *each) for each in zip(pairs, _adjusted(wholes), by, strict=True)]
+    return [
+        Contrast(**sides(table, pair)._asdict(), by=msgspec.to_builtins(cells), **msgspec.structs.asdict(whole))
+        for pair, whole, cells in zip(pairs, _adjusted(wholes), by, strict=True)
+    ]
 
 
-def held(pair: Pair, *, runs: bool) -> dict[str, str]:
-    """The factors that the two conditions share, with the run's name if `runs`."""
-    factors = {"variant": pair.b.variant, "chain": pair.b.chain, "context": pair.b.context, "style": pair.b.style}
-    factors.pop(pair.factor, None)
-    if runs and pair.factor != "run":
-        factors["run"] = pair.a.run if pair.a.run == pair.b.run else f"{pair.a.run}, {pair.b.run}"
-    return factors
+def sides(table: Table, pair: Pair) -> Sides:
+    """What a pair is called; of several runs the names of those that it lies in are among what is held."""
+    factor, a, b = pair
+    held = {name: value for name, value in b.factors.items() if name != factor}
+    if len(table.runs) > 1 and factor != "run":
+        held["run"] = a.run if a.run == b.run else f"{a.run}, {b.run}"
+    model = "" if factor == "model" else a.model
+    return Sides(model, a.set, factor, getattr(a, factor), getattr(b, factor), held)
 
 
 def _without(key: Key, factor: str) -> Key:
@@ -163,82 +168,49 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     a, b = (table.runs[key.run].config for key in (pair.a, pair.b))
     if a.scorer != b.scorer:
         return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
-    notes = []
-    if table.scores[pair.a].converted != table.scores[pair.b].converted:
-        notes.append("some questions were asked in another form, in which guessing pays differently")
     dynamic = "dynamic" in (pair.a.variant, pair.b.variant)
-    digests = [
+    one, other = (
         {
             entry.answers or entry.digest
             for entry in run.sets
             if entry.root == pair.a.set and (dynamic or entry.name == entry.root)
         }
         for run in (a, b)
-    ]
-    differing = {
-        "versions of the set": all(digests) and digests[0] != digests[1],
+    )
+    asked = {
+        "versions of the set": one and other and one != other,
         "prompts": a.prompts != b.prompts,
         "numbers of epochs": a.epochs != b.epochs,
     }
-    if NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge:
-        notes.append("the runs laid other knowledge beside the questions")
-    if any(differing.values()):
-        notes.append(f"the runs asked different {' and '.join(name for name, differs in differing.items() if differs)}")
-    return "; ".join(notes), True
-
-
-def _fields(table: Table, pair: Pair) -> dict[str, Field]:
-    """What a contrast is broken down by: what was asked for, and between contexts by whether they hold the answer."""
-    leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
-    return fields_of(table, pair.a, pair.b) | leaks
-
-
-def _values(fields: dict[str, Field], paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Every field and value that the asked parents have, with the parents that have it."""
-    for name, field in fields.items():
-        there = set(field.codes[paired.asked].tolist())
-        for code in by_value(field.values, ORDER.get(name, ())):
-            if code in there:
-                yield name, field.values[code], field.codes == code
+    differing = " and ".join(name for name, differs in asked.items() if differs)
+    converted = table.scores[pair.a].converted != table.scores[pair.b].converted
+    knowledge = NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge
+    notes = {
+        "some questions were asked in another form, in which guessing pays differently": converted,
+        "the runs laid other knowledge beside the questions": knowledge,
+        f"the runs asked different {differing}": differing,
+    }
+    return "; ".join(note for note, holds in notes.items() if holds), True
 
 
 def _delta(table: Table, paired: Paired, note: str, comparable: bool) -> Delta:
-    n, asked = len(paired.parents), len(paired.asked)
-    if len(paired.bounded):
+    n, counts = len(paired.parents), {name: len(records) for name, records in paired.records.items()}
+    if counts["bounded"]:
         note = "; ".join(filter(None, (note, BY_RULES)))
-    counted = Delta(n, left_out=asked - n, failed=len(paired.failed), needs_judge=len(paired.needs_judge), note=note)
+    counted = Delta(n, len(paired.asked) - n, counts["failed"], counts["needs_judge"], note=note)
     if not comparable:
         return counted
     if not n:
         return msgspec.structs.replace(counted, note="no parent was answered under both conditions")
     arrays = (paired.b - paired.a, paired.weights, table.clusters[paired.parents])
-    value, low, high, interval = mean_delta(*arrays)
-    p, test = paired_test(*arrays)
-    return msgspec.structs.replace(
-        counted,
-        delta=round(value, 6),
-        ci95=(round(low, 6), round(high, 6)),
-        p=float(f"{p:.6g}"),
-        method=f"{interval}; {test}",
-    )
+    found, (p, test) = mean_delta(*arrays).rounded, paired_test(*arrays)
+    method = f"{found.method}; {test}"
+    return msgspec.structs.replace(counted, delta=found.value, ci95=found.ci95, p=p_digits(p), method=method)
 
 
 def _adjusted(family: Sequence[Delta]) -> list[Delta]:
     adjusted = holm([delta.p for delta in family])
     return [
-        msgspec.structs.replace(delta, p_adjusted=None if p is None else float(f"{p:.6g}"))
+        msgspec.structs.replace(delta, p_adjusted=None if p is None else p_digits(p))
         for delta, p in zip(family, adjusted, strict=True)
     ]
-
-
-def _contrast(table: Table, pair: Pair, whole: Delta, by: dict[str, dict[str, Delta]]) -> Contrast:
-    return Contrast(
-        model="" if pair.factor == "model" else pair.a.model,
-        set=pair.a.set,
-        factor=pair.factor,
-        a=getattr(pair.a, pair.factor),
-        b=getattr(pair.b, pair.factor),
-        held=held(pair, runs=len(table.runs) > 1),
-        by=msgspec.to_builtins(by),
-        **msgspec.structs.asdict(whole),
-    )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from mmdyn.record import Record
-from mmdyn.tables.breakdown import Breakdown
-from mmdyn.tables.context_columns import ORDER
-from mmdyn.tables.error_kinds import decided
-from mmdyn.tables.results import by_value
+from mmdyn.tables.breakdown import Breakdown, break_down
+from mmdyn.tables.error_survey import decided
+from mmdyn.tables.text_table import CUT_OFF, open_console, print_grid
 from mmdyn.work import RunFolder
 
 
@@ -45,27 +45,34 @@ class CountsRow(Counts, frozen=True):
 
 
 def count_errors(run: RunFolder, by: Sequence[str] = ()) -> list[CountsRow]:
-    """A row for each model. Raises UserError for an unknown name in `by`."""
-    breakdown, models = Breakdown(by), dict[str, Counter[str]]()
-    cells = dict[tuple[str, int, str], Counter[str]]()
+    """A row for each model.
+
+    Raises:
+        UserError: for a name in `by` that no record has.
+    """
+    breakdown, models = Breakdown(by), dict[str, dict[tuple[str, ...], Counter[str]]]()
     for record in run.records():
-        found = [*_kinds(record)]
-        models.setdefault(record.model, Counter()).update(found)
-        for place, value in enumerate(breakdown.of(record)):
-            cells.setdefault((record.model, place, value), Counter()).update(found)
+        found = models.setdefault(record.model, {}).setdefault(breakdown.of(record), Counter())
+        found.update(_kinds(record))
     breakdown.check()
     return [
-        CountsRow(
-            model=model,
-            by={
-                name: _by_value(name, {cell[2]: counts for cell, counts in cells.items() if cell[:2] == (model, place)})
-                for place, name in enumerate(breakdown.names)
-            },
-            **asdict(_counts(counts)),
-        )
-        for model in dict.fromkeys(entry.label for entry in run.config.models)
-        if (counts := models.get(model)) is not None
+        CountsRow(model=label, by=_cells(breakdown.names, models[label]), **asdict(_counts(models[label].values())))
+        for label in dict.fromkeys(entry.label for entry in run.config.models)
+        if label in models
     ]
+
+
+def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
+    """Print what is known of wrong answers without a judge to `file` or standard output: a line a model, then the
+    breakdowns."""
+    console = open_console(file)
+    title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
+    print_grid(console, title, [{"answers of": row.model, **_shown(row)} for row in rows])
+    for name in dict.fromkeys(name for row in rows for name in row.by):
+        parts = [
+            {"model": row.model, "value": value, **_shown(part)} for row in rows for value, part in row.by[name].items()
+        ]
+        print_grid(console, f"The same by {name}", parts, name)
 
 
 def _kinds(record: Record) -> Iterable[str]:
@@ -84,10 +91,15 @@ def _kinds(record: Record) -> Iterable[str]:
         yield "unparsed" if score.status == "unparsed" else ""
 
 
-def _counts(found: Counter[str]) -> Counts:
+def _cells(names: Sequence[str], found: dict[tuple[str, ...], Counter[str]]) -> dict[str, dict[str, Counts]]:
+    cells = break_down(names, ((counts, values) for values, counts in found.items()))
+    return {name: {value: _counts(parts) for value, parts in of.items()} for name, of in cells.items()}
+
+
+def _counts(parts: Iterable[Counter[str]]) -> Counts:
+    found = sum(parts, Counter[str]())
     return Counts(**{name: found[name] for name in Counts.__struct_fields__})
 
 
-def _by_value(name: str, found: dict[str, Counter[str]]) -> dict[str, Counts]:
-    known = list(found)
-    return {known[at]: _counts(found[known[at]]) for at in by_value(known, ORDER.get(name, ()))}
+def _shown(counts: Counts) -> dict[str, str]:
+    return {CUT_OFF if name == "truncated" else name: str(getattr(counts, name)) for name in Counts.__struct_fields__}

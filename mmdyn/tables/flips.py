@@ -3,22 +3,25 @@ answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from msgspec import Struct
 
-from mmdyn.errors import InputError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Status
-from mmdyn.sample import Answer, Sample, from_json
-from mmdyn.tables.contrasts import Pair, find_pairs, held, pair_up
-from mmdyn.tables.results import Key, Table, key_of, members
-from mmdyn.work import SAMPLE, Reader, RunFolder
+from mmdyn.sample import Answer, Sample
+from mmdyn.tables.contrasts import Pair, find_pairs, pair_up, sides
+from mmdyn.tables.results import Key, Table, members, sample_of
+from mmdyn.tables.text_table import clean, open_console, say
+from mmdyn.work import Reader, RunFolder
 
 EVEN = 0.5
 """A parent is right where its mean score is above this, wrong where it is below, and neither at it."""
+
+SHOWN_ANSWER = 80
+"""Characters of an answer that are printed."""
 
 
 class Reply(Struct, frozen=True):
@@ -65,6 +68,22 @@ def find_flips(table: Table) -> list[Flip]:
     return [_flip(table, pair, parent, replies) for pair, parents in found for parent in parents]
 
 
+def print_flips(flips: Sequence[Flip], file: TextIO | None = None) -> None:
+    """Print the flips to `file` or standard output, a sample a block, in lines that are as long as they need to be."""
+    console = open_console(file)
+    console.print(clean(f"Flips: {len(flips)} in all contrasts"))
+    heading = ""
+    for flip in flips:
+        said = ", ".join(f"{name} {value}" for name, value in flip.held.items() if value)
+        if (title := f"{flip.model or flip.set}: {flip.a} to {flip.b} ({said}), {flip.direction}") != heading:
+            say(console, title)
+            heading = title
+        say(console, f"  {flip.parent}")
+        for side, replies in ((flip.a, flip.a_replies), (flip.b, flip.b_replies)):
+            for reply in replies:
+                say(console, f"    {side}: {_told(reply)}")
+
+
 def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
     paired = pair_up(table, pair)
     rows = zip(paired.parents.tolist(), paired.a.tolist(), paired.b.tolist(), strict=True)
@@ -75,23 +94,16 @@ def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
 def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tuple[Key, str], list[Reply]]:
     """The answers of the wanted parents, by condition and parent, in the order of samples and epochs."""
     found = dict[tuple[Key, str], list[tuple[str, int, Reply]]]()
-    for name, run in table.runs.items():
-        with Reader(run.records_folder) as reader:
-            for record in run.records():
-                key = key_of(name, record)
-                if (record.set, record.parent) in wanted.get(key, ()) and record.score:
-                    reply = _reply(run, record, reader)
-                    found.setdefault((key, record.parent), []).append((record.sample, record.epoch, reply))
+    for key, record, run, reader in table.records():
+        if (record.set, record.parent) in wanted.get(key, ()) and record.score:
+            reply = _reply(run, record, reader)
+            found.setdefault((key, record.parent), []).append((record.sample, record.epoch, reply))
     return {key: [reply for *_, reply in sorted(rows, key=lambda row: row[:2])] for key, rows in found.items()}
 
 
 def _reply(run: RunFolder, record: Record, reader: Reader) -> Reply:
     assert record.score is not None
-    stored = reader.get(SAMPLE, record.digest)
-    if stored is None:
-        problem = f"the sample {record.sample} is not in the store: run the same `mmdyn eval` once more"
-        raise InputError(run.folder, None, problem)
-    sample, score = from_json(stored, Sample), record.score
+    sample, score = sample_of(record, run, reader), record.score
     pictures = tuple(_pictures(run, record.set, sample))
     return Reply(record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge)
 
@@ -114,12 +126,7 @@ def _flip(
         return tuple(reply for member in members(key, table.scores) for reply in replies.get((member, name), []))
 
     return Flip(
-        model="" if pair.factor == "model" else pair.a.model,
-        set=pair.a.set,
-        factor=pair.factor,
-        a=getattr(pair.a, pair.factor),
-        b=getattr(pair.b, pair.factor),
-        held=held(pair, runs=len(table.runs) > 1),
+        **sides(table, pair)._asdict(),
         direction="right to wrong" if a_score > b_score else "wrong to right",
         parent=name,
         a_score=round(a_score, 6),
@@ -127,3 +134,22 @@ def _flip(
         a_replies=of(pair.a),
         b_replies=of(pair.b),
     )
+
+
+def _told(reply: Reply) -> str:
+    pictures = f"  {' '.join(reply.pictures)}" if reply.pictures else ""
+    answered = "no answer found" if reply.extracted is None else _short(reply.extracted)
+    status = "" if reply.status == "ok" else f" ({reply.status})"
+    status += " (needs a judge)" * reply.needs_judge
+    return f"{reply.sample}: {answered}{status}, expected {_expected(reply.expected)}{pictures}"
+
+
+def _expected(answer: Answer) -> str:
+    if not isinstance(answer, tuple):
+        return _short(answer)
+    return _short(", ".join(part if isinstance(part, str) else " or ".join(part) for part in answer))
+
+
+def _short(value: Json) -> str:
+    text = value if isinstance(value, str) else canonical(value).decode()
+    return text if len(text) <= SHOWN_ANSWER else text[: SHOWN_ANSWER - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -10,7 +10,8 @@ import numpy as np
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Verdict
-from mmdyn.tables import Calibration, kappa_interval, share, weighted_kappa
+from mmdyn.stats import Share, kappa_interval, weighted_kappa
+from mmdyn.tables import Calibration
 
 
 def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) -> Calibration:
@@ -24,8 +25,8 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) 
     failed = counts.pop((True, "failed"), 0) + counts.pop((False, "failed"), 0)
     caught, missed = counts[False, "rejected"], counts[False, "kept"]
     wronged, spared = counts[True, "rejected"], counts[True, "kept"]
-    recall = share(caught, caught + missed)
-    precision, specificity = share(caught, caught + wronged), share(spared, spared + wronged)
+    recall = Share.of(caught, caught + missed)
+    precision, specificity = Share.of(caught, caught + wronged), Share.of(spared, spared + wronged)
     n = counts.total()
     people, verdicts = np.repeat(
         [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]], [caught, missed, wronged, spared], axis=1
@@ -39,7 +40,7 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) 
         recall,
         recall,
         specificity,
-        agreement=share(caught + spared, n),
+        agreement=Share.of(caught + spared, n),
         kappa=weighted_kappa(people, verdicts),
         kappa_ci95=kappa_interval(people, verdicts),
     )

@@ -18,9 +18,9 @@ from mmdyn.keys import canonical
 from mmdyn.record import Condition, Record
 from mmdyn.run import export
 from mmdyn.run.run_listing import summarise_run
+from mmdyn.stats import wilson
 from mmdyn.tables import report
-from mmdyn.tables.bounds import BY_RULES
-from mmdyn.tables.statistics import wilson
+from mmdyn.tables.results import BY_RULES
 from mmdyn.work import RunFolder, Store, score_kind
 
 OPEN, CHOICE = {"kind": "open"}, {"kind": "choice"}

@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from mmdyn.errors import UserError
-from mmdyn.tables import Calibration, Share, judge_id, load_calibrations, named, save
+from mmdyn.stats import Share
+from mmdyn.tables import Calibration, judge_id, load_calibrations, named, save
 
 IDENTITY: Any = {"model": "x", "votes": 3}
 

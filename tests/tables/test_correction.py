@@ -17,7 +17,8 @@ from tables.making_runs import DYNAMIC, answer, answers, write_run
 from mmdyn.cli.report import command
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Record
-from mmdyn.tables import Summary, measure, print_corrections, report, save_grading, share, write_csv
+from mmdyn.stats import Share
+from mmdyn.tables import Summary, measure, print_corrections, report, save_grading, write_csv
 from mmdyn.tables.correction import CorrectionRow
 from mmdyn.work import JudgeEntry, RunFolder
 
@@ -70,7 +71,7 @@ def test_rogan_gladen_beside_the_plain_score(tmp_path: Path) -> None:
     assert (row.score, row.ci95, row.n) == (plain.score, plain.ci95, 40) == (0.6, plain.ci95, plain.n)
     assert row.corrected == 0.5
     assert (row.labels, row.scorer, row.calibration) == (40, SCORER, "marks.jsonl (abababab)")
-    se, sp = share(18, 20), share(14, 20)
+    se, sp = Share.of(18, 20), Share.of(14, 20)
     assert se and sp and (row.sensitivity, row.specificity) == (se.rounded, sp.rounded)
     assert row.corrected_ci95 and row.corrected_ci95[1] - row.corrected_ci95[0] > plain.ci95[1] - plain.ci95[0]
     (read,) = json.loads(summary.to_json())["corrections"]

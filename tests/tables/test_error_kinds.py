@@ -19,6 +19,7 @@ from mmdyn.cli import commands
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Record, Reply
+from mmdyn.stats import wilson
 from mmdyn.tables import (
     Design,
     ErrorLabel,
@@ -34,8 +35,7 @@ from mmdyn.tables import (
     survey,
     write_csv,
 )
-from mmdyn.tables.error_kinds import KINDS
-from mmdyn.tables.statistics import wilson
+from mmdyn.tables.error_survey import KINDS
 from mmdyn.work import RunFolder, Store
 
 DESIGN = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)

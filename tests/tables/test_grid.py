@@ -6,16 +6,15 @@ import io
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.text import Text
 
-from mmdyn.tables.grid import Grid
+from mmdyn.tables.text_table import Grid
 
 
 def shown(width: int, *, styled: bool = False) -> list[str]:
-    grid = Grid([[Text("contrast")], [Text("change")], [Text("left"), Text("out")]])
-    grid.add_heading(Text("dynamic all"))
-    grid.add_row(Text("  none → kprag"), Text("+4.0 [-1.0, +9.0]"), Text("0"))
-    grid.add_row(Text("  distractor → kprag:物理"), Text("+12.0 [+3.0, +20.0]"), Text("15"))
+    grid = Grid(["contrast", "change", "left\nout"])
+    grid.add_heading("dynamic all")
+    grid.add_row("  none → kprag", "+4.0 [-1.0, +9.0]", "0")
+    grid.add_row("  distractor → kprag:物理", "+12.0 [+3.0, +20.0]", "15")
     console = Console(file=(out := io.StringIO()), width=width, force_terminal=styled, highlight=False)
     grid.print(console)
     return out.getvalue().splitlines()

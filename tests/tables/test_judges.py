@@ -16,7 +16,8 @@ from tables.making_runs import DYNAMIC, answers, write_run
 from making import choice
 from mmdyn.data import Dropped, Origin, SampleSet, SetWriter
 from mmdyn.sample import Variant, Verdict
-from mmdyn.tables import Calibration, Share, Summary, judge_id, print_summary, save, summarise, write_csv
+from mmdyn.stats import Share
+from mmdyn.tables import Calibration, Summary, judge_id, print_summary, save, summarise, write_csv
 from mmdyn.work import RunFolder, SetEntry
 
 IDENTITY: Any = {"model": "m", "votes": 1}

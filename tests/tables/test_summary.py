@@ -10,9 +10,9 @@ from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Contrast
+from mmdyn.stats import wilson
 from mmdyn.tables import Summary, report, summarise
-from mmdyn.tables.statistics import wilson
-from mmdyn.tables.summary import ConditionRow
+from mmdyn.tables.report_summary import ConditionRow
 
 KPRAG = Condition(context="kprag")
 

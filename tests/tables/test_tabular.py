@@ -14,7 +14,7 @@ from mmdyn.tables import Cascades, summarise, write_csv
 from mmdyn.tables.auc import AucRow
 from mmdyn.tables.cascades import Accuracy, CascadeRow, JudgeFigures
 from mmdyn.tables.repeats import AtK, Figure, RepeatsRow
-from mmdyn.tables.tabular import COLUMNS
+from mmdyn.tables.summary_csv import COLUMNS
 
 
 def read(file: Path) -> list[dict[str, str]]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mmdyn.record import Condition
+from mmdyn.stats import mcnemar, tango, wilson
 from mmdyn.tables import Compared, Preference, Winner, print_win_rates, win_rate, win_rates
-from mmdyn.tables.statistics import mcnemar, tango, wilson
 from mmdyn.tables.win_rates import Rate
 
 ORDERS: dict[str, tuple[Winner, tuple[Winner, ...]]] = {

@@ -1,10 +1,4 @@
-"""A share of all answers by labels of some of each stratum, as a pure function. docs/judging.md says how its interval
-holds.
-
-Sources: Neyman, JASA 33 (1938) 101, and Cochran, Sampling Techniques (1977), section 12.3: double sampling for
-    stratification. The answers are a sample of those that might be asked, and their strata are known; of each stratum
-    some are labelled. Kish, Survey Sampling (1965), section 11.7: the effective number of unequal clusters.
-"""
+"""A share of all answers by labels of some of each stratum. docs/judging.md says how its interval holds."""
 
 from __future__ import annotations
 
@@ -13,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmdyn.tables.statistics import Estimate, Floats, wilson
+from mmdyn.stats.intervals import Estimate, Floats, wilson
 
 UNSEEN = 1.0
 """Labelled answers of either kind more in each stratum, for its variance: few that all agree do not pass for
@@ -38,9 +32,17 @@ class Strata(NamedTuple):
         return f"Wilson at effective n ({', '.join(named)})" if named else "Wilson"
 
 
-def share(strata: Strata, means: Floats) -> Estimate:
-    """The share in all answers, with Wilson's interval at the effective number; `means` in [0, 1] are the labelled
-    ones' shares."""
+def stratified_share(strata: Strata, means: Floats) -> Estimate:
+    """The share in all answers, with Wilson's interval at the effective number.
+
+    The answers are a sample of those that might be asked, and their strata are known; of each stratum some are
+    labelled. Sources: Neyman, JASA 33 (1938) 101; Cochran, Sampling Techniques (1977), section 12.3: double sampling
+    for stratification.
+
+    Args:
+        strata: the sizes of the strata.
+        means: of each stratum, the share in [0, 1] of its labelled answers.
+    """
     parts = strata.sizes / strata.sizes.sum()
     value = float(parts @ means)
     some = strata.labelled < strata.sizes
@@ -48,11 +50,12 @@ def share(strata: Strata, means: Floats) -> Estimate:
     spread = float(parts @ shrunk) * (1 - float(parts @ shrunk))
     within = float((parts**2 * shrunk * (1 - shrunk) * (1 / strata.labelled - 1 / strata.sizes)).sum())
     n = spread / (spread / strata.independent + within) if within else strata.independent
-    low, high = wilson(value, n)
-    return Estimate(value, low, high, strata.method)
+    return Estimate(value, *wilson(value, n), strata.method)
 
 
-def independent(sizes: Collection[int]) -> float:
-    """How many answers that do not hang together tell as much as clusters of these sizes, each of which answers as
-    one."""
+def independent_clusters(sizes: Collection[int]) -> float:
+    """How many answers that do not hang together tell as much as clusters of these sizes, each of which answers as one.
+
+    Source: Kish, Survey Sampling (1965), section 11.7.
+    """
     return sum(sizes) ** 2 / sum(size**2 for size in sizes)

@@ -23,8 +23,8 @@ def mark_of(row: JsonRow) -> float:
     return float(mark)
 
 
-class _Label(Struct, frozen=True):
-    """Whose mark it is: a record's `key`, or its `sample` and `mode` with as many of NAMES as it takes."""
+class _Names(Struct, frozen=True):
+    """Whose mark a line has: a record's `key`, or its `sample` and `mode` with as many of NAMES as it takes."""
 
     key: str = ""
     sample: str = ""
@@ -34,17 +34,22 @@ class _Label(Struct, frozen=True):
     style: str | None = None
     epoch: int | None = None
 
+    def fit(self, record: Record) -> bool:
+        """Whether what is said of the record is true of it."""
+        seen = {"model": record.model, "set": record.set, "style": record.condition.style, "epoch": record.epoch}
+        return all(getattr(self, name) in (None, value) for name, value in seen.items())
+
 
 class _Line(Struct):
     """A line of the file: what it names, its mark, and the key of the record that it was found to name."""
 
     number: int
-    label: _Label
+    names: _Names
     mark: float
     record: str = ""
 
 
-class Labels:
+class Marks:
     """The marks of a file. Show it every record of the run with `of`, then `check` that each line named one record.
 
     A line has `human`, and `key` (as `mmdyn runs export` writes it) or `sample` and `mode`; where several records have
@@ -53,8 +58,7 @@ class Labels:
 
     def __init__(self, file: str | Path) -> None:
         self._file = file
-        self._by_key = dict[str, list[_Line]]()
-        self._by_name = dict[tuple[str, str], list[_Line]]()
+        self._lines = dict[tuple[str, ...], list[_Line]]()
         try:
             with Path(file).open("rb") as lines:
                 for number, row in read_json_rows(lines, str(file)):
@@ -65,48 +69,35 @@ class Labels:
             raise UserError(f'{file} has no line: give lines with "key" (or "sample" and "mode") and "human"')
 
     def of(self, record: Record) -> float | None:
-        """The mark of a record, None where it has none. Raises InputError where two lines name it, or one names
-        several."""
-        named = self._by_name.get((record.sample, record.condition.mode), [])
-        lines = [*self._by_key.get(record.key, []), *(line for line in named if _fits(line.label, record))]
+        """The mark of a record, None where it has none.
+
+        Raises:
+            InputError: where two lines name it, or one names several.
+        """
+        named = self._lines.get((record.sample, record.condition.mode), [])
+        lines = [*self._lines.get((record.key,), []), *(line for line in named if line.names.fit(record))]
         for line in lines:
             if line.record:
-                more = ", ".join(NAMES)
-                raise InputError(
-                    self._file, line.number, f"several answers are named so: add one of {more}, or the key"
-                )
+                problem = f"several answers are named so: add one of {', '.join(NAMES)}, or the key"
+                raise InputError(self._file, line.number, problem)
             line.record = record.key
         if len(lines) > 1:
-            raise InputError(
-                self._file, lines[1].number, f"line {lines[0].number} marks the same answer: keep one of them"
-            )
+            problem = f"line {lines[0].number} marks the same answer: keep one of them"
+            raise InputError(self._file, lines[1].number, problem)
         return lines[0].mark if lines else None
 
     def check(self) -> None:
         """Raise InputError where a line named no record that was shown."""
-        for line in self._lines:
+        for line in (line for lines in self._lines.values() for line in lines):
             if not line.record:
                 raise InputError(self._file, line.number, "no answer of the run is named so: mark answers of this run")
 
-    @property
-    def _lines(self) -> list[_Line]:
-        return [line for lines in (*self._by_key.values(), *self._by_name.values()) for line in lines]
-
     def _add(self, number: int, row: JsonRow) -> None:
         try:
-            label, mark = from_dict(row, _Label), mark_of(row)
-            if not label.key and not (label.sample and label.mode):
+            names, mark = from_dict(row, _Names), mark_of(row)
+            if not names.key and not (names.sample and names.mode):
                 raise ValueError('say whose mark it is: give "key", or "sample" and "mode"')
         except ValueError as error:
             raise InputError(self._file, number, str(error)) from None
-        line = _Line(number, label, mark)
-        if label.key:
-            self._by_key.setdefault(label.key, []).append(line)
-        else:
-            self._by_name.setdefault((label.sample, label.mode), []).append(line)
-
-
-def _fits(label: _Label, record: Record) -> bool:
-    given = {name: value for name in NAMES if (value := getattr(label, name)) is not None}
-    seen = {"model": record.model, "set": record.set, "style": record.condition.style, "epoch": record.epoch}
-    return all(seen[name] == value for name, value in given.items())
+        place = (names.key,) if names.key else (names.sample, names.mode)
+        self._lines.setdefault(place, []).append(_Line(number, names, mark))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmdyn.tables.statistics import wilson
-from mmdyn.tables.strata import Strata, independent, share
+from mmdyn.stats import Strata, independent_clusters, stratified_share, wilson
 
 
 def floats(*numbers: float) -> np.ndarray:
@@ -15,13 +14,13 @@ def floats(*numbers: float) -> np.ndarray:
 
 def test_where_all_are_labelled_it_is_wilson_s() -> None:
     strata = Strata(floats(30, 10), floats(30, 10), 40.0)
-    found = share(strata, floats(0.5, 0.1))
+    found = stratified_share(strata, floats(0.5, 0.1))
     assert found.value == 0.4 and (found.low, found.high) == wilson(0.4, 40) and found.method == "Wilson"
-    assert share(strata, floats(0, 0))[:3] == (0.0, *wilson(0.0, 40))
+    assert stratified_share(strata, floats(0, 0))[:3] == (0.0, *wilson(0.0, 40))
 
 
 def test_labels_stand_for_their_stratum_and_few_leave_much_open() -> None:
-    found = share(Strata(floats(300, 100), floats(20, 20), 400.0), floats(0.2, 0.8))
+    found = stratified_share(Strata(floats(300, 100), floats(20, 20), 400.0), floats(0.2, 0.8))
     assert found.value == pytest.approx(0.35) and found.method == "Wilson at effective n (stratified)"
     shrunk, parts = floats(5 / 22, 17 / 22), floats(0.75, 0.25)
     mean = float(parts @ shrunk)
@@ -34,17 +33,17 @@ def test_labels_stand_for_their_stratum_and_few_leave_much_open() -> None:
 
 def test_a_large_stratum_of_which_few_agree_is_not_certain() -> None:
     """All labels of the small strata and none of 20 of the large one name the kind."""
-    found = share(Strata(floats(1000, 30), floats(20, 30), 1030.0), floats(0.0, 1.0))
+    found = stratified_share(Strata(floats(1000, 30), floats(20, 30), 1030.0), floats(0.0, 1.0))
     assert found.low < 0.03 < 0.12 < found.high
-    assert share(Strata(floats(1000), floats(20), 1000.0), floats(0.0)).high == pytest.approx(
+    assert stratified_share(Strata(floats(1000), floats(20), 1000.0), floats(0.0)).high == pytest.approx(
         wilson(0, 20)[1], abs=0.01
     )
 
 
 def test_clusters_widen() -> None:
-    assert independent([1] * 7) == 7 and independent([4]) == 1 and independent([2, 2]) == 2
-    assert independent([3, 1]) == pytest.approx(1.6)
-    alone, together = (share(Strata(floats(40), floats(40), n), floats(0.5)) for n in (40.0, 10.0))
+    assert independent_clusters([1] * 7) == 7 and independent_clusters([4]) == 1 and independent_clusters([2, 2]) == 2
+    assert independent_clusters([3, 1]) == pytest.approx(1.6)
+    alone, together = (stratified_share(Strata(floats(40), floats(40), n), floats(0.5)) for n in (40.0, 10.0))
     assert together.method == "Wilson at effective n (clustered)" and (together.low, together.high) == wilson(0.5, 10)
     assert alone.high < together.high
 
@@ -63,6 +62,6 @@ def test_intervals_hold(sizes: tuple[int, ...], truth: tuple[float, ...], per: i
         of_kind = draws.binomial(asked, truth)
         labelled = np.minimum(asked, per)
         means = draws.hypergeometric(of_kind, asked - of_kind, labelled) / labelled
-        found = share(Strata(asked.astype(float), labelled.astype(float), float(total)), means)
+        found = stratified_share(Strata(asked.astype(float), labelled.astype(float), float(total)), means)
         held += found.low <= true <= found.high
     assert held >= 0.925 * 500

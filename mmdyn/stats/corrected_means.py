@@ -1,12 +1,4 @@
-"""Means that are corrected for a grader's errors, as pure functions over arrays. docs/statistics.md says how they hold.
-
-Sources: Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71: the estimator. Lang and Reiczigel, Preventive
-    Veterinary Medicine 113 (2014) 13: its interval where sensitivity and specificity are estimated too. Angelopoulos,
-    Bates, Fannjiang, Jordan and Zrnic, Science 382 (2023) 669: prediction-powered inference. Angelopoulos, Duchi and
-    Zrnic, arXiv 2311.01453 (2023): its power tuning. Cochran, Sampling Techniques (1977), chapter 7: the same
-    estimators for samples of a finite whole. Bonett and Price, Journal of Educational and Behavioral Statistics 37
-    (2012) 479: adding what was not seen.
-"""
+"""Means that are corrected for a grader's errors. docs/statistics.md says how their intervals hold."""
 
 from __future__ import annotations
 
@@ -14,20 +6,30 @@ import math
 
 import numpy as np
 
-from mmdyn.tables.calibration import Share
-from mmdyn.tables.statistics import Estimate, Floats, Labels, Z, effective_n
+from mmdyn.stats.intervals import Estimate, Floats, Ints, Share, Z, effective_n
 
 UNSEEN = 1.0
-"""Labelled answers that are wholly misjudged and were not seen, by which the variance of the labels' part is raised."""
+"""Labelled answers that are wholly misjudged and were not seen, by which the variance of the labels' part is raised:
+Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012) 479."""
 
 
-def rogan_gladen(values: Floats, weights: Floats, clusters: Labels, sensitivity: Share, specificity: Share) -> Estimate:
-    """The share of right answers behind a grader's scores of 0 and 1, and its interval by Lang and Reiczigel, both in
-    [0, 1].
+def rogan_gladen(values: Floats, weights: Floats, clusters: Ints, sensitivity: Share, specificity: Share) -> Estimate:
+    """Estimate the share of right answers behind a grader's scores of 0 and 1.
 
     The interval counts what is not known of the score, of the sensitivity and of the specificity. Its centre is cut to
-    [0, 1], so that it does not shrink to a point where the score is lower than a specificity leaves room for. Needs a
-    sensitivity and a specificity whose sum is above 1.
+    [0, 1], so that it does not shrink to a point where the score is lower than a specificity leaves room for. Sources:
+    Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71: the estimate. Lang and Reiczigel, Preventive
+    Veterinary Medicine 113 (2014) 13: the interval.
+
+    Args:
+        values: the scores, 0 or 1.
+        weights: of each score, above 0.
+        clusters: the cluster of each score.
+        sensitivity: of right answers, the share that the grader calls right.
+        specificity: of wrong answers, the share that it calls wrong; the sum of both is above 1.
+
+    Returns:
+        The estimate and its interval, in [0, 1].
     """
     n, seen = effective_n(values, weights, clusters), float(np.average(values, weights=weights))
     value = _clipped((seen + specificity.value - 1) / (sensitivity.value + specificity.value - 1))
@@ -44,19 +46,27 @@ def rogan_gladen(values: Floats, weights: Floats, clusters: Labels, sensitivity:
     return Estimate(value, min(low, value), max(high, value), method)
 
 
-def prediction_powered(
-    values: Floats, weights: Floats, clusters: Labels, marks: Floats, power: float = 1.0
-) -> Estimate:
-    """The mean mark of all answers, of which only some were marked by people, and its interval, all in [0, 1].
-
-    marks: people's marks in [0, 1], NaN where there is none, of at least two clusters. The marked answers must be a
-        random sample of all. power: how far the scores are trusted to say how marked answers differ from the others, in
-        [0, 1]: 0 is the mean mark alone, 1 adds the whole mean score of all and takes the mean score of the marked ones
-        away.
+def prediction_powered(values: Floats, weights: Floats, clusters: Ints, marks: Floats, power: float = 1.0) -> Estimate:
+    """Estimate the mean mark of all answers, of which people marked only some.
 
     The variance is that of the estimate's linear form, robust to clusters, so that it counts the scores of all, the
     marks, and that marked answers are among all. It is raised as if a misjudged answer had been marked that was not
-    seen, and the quantile is Student's, so that few marks which all agree do not pass for certainty.
+    seen, and the quantile is Student's, so that few marks which all agree do not pass for certainty. Sources:
+    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382 (2023) 669; Angelopoulos, Duchi and Zrnic, arXiv
+    2311.01453 (2023): the power. Cochran, Sampling Techniques (1977), chapter 7: the same for samples of a finite
+    whole.
+
+    Args:
+        values: the scores of all answers, in [0, 1].
+        weights: of each answer, above 0.
+        clusters: the cluster of each answer.
+        marks: people's marks in [0, 1], NaN where there is none, of at least two clusters. The marked answers must be a
+            random sample of all.
+        power: how far the scores are trusted to say how marked answers differ from the others, in [0, 1]: 0 is the mean
+            mark alone, 1 adds the whole mean score of all and takes the mean score of the marked ones away.
+
+    Returns:
+        The estimate and its interval, in [0, 1].
     """
     from scipy.stats import t as student
 

@@ -2,15 +2,15 @@
 
 The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; each has the
 same number of answers drawn, in an order that is keyed by the seed and each record's key, so that a larger number keeps
-what was drawn. A share over all wrong answers weighs each label by how many answers of its stratum it stands for
-(strata.py). Answers that were cut off, or are empty, need no label: they are incomplete.
+what was drawn. A share over all wrong answers weighs each label by how many answers of its stratum it stands for.
+Answers that were cut off, or are empty, need no label: they are incomplete.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TextIO, get_args
 
 import msgspec
 import numpy as np
@@ -19,11 +19,11 @@ from msgspec import Struct
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
-from mmdyn.tables.breakdown import Breakdown
-from mmdyn.tables.collect import is_cut_off
-from mmdyn.tables.context_columns import ORDER
-from mmdyn.tables.results import by_value, cluster_of
-from mmdyn.tables.strata import Strata, independent, share
+from mmdyn.stats import Strata, independent_clusters, stratified_share
+from mmdyn.tables.breakdown import Breakdown, break_down
+from mmdyn.tables.results import cluster_of
+from mmdyn.tables.run_state import is_cut_off
+from mmdyn.tables.text_table import CUT_OFF, open_console, percent, print_grid, say
 from mmdyn.tables.win_rates import Rate
 from mmdyn.work import Reader, RunFolder, Store
 
@@ -32,6 +32,11 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 DESIGN = "error design"
 """The store's kind for what was drawn, by judge and time."""
+
+TITLE = (
+    "Kinds of error in percent of all wrong answers with 95 % intervals; cut off and empty answers count as incomplete "
+    "without a label"
+)
 
 
 class ErrorLabel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -121,8 +126,11 @@ def label_kind(judge: str) -> str:
 
 
 def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
-    """The wrong answers: scored below 1, read or not; those that were refused apart. Raises UserError for an unknown
-    name."""
+    """The wrong answers: scored below 1, read or not; those that were refused apart.
+
+    Raises:
+        UserError: for a name in `by` that no record has.
+    """
     breakdown, found, known = Breakdown(by), list[Wrong](), dict[tuple[str, ...], tuple[str, ...]]()
     refused, unscored = Counter[str](), 0
     for record in run.records():
@@ -159,8 +167,11 @@ def keep_design(store: Store, design: Design, time: int) -> None:
 
 
 def find_errors(runs: Mapping[str, RunFolder], by: Sequence[str] = ()) -> list[ErrorRow]:
-    """A row for each model of each run that has labels, and each judge who gave some or was not needed. Raises
-    UserError for an unknown name."""
+    """A row for each model of each run that has labels, and each judge who gave some or was not needed.
+
+    Raises:
+        UserError: for a name in `by` that no record has.
+    """
     rows = list[ErrorRow]()
     for name, run in runs.items():
         with Reader(run.records_folder) as reader:
@@ -168,6 +179,32 @@ def find_errors(runs: Mapping[str, RunFolder], by: Sequence[str] = ()) -> list[E
                 found = survey(run, by)
                 rows += [row for design in designs for row in _rows(name, run, found, design, reader)]
     return rows
+
+
+def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscored: int = 0, failed: int = 0) -> None:
+    """Print what made answers wrong: a line a model and judge, then the breakdowns.
+
+    Args:
+        rows: what is printed.
+        file: where; without it standard output.
+        unscored: answers of which nobody knows whether they are wrong.
+        failed: wrong answers that the judge gave no label.
+    """
+    console = open_console(file)
+    if not rows:
+        which = "no answer that is scored" if unscored else "no answer"
+        said = f"none of {failed} drawn got a label" if failed else f"{which} is wrong"
+        say(console, f"Kinds of error: {said}.")
+        return
+    whole = [{"run": row.run, "judge": _who(row), "model": row.model, **_shown(row)} for row in rows]
+    print_grid(console, TITLE, whole)
+    for name in dict.fromkeys(name for row in rows for name in row.by):
+        parts = [
+            {"run": row.run, "model": f"{row.model}, by {_who(row)}", "value": value, **_shown(part)}
+            for row in rows
+            for value, part in row.by[name].items()
+        ]
+        print_grid(console, f"Kinds of error by {name}", parts)
 
 
 def _designs(reader: Reader) -> list[Design]:
@@ -188,11 +225,7 @@ def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Read
         wrong = [one for one in found.wrong if one.model == model]
         if not wrong:
             continue
-        cells: dict[str, dict[str, Part]] = {each: {} for each in found.by}
-        for place, each in enumerate(found.by):
-            known = list(dict.fromkeys(one.values[place] for one in wrong))
-            for value in (known[at] for at in by_value(known, ORDER.get(found.by[place], ()))):
-                cells[each][value] = _part([one for one in wrong if one.values[place] == value], labels)
+        cells = break_down(found.by, ((one, one.values) for one in wrong))
         yield ErrorRow(
             run=name,
             model=model,
@@ -201,7 +234,7 @@ def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Read
             per=design.per,
             seed=design.seed,
             refused=found.refused[model],
-            by=cells,
+            by={each: {value: _part(some, labels) for value, some in of.items()} for each, of in cells.items()},
             **msgspec.structs.asdict(_part(wrong, labels)),
         )
 
@@ -239,12 +272,12 @@ def _kinds(
     order = {stratum: place for place, stratum in enumerate(counts)}
     clusters = Counter(one.cluster for one in covered)
     labelled = np.array([float(counts[stratum]) for stratum in order])
-    strata = Strata(np.array([float(sizes[stratum]) for stratum in order]), labelled, independent(clusters.values()))
+    size = np.array([float(sizes[stratum]) for stratum in order])
+    strata = Strata(size, labelled, independent_clusters(clusters.values()))
     places, rates = [order[_stratum(one)] for one in known], dict[Kind, Rate]()
     for kind in KINDS:
         means = np.bincount(places, [_said(one, kind, labels) for one in known], len(order)) / labelled
-        found = share(strata, means)
-        rates[kind] = Rate(round(found.value, 6), (round(found.low, 6), round(found.high, 6)))
+        rates[kind] = Rate.of(stratified_share(strata, means))
     return rates, strata.method
 
 
@@ -279,6 +312,19 @@ def _label(run: RunFolder, reader: Reader, judge: str, key: str) -> ErrorLabel |
     try:
         return None if value is None else msgspec.json.decode(value, type=ErrorLabel)
     except msgspec.DecodeError as error:
-        raise InputError(
-            run.folder, None, f"holds a label that cannot be read ({error}): label with a newer mmdyn"
-        ) from None
+        problem = f"holds a label that cannot be read ({error}): label with a newer mmdyn"
+        raise InputError(run.folder, None, problem) from None
+
+
+def _who(row: ErrorRow) -> str:
+    return f"{row.judge} ({row.id})"
+
+
+def _shown(part: Part) -> dict[str, str]:
+    shares: dict[str, str] = dict.fromkeys(KINDS, "-")
+    for kind, rate in (part.kinds or {}).items():
+        shares[kind] = percent(rate.share, rate.ci95)
+    counts = {"wrong": part.wrong, CUT_OFF: part.truncated, "empty": part.empty, "labelled": part.labelled}
+    refused = {"refused": part.refused} if isinstance(part, ErrorRow) else {}
+    method = "; ".join(text for text in (part.method, part.note) if text)
+    return {**shares, **{name: str(count) for name, count in (counts | refused).items()}, "method": method}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.console import Console
 
 from mmdyn.data import Manifest, SampleSet, read_manifest
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
-from mmdyn.tables.calibration import Calibration, judge_id, load_calibrations
+from mmdyn.stats import Share
+from mmdyn.tables.measurements import Calibration, judge_id, load_calibrations, named
+from mmdyn.tables.text_table import Grid, clean, percent, say
 from mmdyn.work import RunFolder, SetEntry
 
 UNCALIBRATED = (
@@ -22,6 +25,9 @@ MOVED = "the set that was asked does not lie in {folder} any more, so nothing is
 NOT_WRITTEN = (
     "a set that {command} made does not say which judge that was: calibrations are known for sets of `mmdyn perturb`"
 )
+
+SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
+"""What a calibration's shares are called in a heading and in a Calibration."""
 
 
 class JudgeRow(Struct, frozen=True):
@@ -49,6 +55,25 @@ def find_judges(runs: Mapping[str, RunFolder]) -> list[JudgeRow]:
     """A row for each dynamic set of each run. It is found in the sets' folders and this user's cache, wherever they are
     now."""
     return [row for name, run in runs.items() for entry in run.config.sets for row in _rows(name, run, entry)]
+
+
+def print_judges(console: Console, rows: Sequence[JudgeRow]) -> None:
+    """Print who judged each dynamic set, and a table of what was measured of these judges."""
+    for row in rows:
+        say(console, _line(row))
+    judges = {_who(row): row.calibrations for row in rows if row.calibrations}
+    if not judges:
+        return
+    console.print()
+    title = "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals (Wilson)"
+    console.print(clean(title))
+    grid = Grid(["labelled file", "pairs", "no\nverdict", *SHARES])
+    for who, calibrations in judges.items():
+        grid.add_heading(who)
+        for found in calibrations:
+            shares = (_share(getattr(found, name)) for name in SHARES.values())
+            grid.add_row(f"  {named(found)}", str(found.n), str(found.failed), *shares)
+    grid.print(console)
 
 
 def _rows(name: str, run: RunFolder, entry: SetEntry) -> Iterator[JudgeRow]:
@@ -91,3 +116,21 @@ def _label(dynamic: SampleSet) -> str:
 
 def _by(sample: Sample | None) -> str:
     return sample.variant.verdict.by if sample and sample.variant else ""
+
+
+def _line(row: JudgeRow) -> str:
+    where = f"{row.run}, {row.set}" if row.run else row.set
+    note = f"{row.note}." if row.note else ""
+    if not row.judge:
+        return f"{where}: {note}"
+    redrawn = f", {row.redrawn} more attempts rejected and drawn again" if row.redrawn else ""
+    done = f"{row.kept} variants kept, {row.rejected} rejected{redrawn}"
+    return f"{where}: judged by {_who(row)}: {done}. {note[:1].upper()}{note[1:]}".rstrip()
+
+
+def _who(row: JudgeRow) -> str:
+    return f"{row.judge} ({row.id})" if row.id else row.judge
+
+
+def _share(share: Share | None) -> str:
+    return f"{percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -11,23 +12,24 @@ from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
 from mmdyn.record import Contrast
+from mmdyn.stats import mean_score
 from mmdyn.tables.auc import AucRow, find_auc
-from mmdyn.tables.bounds import Bound, Interval, bound_of, interval_of
+from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.cascades import Cascades, find_cascades
 from mmdyn.tables.collect import collect
-from mmdyn.tables.context_columns import ORDER, fields_of
+from mmdyn.tables.context_columns import fields_of
 from mmdyn.tables.contrasts import compare
 from mmdyn.tables.correction import CorrectionRow, find_corrections
-from mmdyn.tables.error_kinds import ErrorRow, find_errors
+from mmdyn.tables.error_survey import ErrorRow, find_errors
 from mmdyn.tables.flips import Flip, find_flips
-from mmdyn.tables.judges import JudgeRow, find_judges
+from mmdyn.tables.meaning_judges import JudgeRow, find_judges
 from mmdyn.tables.repeats import RepeatsRow, find_repeats
-from mmdyn.tables.results import Failure, Field, Key, RunState, Scores, Table, by_value
-from mmdyn.tables.statistics import mean_score
+from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, bound_of, interval_of
+from mmdyn.tables.run_state import Failure, RunState
 from mmdyn.work import ProgressBar, RunFolder
 
 
-class Mean(Struct, frozen=True):
+class ScoreCell(Struct, frozen=True):
     """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and
     `needs_judge` count records.
 
@@ -45,7 +47,7 @@ class Mean(Struct, frozen=True):
     note: str
 
 
-class ConditionRow(Struct, frozen=True):
+class ConditionRow(OfCondition, frozen=True):
     """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed`, `unscored` and `needs_judge` (and had
     none) count records, n counts parents.
 
@@ -53,10 +55,6 @@ class ConditionRow(Struct, frozen=True):
         answer was cut off, as the finish reason says, whatever it scores.
     """
 
-    run: str
-    model: str
-    set: str
-    factors: dict[str, str]
     n: int
     score: float | None
     ci95: Interval | None
@@ -70,7 +68,7 @@ class ConditionRow(Struct, frozen=True):
     bound: Bound
     method: str
     note: str
-    by: dict[str, dict[str, Mean]]
+    by: dict[str, dict[str, ScoreCell]]
 
 
 class Summary(Struct, frozen=True):
@@ -117,11 +115,21 @@ def report(
 ) -> Summary:
     """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
 
-    `by` names fields, or what lay beside the questions (context_columns.py), to break them down by; `flips` adds the
-    samples that went from right to wrong and back; `correct` adds scores that are corrected for the scorer's errors, by
-    `rogan-gladen`, or by `ppi` or `ppi++` and people's marks in `labels`; `repeats` adds what k tries at a question are
-    worth (empty: 1 and all); `auc` how well weighed options tell right from wrong. Raises InputError for a folder that
-    is no run, UserError for an unknown field, and where scores cannot be corrected so.
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        by: fields, or what lay beside the questions (context_columns.py), to break scores and contrasts down by.
+        flips: add the samples that went from right to wrong and back.
+        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++`.
+        labels: the file of people's marks that `ppi` and `ppi++` take.
+        repeats: add what k tries at a question are worth; empty for 1 and all.
+        auc: add how well weighed options tell right from wrong.
+
+    Returns:
+        The summary, which `print_summary` and `write_csv` show.
+
+    Raises:
+        InputError: for a folder that is no run.
+        UserError: for an unknown field, and where scores cannot be corrected so.
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     return summarise(folders, by=by, flips=flips, correct=correct, labels=labels, repeats=repeats, auc=auc)
@@ -138,7 +146,7 @@ def summarise(
     auc: bool = False,
     progress: ProgressBar | None = None,
 ) -> Summary:
-    """The same for opened runs; `progress` counts the records as they are read."""
+    """The same as `report` for opened runs; `progress` counts the records as they are read."""
     table = collect(runs, by, progress)
     return Summary(
         schema=1,
@@ -158,40 +166,26 @@ def summarise(
 
 
 def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
-    mean = _mean(table, scores, np.ones(len(table.names), np.bool_))
-    return ConditionRow(
-        run=key.run,
-        model=key.model,
-        set=key.set,
-        factors={**key.factors, "language": "+".join(sorted(scores.languages))},
-        ok=scores.statuses["ok"],
-        unparsed=scores.statuses["unparsed"],
-        refused=scores.statuses["refused"],
-        truncated=scores.truncated,
-        **msgspec.structs.asdict(mean),
-        by={name: _cells(table, scores, name, field) for name, field in fields_of(table, key).items()},
-    )
+    fields = fields_of(table, key)
+    by: dict[str, dict[str, ScoreCell]] = {name: {} for name in fields}
+    for name, value, keep in cells_of(fields, scores.asked):
+        by[name][value] = _cell(table, scores, keep)
+    whole = _cell(table, scores, np.ones(len(table.names), np.bool_))
+    run, model, set, factors = key.place
+    counts = {name: scores.counts[name] for name in ("ok", "unparsed", "refused", "truncated")}
+    numbers: dict[str, Any] = msgspec.structs.asdict(whole) | counts
+    factors |= {"language": "+".join(sorted(scores.languages))}
+    return ConditionRow(run, model, set, factors, **numbers, by=by)
 
 
-def _cells(table: Table, scores: Scores, name: str, field: Field) -> dict[str, Mean]:
-    values, codes = field
-    there = set(codes[scores.asked].tolist())
-    return {
-        values[code]: _mean(table, scores, codes == code)
-        for code in by_value(values, ORDER.get(name, ()))
-        if code in there
-    }
-
-
-def _mean(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> Mean:
+def _cell(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> ScoreCell:
     """The score of some parents; `keep` says so for every parent."""
     part = keep[scores.parents]
-    named = {name: getattr(scores, name) for name in ("failed", "unscored", "needs_judge", "bounded")}
-    counts = {name: int(keep[parents].sum()) for name, parents in named.items()}
+    counts = {name: int(keep[parents].sum()) for name, parents in scores.records.items()}
     lower = counts.pop("bounded") > 0
     parents = scores.parents[part]
     if not len(parents):
-        return Mean(0, None, None, **counts, bound="", method="", note="no parent has an answer that is scored")
+        return ScoreCell(0, None, None, **counts, bound="", method="", note="no parent has an answer that is scored")
     found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
     ends, score = interval_of(found, lower=lower), round(found.value, 6)
-    return Mean(len(parents), score, ends, **counts, bound=bound_of(lower), method=found.method, note="")
+    return ScoreCell(len(parents), score, ends, **counts, bound=bound_of(lower), method=found.method, note="")

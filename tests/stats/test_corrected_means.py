@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from mmdyn.keys import stream
-from mmdyn.tables import Estimate, Share, mean_score, share
-from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
+from mmdyn.stats import Estimate, Share, mean_score, prediction_powered, rogan_gladen, tuned_power
 
 REPLICATIONS = 300
 LEAST = 0.90
@@ -26,7 +25,7 @@ def alone(n: int) -> np.ndarray:
 
 
 def shares(caught: int, positives: int, spared: int, negatives: int) -> tuple[Share, Share]:
-    sensitivity, specificity = share(caught, positives), share(spared, negatives)
+    sensitivity, specificity = Share.of(caught, positives), Share.of(spared, negatives)
     assert sensitivity and specificity
     return sensitivity, specificity
 

@@ -1,5 +1,5 @@
-"""What was measured on labelled files, kept in the user's cache folder: a file for what was measured, an entry a
-labelled file."""
+"""What was measured of judges and graders on labelled files, kept in the user's cache folder: a file for what was
+measured, an entry a labelled file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 from filelock import FileLock
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.data import new_file
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest
+from mmdyn.stats import Share
 from mmdyn.work import user_cache
 
 SHOWN_DIGITS = 8
@@ -73,6 +76,61 @@ class Kept(Generic[T]):
 
     def _file(self, identity: Json) -> Path:
         return user_cache() / self._folder / f"{digest(identity)}.json"
+
+
+class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge measured as a detector on one labelled file: positive is a pair whose meaning changed, and the judge's
+    rejecting it.
+
+    precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that
+        people reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept.
+        None where there is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the
+        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, in entries of older
+        programs too. `failed` counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256
+        of the labelled file, `file` its name.
+    """
+
+    judge: str
+    identity: Json
+    n: int
+    failed: int
+    precision: Share | None
+    recall: Share | None
+    sensitivity: Share | None
+    specificity: Share | None
+    labels: str = ""
+    file: str = ""
+    agreement: Share | None = None
+    kappa: float | None = None
+    kappa_ci95: tuple[float, float] | None = None
+
+    @property
+    def rounded(self) -> Calibration:
+        """Six digits, as everywhere in a report."""
+        names = ("agreement", "precision", "recall", "sensitivity", "specificity")
+        shares = {name: getattr(self, name) for name in names}
+        kappa = None if self.kappa is None else round(self.kappa, 6)
+        interval = self.kappa_ci95 and (round(self.kappa_ci95[0], 6), round(self.kappa_ci95[1], 6))
+        rounded = {name: share and share.rounded for name, share in shares.items()}
+        return replace(self, kappa=kappa, kappa_ci95=interval, **rounded)
+
+
+_CALIBRATIONS = Kept("judges", "the judge", tuple[Calibration, ...])
+
+
+def save(calibration: Calibration) -> tuple[Path, bool]:
+    """Keep a calibration; the file, and whether it took the place of one on the same labels. Raises UserError."""
+    return _CALIBRATIONS.save(calibration)
+
+
+def load_calibrations(identity: Json) -> tuple[Calibration, ...]:
+    """What was measured of the judge of an identity. Raises UserError for a file that cannot be read."""
+    return _CALIBRATIONS.load(identity)
+
+
+def judge_id(identity: Json) -> str:
+    """What tells judges of one label apart, for people."""
+    return digest(identity)[:SHOWN_DIGITS]
 
 
 def named(entry: Measured) -> str:

@@ -1,0 +1,153 @@
+"""Tables and texts on a terminal: words in the first column, numbers in the others, shares in percent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from mmdyn.tables.contexts import BASES
+from mmdyn.tables.results import OfCondition
+
+PLAIN_WIDTH = 160
+"""Columns where the output is no terminal."""
+
+COMMON = ("run", "model", "set", "held")
+"""What is said once above a table where all its rows have it in common."""
+
+CUT_OFF = "cut\noff"
+NEEDS_JUDGE = "needs\njudge"
+SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored")
+"""Counts that get a column only where one of them is not 0."""
+
+
+class Grid:
+    """Rows under names of one or more lines. No number is ever cut or broken: words that have no room beside them get a
+    line of their own."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = [[clean(line) for line in name.split("\n")] for name in names]
+        self._rows = list[tuple[Text, ...]]()
+
+    def add_heading(self, text: str) -> None:
+        """Add a line above the rows that follow."""
+        self._rows.append((clean(text),))
+
+    def add_row(self, words: str, *numbers: str) -> None:
+        """Add a row; numbers for all columns but the first."""
+        self._rows.append((clean(words), *map(clean, numbers)))
+
+    def print(self, console: Console) -> None:
+        """Print the rows, with an empty line above and below."""
+        for line in self._lines(console.width):
+            console.print(line, soft_wrap=True)
+
+    def _lines(self, width: int) -> Iterator[Text]:
+        rows = [row for row in self._rows if len(row) > 1]
+        names = [max(line.cell_len for line in name) for name in self._names]
+        widths = [max(cells) for cells in zip(names, *([cell.cell_len for cell in row] for row in rows), strict=True)]
+        room = width - _total(widths[1:]) - 2
+        widths[0] = max(names[0], *(row[0].cell_len for row in rows if row[0].cell_len <= room), 0)
+        total, height = _total(widths), max(map(len, self._names))
+        yield Text(" " * total)
+        for place in range(-height, 0):
+            yield _line([name[place] if -place <= len(name) else Text() for name in self._names], widths)
+        yield Text(f" {'─' * (total - 2)} ")
+        for words, *numbers in self._rows:
+            if not numbers:
+                yield Text(f" {words.plain}{' ' * (total - 1 - words.cell_len)}", "bold")
+            elif words.cell_len <= widths[0]:
+                yield _line([words, *numbers], widths)
+            else:
+                yield Text(f" {words.plain}")
+                yield _line([Text(), *numbers], widths)
+        yield Text(" " * total)
+
+
+def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
+    """Print rows of the same columns under a title; methods, if any, become notes below.
+
+    Args:
+        console: where to print.
+        title: what stands above, with what all rows have in common.
+        rows: the cells by column, grouped by run, model and set.
+        field: the name of a breakdown, or nothing: its rows are grouped by condition, too.
+    """
+    varying = [name for name in COMMON if len({row.get(name, "") for row in rows}) > 1]
+    shared = [rows[0][name] for name in COMMON if name not in varying and rows[0].get(name)]
+    console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))
+    empty = [name for name in SELDOM if not any(row.get(name, "0") != "0" for row in rows)]
+    names = [name for name in rows[0] if name not in (*COMMON, *empty, "method")]
+    if field:
+        varying.append(names.pop(0))
+    used = dict.fromkeys(row["method"] for row in rows if "method" in row)
+    methods = {method: str(place) for place, method in enumerate(used, 1)}
+    groups = dict[str, list[list[str]]]()
+    for row in rows:
+        heading = ", ".join(filter(None, (row[name] for name in varying)))
+        note = [methods[row["method"]]] if methods else []
+        groups.setdefault(heading, []).append([*(row[name] for name in names), *note])
+    grid = Grid([field or names[0], *names[1:], *(["method"] if methods else [])])
+    for heading, group in groups.items():
+        if heading:
+            grid.add_heading(heading)
+        for first, *others in group:
+            grid.add_row(f"  {first}" if heading else first, *others)
+    grid.print(console)
+    for method, place in methods.items():
+        console.print(clean(f"method {place}: {method}"))
+    console.print()
+
+
+def open_console(file: TextIO | None = None) -> Console:
+    """A console on `file` or standard output that interprets nothing in what is printed."""
+    file = file or sys.stdout
+    width = None if file.isatty() else PLAIN_WIDTH
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+
+
+def say(console: Console, text: str) -> None:
+    """Print a sentence in a line that is as long as it needs to be."""
+    console.print(clean(text), soft_wrap=True)
+
+
+def clean(text: str) -> Text:
+    """Text for a terminal: what a model or a file brought cannot move the cursor or hide other text."""
+    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
+
+
+def names_of(row: OfCondition) -> dict[str, str]:
+    """Run, model, set and condition, for people."""
+    factors = row.factors
+    unusual = (factors[name] for name in ("context", "style") if factors[name] != BASES[name])
+    condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *unusual])
+    return {"run": row.run, "model": row.model, "set": row.set, "condition": condition}
+
+
+def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:
+    """A share with its interval, in percent; a dash where there is none. Without an upper end it is a lower bound."""
+    if share is None or ends is None or ends[0] is None:
+        return "-"
+    if ends[1] is None:
+        return f"at least {100 * share:.1f} [{100 * ends[0]:.1f}, \N{EN DASH}]"
+    return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value for people; a dash where there is none."""
+    if p is None:
+        return "-"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * len(widths)
+
+
+def _line(cells: Sequence[Text], widths: Sequence[int]) -> Text:
+    gaps = [width - cell.cell_len for cell, width in zip(cells, widths, strict=True)]
+    numbers = (f"{' ' * gap}{cell.plain}" for cell, gap in zip(cells[1:], gaps[1:], strict=True))
+    return Text(f" {'  '.join((cells[0].plain + ' ' * gaps[0], *numbers))} ")
