@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mmdyn.record import Record
 from mmdyn.sample import Sample, TaskType
 from mmdyn.stats import roc_auc
-from mmdyn.tables.results import Key, OfCondition, Table, sample_of
+from mmdyn.tables.results import Key, OfCondition, Table, pick, sample_of
 from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
 
 TITLE = (
@@ -101,12 +101,7 @@ def _row(table: Table, key: Key, task_type: TaskType, cases: _Cases) -> AucRow:
     return replace(row, auc=found.value, ci95=found.ci95, method=found.method)
 
 
-def _shown(row: AucRow) -> dict[str, str]:
-    names = names_of(row)
-    return {
-        **names,
-        "condition": f"{names['condition']}, {row.task_type}",
-        "AUC": percent(row.auc, row.ci95),
-        **{name: str(getattr(row, name)) for name in ("n", "cases", "positive")},
-        "method": row.method or "all cases are positive, or none is",
-    }
+def _shown(row: AucRow) -> dict[str, object]:
+    names = names_of(row) | {"condition": f"{names_of(row)['condition']}, {row.task_type}"}
+    method = row.method or "all cases are positive, or none is"
+    return {**names, "AUC": percent(row.auc, row.ci95), **pick(row, "n", "cases", "positive"), "method": method}

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from mmdyn.record import Judgement, Record, Score
 from mmdyn.stats import Floats, Ints, group_means, mean_score, weighted_kappa
-from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, bound_of, interval_of, key_of
+from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Spending
 from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
 from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
@@ -28,8 +28,10 @@ TITLE = (
     "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one"
     " scored, saved those that a judge was not asked about"
 )
-SELDOM = ("no verdict", "as rules", "votes\nagree", "items met")
-"""What gets a column only where a judge has it."""
+JUDGE_COLUMNS = ("saved", "no verdict", "requests", "as rules", "votes\nagree", "items met")
+"""What is shown of a judge; but for what was saved and requested, only where one has it."""
+
+JUDGE_COUNTS = ("failed", "saved", "requests", "items", "met")
 
 T = TypeVar("T")
 
@@ -123,21 +125,12 @@ class Cascades(Struct, frozen=True):
 def find_cascades(table: Table) -> Cascades:
     """Rows in the report's order, for the conditions of the runs that have judges. Reads their records once more, or
     twice where the scores of some judges are in force and those of others under way."""
-    rows, spending, failures = list[CascadeRow](), list[JudgeSpending](), list[Failure]()
-    unjudged = else_rules = 0
-    for name, run in table.runs.items():
-        spent = dict[str, JudgeSpending]()
-        for scoring in run.config.judged:
-            found = _Run(name, run, scoring)
-            spent |= {one.id: one for one in found.spending()}
-            failures += found.failures
-            unjudged += found.unjudged
-            else_rules += found.else_rules
-            active = scoring.scorer == run.config.scorer
-            there = ((key, found.conditions[key]) for key in table.scores if key in found.conditions)
-            rows += [condition.row(key, scoring, table, active=active) for key, condition in there]
-        spending += spent.values()
-    return Cascades(rows, spending, unjudged, failures[:SHOWN_FAILURES], else_rules)
+    runs = [_Run(name, run, scoring) for name, run in table.runs.items() for scoring in run.config.judged]
+    rows = [one.conditions[key].row(key, one, table) for one in runs for key in table.scores if key in one.conditions]
+    spending = {(spent.run, spent.id): spent for one in runs for spent in one.spending()}
+    failures = [failure for one in runs for failure in one.failures][:SHOWN_FAILURES]
+    unjudged, else_rules = sum(one.unjudged for one in runs), sum(one.else_rules for one in runs)
+    return Cascades(rows, list(spending.values()), unjudged, failures, else_rules)
 
 
 def print_cascades(cascades: Cascades, file: TextIO | None = None) -> None:
@@ -147,11 +140,12 @@ def print_cascades(cascades: Cascades, file: TextIO | None = None) -> None:
     if not cascades.rows:
         return
     lines = [
-        {**names_of(row), "scored by": who, **_shown(accuracy, judge)}
+        {**names_of(row), "value": who, **_shown(accuracy, judge)}
         for row in cascades.rows
         for who, accuracy, judge in row.lines()
     ]
-    empty = [name for name in SELDOM if not any(line[name] for line in lines)]
+    seldom = set(JUDGE_COLUMNS) - {"saved", "requests"}
+    empty = [name for name in seldom if not any(line[name] for line in lines)]
     shown = [{name: cell for name, cell in line.items() if name not in empty} for line in lines]
     print_grid(console, TITLE, shown, "scored by")
     for spent in cascades.spending:
@@ -184,26 +178,16 @@ class _Judge:
                 self._consistency.append(judgement.agreement)
 
     def figures(self, rules: Floats, accuracy: Accuracy, *, all_asked: bool) -> JudgeFigures:
-        values, names = np.array(self.values), ("failed", "saved", "requests", "items", "met")
-        failed, saved, requests, items, met = (self._counts[name] for name in names)
+        values, counts = np.array(self.values), self._counts
+        failed, saved, requests, items, met = (counts[name] for name in JUDGE_COUNTS)
         both = ~np.isnan(values)
         compared = all_asked and bool(both.any())
-        alike = (values[both] == 1) == (rules[both] == 1)
+        alike = float(((values[both] == 1) == (rules[both] == 1)).mean()) if compared else None
         kappa = weighted_kappa(rules[both], values[both]) if compared else None
-        return JudgeFigures(
-            self._entry.name,
-            self._entry.id,
-            accuracy,
-            failed,
-            saved,
-            requests,
-            agreement=round(float(alike.mean()), 6) if compared else None,
-            kappa=None if kappa is None else round(kappa, 6),
-            consistency=round(fmean(self._consistency), 6) if self._consistency else None,
-            items=items,
-            met=met,
-            checklist=round(met / items, 6) if items else None,
-        )
+        votes = fmean(self._consistency) if self._consistency else None
+        agreement, kappa, votes, checklist = map(_digits, (alike, kappa, votes, met / items if items else None))
+        who = self._entry.name, self._entry.id, accuracy
+        return JudgeFigures(*who, failed, saved, requests, agreement, kappa, votes, items, met, checklist)
 
 
 class _Condition:
@@ -223,13 +207,13 @@ class _Condition:
         self._rules_bounded |= rules.lower_bound
         self._combined_bounded |= combined is not None and combined.lower_bound
 
-    def row(self, key: Key, scoring: Scoring, table: Table, *, active: bool) -> CascadeRow:
+    def row(self, key: Key, run: _Run, table: Table) -> CascadeRow:
         means = _Means(table.clusters, table.indices(key, self._parents), np.array(self._weights))
-        rules, all_asked = np.array(self._rules), scoring.judge_mode == "all"
-        judges = [one.figures(rules, means.of(np.array(one.values)), all_asked=all_asked) for one in self.judges]
+        rules, mode = np.array(self._rules), run.scoring.judge_mode
+        judges = [one.figures(rules, means.of(np.array(one.values)), all_asked=mode == "all") for one in self.judges]
         by_rules = means.of(rules, lower=self._rules_bounded)
         combined = means.combined(np.array(self._combined), lower=self._combined_bounded)
-        return CascadeRow(*key.place, scoring.scorer, active, scoring.judge_mode, by_rules, judges, combined)
+        return CascadeRow(*key.place, run.scoring.scorer, run.active, mode, by_rules, judges, combined)
 
 
 class _Means(NamedTuple):
@@ -246,8 +230,8 @@ class _Means(NamedTuple):
             return Accuracy(0, 0, None, None, "")
         parents, means, weights = group_means(self.parents[there], values[there], self.weights[there])
         found = mean_score(means, weights, self.clusters[parents])
-        ends, score = interval_of(found, lower=lower), round(found.value, 6)
-        return Accuracy(len(parents), int(there.sum()), score, ends, found.method, bound_of(lower))
+        score, ends, bound = score_of(found, lower=lower)
+        return Accuracy(len(parents), int(there.sum()), score, ends, found.method, bound)
 
     def combined(self, values: Floats, *, lower: bool) -> Accuracy:
         """The mean of rules and judges, which would be too high over those that have a verdict alone: all that the
@@ -266,7 +250,7 @@ class _Run:
     def __init__(self, name: str, run: RunFolder, scoring: Scoring) -> None:
         self.conditions = dict[Key, _Condition]()
         self.failures, self.unjudged, self.else_rules = list[Failure](), 0, 0
-        self._name, self._judges = name, scoring.judges
+        self._name, self.scoring, self.active = name, scoring, scoring.scorer == run.config.scorer
         self._spending, self._cached = [Spending(entry.label) for entry in scoring.judges], [0] * len(scoring.judges)
         plain, _, instead = scoring.scorer.partition(")+")
         both = score_kind(f"{plain})" if instead else plain)
@@ -276,7 +260,7 @@ class _Run:
                 rules = _read(reader, score_kind(scoring.rules), record, Score)
                 if record.reply.error or rules is None:
                     continue
-                condition = self.conditions.setdefault(key_of(name, record), _Condition(scoring.judges))
+                condition = self.conditions.setdefault(Key.of(name, record), _Condition(scoring.judges))
                 combined = _read(reader, score_kind(scoring.scorer), record, Score)
                 condition.add(record, rules, combined)
                 has_verdict = reader.get(both, record.key) is not None
@@ -291,7 +275,7 @@ class _Run:
 
     def spending(self) -> Iterator[JudgeSpending]:
         """What each judge took."""
-        for entry, spent, cached in zip(self._judges, self._spending, self._cached, strict=True):
+        for entry, spent, cached in zip(self.scoring.judges, self._spending, self._cached, strict=True):
             yield JudgeSpending(self._name, entry.id, entry.name, spent.rounded, cached)
 
     def _spend(self, place: int, *judgements: Judgement | None) -> None:
@@ -305,6 +289,10 @@ class _Run:
         if len(self.failures) < SHOWN_FAILURES:
             reason = next(without[-1].error for without in reversed(tries) if without)
             self.failures.append(Failure.of(self._name, record, reason))
+
+
+def _digits(number: float | None) -> float | None:
+    return None if number is None else round(number, 6)
 
 
 def _read(reader: Reader, kind: str, record: Record, form: type[T]) -> T | None:
@@ -322,23 +310,17 @@ def _failed(reader: Reader, entry: JudgeEntry) -> dict[str, list[Judgement]]:
     return found
 
 
-def _shown(accuracy: Accuracy, judge: JudgeFigures | None) -> dict[str, str]:
+def _shown(accuracy: Accuracy, judge: JudgeFigures | None) -> dict[str, object]:
     score, method = percent(accuracy.score, accuracy.ci95), accuracy.method or "no answer has such a score"
     if accuracy.bounds:
         low, high = (f"{100 * bound:.1f}" for bound in accuracy.bounds)
         score, method = f"{low} to {high}", "answers without a verdict as 0 and as 1"
-    return {
-        "score": score,
-        "n": str(accuracy.n),
-        "answers": str(accuracy.answers),
-        "saved": str(judge.saved) if judge else "",
-        "no verdict": str(judge.failed) if judge and judge.failed else "",
-        "requests": str(judge.requests) if judge else "",
-        "as rules": _share(judge.agreement) if judge else "",
-        "votes\nagree": _share(judge.consistency) if judge else "",
-        "items met": f"{judge.met} of {judge.items}" if judge and judge.items else "",
-        "method": method,
-    }
+    shown: dict[str, object] = {"score": score, **pick(accuracy, "n", "answers"), **dict.fromkeys(JUDGE_COLUMNS, "")}
+    if judge:
+        shown |= {"no verdict": judge.failed or "", **pick(judge, "saved", "requests")}
+        shown |= {"as rules": _share(judge.agreement), "votes\nagree": _share(judge.consistency)}
+        shown["items met"] = f"{judge.met} of {judge.items}" if judge.items else ""
+    return {**shown, "method": method}
 
 
 def _share(share: float | None) -> str:

@@ -14,7 +14,7 @@ from mmdyn.stats import Ints, group_means
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
 from mmdyn.tables.context_columns import ContextColumnsBuilder, join
 from mmdyn.tables.contexts import place_of
-from mmdyn.tables.results import POOLED, Field, Key, Scores, Table, key_of, pool_of
+from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
 from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Tally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -104,7 +104,7 @@ class _Collector:
         self._known = set[str](ALWAYS)
 
     def add(self, name: str, run: RunFolder, record: Record) -> None:
-        key, parent = key_of(name, record), self._parent(record)
+        key, parent = Key.of(name, record), self._parent(record)
         (self.builders.get(key) or self.builders.setdefault(key, _Builder())).add(parent, run, record)
         if record.beside:
             built = self.built.get(key) or self.built.setdefault(key, ContextColumnsBuilder())
@@ -174,8 +174,8 @@ def _pools(keys: Iterable[Key]) -> dict[Key, list[Key]]:
     """A condition over all chains wherever there are several, with these."""
     pools = dict[Key, list[Key]]()
     for key in keys:
-        if pool := pool_of(key):
-            pools.setdefault(pool, []).append(key)
+        if key.pool:
+            pools.setdefault(key.pool, []).append(key)
     return {pool: chains for pool, chains in pools.items() if len(chains) > 1}
 
 

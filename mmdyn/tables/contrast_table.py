@@ -12,8 +12,8 @@ from rich.console import Console
 from mmdyn.record import Contrast
 from mmdyn.tables.context_columns import LEAK, NO, leaks_of
 from mmdyn.tables.contexts import BASES
-from mmdyn.tables.results import NOT_GIVEN, POOLED
-from mmdyn.tables.text_table import NEEDS_JUDGE, clean, p_value, percent, print_grid
+from mmdyn.tables.results import POOLED
+from mmdyn.tables.text_table import NEEDS_JUDGE, clean, p_value, percent, print_breakdowns, print_grid
 
 SIGNIFICANT = 0.05
 
@@ -22,15 +22,10 @@ def print_contrasts(console: Console, contrasts: Sequence[Contrast], by: Sequenc
     """Print contrasts, the main ones first, their breakdowns by some names, and in words what is significant."""
     rows = sorted(contrasts, key=lambda row: not _is_main(row))
     title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
-    print_grid(
-        console, title, [{**names, **_delta(asdict(row))} for row, names in zip(rows, _grouped(rows), strict=True)]
-    )
-    for name in by:
-        telling = [row for row in rows if row.by[name].keys() - {NOT_GIVEN}] or rows
-        parts = [
-            {**_sides(row), "value": value, **_delta(cell)} for row in telling for value, cell in row.by[name].items()
-        ]
-        print_grid(console, f"Contrasts by {name}; p adjusted by Holm over all breakdowns", parts, name)
+    whole = zip(_grouped(rows), map(asdict, rows), strict=True)
+    print_grid(console, title, [{**names, **_delta(row)} for names, row in whole])
+    cells = [(_sides(row), {name: row.by[name] for name in by}) for row in rows]
+    print_breakdowns(console, "Contrasts by {}; p adjusted by Holm over all breakdowns", cells, _delta)
     if LEAK not in by:
         _print_leaks(console, rows)
     for row in rows:
@@ -44,36 +39,26 @@ def _print_leaks(console: Console, rows: Sequence[Contrast]) -> None:
     Of several chains all together stand for each.
     """
     title = "Contrasts without the questions whose context holds the answer; p adjusted by Holm over all breakdowns"
-    pooled = {_over_chains(row) for row in rows if row.held.get("chain") == POOLED}
-    leaking = [
-        row
-        for row in rows
-        if row.factor == "context"
-        and leaks_of(row)
-        and (row.held["chain"] == POOLED or _over_chains(row) not in pooled)
-    ]
-    parts = [{**names, **_without_leaks(row)} for row, names in zip(leaking, _grouped(leaking), strict=True)]
-    if parts:
-        print_grid(console, title, parts)
+    leaking = [row for row in rows if row.factor == "context" and leaks_of(row)]
+    pooled = {_over_chains(row) for row in leaking if row.held["chain"] == POOLED}
+    leaking = [row for row in leaking if row.held["chain"] == POOLED or _over_chains(row) not in pooled]
+    if leaking:
+        named = zip(_grouped(leaking), leaking, strict=True)
+        print_grid(console, title, [{**names, **_without_leaks(row)} for names, row in named])
 
 
-def _without_leaks(row: Contrast) -> dict[str, str]:
+def _without_leaks(row: Contrast) -> dict[str, object]:
     cell = row.by[LEAK].get(NO)
     without = _delta(cell) if cell else dict.fromkeys(("change", "adj. p", "method"), "-") | {"n": "0"}
-    every = percent(row.delta, row.ci95, sign="+")
-    rest = {name: without[name] for name in ("adj. p", "n", "method")}
-    return {"all": every, "leaks": str(leaks_of(row)), "without": without["change"], **rest}
+    every = {"all": percent(row.delta, row.ci95, sign="+"), "leaks": leaks_of(row), "without": without["change"]}
+    return every | {name: without[name] for name in ("adj. p", "n", "method")}
 
 
-def _delta(cell: dict[str, Any]) -> dict[str, str]:
-    counts = {"n": "n", "left\nout": "left_out", "failed": "failed", NEEDS_JUDGE: "needs_judge"}
-    return {
-        "change": percent(cell["delta"], cell["ci95"], sign="+"),
-        "p": p_value(cell["p"]),
-        "adj. p": p_value(cell["p_adjusted"]),
-        **{shown: str(cell[name]) for shown, name in counts.items()},
-        "method": "; ".join(text for text in (cell["method"], cell["note"]) if text),
-    }
+def _delta(cell: dict[str, Any]) -> dict[str, object]:
+    method = "; ".join(text for text in (cell["method"], cell["note"]) if text)
+    counts = {"left\nout": cell["left_out"], "failed": cell["failed"], NEEDS_JUDGE: cell["needs_judge"]}
+    tested = {"p": p_value(cell["p"]), "adj. p": p_value(cell["p_adjusted"]), "n": cell["n"]}
+    return {"change": percent(cell["delta"], cell["ci95"], sign="+"), **tested, **counts, "method": method}
 
 
 def _sentence(row: Contrast) -> str:

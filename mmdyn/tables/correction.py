@@ -15,19 +15,7 @@ from mmdyn.stats import Estimate, Floats, Ints, Share, mean_score, prediction_po
 from mmdyn.tables.grader_agreement import Grading, load_gradings
 from mmdyn.tables.marks import Marks
 from mmdyn.tables.measurements import named
-from mmdyn.tables.results import (
-    POOLED,
-    Bound,
-    Interval,
-    Key,
-    OfCondition,
-    Table,
-    bound_of,
-    cluster_of,
-    interval_of,
-    key_of,
-    members,
-)
+from mmdyn.tables.results import POOLED, Bound, Interval, Key, OfCondition, Table, cluster_of, score_of
 from mmdyn.tables.text_table import names_of, open_console, percent, print_grid
 from mmdyn.work import RunConfig, RunFolder
 
@@ -176,9 +164,9 @@ def _answers(name: str, run: RunFolder, marks: Marks | None, *, binary: bool) ->
         if binary and value not in (0.0, 1.0):
             raise UserError(GRADED.format(run=run.folder, value=value, sample=record.sample))
         parent = parents.setdefault((record.set, record.parent), len(parents))
-        cluster = clusters.setdefault(cluster_of(record), len(clusters))
+        cluster = clusters.setdefault(cluster_of(record.set, record.parent, record.group), len(clusters))
         scored = (value, record.score.weight, np.nan if mark is None else mark, record.score.lower_bound)
-        numbers.setdefault(key_of(name, record), array("d")).extend((parent, cluster, *scored))
+        numbers.setdefault(Key.of(name, record), array("d")).extend((parent, cluster, *scored))
     if marks:
         marks.check()
     return {key: _Answers.of(found) for key, found in numbers.items()}
@@ -186,7 +174,7 @@ def _answers(name: str, run: RunFolder, marks: Marks | None, *, binary: bool) ->
 
 def _behind(key: Key, answers: dict[Key, _Answers]) -> _Answers | None:
     """The answers of a condition; of one over all chains, a parent's weight is shared by its chains."""
-    found = [answers[member] for member in members(key, answers) if member in answers]
+    found = [answers[member] for member in key.members(answers) if member in answers]
     if key.chain != POOLED or not found:
         return found[0] if found else None
     together = _Answers(*map(np.concatenate, zip(*found, strict=True)))
@@ -218,21 +206,10 @@ def _row(
     key: Key, run: RunFolder, found: _Answers, method: str, labels: int, note: str, calibration: str = ""
 ) -> CorrectionRow:
     """The row with the plain score alone."""
-    plain, lower = mean_score(found.values, found.weights, found.clusters), bool(found.bounded.any())
-    return CorrectionRow(
-        *key.place,
-        run.config.scorer,
-        len(found.values),
-        round(plain.value, 6),
-        interval_of(plain, lower=lower),
-        corrected=None,
-        corrected_ci95=None,
-        method=method,
-        labels=labels,
-        calibration=calibration,
-        note=note,
-        bound=bound_of(lower),
-    )
+    plain = mean_score(found.values, found.weights, found.clusters)
+    score, ends, bound = score_of(plain, lower=bool(found.bounded.any()))
+    about = run.config.scorer, len(found.values), score, ends
+    return CorrectionRow(*key.place, *about, None, None, method, labels, calibration, note=note, bound=bound)
 
 
 def _filled(row: CorrectionRow, found: Estimate, **more: Share | float) -> CorrectionRow:
@@ -240,12 +217,12 @@ def _filled(row: CorrectionRow, found: Estimate, **more: Share | float) -> Corre
     return replace(row, corrected=found.value, corrected_ci95=found.ci95, method=found.method, **more)
 
 
-def _shown(row: CorrectionRow) -> dict[str, str]:
+def _shown(row: CorrectionRow) -> dict[str, object]:
     return {
         **names_of(row),
         "score": percent(row.score, row.ci95),
         "corrected": percent(row.corrected, row.corrected_ci95),
-        "marks": str(row.labels),
+        "marks": row.labels,
         "method": f"{row.method}: {row.note or _by(row)}",
     }
 

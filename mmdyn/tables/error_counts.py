@@ -12,7 +12,8 @@ from msgspec.structs import asdict
 from mmdyn.record import Record
 from mmdyn.tables.breakdown import Breakdown, break_down
 from mmdyn.tables.error_survey import decided
-from mmdyn.tables.text_table import CUT_OFF, open_console, print_grid
+from mmdyn.tables.results import pick
+from mmdyn.tables.text_table import CUT_OFF, open_console, print_breakdowns, print_grid
 from mmdyn.work import RunFolder
 
 
@@ -30,6 +31,9 @@ class Counts(Struct, frozen=True):
     refused: int
     failed: int
     unscored: int
+
+
+COUNTS = Counts.__struct_fields__
 
 
 class CountsRow(Counts, frozen=True):
@@ -68,11 +72,7 @@ def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
     console = open_console(file)
     title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
     print_grid(console, title, [{"answers of": row.model, **_shown(row)} for row in rows])
-    for name in dict.fromkeys(name for row in rows for name in row.by):
-        parts = [
-            {"model": row.model, "value": value, **_shown(part)} for row in rows for value, part in row.by[name].items()
-        ]
-        print_grid(console, f"The same by {name}", parts, name)
+    print_breakdowns(console, "The same by {}", [({"model": row.model}, row.by) for row in rows], _shown)
 
 
 def _kinds(record: Record) -> Iterable[str]:
@@ -98,8 +98,8 @@ def _cells(names: Sequence[str], found: dict[tuple[str, ...], Counter[str]]) -> 
 
 def _counts(parts: Iterable[Counter[str]]) -> Counts:
     found = sum(parts, Counter[str]())
-    return Counts(**{name: found[name] for name in Counts.__struct_fields__})
+    return Counts(**{name: found[name] for name in COUNTS})
 
 
-def _shown(counts: Counts) -> dict[str, str]:
-    return {CUT_OFF if name == "truncated" else name: str(getattr(counts, name)) for name in Counts.__struct_fields__}
+def _shown(counts: Counts) -> dict[str, object]:
+    return {CUT_OFF if name == "truncated" else name: count for name, count in pick(counts, *COUNTS).items()}

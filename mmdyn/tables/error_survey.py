@@ -15,15 +15,16 @@ from typing import Literal, NamedTuple, TextIO, get_args
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
 from mmdyn.stats import Strata, independent_clusters, stratified_share
 from mmdyn.tables.breakdown import Breakdown, break_down
-from mmdyn.tables.results import cluster_of
+from mmdyn.tables.results import cluster_of, pick
 from mmdyn.tables.run_state import is_cut_off
-from mmdyn.tables.text_table import CUT_OFF, open_console, percent, print_grid, say
+from mmdyn.tables.text_table import CUT_OFF, open_console, percent, print_breakdowns, print_grid, say
 from mmdyn.tables.win_rates import Rate
 from mmdyn.work import Reader, RunFolder, Store
 
@@ -141,7 +142,7 @@ def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
         if score.status == "refused":
             refused[record.model] += 1
         elif score.value < 1:
-            kept = (_stratum_of(record), cluster_of(record), values)
+            kept = (_stratum_of(record), cluster_of(record.set, record.parent, record.group), values)
             stratum, cluster, values = (known.setdefault(one, one) for one in kept)
             found.append(Wrong(record.key, stratum[0], stratum, cluster, decided(record), values))
     breakdown.check()
@@ -198,13 +199,8 @@ def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscor
         return
     whole = [{"run": row.run, "judge": _who(row), "model": row.model, **_shown(row)} for row in rows]
     print_grid(console, TITLE, whole)
-    for name in dict.fromkeys(name for row in rows for name in row.by):
-        parts = [
-            {"run": row.run, "model": f"{row.model}, by {_who(row)}", "value": value, **_shown(part)}
-            for row in rows
-            for value, part in row.by[name].items()
-        ]
-        print_grid(console, f"Kinds of error by {name}", parts)
+    cells = [({"run": row.run, "model": f"{row.model}, by {_who(row)}"}, row.by) for row in rows]
+    print_breakdowns(console, "Kinds of error by {}", cells, _shown)
 
 
 def _designs(reader: Reader) -> list[Design]:
@@ -226,17 +222,9 @@ def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Read
         if not wrong:
             continue
         cells = break_down(found.by, ((one, one.values) for one in wrong))
-        yield ErrorRow(
-            run=name,
-            model=model,
-            judge=design.judge,
-            id=design.id,
-            per=design.per,
-            seed=design.seed,
-            refused=found.refused[model],
-            by={each: {value: _part(some, labels) for value, some in of.items()} for each, of in cells.items()},
-            **msgspec.structs.asdict(_part(wrong, labels)),
-        )
+        by = {each: {value: _part(some, labels) for value, some in of.items()} for each, of in cells.items()}
+        about = pick(design, "judge", "id", "per", "seed") | asdict(_part(wrong, labels))
+        yield ErrorRow(run=name, model=model, refused=found.refused[model], by=by, **about)
 
 
 def _part(wrong: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]) -> Part:
@@ -252,16 +240,9 @@ def _part(wrong: Sequence[Wrong], labels: Mapping[str, ErrorLabel | None]) -> Pa
         f"{len(wrong) - len(covered)} answers of strata without a label are left out": len(wrong) - len(covered),
     }
     kinds, method = _kinds(covered, known, labels) if known else (None, "")
-    return Part(
-        wrong=len(wrong),
-        truncated=decided["truncated"],
-        empty=decided["empty"],
-        drawn=len(drawn),
-        labelled=len(known) - decided["truncated"] - decided["empty"],
-        kinds=kinds,
-        method=method,
-        note="; ".join(note for note, holds in notes.items() if holds),
-    )
+    truncated, empty = decided["truncated"], decided["empty"]
+    counts = len(wrong), truncated, empty, len(drawn), len(known) - truncated - empty
+    return Part(*counts, kinds, method, "; ".join(note for note, holds in notes.items() if holds))
 
 
 def _kinds(
@@ -320,11 +301,10 @@ def _who(row: ErrorRow) -> str:
     return f"{row.judge} ({row.id})"
 
 
-def _shown(part: Part) -> dict[str, str]:
+def _shown(part: Part) -> dict[str, object]:
     shares: dict[str, str] = dict.fromkeys(KINDS, "-")
     for kind, rate in (part.kinds or {}).items():
         shares[kind] = percent(rate.share, rate.ci95)
-    counts = {"wrong": part.wrong, CUT_OFF: part.truncated, "empty": part.empty, "labelled": part.labelled}
-    refused = {"refused": part.refused} if isinstance(part, ErrorRow) else {}
-    method = "; ".join(text for text in (part.method, part.note) if text)
-    return {**shares, **{name: str(count) for name, count in (counts | refused).items()}, "method": method}
+    counts = {"wrong": part.wrong, CUT_OFF: part.truncated, **pick(part, "empty", "labelled")}
+    refused = pick(part, "refused") if isinstance(part, ErrorRow) else {}
+    return {**shares, **counts, **refused, "method": "; ".join(text for text in (part.method, part.note) if text)}

@@ -13,7 +13,7 @@ from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Status
 from mmdyn.sample import Answer, Sample
 from mmdyn.tables.contrasts import Pair, find_pairs, pair_up, sides
-from mmdyn.tables.results import Key, Table, members, sample_of
+from mmdyn.tables.results import Key, Table, sample_of
 from mmdyn.tables.text_table import clean, open_console, say
 from mmdyn.work import Reader, RunFolder
 
@@ -62,7 +62,7 @@ def find_flips(table: Table) -> list[Flip]:
     found = [(pair, _flipped(table, pair)) for pair in find_pairs(list(table.scores))]
     wanted = dict[Key, set[tuple[str, str]]]()
     for pair, parents in found:
-        for key in (*members(pair.a, table.scores), *members(pair.b, table.scores)):
+        for key in (*pair.a.members(table.scores), *pair.b.members(table.scores)):
             wanted.setdefault(key, set()).update((key.set, table.names[place]) for place, _, _ in parents)
     replies = _replies(table, wanted)
     return [_flip(table, pair, parent, replies) for pair, parents in found for parent in parents]
@@ -123,7 +123,7 @@ def _flip(
     name = table.names[place]
 
     def of(key: Key) -> tuple[Reply, ...]:
-        return tuple(reply for member in members(key, table.scores) for reply in replies.get((member, name), []))
+        return tuple(reply for member in key.members(table.scores) for reply in replies.get((member, name), []))
 
     return Flip(
         **sides(table, pair)._asdict(),

@@ -121,27 +121,22 @@ def measure(
     human, value = graded[:, 0], graded[:, 1]
     right, called = human >= threshold, value >= threshold
     verdicts = right.astype(np.float64), called.astype(np.float64)
-    n, errors, both = len(graded), value - human, int((right & called).sum())
     kendall, spearman = rank_correlations(human, value)
+    n, both, errors = len(graded), int((right & called).sum()), value - human
+    means = [float(column.mean()) if n else None for column in (errors, np.abs(errors))]
     return Grading(
-        grader,
-        identity,
-        threshold,
-        n,
-        failed=len(pairs) - n,
-        agreement=Share.of(int((right == called).sum()), n),
-        kappa=weighted_kappa(*verdicts),
-        kappa_ci95=kappa_interval(*verdicts),
-        weighted_kappa=weighted_kappa(human, value),
-        weighted_kappa_ci95=kappa_interval(human, value),
+        *(grader, identity, threshold, n, len(pairs) - n),
+        *(Share.of(int((right == called).sum()), n), weighted_kappa(*verdicts), weighted_kappa(human, value)),
         sensitivity=Share.of(both, int(right.sum())),
         specificity=Share.of(int((~right & ~called).sum()), int((~right).sum())),
         precision=Share.of(both, int(called.sum())),
         kendall=kendall,
         spearman=spearman,
-        mean_error=float(errors.mean()) if n else None,
-        mean_absolute_error=float(np.abs(errors).mean()) if n else None,
+        mean_error=means[0],
+        mean_absolute_error=means[1],
         bins=tuple(_bins(human, value)),
+        kappa_ci95=kappa_interval(*verdicts),
+        weighted_kappa_ci95=kappa_interval(human, value),
     )
 
 

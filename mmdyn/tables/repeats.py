@@ -18,7 +18,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Score
 from mmdyn.stats import Tries, majority_at_k, mean_score, pass_at_k, tries_agree, worst_at_k
-from mmdyn.tables.results import BY_RULES, Bound, Interval, Key, OfCondition, Table, bound_of, interval_of
+from mmdyn.tables.results import BY_RULES, Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import has_failed
 from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
 from mmdyn.text import fold
@@ -238,14 +238,14 @@ def _figure(
     if not parents:
         return Figure(0, 0, left_out, None, None, "")
     found = mean_score(np.array(values), np.array(weights), table.clusters[parents])
-    ends, value = interval_of(found, lower=lower), round(found.value, 6)
-    return Figure(len(parents), counted, left_out, value, ends, found.method, bound_of(lower))
+    value, ends, bound = score_of(found, lower=lower)
+    return Figure(len(parents), counted, left_out, value, ends, found.method, bound)
 
 
-def _lines(row: RepeatsRow) -> Iterator[dict[str, str]]:
+def _lines(row: RepeatsRow) -> Iterator[dict[str, object]]:
     names = names_of(row)
     names["condition"] = f"{names['condition']}, over {row.over}"
     for name, figure, note in row.figures():
         method = "; ".join(filter(None, (figure.method, note))) if figure.method else "no group has so many tries"
-        shown = {"share": percent(figure.value, figure.ci95), "n": str(figure.n), "groups": str(figure.groups)}
-        yield {**names, "figure": name, **shown, "left\nout": str(figure.left_out), "method": method}
+        shown = {"share": percent(figure.value, figure.ci95), **pick(figure, "n", "groups")}
+        yield {**names, "value": name, **shown, "left\nout": figure.left_out, "method": method}

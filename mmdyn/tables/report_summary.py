@@ -24,7 +24,7 @@ from mmdyn.tables.error_survey import ErrorRow, find_errors
 from mmdyn.tables.flips import Flip, find_flips
 from mmdyn.tables.meaning_judges import JudgeRow, find_judges
 from mmdyn.tables.repeats import RepeatsRow, find_repeats
-from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, bound_of, interval_of
+from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
 from mmdyn.tables.run_state import Failure, RunState
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -187,5 +187,5 @@ def _cell(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> ScoreCell:
     if not len(parents):
         return ScoreCell(0, None, None, **counts, bound="", method="", note="no parent has an answer that is scored")
     found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
-    ends, score = interval_of(found, lower=lower), round(found.value, 6)
-    return ScoreCell(len(parents), score, ends, **counts, bound=bound_of(lower), method=found.method, note="")
+    score, ends, bound = score_of(found, lower=lower)
+    return ScoreCell(len(parents), score, ends, **counts, bound=bound, method=found.method, note="")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -49,6 +49,22 @@ class Key(Struct, frozen=True):
     chain: str
     context: str
     style: str
+
+    @classmethod
+    def of(cls, run: str, record: Record) -> Key:
+        """The condition that a record of the run of this name belongs to."""
+        asked = record.condition
+        return cls(run, record.model, record.set, asked.variant, asked.chain, asked.context, asked.style)
+
+    @property
+    def pool(self) -> Key | None:
+        """The condition over all chains that a dynamic condition is part of."""
+        return msgspec.structs.replace(self, chain=POOLED) if self.variant == "dynamic" else None
+
+    def members(self, keys: Iterable[Key]) -> list[Key]:
+        """The conditions that were asked behind this one: its chains for one over all chains, else itself."""
+        pooled = self.chain == POOLED
+        return [key for key in keys if key.chain != POOLED and key.pool == self] if pooled else [self]
 
     @property
     def factors(self) -> dict[str, str]:
@@ -128,7 +144,7 @@ class Table(NamedTuple):
         for name, run in self.runs.items():
             with Reader(run.records_folder) as reader:
                 for record in run.records():
-                    yield key_of(name, record), record, run, reader
+                    yield Key.of(name, record), record, run, reader
 
     def indices(self, key: Key, parents: Iterable[str]) -> Ints:
         """The indices of parents of a condition, by their ids."""
@@ -136,38 +152,9 @@ class Table(NamedTuple):
         return np.array([places[parent] for parent in parents], dtype=np.int64)
 
 
-class OfParent(Protocol):
-    """What is about a variant or sample of a parent."""
-
-    @property
-    def set(self) -> str: ...
-    @property
-    def parent(self) -> str: ...
-    @property
-    def group(self) -> str | None: ...
-
-
-def cluster_of(one: OfParent) -> tuple[str, str, str]:
-    """What it hangs together with: its group, or where it has none all that is of its parent."""
-    return (one.set, "parent", one.parent) if one.group is None else (one.set, "group", one.group)
-
-
-def key_of(run: str, record: Record) -> Key:
-    """The condition that a record of the run of this name belongs to."""
-    condition = record.condition
-    return Key(run, record.model, record.set, condition.variant, condition.chain, condition.context, condition.style)
-
-
-def pool_of(key: Key) -> Key | None:
-    """The condition over all chains that a dynamic condition is part of."""
-    return msgspec.structs.replace(key, chain=POOLED) if key.variant == "dynamic" else None
-
-
-def members(key: Key, keys: Iterable[Key]) -> list[Key]:
-    """The conditions that were asked behind a key: its chains for one over all chains, else itself."""
-    if key.chain != POOLED:
-        return [key]
-    return [other for other in keys if other.chain != POOLED and pool_of(other) == key]
+def cluster_of(set: str, parent: str, group: str | None) -> tuple[str, str, str]:
+    """What a sample or variant hangs together with: its group, or where it has none all that is of its parent."""
+    return (set, "parent", parent) if group is None else (set, "group", group)
 
 
 def sample_of(record: Record, run: RunFolder, reader: Reader) -> Sample:
@@ -179,14 +166,15 @@ def sample_of(record: Record, run: RunFolder, reader: Reader) -> Sample:
     return from_json(stored, Sample)
 
 
-def interval_of(found: Estimate, *, lower: bool = False) -> Interval:
-    """A score's interval, rounded to six digits; of a `lower` bound the lower end alone."""
-    return round(found.low, 6), None if lower else round(found.high, 6)
+def score_of(found: Estimate, *, lower: bool = False) -> tuple[float, Interval, Bound]:
+    """A score, its interval and whether it is a `lower` bound, of whose interval only the lower end holds."""
+    value, low, high, _ = found.rounded
+    return value, (low, None if lower else high), "lower" if lower else ""
 
 
-def bound_of(lower: bool) -> Bound:
-    """The bound's name."""
-    return "lower" if lower else ""
+def pick(row: object, *names: str) -> dict[str, Any]:
+    """Some fields of a row, by name."""
+    return {name: getattr(row, name) for name in names}
 
 
 def p_digits(p: float) -> float:

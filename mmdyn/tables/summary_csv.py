@@ -14,7 +14,7 @@ from mmdyn.tables.meaning_judges import JudgeRow
 from mmdyn.tables.measurements import named
 from mmdyn.tables.repeats import RepeatsRow
 from mmdyn.tables.report_summary import ConditionRow, Summary
-from mmdyn.tables.results import OfCondition
+from mmdyn.tables.results import OfCondition, pick
 
 Row = dict[str, object]
 
@@ -63,10 +63,7 @@ def _rows(summary: Summary) -> Iterator[Row]:
     for row in summary.corrections or ():
         where = {"by": row.scorer, "value": row.calibration, "n": row.labels}
         yield (
-            _of("correction", row)
-            | where
-            | _estimate(row.corrected, row.corrected_ci95)
-            | _of_fields(row, "method", "note")
+            _of("correction", row) | where | _estimate(row.corrected, row.corrected_ci95) | pick(row, "method", "note")
         )
     for errors in summary.errors or ():
         yield from _errors(errors)
@@ -76,24 +73,24 @@ def _rows(summary: Summary) -> Iterator[Row]:
         yield from _repeats(repeats)
     for weighed in summary.auc or ():
         where = {"by": "task_type", "value": weighed.task_type}
-        yield _of("auc", weighed) | where | _of_fields(weighed, "n", "method") | _estimate(weighed.auc, weighed.ci95)
+        yield _of("auc", weighed) | where | pick(weighed, "n", "method") | _estimate(weighed.auc, weighed.ci95)
 
 
 def _scores(row: ConditionRow) -> Iterator[Row]:
     names = ("n", "failed", "unscored", "needs_judge", "bound", "method", "note")
-    counts = _of_fields(row, "ok", "unparsed", "refused", "truncated")
-    yield _of("score", row) | _of_fields(row, *names) | _estimate(row.score, row.ci95) | counts
+    counts = pick(row, "ok", "unparsed", "refused", "truncated")
+    yield _of("score", row) | pick(row, *names) | _estimate(row.score, row.ci95) | counts
     for name, values in row.by.items():
         for value, cell in values.items():
-            numbers = _of_fields(cell, *names) | _estimate(cell.score, cell.ci95)
+            numbers = pick(cell, *names) | _estimate(cell.score, cell.ci95)
             yield _of("score", row) | {"by": name, "value": value} | numbers
 
 
 def _contrast(row: Contrast) -> Iterator[Row]:
     held = {name: value for name, value in row.held.items() if name in COLUMNS}
-    names = {"kind": "contrast", **held, **_of_fields(row, "model", "set", "factor", "a", "b")}
+    names = {"kind": "contrast", **held, **pick(row, "model", "set", "factor", "a", "b")}
     numbers = ("n", "left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note")
-    yield names | _of_fields(row, *numbers) | _estimate(row.delta, row.ci95)
+    yield names | pick(row, *numbers) | _estimate(row.delta, row.ci95)
     for name, values in row.by.items():
         for value, cell in values.items():
             part = {number: cell[number] for number in numbers} | _estimate(cell["delta"], cell["ci95"])
@@ -116,8 +113,8 @@ def _errors(row: ErrorRow) -> Iterator[Row]:
     cells: list[tuple[str, str, Part]] = [("", "", row)]
     cells += [(name, value, part) for name, values in row.by.items() for value, part in values.items()]
     for name, value, part in cells:
-        where = {"kind": "error", **_of_fields(row, "run", "model"), "by": name, "value": value}
-        said = {"n": part.truncated + part.empty + part.labelled, **_of_fields(part, "method", "note")}
+        where = {"kind": "error", **pick(row, "run", "model"), "by": name, "value": value}
+        said = {"n": part.truncated + part.empty + part.labelled, **pick(part, "method", "note")}
         for kind, rate in (part.kinds or {}).items():
             yield where | said | {"factor": kind} | _estimate(rate.share, rate.ci95)
 
@@ -127,24 +124,20 @@ def _cascade(row: CascadeRow) -> Iterator[Row]:
     for who, found, judge in row.lines():
         counts = {"left_out": judge.saved, "failed": judge.failed} if judge else {}
         note = "between the bounds that answers without a verdict leave" if found.bounds else ""
-        numbers = _of_fields(found, "n", "bound", "method") | _estimate(found.score, found.bounds or found.ci95)
+        numbers = pick(found, "n", "bound", "method") | _estimate(found.score, found.bounds or found.ci95)
         yield names | {"value": who, "note": note} | counts | numbers
 
 
 def _repeats(row: RepeatsRow) -> Iterator[Row]:
     names = _of("repeats", row) | {"by": "over", "value": row.over}
-    counts = _of_fields(row, "failed", "unscored", "needs_judge")
+    counts = pick(row, "failed", "unscored", "needs_judge")
     for name, found, note in row.figures():
-        numbers = _of_fields(found, "n", "left_out", "bound", "method") | _estimate(found.value, found.ci95)
+        numbers = pick(found, "n", "left_out", "bound", "method") | _estimate(found.value, found.ci95)
         yield names | counts | numbers | {"factor": name, "note": note}
 
 
 def _of(kind: str, row: OfCondition) -> Row:
-    return {"kind": kind, "run": row.run, "model": row.model, "set": row.set, **row.factors}
-
-
-def _of_fields(row: object, *names: str) -> Row:
-    return {name: getattr(row, name) for name in names}
+    return {"kind": kind, **pick(row, "run", "model", "set"), **row.factors}
 
 
 def _estimate(value: object, interval: object) -> Row:

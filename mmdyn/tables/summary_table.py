@@ -13,9 +13,18 @@ from mmdyn.tables.contexts import BASES, known_context, place_of
 from mmdyn.tables.contrast_table import print_contrasts
 from mmdyn.tables.meaning_judges import print_judges
 from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
-from mmdyn.tables.results import NOT_GIVEN
+from mmdyn.tables.results import pick
 from mmdyn.tables.run_state import RunState
-from mmdyn.tables.text_table import CUT_OFF, NEEDS_JUDGE, clean, names_of, open_console, percent, print_grid
+from mmdyn.tables.text_table import (
+    CUT_OFF,
+    NEEDS_JUDGE,
+    clean,
+    names_of,
+    open_console,
+    percent,
+    print_breakdowns,
+    print_grid,
+)
 
 LAID = {
     NONE: "nothing",
@@ -112,31 +121,16 @@ def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
     title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
     if any(row.bound for row in rows):
         title += "; at least: open answers, or blanks in words, had no judge"
-    named = [
-        {
-            **names_of(row),
-            **_score(row),
-            CUT_OFF: str(row.truncated),
-            "unparsed": str(row.unparsed),
-            "refused": str(row.refused),
-            **_left(row),
-        }
-        for row in rows
-    ]
-    print_grid(console, title, named)
-    for name in dict.fromkeys(name for row in rows for name in row.by):
-        telling = [row for row in rows if row.by[name].keys() - {NOT_GIVEN}] or rows
-        parts = [
-            {**names_of(row), "value": value, **_score(cell), **_left(cell)}
-            for row in telling
-            for value, cell in row.by[name].items()
-        ]
-        print_grid(console, f"Scores by {name}", parts, name)
+    wrong = [{CUT_OFF: row.truncated, **pick(row, "unparsed", "refused")} for row in rows]
+    whole = [{**names_of(row), **_score(row), **counts, **_left(row)} for row, counts in zip(rows, wrong, strict=True)]
+    print_grid(console, title, whole)
+    cells = [(names_of(row), row.by) for row in rows]
+    print_breakdowns(console, "Scores by {}", cells, lambda cell: {**_score(cell), **_left(cell)})
 
 
-def _score(cell: ScoreCell | ConditionRow) -> dict[str, str]:
-    return {"score": percent(cell.score, cell.ci95), "n": str(cell.n), "method": cell.method or cell.note}
+def _score(cell: ScoreCell | ConditionRow) -> dict[str, object]:
+    return {"score": percent(cell.score, cell.ci95), "n": cell.n, "method": cell.method or cell.note}
 
 
-def _left(cell: ScoreCell | ConditionRow) -> dict[str, str]:
-    return {NEEDS_JUDGE: str(cell.needs_judge), "unscored": str(cell.unscored), "failed": str(cell.failed)}
+def _left(cell: ScoreCell | ConditionRow) -> dict[str, object]:
+    return {NEEDS_JUDGE: cell.needs_judge, **pick(cell, "unscored", "failed")}

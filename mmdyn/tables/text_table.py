@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TextIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TextIO, TypeAlias, TypeVar
 
 from rich.console import Console
 from rich.text import Text
 
 from mmdyn.tables.contexts import BASES
-from mmdyn.tables.results import OfCondition
+from mmdyn.tables.results import NOT_GIVEN, OfCondition, pick
 
 PLAIN_WIDTH = 160
 """Columns where the output is no terminal."""
@@ -22,6 +22,13 @@ CUT_OFF = "cut\noff"
 NEEDS_JUDGE = "needs\njudge"
 SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored")
 """Counts that get a column only where one of them is not 0."""
+
+T = TypeVar("T")
+Cells: TypeAlias = Mapping[str, Mapping[str, T]]
+"""What a row is broken down into, by name and value."""
+
+Shown: TypeAlias = Mapping[str, object]
+"""What a row shows, by column."""
 
 
 class Grid:
@@ -67,26 +74,27 @@ class Grid:
         yield Text(" " * total)
 
 
-def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], field: str = "") -> None:
+def print_grid(console: Console, title: str, rows: Sequence[Shown], field: str = "") -> None:
     """Print rows of the same columns under a title; methods, if any, become notes below.
 
     Args:
         console: where to print.
         title: what stands above, with what all rows have in common.
         rows: the cells by column, grouped by run, model and set.
-        field: the name of a breakdown, or nothing: its rows are grouped by condition, too.
+        field: what the column `value` is called where there is one; the rows are grouped by the columns before it, too.
     """
-    varying = [name for name in COMMON if len({row.get(name, "") for row in rows}) > 1]
-    shared = [rows[0][name] for name in COMMON if name not in varying and rows[0].get(name)]
+    cells = [{name: str(cell) for name, cell in row.items()} for row in rows]
+    varying = [name for name in COMMON if len({row.get(name, "") for row in cells}) > 1]
+    shared = [cells[0][name] for name in COMMON if name not in varying and cells[0].get(name)]
     console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))
-    empty = [name for name in SELDOM if not any(row.get(name, "0") != "0" for row in rows)]
-    names = [name for name in rows[0] if name not in (*COMMON, *empty, "method")]
-    if field:
-        varying.append(names.pop(0))
-    used = dict.fromkeys(row["method"] for row in rows if "method" in row)
+    empty = [name for name in SELDOM if not any(row.get(name, "0") != "0" for row in cells)]
+    names = [name for name in cells[0] if name not in (*COMMON, *empty, "method")]
+    first = names.index("value") if field else 0
+    varying, names = [*varying, *names[:first]], names[first:]
+    used = dict.fromkeys(row["method"] for row in cells if "method" in row)
     methods = {method: str(place) for place, method in enumerate(used, 1)}
     groups = dict[str, list[list[str]]]()
-    for row in rows:
+    for row in cells:
         heading = ", ".join(filter(None, (row[name] for name in varying)))
         note = [methods[row["method"]]] if methods else []
         groups.setdefault(heading, []).append([*(row[name] for name in names), *note])
@@ -94,12 +102,29 @@ def print_grid(console: Console, title: str, rows: Sequence[dict[str, str]], fie
     for heading, group in groups.items():
         if heading:
             grid.add_heading(heading)
-        for first, *others in group:
-            grid.add_row(f"  {first}" if heading else first, *others)
+        for words, *numbers in group:
+            grid.add_row(f"  {words}" if heading else words, *numbers)
     grid.print(console)
-    for method, place in methods.items():
-        console.print(clean(f"method {place}: {method}"))
+    for method, number in methods.items():
+        console.print(clean(f"method {number}: {method}"))
     console.print()
+
+
+def print_breakdowns(
+    console: Console, title: str, rows: Sequence[tuple[Shown, Cells[T]]], shown: Callable[[T], Shown]
+) -> None:
+    """Print a table for each name that rows are broken down by.
+
+    Args:
+        console: where to print.
+        title: what stands above each; its {} is the name.
+        rows: what each is called, and its cells; those that a breakdown says nothing of are left out of it.
+        shown: the columns of a cell.
+    """
+    for name in dict.fromkeys(name for _, by in rows for name in by):
+        telling = [row for row in rows if row[1][name].keys() - {NOT_GIVEN}] or rows
+        parts = [{**names, "value": value, **shown(cell)} for names, by in telling for value, cell in by[name].items()]
+        print_grid(console, title.format(name), parts, name)
 
 
 def open_console(file: TextIO | None = None) -> Console:
@@ -124,7 +149,7 @@ def names_of(row: OfCondition) -> dict[str, str]:
     factors = row.factors
     unusual = (factors[name] for name in ("context", "style") if factors[name] != BASES[name])
     condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *unusual])
-    return {"run": row.run, "model": row.model, "set": row.set, "condition": condition}
+    return {**pick(row, "run", "model", "set"), "condition": condition}
 
 
 def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:

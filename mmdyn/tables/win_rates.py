@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mmdyn.record import Condition, Usage
 from mmdyn.stats import Estimate, Floats, group_means, holm, mean_delta, mean_score, paired_test
 from mmdyn.tables.breakdown import break_down
-from mmdyn.tables.results import cluster_of, p_digits
+from mmdyn.tables.results import cluster_of, p_digits, pick
 from mmdyn.tables.text_table import open_console, p_value, percent, print_grid, say
 
 TITLE = (
@@ -114,26 +114,12 @@ def win_rate(pairs: Sequence[Compared]) -> WinRate:
     asked = [pair for pair in pairs if pair.preference.orders]
     places = Counter(pair.preference.position for pair in asked)
     win, tie, loss = (groups.mean(share) for share in (won, tied, lost))
-    return WinRate(
-        len(won),
-        len(pairs),
-        wins=winners["a"],
-        ties=winners["tie"],
-        losses=winners["b"],
-        win=Rate.of(win),
-        tie=Rate.of(tie),
-        loss=Rate.of(loss),
-        net=net.rounded.value,
-        net_ci95=net.rounded.ci95,
-        p=p_digits(p),
-        p_adjusted=p_digits(p),
-        asked=len(asked),
-        first=places["first"],
-        second=places["second"],
-        unsteady=sum(pair.preference.orders.count("tie") == 1 for pair in asked),
-        bias=_bias(asked) if asked else None,
-        method=f"{win.method}; {net.method}; {test}",
-    )
+    counts = len(won), len(pairs), winners["a"], winners["tie"], winners["b"]
+    judged = len(asked), places["first"], places["second"]
+    unsteady = sum(pair.preference.orders.count("tie") == 1 for pair in asked)
+    method, bias = f"{win.method}; {net.method}; {test}", _bias(asked) if asked else None
+    rates, p = (Rate.of(win), Rate.of(tie), Rate.of(loss)), p_digits(p)
+    return WinRate(*counts, *rates, net.rounded.value, net.rounded.ci95, p, p, *judged, unsteady, bias, method)
 
 
 def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dict[str, dict[str, WinRate]]:
@@ -176,7 +162,7 @@ class _Groups:
     def __init__(self, pairs: Sequence[Compared]) -> None:
         parents, clusters = dict[tuple[str, str], int](), dict[tuple[str, str, str], int]()
         self._places = np.array([parents.setdefault((pair.set, pair.parent), len(parents)) for pair in pairs])
-        labels = [clusters.setdefault(cluster_of(pair), len(clusters)) for pair in pairs]
+        labels = [clusters.setdefault(cluster_of(pair.set, pair.parent, pair.group), len(clusters)) for pair in pairs]
         _, first = np.unique(self._places, return_index=True)
         self.labels, self.ones = np.array(labels)[first], np.ones(len(parents))
 
@@ -194,16 +180,13 @@ def _bias(asked: Sequence[Compared]) -> Rate:
     return Rate.of(groups.mean(groups.shares([pair.preference.position != "" for pair in asked])))
 
 
-def _shown(name: str, rate: WinRate) -> dict[str, str]:
+def _shown(name: str, rate: WinRate) -> dict[str, object]:
+    wins, ties, losses = (percent(each.share, each.ci95) for each in (rate.win, rate.tie, rate.loss))
     return {
-        "pairs of": name,
-        "a wins": percent(rate.win.share, rate.win.ci95),
-        "ties": percent(rate.tie.share, rate.tie.ci95),
-        "b wins": percent(rate.loss.share, rate.loss.ci95),
+        **{"pairs of": name, "a wins": wins, "ties": ties, "b wins": losses},
         "a - b": percent(rate.net, rate.net_ci95, sign="+"),
         "p": p_value(rate.p_adjusted),
-        "n": str(rate.n),
-        "pairs": str(rate.pairs),
+        **pick(rate, "n", "pairs"),
         "position\nbias": percent(rate.bias.share, rate.bias.ci95) if rate.bias else "-",
         "first,\nsecond": f"{rate.first}, {rate.second}",
         "method": rate.method,
