@@ -2,37 +2,21 @@ from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown
 from .cascades import Cascades as Cascades, print_cascades as print_cascades
 from .correction import print_corrections as print_corrections
-from .error_counts import count_errors as count_errors, print_counts as print_counts
-from .error_survey import (
-    Design as Design,
-    ErrorLabel as ErrorLabel,
-    ErrorRow as ErrorRow,
-    Kind as Kind,
-    Wrong as Wrong,
-    draw as draw,
-    find_errors as find_errors,
-    keep_design as keep_design,
-    label_kind as label_kind,
-    print_errors as print_errors,
-    survey as survey,
-)
 from .flips import print_flips as print_flips
-from .grader_agreement import (
+from .marks import mark_of as mark_of
+from .measurements import (
     METHOD as METHOD,
+    Calibration as Calibration,
     Grading as Grading,
+    judge_id as judge_id,
+    load_calibrations as load_calibrations,
     load_gradings as load_gradings,
     measure as measure,
+    named as named,
+    save as save,
     save_grading as save_grading,
     spell as spell,
     spell_kappa as spell_kappa,
-)
-from .marks import mark_of as mark_of
-from .measurements import (
-    Calibration as Calibration,
-    judge_id as judge_id,
-    load_calibrations as load_calibrations,
-    named as named,
-    save as save,
 )
 from .repeats import print_repeats as print_repeats
 from .report_summary import Summary as Summary, report as report, summarise as summarise
@@ -48,4 +32,19 @@ from .win_rates import (
     print_win_rates as print_win_rates,
     win_rate as win_rate,
     win_rates as win_rates,
+)
+from .wrong_answers import (
+    Design as Design,
+    ErrorLabel as ErrorLabel,
+    ErrorRow as ErrorRow,
+    Kind as Kind,
+    Wrong as Wrong,
+    count_errors as count_errors,
+    draw as draw,
+    find_errors as find_errors,
+    keep_design as keep_design,
+    label_kind as label_kind,
+    print_counts as print_counts,
+    print_errors as print_errors,
+    survey as survey,
 )

@@ -13,12 +13,10 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
 from mmdyn.stats import Ints
 from mmdyn.tables.context_columns import NAMES, ORDER, beside_value
-from mmdyn.tables.results import NOT_GIVEN, Field
+from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field
 
 ALWAYS = ("task_type", "language")
 """What every record can be broken down by, beside its fields."""
-
-FACTORS = ("variant", "chain", "context", "style")
 
 T = TypeVar("T")
 

@@ -28,10 +28,9 @@ TITLE = (
     "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one"
     " scored, saved those that a judge was not asked about"
 )
-JUDGE_COLUMNS = ("saved", "no verdict", "requests", "as rules", "votes\nagree", "items met")
-"""What is shown of a judge; but for what was saved and requested, only where one has it."""
-
 JUDGE_COUNTS = ("failed", "saved", "requests", "items", "met")
+
+JUDGE_COLUMNS = ("saved", "no verdict", "requests", "as rules", "votes\nagree", "items met")
 
 T = TypeVar("T")
 
@@ -144,10 +143,7 @@ def print_cascades(cascades: Cascades, file: TextIO | None = None) -> None:
         for row in cascades.rows
         for who, accuracy, judge in row.lines()
     ]
-    seldom = set(JUDGE_COLUMNS) - {"saved", "requests"}
-    empty = [name for name in seldom if not any(line[name] for line in lines)]
-    shown = [{name: cell for name, cell in line.items() if name not in empty} for line in lines]
-    print_grid(console, TITLE, shown, "scored by")
+    print_grid(console, TITLE, lines, "scored by")
     for spent in cascades.spending:
         name, total = f"{spent.run}: " if spent.run else "", spent.spending
         cached = f" {spent.cached} replies out of the cache cost nothing." if spent.cached else ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from mmdyn.context import NONE
@@ -30,7 +29,7 @@ class Pair(NamedTuple):
     b: Key
 
 
-class Sides(NamedTuple):
+class Sides(Struct, frozen=True):
     """What tells contrasts apart: the model (empty where models are compared), the set, the factor and its levels, and
     the factors that both sides share."""
 
@@ -46,7 +45,8 @@ class Paired(NamedTuple):
     """The parents that both conditions have, with their values in [0, 1] and weights.
 
     `asked` are all parents that either was asked. records: the parent of each record of either that `failed`, and of
-    the compared ones that `needs_judge` or is `bounded`, as Scores have them.
+    the compared ones that `needs_judge` or is `bounded`, as Scores have them. note: what a reader must know of the
+    pair. comparable: whether it can be compared at all.
     """
 
     parents: Ints
@@ -55,28 +55,12 @@ class Paired(NamedTuple):
     weights: Floats
     asked: Ints
     records: dict[str, Ints]
-
-    def only(self, keep: NDArray[np.bool_]) -> Paired:
-        """The part that lies in some parents; `keep` says so for every parent."""
-        inside = keep[self.parents]
-        values = (self.parents[inside], self.a[inside], self.b[inside], self.weights[inside])
-        records = {name: parents[keep[parents]] for name, parents in self.records.items()}
-        return Paired(*values, self.asked[keep[self.asked]], records)
+    note: str
+    comparable: bool
 
 
-class Delta(Struct, frozen=True):
-    """b - a over n pairs. A number is None where `note` says why; so are p and p_adjusted before Holm's adjustment."""
-
-    n: int
-    left_out: int
-    failed: int
-    needs_judge: int
-    delta: float | None = None
-    ci95: tuple[float, float] | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    method: str = ""
-    note: str = ""
+Delta: TypeAlias = dict[str, Any]
+"""b - a over n pairs, by a Contrast's names of numbers. A number is None where `note` says why."""
 
 
 def find_pairs(keys: Sequence[Key]) -> list[Pair]:
@@ -102,30 +86,25 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     records = {name: np.concatenate((a.records[name], b.records[name])) for name in a.records}
     compared = {name: records[name][np.isin(records[name], parents)] for name in ("needs_judge", "bounded")}
     both = {"failed": records["failed"], **compared}
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, np.union1d(a.asked, b.asked), both)
+    asked = np.union1d(a.asked, b.asked)
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, *_comparable(table, pair))
 
 
 def compare(table: Table) -> list[Contrast]:
     """Every contrast. Holm's adjustment is over all of them; the cells of all breakdowns are a family of their own."""
-    pairs = find_pairs(list(table.scores))
-    wholes, cells = list[Delta](), list[tuple[int, str, str]]()
-    parts, by = list[Delta](), list[dict[str, dict[str, Delta]]]()
-    for place, pair in enumerate(pairs):
-        paired, note, comparable = pair_up(table, pair), *_comparable(table, pair)
-        wholes.append(_delta(table, paired, note, comparable))
+    everywhere, found = np.ones(len(table.names), np.bool_), list[tuple[Sides, Delta, dict[str, dict[str, Delta]]]]()
+    for pair in find_pairs(list(table.scores)):
+        paired = pair_up(table, pair)
         # Between contexts it is told unasked whether they hold the answer.
         leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
         fields = fields_of(table, pair.a, pair.b) | leaks
-        by.append({name: {} for name in fields})
+        by: dict[str, dict[str, Delta]] = {name: {} for name in fields}
         for name, value, keep in cells_of(fields, paired.asked):
-            cells.append((place, name, value))
-            parts.append(_delta(table, paired.only(keep), note, comparable))
-    for (place, name, value), part in zip(cells, _adjusted(parts), strict=True):
-        by[place][name][value] = part
-    return [
-        Contrast(**sides(table, pair)._asdict(), by=msgspec.to_builtins(cells), **msgspec.structs.asdict(whole))
-        for pair, whole, cells in zip(pairs, _adjusted(wholes), by, strict=True)
-    ]
+            by[name][value] = _delta(table, paired, keep)
+        found.append((sides(table, pair), _delta(table, paired, everywhere), by))
+    _adjust([whole for _, whole, _ in found])
+    _adjust([cell for *_, by in found for cells in by.values() for cell in cells.values()])
+    return [Contrast(**structs.asdict(about), **whole, by=by) for about, whole, by in found]
 
 
 def sides(table: Table, pair: Pair) -> Sides:
@@ -140,7 +119,7 @@ def sides(table: Table, pair: Pair) -> Sides:
 
 def _without(key: Key, factor: str) -> Key:
     blank = dict.fromkeys(("run", factor, "chain") if factor == "variant" else ("run", factor), "")
-    return msgspec.structs.replace(key, **blank)
+    return structs.replace(key, **blank)
 
 
 def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
@@ -193,24 +172,30 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     return "; ".join(note for note, holds in notes.items() if holds), True
 
 
-def _delta(table: Table, paired: Paired, note: str, comparable: bool) -> Delta:
-    n, counts = len(paired.parents), {name: len(records) for name, records in paired.records.items()}
-    if counts["bounded"]:
-        note = "; ".join(filter(None, (note, BY_RULES)))
-    counted = Delta(n, len(paired.asked) - n, counts["failed"], counts["needs_judge"], note=note)
-    if not comparable:
-        return counted
+def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
+    """The difference over some parents; `keep` says so for every parent."""
+    inside = keep[paired.parents]
+    counts = {name: int(keep[records].sum()) for name, records in paired.records.items()}
+    note = "; ".join(filter(None, (paired.note, BY_RULES if counts.pop("bounded") else "")))
+    n, untested = int(inside.sum()), dict.fromkeys(("delta", "ci95", "p", "p_adjusted"))
+    found: Delta = {
+        "n": n,
+        "left_out": int(keep[paired.asked].sum()) - n,
+        **counts,
+        **untested,
+        "method": "",
+        "note": note,
+    }
+    if not paired.comparable:
+        return found
     if not n:
-        return msgspec.structs.replace(counted, note="no parent was answered under both conditions")
-    arrays = (paired.b - paired.a, paired.weights, table.clusters[paired.parents])
-    found, (p, test) = mean_delta(*arrays).rounded, paired_test(*arrays)
-    method = f"{found.method}; {test}"
-    return msgspec.structs.replace(counted, delta=found.value, ci95=found.ci95, p=p_digits(p), method=method)
+        return found | {"note": "no parent was answered under both conditions"}
+    arrays = (paired.b - paired.a)[inside], paired.weights[inside], table.clusters[paired.parents[inside]]
+    delta, (p, test) = mean_delta(*arrays).rounded, paired_test(*arrays)
+    numbers = {"delta": delta.value, "ci95": delta.ci95, "p": p_digits(p)}
+    return found | numbers | {"method": f"{delta.method}; {test}"}
 
 
-def _adjusted(family: Sequence[Delta]) -> list[Delta]:
-    adjusted = holm([delta.p for delta in family])
-    return [
-        msgspec.structs.replace(delta, p_adjusted=None if p is None else p_digits(p))
-        for delta, p in zip(family, adjusted, strict=True)
-    ]
+def _adjust(family: Sequence[Delta]) -> None:
+    for delta, p in zip(family, holm([delta["p"] for delta in family]), strict=True):
+        delta["p_adjusted"] = None if p is None else p_digits(p)

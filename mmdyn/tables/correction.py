@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.stats import Estimate, Floats, Ints, Share, mean_score, prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.grader_agreement import Grading, load_gradings
 from mmdyn.tables.marks import Marks
-from mmdyn.tables.measurements import named
+from mmdyn.tables.measurements import Grading, load_gradings, named
 from mmdyn.tables.results import POOLED, Bound, Interval, Key, OfCondition, Table, cluster_of, score_of
 from mmdyn.tables.text_table import names_of, open_console, percent, print_grid
 from mmdyn.work import RunConfig, RunFolder

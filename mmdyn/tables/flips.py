@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Status
 from mmdyn.sample import Answer, Sample
-from mmdyn.tables.contrasts import Pair, find_pairs, pair_up, sides
+from mmdyn.tables.contrasts import Pair, Sides, find_pairs, pair_up, sides
 from mmdyn.tables.results import Key, Table, sample_of
 from mmdyn.tables.text_table import clean, open_console, say
 from mmdyn.work import Reader, RunFolder
@@ -37,15 +38,9 @@ class Reply(Struct, frozen=True):
     needs_judge: bool
 
 
-class Flip(Struct, frozen=True):
+class Flip(Sides, frozen=True):
     """A parent that went from right to wrong, or back, between the conditions a and b; scores are means in [0, 1]."""
 
-    model: str
-    set: str
-    factor: str
-    a: str
-    b: str
-    held: dict[str, str]
     direction: Literal["right to wrong", "wrong to right"]
     parent: str
     a_score: float
@@ -126,7 +121,7 @@ def _flip(
         return tuple(reply for member in key.members(table.scores) for reply in replies.get((member, name), []))
 
     return Flip(
-        **sides(table, pair)._asdict(),
+        **asdict(sides(table, pair)),
         direction="right to wrong" if a_score > b_score else "wrong to right",
         parent=name,
         a_score=round(a_score, 6),

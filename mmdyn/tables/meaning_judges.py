@@ -11,9 +11,8 @@ from rich.console import Console
 from mmdyn.data import Manifest, SampleSet, read_manifest
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
-from mmdyn.stats import Share
 from mmdyn.tables.measurements import Calibration, judge_id, load_calibrations, named
-from mmdyn.tables.text_table import Grid, clean, percent, say
+from mmdyn.tables.text_table import percent, print_grid, say
 from mmdyn.work import RunFolder, SetEntry
 
 UNCALIBRATED = (
@@ -26,6 +25,7 @@ NOT_WRITTEN = (
     "a set that {command} made does not say which judge that was: calibrations are known for sets of `mmdyn perturb`"
 )
 
+TITLE = "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals (Wilson)"
 SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
 """What a calibration's shares are called in a heading and in a Calibration."""
 
@@ -61,19 +61,11 @@ def print_judges(console: Console, rows: Sequence[JudgeRow]) -> None:
     """Print who judged each dynamic set, and a table of what was measured of these judges."""
     for row in rows:
         say(console, _line(row))
-    judges = {_who(row): row.calibrations for row in rows if row.calibrations}
-    if not judges:
-        return
-    console.print()
-    title = "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals (Wilson)"
-    console.print(clean(title))
-    grid = Grid(["labelled file", "pairs", "no\nverdict", *SHARES])
-    for who, calibrations in judges.items():
-        grid.add_heading(who)
-        for found in calibrations:
-            shares = (_share(getattr(found, name)) for name in SHARES.values())
-            grid.add_row(f"  {named(found)}", str(found.n), str(found.failed), *shares)
-    grid.print(console)
+    found = {_who(row): row.calibrations for row in rows if row.calibrations}
+    lines = [{"judge": who, **_shown(one)} for who, calibrations in found.items() for one in calibrations]
+    if lines:
+        console.print()
+        print_grid(console, TITLE, lines, "labelled file")
 
 
 def _rows(name: str, run: RunFolder, entry: SetEntry) -> Iterator[JudgeRow]:
@@ -132,5 +124,10 @@ def _who(row: JudgeRow) -> str:
     return f"{row.judge} ({row.id})" if row.id else row.judge
 
 
-def _share(share: Share | None) -> str:
-    return f"{percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"
+def _shown(found: Calibration) -> dict[str, object]:
+    shares = {shown: getattr(found, name) for shown, name in SHARES.items()}
+    spelt = {
+        name: f"{percent(share.value, (share.low, share.high))} of {share.n}" if share else "no such pair"
+        for name, share in shares.items()
+    }
+    return {"value": named(found), "pairs": found.n, "no\nverdict": found.failed, **spelt}

@@ -20,12 +20,12 @@ from mmdyn.tables.collect import collect
 from mmdyn.tables.context_columns import fields_of
 from mmdyn.tables.contrasts import compare
 from mmdyn.tables.correction import CorrectionRow, find_corrections
-from mmdyn.tables.error_survey import ErrorRow, find_errors
 from mmdyn.tables.flips import Flip, find_flips
 from mmdyn.tables.meaning_judges import JudgeRow, find_judges
 from mmdyn.tables.repeats import RepeatsRow, find_repeats
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
 from mmdyn.tables.run_state import Failure, RunState
+from mmdyn.tables.wrong_answers import ErrorRow, find_errors
 from mmdyn.work import ProgressBar, RunFolder
 
 

@@ -23,6 +23,9 @@ POOLED = "all"
 NOT_GIVEN = "(not given)"
 """The value of whoever has none."""
 
+FACTORS = ("variant", "chain", "context", "style")
+"""What tells conditions of one model on one set apart."""
+
 Bound: TypeAlias = Literal["", "lower"]
 """`lower`: the score may be higher, as rules alone may have missed right answers among those that need a judge and had
 none. Empty where it is no bound."""
@@ -69,7 +72,7 @@ class Key(Struct, frozen=True):
     @property
     def factors(self) -> dict[str, str]:
         """What tells conditions of one model on one set apart, by name."""
-        return {"variant": self.variant, "chain": self.chain, "context": self.context, "style": self.style}
+        return pick(self, *FACTORS)
 
     @property
     def place(self) -> Place:

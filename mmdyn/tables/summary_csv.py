@@ -9,18 +9,17 @@ from pathlib import Path
 from mmdyn.errors import UserError
 from mmdyn.record import Contrast
 from mmdyn.tables.cascades import CascadeRow, Cascades
-from mmdyn.tables.error_survey import ErrorRow, Part
 from mmdyn.tables.meaning_judges import JudgeRow
 from mmdyn.tables.measurements import named
 from mmdyn.tables.repeats import RepeatsRow
 from mmdyn.tables.report_summary import ConditionRow, Summary
-from mmdyn.tables.results import OfCondition, pick
+from mmdyn.tables.results import FACTORS, OfCondition, pick
+from mmdyn.tables.wrong_answers import ErrorRow, Part
 
 Row = dict[str, object]
 
-FACTORS = ("variant", "chain", "context", "style", "language")
 COLUMNS = (
-    *("kind", "run", "model", "set", *FACTORS, "factor", "a", "b", "by", "value"),
+    *("kind", "run", "model", "set", *FACTORS, "language", "factor", "a", "b", "by", "value"),
     *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
     *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note"),
 )

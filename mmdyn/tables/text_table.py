@@ -20,8 +20,9 @@ COMMON = ("run", "model", "set", "held")
 
 CUT_OFF = "cut\noff"
 NEEDS_JUDGE = "needs\njudge"
-SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored")
-"""Counts that get a column only where one of them is not 0."""
+OF_JUDGES = ("no verdict", "as rules", "votes\nagree", "items met")
+SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored", *OF_JUDGES)
+"""What gets a column only where one of its cells is neither empty nor 0."""
 
 T = TypeVar("T")
 Cells: TypeAlias = Mapping[str, Mapping[str, T]]
@@ -29,49 +30,6 @@ Cells: TypeAlias = Mapping[str, Mapping[str, T]]
 
 Shown: TypeAlias = Mapping[str, object]
 """What a row shows, by column."""
-
-
-class Grid:
-    """Rows under names of one or more lines. No number is ever cut or broken: words that have no room beside them get a
-    line of their own."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = [[clean(line) for line in name.split("\n")] for name in names]
-        self._rows = list[tuple[Text, ...]]()
-
-    def add_heading(self, text: str) -> None:
-        """Add a line above the rows that follow."""
-        self._rows.append((clean(text),))
-
-    def add_row(self, words: str, *numbers: str) -> None:
-        """Add a row; numbers for all columns but the first."""
-        self._rows.append((clean(words), *map(clean, numbers)))
-
-    def print(self, console: Console) -> None:
-        """Print the rows, with an empty line above and below."""
-        for line in self._lines(console.width):
-            console.print(line, soft_wrap=True)
-
-    def _lines(self, width: int) -> Iterator[Text]:
-        rows = [row for row in self._rows if len(row) > 1]
-        names = [max(line.cell_len for line in name) for name in self._names]
-        widths = [max(cells) for cells in zip(names, *([cell.cell_len for cell in row] for row in rows), strict=True)]
-        room = width - _total(widths[1:]) - 2
-        widths[0] = max(names[0], *(row[0].cell_len for row in rows if row[0].cell_len <= room), 0)
-        total, height = _total(widths), max(map(len, self._names))
-        yield Text(" " * total)
-        for place in range(-height, 0):
-            yield _line([name[place] if -place <= len(name) else Text() for name in self._names], widths)
-        yield Text(f" {'─' * (total - 2)} ")
-        for words, *numbers in self._rows:
-            if not numbers:
-                yield Text(f" {words.plain}{' ' * (total - 1 - words.cell_len)}", "bold")
-            elif words.cell_len <= widths[0]:
-                yield _line([words, *numbers], widths)
-            else:
-                yield Text(f" {words.plain}")
-                yield _line([Text(), *numbers], widths)
-        yield Text(" " * total)
 
 
 def print_grid(console: Console, title: str, rows: Sequence[Shown], field: str = "") -> None:
@@ -87,7 +45,7 @@ def print_grid(console: Console, title: str, rows: Sequence[Shown], field: str =
     varying = [name for name in COMMON if len({row.get(name, "") for row in cells}) > 1]
     shared = [cells[0][name] for name in COMMON if name not in varying and cells[0].get(name)]
     console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))
-    empty = [name for name in SELDOM if not any(row.get(name, "0") != "0" for row in cells)]
+    empty = [name for name in SELDOM if all(row.get(name, "0") in ("", "0") for row in cells)]
     names = [name for name in cells[0] if name not in (*COMMON, *empty, "method")]
     first = names.index("value") if field else 0
     varying, names = [*varying, *names[:first]], names[first:]
@@ -98,13 +56,12 @@ def print_grid(console: Console, title: str, rows: Sequence[Shown], field: str =
         heading = ", ".join(filter(None, (row[name] for name in varying)))
         note = [methods[row["method"]]] if methods else []
         groups.setdefault(heading, []).append([*(row[name] for name in names), *note])
-    grid = Grid([field or names[0], *names[1:], *(["method"] if methods else [])])
+    lines = list[list[Text]]()
     for heading, group in groups.items():
-        if heading:
-            grid.add_heading(heading)
-        for words, *numbers in group:
-            grid.add_row(f"  {words}" if heading else words, *numbers)
-    grid.print(console)
+        lines += [[clean(heading)]] * bool(heading)
+        lines += [[*map(clean, (f"  {words}" if heading else words, *numbers))] for words, *numbers in group]
+    for line in _laid_out([field or names[0], *names[1:], *(["method"] if methods else [])], lines, console.width):
+        console.print(line, soft_wrap=True)
     for method, number in methods.items():
         console.print(clean(f"method {number}: {method}"))
     console.print()
@@ -168,8 +125,29 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
 
 
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + 2 * len(widths)
+def _laid_out(names: Sequence[str], lines: Sequence[Sequence[Text]], room: int) -> Iterator[Text]:
+    """Rows, and headings (of one cell), under names of one or more lines, with an empty line above and below. No number
+    is ever cut or broken: words that have no room beside them get a line of their own."""
+    heads = [[clean(line) for line in name.split("\n")] for name in names]
+    rows = [line for line in lines if len(line) > 1]
+    least = [max(line.cell_len for line in head) for head in heads]
+    widths = [max(cells) for cells in zip(least, *([cell.cell_len for cell in row] for row in rows), strict=True)]
+    beside = room - sum(widths[1:]) - 2 * len(widths)
+    widths[0] = max(least[0], *(row[0].cell_len for row in rows if row[0].cell_len <= beside), 0)
+    total = sum(widths) + 2 * len(widths)
+    yield Text(" " * total)
+    for place in range(-max(map(len, heads)), 0):
+        yield _line([head[place] if -place <= len(head) else Text() for head in heads], widths)
+    yield Text(f" {'─' * (total - 2)} ")
+    for words, *numbers in lines:
+        if not numbers:
+            yield Text(f" {words.plain}{' ' * (total - 1 - words.cell_len)}", "bold")
+        elif words.cell_len <= widths[0]:
+            yield _line([words, *numbers], widths)
+        else:
+            yield Text(f" {words.plain}")
+            yield _line([Text(), *numbers], widths)
+    yield Text(" " * total)
 
 
 def _line(cells: Sequence[Text], widths: Sequence[int]) -> Text:

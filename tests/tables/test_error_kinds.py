@@ -35,7 +35,7 @@ from mmdyn.tables import (
     survey,
     write_csv,
 )
-from mmdyn.tables.error_survey import KINDS
+from mmdyn.tables.wrong_answers import KINDS
 from mmdyn.work import RunFolder, Store
 
 DESIGN = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)

@@ -25,7 +25,7 @@ from mmdyn.tables import (
     spell,
     spell_kappa,
 )
-from mmdyn.tables.grader_agreement import Bin
+from mmdyn.tables.measurements import Bin
 
 Pairs = list[tuple[float, float | None]]
 PAIRS: Pairs = [(1, 1), (1, 0.6), (1, 0), (0.75, 0.5), (0.5, 1), (0.25, 0.4), (0, 0.9), (0, 0), (0, 0), (0.4, None)]

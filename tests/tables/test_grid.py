@@ -7,17 +7,15 @@ import io
 from rich.cells import cell_len
 from rich.console import Console
 
-from mmdyn.tables.text_table import Grid
+from mmdyn.tables import print_grid
 
 
 def shown(width: int, *, styled: bool = False) -> list[str]:
-    grid = Grid(["contrast", "change", "left\nout"])
-    grid.add_heading("dynamic all")
-    grid.add_row("  none → kprag", "+4.0 [-1.0, +9.0]", "0")
-    grid.add_row("  distractor → kprag:物理", "+12.0 [+3.0, +20.0]", "15")
+    rows = [("none → kprag", "+4.0 [-1.0, +9.0]", 0), ("distractor → kprag:物理", "+12.0 [+3.0, +20.0]", 15)]
+    cells = [{"group": "dynamic all", "value": row[0], "change": row[1], "left\nout": row[2]} for row in rows]
     console = Console(file=(out := io.StringIO()), width=width, force_terminal=styled, highlight=False)
-    grid.print(console)
-    return out.getvalue().splitlines()
+    print_grid(console, "title", cells, "contrast")
+    return out.getvalue().splitlines()[1:-1]
 
 
 def test_a_wide_one_has_a_line_a_row() -> None:

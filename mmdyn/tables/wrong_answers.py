@@ -1,4 +1,5 @@
-"""Kinds of error: what made answers wrong, by a judge's labels of a stratified sample of them.
+"""Wrong answers: counted by what is known of them without a judge, and what made them wrong, by a judge's labels of a
+stratified sample of them.
 
 The five kinds are those of MDK12-Bench's error analysis. Strata are model, set, condition and task type; each has the
 same number of answers drawn, in an order that is keyed by the seed and each record's key, so that a larger number keeps
@@ -121,9 +122,57 @@ class ErrorRow(Part, frozen=True):
     by: dict[str, dict[str, Part]]
 
 
+class Counts(Struct, frozen=True):
+    """Of `asked` answers: `wrong` ones, scored below 1, among them `truncated` ones (cut off, by the finish reason),
+    `empty` ones and those in which no answer was found (`unparsed`), which may be truncated or empty, too. Beside them
+    `refused` ones, those that never came (`failed`), and those that have no score.
+    """
+
+    asked: int
+    wrong: int
+    truncated: int
+    empty: int
+    unparsed: int
+    refused: int
+    failed: int
+    unscored: int
+
+
+COUNTS = Counts.__struct_fields__
+
+
+class CountsRow(Counts, frozen=True):
+    """The answers of one model, and broken down by fields."""
+
+    model: str
+    by: dict[str, dict[str, Counts]]
+
+    @property
+    def to_label(self) -> int:
+        """How many wrong answers only a judge can tell the kind of."""
+        return self.wrong - self.truncated - self.empty
+
+
 def label_kind(judge: str) -> str:
     """The store's kind for the labels of a judge of this id."""
     return f"error:{judge}"
+
+
+def count_errors(run: RunFolder, by: Sequence[str] = ()) -> list[CountsRow]:
+    """A row for each model.
+
+    Raises:
+        UserError: for a name in `by` that no record has.
+    """
+    breakdown, models = Breakdown(by), dict[str, dict[tuple[str, ...], Counter[str]]]()
+    for record in run.records():
+        found, fate = models.setdefault(record.model, {}).setdefault(breakdown.of(record), Counter()), _fate(record)
+        found.update(("asked", fate))
+        if fate == "wrong" and record.score:
+            found.update((_decided(record), record.score.status))
+    breakdown.check()
+    labels = dict.fromkeys(entry.label for entry in run.config.models)
+    return [_counts_row(label, breakdown.names, models[label]) for label in labels if label in models]
 
 
 def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
@@ -135,16 +184,13 @@ def survey(run: RunFolder, by: Sequence[str] = ()) -> Survey:
     breakdown, found, known = Breakdown(by), list[Wrong](), dict[tuple[str, ...], tuple[str, ...]]()
     refused, unscored = Counter[str](), 0
     for record in run.records():
-        values, score = breakdown.of(record), record.score
-        if score is None or record.reply.error or score.value is None:
-            unscored += not record.reply.error
-            continue
-        if score.status == "refused":
-            refused[record.model] += 1
-        elif score.value < 1:
+        values, fate = breakdown.of(record), _fate(record)
+        unscored += fate == "unscored"
+        refused[record.model] += fate == "refused"
+        if fate == "wrong":
             kept = (_stratum_of(record), cluster_of(record.set, record.parent, record.group), values)
             stratum, cluster, values = (known.setdefault(one, one) for one in kept)
-            found.append(Wrong(record.key, stratum[0], stratum, cluster, decided(record), values))
+            found.append(Wrong(record.key, stratum[0], stratum, cluster, _decided(record), values))
     breakdown.check()
     return Survey(found, refused, breakdown.names, unscored)
 
@@ -201,6 +247,15 @@ def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscor
     print_grid(console, TITLE, whole)
     cells = [({"run": row.run, "model": f"{row.model}, by {_who(row)}"}, row.by) for row in rows]
     print_breakdowns(console, "Kinds of error by {}", cells, _shown)
+
+
+def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
+    """Print what is known of wrong answers without a judge to `file` or standard output: a line a model, then the
+    breakdowns."""
+    console = open_console(file)
+    title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
+    print_grid(console, title, [{"answers of": row.model, **_counted(row)} for row in rows])
+    print_breakdowns(console, "The same by {}", [({"model": row.model}, row.by) for row in rows], _counted)
 
 
 def _designs(reader: Reader) -> list[Design]:
@@ -281,7 +336,7 @@ def _stratum_of(record: Record) -> tuple[str, ...]:
     return (record.model, record.set, *factors, record.task_type)
 
 
-def decided(record: Record) -> str:
+def _decided(record: Record) -> str:
     """Why a wrong answer needs no label, `truncated` or `empty`; else nothing."""
     if is_cut_off(record.reply):
         return "truncated"
@@ -308,3 +363,30 @@ def _shown(part: Part) -> dict[str, object]:
     counts = {"wrong": part.wrong, CUT_OFF: part.truncated, **pick(part, "empty", "labelled")}
     refused = pick(part, "refused") if isinstance(part, ErrorRow) else {}
     return {**shares, **counts, **refused, "method": "; ".join(text for text in (part.method, part.note) if text)}
+
+
+def _fate(record: Record) -> str:
+    """What became of an answer."""
+    score = record.score
+    if record.reply.error:
+        return "failed"
+    if score is None or score.value is None:
+        return "unscored"
+    if score.status == "refused":
+        return "refused"
+    return "wrong" if score.value < 1 else "right"
+
+
+def _counts_row(model: str, names: Sequence[str], found: dict[tuple[str, ...], Counter[str]]) -> CountsRow:
+    cells = break_down(names, ((counts, values) for values, counts in found.items()))
+    by = {name: {value: _counts(parts) for value, parts in of.items()} for name, of in cells.items()}
+    return CountsRow(model=model, by=by, **asdict(_counts(found.values())))
+
+
+def _counts(parts: Iterable[Counter[str]]) -> Counts:
+    found = sum(parts, Counter[str]())
+    return Counts(**{name: found[name] for name in COUNTS})
+
+
+def _counted(counts: Counts) -> dict[str, object]:
+    return {CUT_OFF if name == "truncated" else name: count for name, count in pick(counts, *COUNTS).items()}
