@@ -77,7 +77,7 @@ def mean_score(values: Floats, weights: Floats, labels: Ints) -> Estimate:
     """
     mean, n = float(np.average(values, weights=weights)), effective_n(values, weights, labels)
     graded = not np.isin(values, (0.0, 1.0)).all()
-    return Estimate(mean, *wilson(mean, n), "Wilson" + _at_effective_n(graded, weights, labels))
+    return Estimate(mean, *wilson(mean, n), method_of("Wilson", graded=graded, **uneven(weights, labels)))
 
 
 def mean_delta(differences: Floats, weights: Floats, labels: Ints) -> Estimate:
@@ -95,7 +95,7 @@ def mean_delta(differences: Floats, weights: Floats, labels: Ints) -> Estimate:
     lost = gained - delta
     n = _effective_n(differences - delta, gained + lost - delta**2, weights, labels, DELTA_PRIOR)
     graded = not np.isin(differences, (-1.0, 0.0, 1.0)).all()
-    return Estimate(delta, *tango(gained, lost, n), "Tango" + _at_effective_n(graded, weights, labels))
+    return Estimate(delta, *tango(gained, lost, n), method_of("Tango", graded=graded, **uneven(weights, labels)))
 
 
 def wilson(mean: float, n: float) -> tuple[float, float]:
@@ -139,14 +139,15 @@ def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Fl
     return unique, np.bincount(places, weights * values, len(unique)) / total, total / counts
 
 
-def is_weighted(weights: Floats) -> bool:
-    """Whether the weights differ."""
-    return bool(weights.min() != weights.max())
+def uneven(weights: Floats, labels: Ints) -> dict[str, bool]:
+    """Whether any cluster holds more than one, and whether weights differ."""
+    return {"clustered": len(np.unique(labels)) < len(labels), "weighted": bool(weights.min() != weights.max())}
 
 
-def is_clustered(labels: Ints) -> bool:
-    """Whether any cluster holds more than one."""
-    return len(np.unique(labels)) < len(labels)
+def method_of(interval: str, **why: bool) -> str:
+    """What an interval at an effective n is called, with why that is not n where anything holds."""
+    named = [name for name, holds in why.items() if holds]
+    return f"{interval} at effective n ({', '.join(named)})" if named else interval
 
 
 def _effective_n(deviations: Floats, nominal: float, weights: Floats, labels: Ints, prior: float) -> float:
@@ -176,9 +177,3 @@ def _edge(inside: Callable[[float], bool], start: float, stop: float) -> float:
         middle = (start + stop) / 2
         start, stop = (middle, stop) if inside(middle) else (start, middle)
     return start
-
-
-def _at_effective_n(graded: bool, weights: Floats, labels: Ints) -> str:
-    named = {"graded": graded, "clustered": is_clustered(labels), "weighted": is_weighted(weights)}
-    why = [name for name, holds in named.items() if holds]
-    return f" at effective n ({', '.join(why)})" if why else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmdyn.stats.intervals import Floats, Ints, is_clustered, is_weighted
+from mmdyn.stats.intervals import Floats, Ints, uneven
 
 EXACT_CLUSTERS = 16
 """Up to this many clusters that differ, all sign flips are enumerated."""
@@ -30,8 +30,7 @@ def paired_test(differences: Floats, weights: Floats, labels: Ints) -> tuple[flo
         The two-sided p-value and the test's name: exact McNemar for one 0/1 pair a cluster and equal weights; else sign
         flips of whole clusters.
     """
-    plain = np.isin(differences, (-1.0, 0.0, 1.0)).all() and not is_weighted(weights) and not is_clustered(labels)
-    if plain:
+    if np.isin(differences, (-1.0, 0.0, 1.0)).all() and not any(uneven(weights, labels).values()):
         return mcnemar(int((differences > 0).sum()), int((differences < 0).sum())), "exact McNemar"
     _, clusters = np.unique(labels, return_inverse=True)
     return sign_flip(np.bincount(clusters, weights * differences).astype(np.float64))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmdyn.stats.intervals import Estimate, Floats, wilson
+from mmdyn.stats.intervals import Estimate, Floats, method_of, wilson
 
 UNSEEN = 1.0
 """Labelled answers of either kind more in each stratum, for its variance: few that all agree do not pass for
@@ -27,9 +27,8 @@ class Strata(NamedTuple):
     @property
     def method(self) -> str:
         """The interval's name."""
-        why = {"stratified": (self.labelled < self.sizes).any(), "clustered": self.independent < self.sizes.sum()}
-        named = [name for name, holds in why.items() if holds]
-        return f"Wilson at effective n ({', '.join(named)})" if named else "Wilson"
+        stratified, clustered = bool((self.labelled < self.sizes).any()), self.independent < self.sizes.sum()
+        return method_of("Wilson", stratified=stratified, clustered=bool(clustered))
 
 
 def stratified_share(strata: Strata, means: Floats) -> Estimate:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 from msgspec.structs import replace
@@ -48,8 +48,11 @@ def find_auc(table: Table) -> list[AucRow]:
     found = dict[tuple[Key, TaskType], _Cases]()
     for key, record, run, reader in table.records():
         if record.reply.logprobs and record.reply.finish_reason == "likelihood":
-            cases = found.setdefault((key, record.task_type), _Cases())
-            cases.add(record, sample_of(record, run, reader))
+            cases = found.setdefault((key, record.task_type), _Cases([], array("d"), array("q")))
+            for score, positive in _cases(sample_of(record, run, reader), _probabilities(record)):
+                cases.parents.append(record.parent)
+                cases.scores.append(score)
+                cases.positive.append(positive)
     order = {key: place for place, key in enumerate(table.scores)}
     return [_row(table, *key, found[key]) for key in sorted(found, key=lambda each: (order[each[0]], each[1]))]
 
@@ -63,17 +66,12 @@ def print_auc(rows: Sequence[AucRow], file: TextIO | None = None) -> None:
         say(console, NONE)
 
 
-class _Cases:
+class _Cases(NamedTuple):
     """The cases of one condition and task type, as they come."""
 
-    def __init__(self) -> None:
-        self.scores, self.positive, self.parents = array("d"), array("q"), list[str]()
-
-    def add(self, record: Record, sample: Sample) -> None:
-        for score, positive in _cases(sample, _probabilities(record)):
-            self.scores.append(score)
-            self.positive.append(positive)
-            self.parents.append(record.parent)
+    parents: list[str]
+    scores: array[float]
+    positive: array[int]
 
 
 def _cases(sample: Sample, probabilities: Sequence[float]) -> Iterator[tuple[float, bool]]:

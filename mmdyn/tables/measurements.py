@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,30 +37,16 @@ _SHARES = {
     "sensitivity": "of the answers that people call right, those that it does",
     "specificity": "of the answers that people do not call right, those that it does not",
 }
-_KAPPAS = {
+_NUMBERS = {
     "kappa": "agreement on right and wrong beyond chance",
     "weighted_kappa": "agreement of the marks beyond chance, quadratic weights",
-}
-_NUMBERS = {
     "kendall": "Kendall's tau-b with people's marks",
     "spearman": "Spearman's rho with people's marks",
     "mean_error": "mean of its value less people's mark",
     "mean_absolute_error": "mean size of that",
 }
 
-
-class Measured(Protocol):
-    """An entry: the identity of what was measured, and the labelled file's SHA-256 and name."""
-
-    @property
-    def identity(self) -> Json: ...
-    @property
-    def labels(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-
-
-T = TypeVar("T", bound=Measured)
+T = TypeVar("T", bound="Calibration | Grading")
 
 
 class Kept(Generic[T]):
@@ -146,14 +132,7 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
 _CALIBRATIONS = Kept("judges", "the judge", tuple[Calibration, ...])
 
 
-def save(calibration: Calibration) -> tuple[Path, bool]:
-    """Keep a calibration; the file, and whether it took the place of one on the same labels. Raises UserError."""
-    return _CALIBRATIONS.save(calibration)
-
-
-def load_calibrations(identity: Json) -> tuple[Calibration, ...]:
-    """What was measured of the judge of an identity. Raises UserError for a file that cannot be read."""
-    return _CALIBRATIONS.load(identity)
+save, load_calibrations = _CALIBRATIONS.save, _CALIBRATIONS.load
 
 
 def judge_id(identity: Json) -> str:
@@ -161,7 +140,7 @@ def judge_id(identity: Json) -> str:
     return digest(identity)[:SHOWN_DIGITS]
 
 
-def named(entry: Measured) -> str:
+def named(entry: Calibration | Grading) -> str:
     """The labelled file for people: its name, and the beginning of its digest, for files of one name."""
     return f"{entry.file} ({entry.labels[:SHOWN_DIGITS]})"
 
@@ -215,14 +194,7 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
 _GRADINGS = Kept("graders", "the grader", tuple[Grading, ...])
 
 
-def save_grading(grading: Grading) -> tuple[Path, bool]:
-    """Keep a grading; the file, and whether it took the place of one on the same labels. Raises UserError."""
-    return _GRADINGS.save(grading)
-
-
-def load_gradings(identity: Json) -> tuple[Grading, ...]:
-    """What was measured of the grader of an identity: a judge's, or the name of a run's scorer. Raises UserError."""
-    return _GRADINGS.load(identity)
+save_grading, load_gradings = _GRADINGS.save, _GRADINGS.load
 
 
 def measure(
@@ -272,11 +244,10 @@ def spell(grading: Grading) -> Iterator[str]:
     yield f"{who} on {grading.n} marked answers of {named(grading)}{failed}; right from {grading.threshold:g} on"
     for name, meaning in _SHARES.items():
         yield f"    {name:<20} {_share(getattr(grading, name)):<36} {meaning}"
-    for name, meaning in _KAPPAS.items():
-        shown = spell_kappa(getattr(grading, name), getattr(grading, f"{name}_ci95"))
-        yield f"    {name.replace('_', ' '):<20} {shown:<36} {meaning}"
     for name, meaning in _NUMBERS.items():
-        yield f"    {name.replace('_', ' '):<20} {_number(getattr(grading, name)):<36} {meaning}"
+        number = getattr(grading, name)
+        shown = spell_kappa(number, getattr(grading, f"{name}_ci95")) if "kappa" in name else _number(number)
+        yield f"    {name.replace('_', ' '):<20} {shown:<36} {meaning}"
     for found in grading.bins:
         last = "]" if found.high == 1 else ")"
         bounds = f"value in [{found.low:.1f}, {found.high:.1f}{last}"

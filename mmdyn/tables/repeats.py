@@ -163,13 +163,10 @@ class _Answers:
 
     def groups(self, over: Over) -> dict[str, list[Tries]]:
         """Over epochs the tries at one sample, over draws those at one parent in one epoch."""
-        found = dict[str, list[Tries]]()
-        for parent, tries in self._parents.items():
-            groups = dict[str | int, list[_Try]]()
-            for made in tries:
-                groups.setdefault(made.sample if over == "epochs" else made.epoch, []).append(made)
-            found[parent] = [_group(group, over) for group in groups.values()]
-        return found
+        found = dict[str, dict[str | int, list[_Try]]]()
+        for parent, made in ((parent, made) for parent, tries in self._parents.items() for made in tries):
+            found.setdefault(parent, {}).setdefault(made.sample if over == "epochs" else made.epoch, []).append(made)
+        return {parent: [_group(group, over) for group in groups.values()] for parent, groups in found.items()}
 
 
 def _answer(record: Record, score: Score, value: float) -> str:

@@ -14,7 +14,7 @@ from mmdyn.record import Condition, Usage
 from mmdyn.stats import Estimate, Floats, group_means, holm, mean_delta, mean_score, paired_test
 from mmdyn.tables.breakdown import break_down
 from mmdyn.tables.results import cluster_of, p_digits, pick
-from mmdyn.tables.text_table import open_console, p_value, percent, print_grid, say
+from mmdyn.tables.text_table import open_console, p_value, percent, print_breakdowns, print_grid, say
 
 TITLE = (
     "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won"
@@ -150,10 +150,8 @@ def print_win_rates(
         return
     for name, who in (("a", a), ("b", b)):
         say(console, f"{name}: {who}")
-    print_grid(console, TITLE, [_shown("all", whole)])
-    for name, rates in by.items():
-        title = f"Pairs by {name}; p adjusted by Holm over all breakdowns"
-        print_grid(console, title, [_shown(value, rate) for value, rate in rates.items()])
+    print_grid(console, TITLE, [{"pairs of": "all", **_shown(whole)}])
+    print_breakdowns(console, "Pairs by {}; p adjusted by Holm over all breakdowns", [({}, by)], _shown)
 
 
 class _Groups:
@@ -180,10 +178,10 @@ def _bias(asked: Sequence[Compared]) -> Rate:
     return Rate.of(groups.mean(groups.shares([pair.preference.position != "" for pair in asked])))
 
 
-def _shown(name: str, rate: WinRate) -> dict[str, object]:
-    wins, ties, losses = (percent(each.share, each.ci95) for each in (rate.win, rate.tie, rate.loss))
+def _shown(rate: WinRate) -> dict[str, object]:
+    shares = {"a wins": rate.win, "ties": rate.tie, "b wins": rate.loss}
     return {
-        **{"pairs of": name, "a wins": wins, "ties": ties, "b wins": losses},
+        **{name: percent(each.share, each.ci95) for name, each in shares.items()},
         "a - b": percent(rate.net, rate.net_ci95, sign="+"),
         "p": p_value(rate.p_adjusted),
         **pick(rate, "n", "pairs"),

@@ -260,11 +260,8 @@ def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
 
 def _designs(reader: Reader) -> list[Design]:
     """The last one of each judge, in the order in which the judges were first asked."""
-    designs = dict[str, Design]()
-    for _, value in reader.items(DESIGN):
-        design = msgspec.json.decode(value, type=Design)
-        designs[design.id] = design
-    return list(designs.values())
+    designs = (msgspec.json.decode(value, type=Design) for _, value in reader.items(DESIGN))
+    return list({design.id: design for design in designs}.values())
 
 
 def _rows(name: str, run: RunFolder, found: Survey, design: Design, reader: Reader) -> Iterator[ErrorRow]:
