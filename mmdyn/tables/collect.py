@@ -46,16 +46,10 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
         scores[pool] = _joined([scores[key] for key in chains])
         if beside := [built[key] for key in chains if key in built]:
             built[pool] = join(beside)
-    return Table(
-        runs=named,
-        states=[tally.state(name, named[name]) for name, tally in tallies.items()],
-        scores={key: scores[key] for key in sorted(scores, key=_order(named))},
-        clusters=collector.clusters(),
-        names=[parent for _, parent in collector.parents],
-        fields=fields,
-        built=built,
-        failures=collector.failures,
-    )
+    states = [tally.state(name, named[name]) for name, tally in tallies.items()]
+    ordered = {key: scores[key] for key in sorted(scores, key=_order(named))}
+    names = [parent for _, parent in collector.parents]
+    return Table(named, states, ordered, collector.clusters(), names, fields, built, collector.failures)
 
 
 class _Builder:

@@ -17,6 +17,7 @@ from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.context_columns import fields_of, leak_field
 from mmdyn.tables.contexts import BASES, are_compared, place_of
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
+from mmdyn.work import RunConfig
 
 FACTORS = (*BASES, "model", "run")
 
@@ -148,14 +149,7 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     if a.scorer != b.scorer:
         return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
     dynamic = "dynamic" in (pair.a.variant, pair.b.variant)
-    one, other = (
-        {
-            entry.answers or entry.digest
-            for entry in run.sets
-            if entry.root == pair.a.set and (dynamic or entry.name == entry.root)
-        }
-        for run in (a, b)
-    )
+    one, other = (_versions(run, pair.a.set, dynamic=dynamic) for run in (a, b))
     asked = {
         "versions of the set": one and other and one != other,
         "prompts": a.prompts != b.prompts,
@@ -172,20 +166,20 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     return "; ".join(note for note, holds in notes.items() if holds), True
 
 
+def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
+    """The digests of a set and, if `dynamic`, of the sets that were made of it."""
+    entries = [entry for entry in run.sets if entry.root == root and (dynamic or entry.name == root)]
+    return {entry.answers or entry.digest for entry in entries}
+
+
 def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
     """The difference over some parents; `keep` says so for every parent."""
     inside = keep[paired.parents]
     counts = {name: int(keep[records].sum()) for name, records in paired.records.items()}
     note = "; ".join(filter(None, (paired.note, BY_RULES if counts.pop("bounded") else "")))
     n, untested = int(inside.sum()), dict.fromkeys(("delta", "ci95", "p", "p_adjusted"))
-    found: Delta = {
-        "n": n,
-        "left_out": int(keep[paired.asked].sum()) - n,
-        **counts,
-        **untested,
-        "method": "",
-        "note": note,
-    }
+    left_out = int(keep[paired.asked].sum()) - n
+    found: Delta = {"n": n, "left_out": left_out, **counts, **untested, "method": "", "note": note}
     if not paired.comparable:
         return found
     if not n:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -24,6 +24,8 @@ EVEN = 0.5
 SHOWN_ANSWER = 80
 """Characters of an answer that are printed."""
 
+Direction = Literal["right to wrong", "wrong to right"]
+
 
 class Reply(Struct, frozen=True):
     """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer,
@@ -41,7 +43,7 @@ class Reply(Struct, frozen=True):
 class Flip(Sides, frozen=True):
     """A parent that went from right to wrong, or back, between the conditions a and b; scores are means in [0, 1]."""
 
-    direction: Literal["right to wrong", "wrong to right"]
+    direction: Direction
     parent: str
     a_score: float
     b_score: float
@@ -120,15 +122,10 @@ def _flip(
     def of(key: Key) -> tuple[Reply, ...]:
         return tuple(reply for member in key.members(table.scores) for reply in replies.get((member, name), []))
 
-    return Flip(
-        **asdict(sides(table, pair)),
-        direction="right to wrong" if a_score > b_score else "wrong to right",
-        parent=name,
-        a_score=round(a_score, 6),
-        b_score=round(b_score, 6),
-        a_replies=of(pair.a),
-        b_replies=of(pair.b),
-    )
+    direction: Direction = "right to wrong" if a_score > b_score else "wrong to right"
+    found: dict[str, Any] = {"a_score": round(a_score, 6), "b_score": round(b_score, 6)}
+    found |= {"a_replies": of(pair.a), "b_replies": of(pair.b)}
+    return Flip(**asdict(sides(table, pair)), direction=direction, parent=name, **found)
 
 
 def _told(reply: Reply) -> str:

@@ -220,21 +220,15 @@ def measure(
     verdicts = right.astype(np.float64), called.astype(np.float64)
     kendall, spearman = rank_correlations(human, value)
     n, both, errors = len(graded), int((right & called).sum()), value - human
-    means = [float(column.mean()) if n else None for column in (errors, np.abs(errors))]
-    return Grading(
-        *(grader, identity, threshold, n, len(pairs) - n),
-        *(Share.of(int((right == called).sum()), n), weighted_kappa(*verdicts), weighted_kappa(human, value)),
-        sensitivity=Share.of(both, int(right.sum())),
-        specificity=Share.of(int((~right & ~called).sum()), int((~right).sum())),
-        precision=Share.of(both, int(called.sum())),
-        kendall=kendall,
-        spearman=spearman,
-        mean_error=means[0],
-        mean_absolute_error=means[1],
-        bins=tuple(_bins(human, value)),
-        kappa_ci95=kappa_interval(*verdicts),
-        weighted_kappa_ci95=kappa_interval(human, value),
+    error, size = (float(column.mean()) if n else None for column in (errors, np.abs(errors)))
+    about, bins = (grader, identity, threshold, n, len(pairs) - n), tuple(_bins(human, value))
+    agreement, kappa = Share.of(int((right == called).sum()), n), weighted_kappa(*verdicts)
+    specificity = Share.of(int((~right & ~called).sum()), int((~right).sum()))
+    of_right = Share.of(both, int(right.sum())), specificity, Share.of(both, int(called.sum()))
+    found = Grading(
+        *about, agreement, kappa, weighted_kappa(human, value), *of_right, kendall, spearman, error, size, bins
     )
+    return replace(found, kappa_ci95=kappa_interval(*verdicts), weighted_kappa_ci95=kappa_interval(human, value))
 
 
 def spell(grading: Grading) -> Iterator[str]:

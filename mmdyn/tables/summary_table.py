@@ -53,12 +53,9 @@ def print_summary(summary: Summary, file: TextIO | None = None) -> None:
         file: where; without it standard output.
     """
     console = open_console(file)
-    for state in summary.runs:
-        for line in _state_lines(state):
-            console.print(clean(line))
+    for line in (*(line for state in summary.runs for line in _state_lines(state)), *_legend_lines(summary.conditions)):
+        console.print(clean(line))
     if summary.conditions:
-        for line in _legend_lines(summary.conditions):
-            console.print(clean(line))
         _print_scores(console, summary.conditions)
     if summary.contrasts:
         print_contrasts(console, summary.contrasts, list(summary.conditions[0].by))
@@ -91,12 +88,10 @@ def _state_lines(state: RunState) -> Iterator[str]:
 def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
     """What the contexts are, and what they are broken down by, where there are any."""
     names = {row.factors["context"] for row in rows}
-    if names != {BASES["context"]}:
+    if names - {BASES["context"]}:
         if said := _legend(names):
             yield f"Contexts (what lies beside the question): {said}."
-        for name in rows[0].by:
-            if name in MEANINGS:
-                yield f"{name}: {MEANINGS[name]}."
+        yield from (f"{name}: {MEANINGS[name]}." for name in rows[0].by if name in MEANINGS)
 
 
 def _legend(names: Iterable[str]) -> str:
