@@ -76,14 +76,6 @@ def test_an_interval_of_published_ratings(table: Table, kappa: float, error: flo
     assert kappa_interval(one, other) == pytest.approx(fisher(kappa, error), abs=1e-6)
 
 
-def test_intervals_in_figures() -> None:
-    assert kappa_interval(*rated([[31, 12], [4, 58]])) == pytest.approx((0.505175, 0.795413), abs=1e-6)
-    assert kappa_interval(*rated(SURVEY)) == pytest.approx((0.130054, 0.507574), abs=1e-6)
-    one, other = rated([[98, 1], [1, 0]])
-    assert weighted_kappa(one, other) == pytest.approx(-1 / 99)
-    assert kappa_interval(one, other) == pytest.approx((-0.024096, 0.003898), abs=1e-6)
-
-
 @example([[5, 0, 0], [1, 0, 0], [0, 0, 0]])  # one side is constant: the table's error is 0 but for rounding
 @given(st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=3, max_size=3))
 def test_the_error_is_the_one_of_a_table_and_never_nan(table: Table) -> None:

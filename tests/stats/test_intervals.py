@@ -137,9 +137,7 @@ def test_a_difference_of_clustered_pairs_is_less_certain() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(st.tuples(st.floats(-1, 1), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=30),
-)
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=30))
 @example([(0.0, 1.0, 0), (5e-324, 2.0, 1)])
 def test_intervals_hold_their_estimate_and_stay_in_range(rows: list[tuple[float, float, int]]) -> None:
     differences, weights = floats(*(row[0] for row in rows)), floats(*(row[1] for row in rows))

@@ -1,9 +1,11 @@
-"""How well a grader gives people's marks: the numbers against scipy and hand, and how they are kept."""
+"""How well judges and graders do: the numbers against scipy and hand, and how they are kept, an entry a labelled file."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,9 +19,11 @@ from mmdyn.tables import (
     METHOD,
     Calibration,
     Grading,
+    judge_id,
     load_calibrations,
     load_gradings,
     measure,
+    named,
     save,
     save_grading,
     spell,
@@ -27,8 +31,91 @@ from mmdyn.tables import (
 )
 from mmdyn.tables.measurements import Bin
 
+IDENTITY: Any = {"model": "x", "votes": 3}
 Pairs = list[tuple[float, float | None]]
 PAIRS: Pairs = [(1, 1), (1, 0.6), (1, 0), (0.75, 0.5), (0.5, 1), (0.25, 0.4), (0, 0.9), (0, 0), (0, 0), (0.4, None)]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def calibration(n: int, labels: str = "aa" * 32, identity: Any = IDENTITY) -> Calibration:
+    share = Share(0.5, 0.25, 0.75, n)
+    return Calibration("someone", identity, n, 0, share, share, share, None, labels, "labels.jsonl")
+
+
+def test_the_same_labels_replace_and_others_are_kept_beside(tmp_path: Path) -> None:
+    assert load_calibrations(IDENTITY) == ()
+    first, second, again = calibration(1), calibration(2, "bb" * 32), calibration(3)
+    file, replaced = save(first)
+    assert (file.parent, replaced) == (tmp_path / "cache" / "judges", False)
+    assert save(second) == (file, False) and load_calibrations(IDENTITY) == (first, second)
+    assert save(again) == (file, True) and load_calibrations(IDENTITY) == (again, second)
+    assert [path.name for path in file.parent.iterdir() if path.suffix == ".json"] == [file.name]
+
+
+def test_another_judge_has_a_file_of_its_own() -> None:
+    save(calibration(1))
+    assert load_calibrations({"model": "x", "votes": 1}) == ()
+    save(calibration(2, identity=None))
+    assert [found.n for found in load_calibrations(None)] == [2]
+    assert judge_id(IDENTITY) != judge_id(None) and len(judge_id(None)) == 8
+    assert named(calibration(1)) == "labels.jsonl (aaaaaaaa)"
+
+
+def test_two_at_once_lose_nothing() -> None:
+    savers = [Thread(target=save, args=(calibration(n, f"{n:064x}"),)) for n in range(12)]
+    for saver in savers:
+        saver.start()
+    for saver in savers:
+        saver.join()
+    assert sorted(found.n for found in load_calibrations(IDENTITY)) == list(range(12))
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b'{"judge": "someone", "identity": null}', b'[{"more": 1}]'])
+def test_a_damaged_or_older_file_is_told_and_kept(content: bytes) -> None:
+    file, _ = save(calibration(1))
+    file.write_bytes(content)
+    for again in (lambda: load_calibrations(IDENTITY), lambda: save(calibration(2))):
+        with pytest.raises(
+            UserError, match=r"judges/\w+\.json cannot be read .*: move it away and calibrate the judge"
+        ):
+            again()
+    assert file.read_bytes() == content
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir(mode=0o500)
+    with pytest.raises(UserError, match="set MMDYN_CACHE to a folder of yours"):
+        save(calibration(1))
+
+
+def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("", "utf-8")
+    with pytest.raises(
+        UserError, match=r"(cannot be read \(.*Not a directory|cannot write .*\(Not a directory|exists)"
+    ):
+        save(calibration(1))
+
+
+def test_it_is_plain_json_and_what_older_programs_kept_is_read() -> None:
+    file, _ = save(calibration(1))
+    (kept,) = json.loads(file.read_text("utf-8"))
+    assert kept["labels"] == "aa" * 32 and kept["recall"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n": 1}
+    older = {name: value for name, value in kept.items() if name not in ("agreement", "kappa", "kappa_ci95")}
+    file.write_text(json.dumps([older]), "utf-8")
+    assert load_calibrations(IDENTITY) == (calibration(1),)
+
+
+def test_six_digits_in_a_report() -> None:
+    third = Share(1 / 3, 0.1, 2 / 3, 9)
+    found = replace(calibration(9), agreement=third, kappa=-1 / 3, kappa_ci95=(-2 / 3, 1 / 7)).rounded
+    assert found.agreement == Share(0.333333, 0.1, 0.666667, 9) and found.specificity is None
+    assert (found.kappa, found.kappa_ci95) == (-0.333333, (-0.666667, 0.142857))
+    assert (calibration(1).rounded.kappa, calibration(1).rounded.kappa_ci95) == (None, None)
 
 
 def measured(pairs: Pairs = PAIRS, **more: Any) -> Grading:
@@ -122,26 +209,17 @@ def test_the_lines_for_people() -> None:
     assert next(spell(measured())).startswith("someone (")
 
 
-def test_they_are_kept_apart_from_judges_of_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path))
+def test_they_are_kept_apart_from_judges_of_meaning(tmp_path: Path) -> None:
     identity: Any = "mdk12@3"
-    first, second = (measure(identity, identity, PAIRS[:n]) for n in (4, 5))
-    first, second = (replace(found, labels=letter * 64, file="marks.jsonl") for found, letter in ((first, "a"), (second, "b")))  # fmt: skip
+    first, second = (replace(measure(identity, identity, PAIRS[:n]), labels=f"{n}" * 64) for n in (4, 5))
     file, again = save_grading(first)
-    assert (file.parent, again) == (tmp_path / "graders", False)
-    assert save_grading(second) == (file, False)
-    assert save_grading(first) == (file, True)
+    assert (file.parent, again) == (tmp_path / "cache" / "graders", False)
+    assert save_grading(second) == (file, False) and save_grading(first) == (file, True)
     assert load_gradings(identity) == (first, second) and load_gradings("mdk12@2") == ()
-    save(Calibration("someone", identity, 1, 0, None, None, None, None, "c" * 64, "pairs.jsonl"))
+    save(calibration(1, identity=identity))
     assert [found.n for found in load_gradings(identity)] == [4, 5]
     assert [found.n for found in load_calibrations(identity)] == [1]
     assert json.loads(file.read_text("utf-8"))[0]["bins"][0]["n"] == 1
-    older = [
-        {name: value for name, value in each.items() if not name.endswith("_ci95")}
-        for each in json.loads(file.read_text("utf-8"))
-    ]
-    file.write_text(json.dumps(older), "utf-8")
-    assert [(found.n, found.kappa_ci95) for found in load_gradings(identity)] == [(4, None), (5, None)], "an older form"
     file.write_text("{", "utf-8")
     with pytest.raises(UserError, match=r"graders/\w+\.json cannot be read .*: move it away and calibrate the grader"):
         load_gradings(identity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from making_runs import answers, write_run
+from tables.making_runs import answers, write_run
 
 from mmdyn.keys import canonical
 from mmdyn.record import Reply

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tables.making_runs import DYNAMIC, answers, write_run
+from tables.making_runs import DYNAMIC, answers, csv_rows, write_run
 
 from mmdyn.errors import UserError
 from mmdyn.tables import Cascades, summarise, write_csv
@@ -17,45 +16,21 @@ from mmdyn.tables.repeats import AtK, Figure, RepeatsRow
 from mmdyn.tables.summary_csv import COLUMNS
 
 
-def read(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
-
-
 def test_scores_and_contrasts_whole_and_broken_down(tmp_path: Path) -> None:
     fields = {"discipline": "物理"}
     records = [*answers("1111111100", fields=fields), *answers("110001ur0x", DYNAMIC, fields=fields)]
     write_csv(summarise([write_run(tmp_path / "run", records)], by=["discipline"]), tmp_path / "out.csv")
-    rows = read(tmp_path / "out.csv")
+    rows = csv_rows(tmp_path / "out.csv")
     assert tuple(rows[0]) == COLUMNS
-    kinds = [(row["kind"], row["variant"], row["by"], row["value"]) for row in rows]
-    assert kinds == [
-        ("score", "standard", "", ""),
-        ("score", "standard", "discipline", "物理"),
-        ("score", "dynamic", "", ""),
-        ("score", "dynamic", "discipline", "物理"),
-        ("contrast", "", "", ""),
-        ("contrast", "", "discipline", "物理"),
-        ("meaning_judge", "", "", ""),
-    ]
-    assert {name: rows[2][name] for name in ("n", "ok", "unparsed", "refused", "failed", "estimate", "method")} == {
-        "n": "9",
-        "ok": "7",
-        "unparsed": "1",
-        "refused": "1",
-        "failed": "1",
-        "estimate": "0.333333",
-        "method": "Wilson",
-    }
-    last = rows[5]
-    assert (last["a"], last["b"], last["chain"], last["n"], last["left_out"]) == (
-        "standard",
-        "dynamic",
-        "pad",
-        "9",
-        "1",
-    )
-    assert (last["estimate"], last["low"], last["high"], last["p"]) == ("-0.555556", "-0.811221", "-0.090219", "0.0625")
+    whole, part = ["", ""], ["discipline", "物理"]
+    assert [[row[name] for name in ("kind", "variant", "by", "value")] for row in rows] == [
+        ["score", "standard", *whole], ["score", "standard", *part], ["score", "dynamic", *whole],
+        ["score", "dynamic", *part], ["contrast", "", *whole], ["contrast", "", *part], ["meaning_judge", "", *whole],
+    ]  # fmt: skip
+    counts = [rows[2][name] for name in ("n", "ok", "unparsed", "refused", "failed", "estimate", "method")]
+    assert counts == ["9", "7", "1", "1", "1", "0.333333", "Wilson"]
+    last = [rows[5][name] for name in ("a", "b", "chain", "n", "left_out", "estimate", "low", "high", "p")]
+    assert last == ["standard", "dynamic", "pad", "9", "1", "-0.555556", "-0.811221", "-0.090219", "0.0625"]
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
@@ -63,13 +38,13 @@ def test_no_text_is_run_as_a_formula(tmp_path: Path, start: str) -> None:
     evil = f'{start}HYPERLINK("http://example.org","x")'
     records = answers("10", model=evil, fields={"topic": evil})
     write_csv(summarise([write_run(tmp_path / "run", records)], by=["topic"]), tmp_path / "out.csv")
-    whole, part, _ = read(tmp_path / "out.csv")
+    whole, part, _ = csv_rows(tmp_path / "out.csv")
     assert whole["model"] == part["value"] == "'" + evil
 
 
 def test_a_number_below_zero_stays_a_number(tmp_path: Path) -> None:
     write_csv(summarise([write_run(tmp_path / "run", [*answers("11"), *answers("00", DYNAMIC)])]), tmp_path / "out.csv")
-    assert float(read(tmp_path / "out.csv")[-2]["estimate"]) == -1.0
+    assert float(csv_rows(tmp_path / "out.csv")[-2]["estimate"]) == -1.0
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
@@ -86,7 +61,7 @@ def rows_of(folder: Path, **more: object) -> list[list[str]]:
     """What the rows of another kind than those of every report hold, from `factor` on, without empty cells."""
     summary = replace(summarise([write_run(folder / "run", answers("1"))]), **more)
     write_csv(summary, folder / "out.csv")
-    found = [row for row in read(folder / "out.csv") if row["kind"] in ("cascade", "repeats", "auc")]
+    found = [row for row in csv_rows(folder / "out.csv") if row["kind"] in ("cascade", "repeats", "auc")]
     assert {(row["run"], row["model"], row["set"], row["variant"]) for row in found} == {(*PLACE[:3], "dynamic")}
     return [[row["kind"], *filter(None, [row[name] for name in COLUMNS[9:]])] for row in found]
 
