@@ -14,9 +14,7 @@ from statistics import fmean
 import numpy as np
 
 from mmdyn.keys import stream
-from mmdyn.tables import Estimate, share
-from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.statistics import wilson
+from mmdyn.stats import Estimate, Share, prediction_powered, rogan_gladen, tuned_power, wilson
 
 WORLDS = ((0.5, 0.9, 0.9), (0.8, 0.95, 0.8), (0.3, 0.7, 0.98), (0.95, 0.98, 0.9))
 """The share of right answers, the sensitivity and the specificity."""
@@ -36,7 +34,7 @@ def world(number: int, n: int, right: float, se: float, sp: float) -> tuple[np.n
 def by_calibration(number: int, labels: int, right: float, se: float, sp: float) -> Estimate:
     """Rogan-Gladen, calibrated on so many right and so many wrong answers."""
     draw = stream("calibration", number)
-    sensitivity, specificity = (share(int(draw.binomial(labels, p)), labels) for p in (se, sp))
+    sensitivity, specificity = (Share.of(int(draw.binomial(labels, p)), labels) for p in (se, sp))
     assert sensitivity and specificity
     values, _ = world(number, ANSWERS, right, se, sp)
     if sensitivity.value + specificity.value <= 1:

@@ -17,8 +17,17 @@ from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
 from mmdyn.keys import stream
-from mmdyn.tables import kappa_interval, mean_score
-from mmdyn.tables.statistics import Floats, Labels, mcnemar, mean_delta, paired_test, tango, wilson
+from mmdyn.stats import (
+    Floats,
+    Ints,
+    kappa_interval,
+    mcnemar,
+    mean_delta,
+    mean_score,
+    paired_test,
+    tango,
+    wilson,
+)
 
 SIZES = (20, 100, 500)
 SHARES = (0.05, 0.5, 0.95)
@@ -26,14 +35,14 @@ AGREEMENT = 0.5
 """How often the second condition repeats the luck of the first, in a pair as in a cluster."""
 
 
-def labels_of(n: int, cluster: int | str) -> Labels:
+def labels_of(n: int, cluster: int | str) -> Ints:
     """Cluster labels of n samples: clusters of one size, or `mixed`: sizes 1, 2, 5, 1, 3, 8 in turn."""
     sizes = [1, 2, 5, 1, 3, 8] if cluster == "mixed" else [int(cluster)]
     repeated = np.repeat(np.arange(n), np.resize(sizes, n))
     return repeated[:n]
 
 
-def scores(n: int, share: float, labels: Labels, icc: float, draws: int, key: str, count: int) -> Iterator[Floats]:
+def scores(n: int, share: float, labels: Ints, icc: float, draws: int, key: str, count: int) -> Iterator[Floats]:
     """`count` sets of n scores of mean `share`: beta-binomial in clusters, each the mean of `draws` 0/1 draws."""
     random = stream("scores", key)
     for _ in range(count):
@@ -42,7 +51,7 @@ def scores(n: int, share: float, labels: Labels, icc: float, draws: int, key: st
 
 
 def pairs(
-    n: int, shares: tuple[float, float], labels: Labels, icc: float, draws: int, key: str, count: int
+    n: int, shares: tuple[float, float], labels: Ints, icc: float, draws: int, key: str, count: int
 ) -> Iterator[Floats]:
     """`count` sets of n differences between two conditions of these shares, clustered alike and alike within pairs."""
     random, groups = stream("pairs", key), labels.max() + 1
@@ -58,7 +67,7 @@ def pairs(
 
 
 def score_coverage(
-    share: float, labels: Labels, icc: float, count: int, draws: int = 1, weights: Floats | None = None
+    share: float, labels: Ints, icc: float, count: int, draws: int = 1, weights: Floats | None = None
 ) -> float:
     """In how many per cent of `count` replications the interval of a score holds its true share."""
     n, weights = len(labels), np.ones(len(labels)) if weights is None else weights
@@ -68,7 +77,7 @@ def score_coverage(
 
 
 def delta_coverage(
-    shares: tuple[float, float], labels: Labels, icc: float, count: int, draws: int = 1
+    shares: tuple[float, float], labels: Ints, icc: float, count: int, draws: int = 1
 ) -> tuple[float, float]:
     """The same for a difference, and the per cent of replications in which the test says p <= 0.05."""
     n, weights, true = len(labels), np.ones(len(labels)), shares[1] - shares[0]
@@ -112,7 +121,7 @@ def exact_delta_coverage(n: int, shares: tuple[float, float]) -> tuple[float, fl
     return 100 * holds, 100 * rejects
 
 
-def rivals(share: float, labels: Labels, icc: float, count: int) -> tuple[float, float, float]:
+def rivals(share: float, labels: Ints, icc: float, count: int) -> tuple[float, float, float]:
     """What three usual intervals cover in the same replications: Wilson over samples, t over clusters, percentile
     bootstrap."""
     n, groups = len(labels), int(labels.max()) + 1

@@ -32,9 +32,8 @@ from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer, open_judge
 from mmdyn.scoring.metrics._words import plain_words
 from mmdyn.scoring.rubrics.match import SCALE, Match
-from mmdyn.tables import Estimate, Grading, Share, measure
-from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.statistics import Floats
+from mmdyn.stats import Estimate, Floats, Share, prediction_powered, rogan_gladen, tuned_power
+from mmdyn.tables import Grading, measure
 
 DRAWS, MARKS = 300, 100
 

@@ -27,7 +27,7 @@ import numpy as np
 from mmdyn.keys import digest
 from mmdyn.models import Embedder
 from mmdyn.sample import Sample
-from mmdyn.tables import Share
+from mmdyn.stats import Share
 from perturb import Case, case_of, measure
 from perturb.judge.embedded_judge import EmbeddedJudge
 

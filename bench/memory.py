@@ -19,7 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
-BASELINE = "import mmdyn.run.evaluate, mmdyn.tables.table, perturb.pipeline, mmdyn.data.convert_set, scipy.stats"
+BASELINE = (
+    "import mmdyn.run.evaluate, mmdyn.tables.summary_table, perturb.pipeline, mmdyn.data.convert_set, scipy.stats"
+)
 
 
 def main() -> None:

@@ -18,7 +18,8 @@ from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest
-from mmdyn.tables import Estimate, clean, mean_score, open_console, percent, print_grid
+from mmdyn.stats import Estimate, mean_score
+from mmdyn.tables import clean, open_console, percent, print_grid
 
 if TYPE_CHECKING:
     from kprag.retrieval.lexical import Scores

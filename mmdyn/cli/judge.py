@@ -11,7 +11,8 @@ from mmdyn.cli._shared import concurrency_option, number_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.tables import Calibration, Share
+    from mmdyn.stats import Share
+    from mmdyn.tables import Calibration
     from perturb import Judge, Sources
 
 

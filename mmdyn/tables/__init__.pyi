@@ -1,61 +1,50 @@
-from .auc_table import print_auc as print_auc
+from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown
-from .calibration import (
+from .cascades import Cascades as Cascades, print_cascades as print_cascades
+from .correction import print_corrections as print_corrections
+from .flips import print_flips as print_flips
+from .marks import mark_of as mark_of
+from .measurements import (
+    METHOD as METHOD,
     Calibration as Calibration,
-    Share as Share,
+    Grading as Grading,
     judge_id as judge_id,
     load_calibrations as load_calibrations,
-    save as save,
-    share as share,
-)
-from .cascades import Cascades as Cascades
-from .cascades_table import print_cascades as print_cascades
-from .correction_table import print_corrections as print_corrections
-from .error_counts import count_errors as count_errors
-from .error_kinds import (
-    Design as Design,
-    ErrorLabel as ErrorLabel,
-    ErrorRow as ErrorRow,
-    Kind as Kind,
-    Wrong as Wrong,
-    draw as draw,
-    find_errors as find_errors,
-    keep_design as keep_design,
-    label_kind as label_kind,
-    survey as survey,
-)
-from .error_kinds_table import print_counts as print_counts, print_errors as print_errors
-from .grading import (
-    Grading as Grading,
-    kappa_interval as kappa_interval,
     load_gradings as load_gradings,
     measure as measure,
+    named as named,
+    save as save,
     save_grading as save_grading,
-    weighted_kappa as weighted_kappa,
+    spell as spell,
+    spell_kappa as spell_kappa,
 )
-from .grading_table import METHOD as METHOD, spell as spell, spell_kappa as spell_kappa
-from .labels import mark_of as mark_of
-from .measurement_cache import named as named
-from .repeats_table import print_repeats as print_repeats
-from .spending import Spending as Spending
-from .statistics import Estimate as Estimate, mean_score as mean_score
-from .summary import Summary as Summary, report as report, summarise as summarise
-from .table import (
-    clean as clean,
-    open_console as open_console,
-    percent as percent,
-    print_flips as print_flips,
-    print_grid as print_grid,
-    print_summary as print_summary,
-)
-from .tabular import safe_cell as safe_cell, write_csv as write_csv
-from .waiting import Waiting as Waiting, find_waiting as find_waiting
+from .repeats import print_repeats as print_repeats
+from .report_summary import Summary as Summary, report as report, summarise as summarise
+from .run_state import Spending as Spending, Waiting as Waiting, find_waiting as find_waiting
+from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
+from .summary_table import print_summary as print_summary
+from .text_table import clean as clean, open_console as open_console, percent as percent, print_grid as print_grid
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,
     Winner as Winner,
     WinRate as WinRate,
+    print_win_rates as print_win_rates,
     win_rate as win_rate,
     win_rates as win_rates,
 )
-from .win_rates_table import print_win_rates as print_win_rates
+from .wrong_answers import (
+    Design as Design,
+    ErrorLabel as ErrorLabel,
+    ErrorRow as ErrorRow,
+    Kind as Kind,
+    Wrong as Wrong,
+    count_errors as count_errors,
+    draw as draw,
+    find_errors as find_errors,
+    keep_design as keep_design,
+    label_kind as label_kind,
+    print_counts as print_counts,
+    print_errors as print_errors,
+    survey as survey,
+)

@@ -1,17 +1,24 @@
-"""What a record can be sorted by, one record at a time: the factors of its condition, and what reports break down
-by."""
+"""What a report breaks down by: a record's values by name, the cells of a breakdown, and the order of its values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
-from mmdyn.tables.collect import ALWAYS, field_of
-from mmdyn.tables.context_columns import NAMES, beside_value
-from mmdyn.tables.results import NOT_GIVEN
+from mmdyn.stats import Ints
+from mmdyn.tables.context_columns import NAMES, ORDER, beside_value
+from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field
 
-FACTORS = ("variant", "chain", "context", "style")
+ALWAYS = ("task_type", "language")
+"""What every record can be broken down by, beside its fields."""
+
+T = TypeVar("T")
 
 
 class Breakdown:
@@ -23,16 +30,61 @@ class Breakdown:
 
     def of(self, record: Record) -> tuple[str, ...]:
         """A record's values, in the names' order."""
-        self._known.update(record.fields, NAMES if record.beside else ())
+        self._known.update(known_names(record))
         return tuple(_value(record, name) for name in self.names)
 
     def check(self) -> None:
         """Raise UserError for a name that no record has."""
-        for name in self.names:
-            if name not in self._known:
-                known = sorted(self._known)
-                hint = did_you_mean(name, known)
-                raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(known)}")
+        check_names(self.names, self._known)
+
+
+def known_names(record: Record) -> tuple[str, ...]:
+    """What a record can be broken down by, beside what all can."""
+    return (*record.fields, *(NAMES if record.beside else ()))
+
+
+def check_names(names: Iterable[str], known: Collection[str]) -> None:
+    """Raise UserError for a name that is not known."""
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(sorted(known))}")
+
+
+def field_of(record: Record, name: str) -> str:
+    """What a record has under a name: its parent's task type, its language, or a field; NOT_GIVEN where it has none."""
+    if name == "task_type":
+        return record.parent_type
+    return record.language if name == "language" else str(record.fields.get(name, NOT_GIVEN))
+
+
+def cells_of(fields: Mapping[str, Field], asked: Ints) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
+    """Every name and value that some parents have, in reading order, with a mask of all parents that have it."""
+    for name, (values, codes) in fields.items():
+        there = {values[code]: code for code in np.unique(codes[asked]).tolist()}
+        for value in reading_order(name, there):
+            yield name, value, codes == there[value]
+
+
+def break_down(names: Sequence[str], items: Iterable[tuple[T, Sequence[str]]]) -> dict[str, dict[str, list[T]]]:
+    """Items, each with its values of the names, by name and value; the values in reading order."""
+    cells: dict[str, dict[str, list[T]]] = {name: {} for name in names}
+    for item, values in items:
+        for name, value in zip(names, values, strict=True):
+            cells[name].setdefault(value, []).append(item)
+    return {name: {value: found[value] for value in reading_order(name, found)} for name, found in cells.items()}
+
+
+def reading_order(name: str, values: Iterable[str]) -> list[str]:
+    """The values of a name in order: numbers by size, then words that have an order of their own, then all others."""
+    words = ORDER.get(name, ())
+
+    def order(value: str) -> tuple[bool, float, int, str]:
+        number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", value)
+        rank = words.index(value) if value in words else len(words)
+        return number is None, float(number[0]) if number else 0.0, rank, value
+
+    return sorted(values, key=order)
 
 
 def _value(record: Record, name: str) -> str:

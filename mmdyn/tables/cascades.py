@@ -6,9 +6,11 @@ Source of the checklist score: AcadReason, section 3.4 (R_j: items that are met 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from statistics import fmean
 from sys import intern
+from typing import NamedTuple, TextIO, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,13 +18,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Judgement, Record, Score
-from mmdyn.tables.bounds import Bound, Interval, bound_of, interval_of
-from mmdyn.tables.collect import SHOWN_CHARS, SHOWN_FAILURES, average
-from mmdyn.tables.grading import weighted_kappa
-from mmdyn.tables.results import Failure, Key, Table, key_of
-from mmdyn.tables.spending import Spending
-from mmdyn.tables.statistics import Floats, mean_score
+from mmdyn.stats import Floats, Ints, group_means, mean_score, weighted_kappa
+from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, pick, score_of
+from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Spending
+from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
 from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
+
+TITLE = (
+    "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one"
+    " scored, saved those that a judge was not asked about"
+)
+JUDGE_COUNTS = ("failed", "saved", "requests", "items", "met")
+
+JUDGE_COLUMNS = ("saved", "no verdict", "requests", "as rules", "votes\nagree", "items met")
+
+T = TypeVar("T")
 
 
 class Accuracy(Struct, frozen=True):
@@ -65,20 +75,22 @@ class JudgeFigures(Struct, frozen=True):
     checklist: float | None
 
 
-class CascadeRow(Struct, frozen=True):
-    """A condition's scores by rules alone, by each judge alone, and combined. `in_force`: these are the scores in
-    force."""
+class CascadeRow(OfCondition, frozen=True):
+    """A condition's scores by rules alone, by each judge alone, and combined. active: these are the scores in force."""
 
-    run: str
-    model: str
-    set: str
-    factors: dict[str, str]
     scorer: str
     active: bool
     mode: str
     rules: Accuracy
     judges: list[JudgeFigures]
     combined: Accuracy
+
+    def lines(self) -> Iterator[tuple[str, Accuracy, JudgeFigures | None]]:
+        """What the row tells, for people: rules, judges, combined."""
+        yield "rules", self.rules, None
+        for judge in self.judges:
+            yield f"judge {judge.judge}", judge.accuracy, judge
+        yield "combined" if self.active else "combined (not in force)", self.combined, None
 
 
 class JudgeSpending(Struct, frozen=True):
@@ -112,156 +124,155 @@ class Cascades(Struct, frozen=True):
 def find_cascades(table: Table) -> Cascades:
     """Rows in the report's order, for the conditions of the runs that have judges. Reads their records once more, or
     twice where the scores of some judges are in force and those of others under way."""
-    rows, spending, failures = list[CascadeRow](), list[JudgeSpending](), list[Failure]()
-    unjudged = else_rules = 0
-    for name, run in table.runs.items():
-        spent = dict[str, JudgeSpending]()
-        for scoring in run.config.judged:
-            found = _Run(name, run, scoring)
-            spent |= {one.id: one for one in found.spent}
-            failures += found.failures
-            unjudged += found.unjudged
-            else_rules += found.else_rules
-            active = scoring.scorer == run.config.scorer
-            rows += [
-                found.columns[key].row(key, scoring, table, active=active)
-                for key in table.scores
-                if key in found.columns
-            ]
-        spending += spent.values()
-    return Cascades(rows, spending, unjudged, failures[:SHOWN_FAILURES], else_rules)
+    runs = [_Run(name, run, scoring) for name, run in table.runs.items() for scoring in run.config.judged]
+    rows = [one.conditions[key].row(key, one, table) for one in runs for key in table.scores if key in one.conditions]
+    spending = {(spent.run, spent.id): spent for one in runs for spent in one.spending()}
+    failures = [failure for one in runs for failure in one.failures][:SHOWN_FAILURES]
+    unjudged, else_rules = sum(one.unjudged for one in runs), sum(one.else_rules for one in runs)
+    return Cascades(rows, list(spending.values()), unjudged, failures, else_rules)
 
 
-class _Asked:
+def print_cascades(cascades: Cascades, file: TextIO | None = None) -> None:
+    """Print what rules and judges make of each condition to `file` or standard output, a line each, and what judges
+    took."""
+    console = open_console(file)
+    if not cascades.rows:
+        return
+    lines = [
+        {**names_of(row), "value": who, **_shown(accuracy, judge)}
+        for row in cascades.rows
+        for who, accuracy, judge in row.lines()
+    ]
+    print_grid(console, TITLE, lines, "scored by")
+    for spent in cascades.spending:
+        name, total = f"{spent.run}: " if spent.run else "", spent.spending
+        cached = f" {spent.cached} replies out of the cache cost nothing." if spent.cached else ""
+        if total.replies or cached:
+            say(console, f"{name}judge {spent.name}: {total.tokens}, cost {total.money}.{cached}")
+    if count := cascades.else_rules:
+        say(console, f"On {count} answers no judge gave a verdict, and the rules' score counts (else-rules).")
+
+
+class _Judge:
     """What a judge said in a condition, as it comes; `values` goes with the condition's answers, NaN where it has
     none."""
 
     def __init__(self, entry: JudgeEntry) -> None:
-        self.entry, self.values = entry, array("d")
-        self.failed = self.saved = self.requests = self.items = self.met = 0
-        self.consistency = array("d")
+        self._entry, self.values, self._consistency = entry, array("d"), array("d")
+        self._counts = Counter[str]()
 
     def add(self, judgement: Judgement | None, failed: list[Judgement], *, scored: bool) -> None:
-        value = None if judgement is None else judgement.value
+        value, counts = None if judgement is None else judgement.value, self._counts
         self.values.append(np.nan if value is None else value)
-        self.failed += value is None and bool(failed)
-        self.saved += value is None and not failed and scored
-        self.requests += sum(one.requests for one in (*failed, judgement) if one)
+        counts["failed"] += value is None and bool(failed)
+        counts["saved"] += value is None and not failed and scored
+        counts["requests"] += sum(one.requests for one in (*failed, judgement) if one)
         if judgement is not None:
-            self.items += len(judgement.items)
-            self.met += sum(judgement.items)
+            counts["items"] += len(judgement.items)
+            counts["met"] += sum(judgement.items)
             if judgement.agreement is not None:
-                self.consistency.append(judgement.agreement)
+                self._consistency.append(judgement.agreement)
 
-    def figures(self, columns: _Columns, table: Table, places: Mapping[str, int], *, all_asked: bool) -> JudgeFigures:
-        values, rules = np.array(self.values), np.array(columns.rules)
+    def figures(self, rules: Floats, accuracy: Accuracy, *, all_asked: bool) -> JudgeFigures:
+        values, counts = np.array(self.values), self._counts
+        failed, saved, requests, items, met = (counts[name] for name in JUDGE_COUNTS)
         both = ~np.isnan(values)
         compared = all_asked and bool(both.any())
-        alike = (values[both] == 1) == (rules[both] == 1)
+        alike = float(((values[both] == 1) == (rules[both] == 1)).mean()) if compared else None
         kappa = weighted_kappa(rules[both], values[both]) if compared else None
-        return JudgeFigures(
-            judge=self.entry.name,
-            id=self.entry.id,
-            accuracy=columns.accuracy(values, table, places),
-            failed=self.failed,
-            saved=self.saved,
-            requests=self.requests,
-            agreement=round(float(alike.mean()), 6) if compared else None,
-            kappa=None if kappa is None else round(kappa, 6),
-            consistency=round(fmean(self.consistency), 6) if self.consistency else None,
-            items=self.items,
-            met=self.met,
-            checklist=round(self.met / self.items, 6) if self.items else None,
-        )
+        votes = fmean(self._consistency) if self._consistency else None
+        agreement, kappa, votes, checklist = map(_digits, (alike, kappa, votes, met / items if items else None))
+        who = self._entry.name, self._entry.id, accuracy
+        return JudgeFigures(*who, failed, saved, requests, agreement, kappa, votes, items, met, checklist)
 
 
-class _Columns:
+class _Condition:
     """One condition's answers as they come: one place in each column."""
 
     def __init__(self, judges: tuple[JudgeEntry, ...]) -> None:
-        self.parents = list[str]()
-        self.weights, self.rules, self.combined = array("d"), array("d"), array("d")
-        self.rules_bounded = self.combined_bounded = False
-        self.judges = [_Asked(entry) for entry in judges]
+        self._parents = list[str]()
+        self._weights, self._rules, self._combined = array("d"), array("d"), array("d")
+        self._rules_bounded = self._combined_bounded = False
+        self.judges = [_Judge(entry) for entry in judges]
 
     def add(self, record: Record, rules: Score, combined: Score | None) -> None:
-        self.parents.append(intern(record.parent))
-        self.weights.append(rules.weight)
-        self.rules.append(rules.value or 0.0)
-        self.combined.append(np.nan if combined is None or combined.value is None else combined.value)
-        self.rules_bounded |= rules.lower_bound
-        self.combined_bounded |= combined is not None and combined.lower_bound
+        self._parents.append(intern(record.parent))
+        self._weights.append(rules.weight)
+        self._rules.append(rules.value or 0.0)
+        self._combined.append(np.nan if combined is None or combined.value is None else combined.value)
+        self._rules_bounded |= rules.lower_bound
+        self._combined_bounded |= combined is not None and combined.lower_bound
 
-    def row(self, key: Key, scoring: Scoring, table: Table, *, active: bool) -> CascadeRow:
-        places = {table.names[place]: place for place in table.scores[key].asked.tolist()}
-        mode = scoring.judge_mode
-        return CascadeRow(
-            run=key.run,
-            model=key.model,
-            set=key.set,
-            factors=key.factors,
-            scorer=scoring.scorer,
-            active=active,
-            mode=mode,
-            rules=self.accuracy(np.array(self.rules), table, places, lower=self.rules_bounded),
-            judges=[asked.figures(self, table, places, all_asked=mode == "all") for asked in self.judges],
-            combined=self._combined(table, places),
-        )
+    def row(self, key: Key, run: _Run, table: Table) -> CascadeRow:
+        means = _Means(table.clusters, table.indices(key, self._parents), np.array(self._weights))
+        rules, mode = np.array(self._rules), run.scoring.judge_mode
+        judges = [one.figures(rules, means.of(np.array(one.values)), all_asked=mode == "all") for one in self.judges]
+        by_rules = means.of(rules, lower=self._rules_bounded)
+        combined = means.combined(np.array(self._combined), lower=self._combined_bounded)
+        return CascadeRow(*key.place, run.scoring.scorer, run.active, mode, by_rules, judges, combined)
 
-    def _combined(self, table: Table, places: Mapping[str, int]) -> Accuracy:
-        """The mean of both, which would be too high over those that have a verdict alone: all that the rules call right
-        have one."""
-        values = np.array(self.combined)
-        found = self.accuracy(values, table, places, lower=self.combined_bounded)
-        missing = np.isnan(values)
-        if not missing.any():
-            return found
-        low, high = (self.accuracy(np.where(missing, worth, values), table, places).score for worth in (0.0, 1.0))
-        assert low is not None and high is not None
-        return replace(found, score=None, ci95=None, method="", bound="", bounds=(low, high))
 
-    def accuracy(self, values: Floats, table: Table, places: Mapping[str, int], *, lower: bool = False) -> Accuracy:
+class _Means(NamedTuple):
+    """The means over the parents of a condition; `parents` and `weights` go with its answers."""
+
+    clusters: Ints
+    parents: Ints
+    weights: Floats
+
+    def of(self, values: Floats, *, lower: bool = False) -> Accuracy:
+        """The mean of the answers that have a value."""
         there = ~np.isnan(values)
         if not there.any():
             return Accuracy(0, 0, None, None, "")
-        parents = np.array([places[parent] for parent in self.parents])[there]
-        unique, means, weights = average(parents, values[there], np.array(self.weights)[there])
-        found = mean_score(means, weights, table.clusters[unique])
-        ends, score = interval_of(found, lower=lower), round(found.value, 6)
-        return Accuracy(len(unique), int(there.sum()), score, ends, found.method, bound_of(lower))
+        parents, means, weights = group_means(self.parents[there], values[there], self.weights[there])
+        found = mean_score(means, weights, self.clusters[parents])
+        score, ends, bound = score_of(found, lower=lower)
+        return Accuracy(len(parents), int(there.sum()), score, ends, found.method, bound)
+
+    def combined(self, values: Floats, *, lower: bool) -> Accuracy:
+        """The mean of rules and judges, which would be too high over those that have a verdict alone: all that the
+        rules call right have one."""
+        found, missing = self.of(values, lower=lower), np.isnan(values)
+        if not missing.any():
+            return found
+        low, high = (self.of(np.where(missing, worth, values)).score for worth in (0.0, 1.0))
+        assert low is not None and high is not None
+        return replace(found, score=None, ci95=None, method="", bound="", bounds=(low, high))
 
 
 class _Run:
     """The answers of one run that the rules have scored, by condition, and those that no judge gave a verdict on."""
 
     def __init__(self, name: str, run: RunFolder, scoring: Scoring) -> None:
-        self.columns = dict[Key, _Columns]()
+        self.conditions = dict[Key, _Condition]()
         self.failures, self.unjudged, self.else_rules = list[Failure](), 0, 0
-        judges, kind = scoring.judges, score_kind(scoring.rules)
+        self._name, self.scoring, self.active = name, scoring, scoring.scorer == run.config.scorer
+        self._spending, self._cached = [Spending(entry.label) for entry in scoring.judges], [0] * len(scoring.judges)
         plain, _, instead = scoring.scorer.partition(")+")
-        both, all_scored = score_kind(f"{plain})" if instead else plain), score_kind(scoring.scorer)
-        self._spending, self._cached = [Spending(entry.label) for entry in judges], [0] * len(judges)
+        both = score_kind(f"{plain})" if instead else plain)
         with Reader(run.records_folder) as reader:
-            failed = [_failed(reader, entry) for entry in judges]
+            failed = [_failed(reader, entry) for entry in scoring.judges]
             for record in run.records():
-                if record.reply.error or (value := reader.get(kind, record.key)) is None:
+                rules = _read(reader, score_kind(scoring.rules), record, Score)
+                if record.reply.error or rules is None:
                     continue
-                columns = self.columns.setdefault(key_of(name, record), _Columns(judges))
+                condition = self.conditions.setdefault(Key.of(name, record), _Condition(scoring.judges))
+                combined = _read(reader, score_kind(scoring.scorer), record, Score)
+                condition.add(record, rules, combined)
                 has_verdict = reader.get(both, record.key) is not None
-                combined = reader.get(all_scored, record.key)
-                score = None if combined is None else msgspec.json.decode(combined, type=Score)
-                columns.add(record, msgspec.json.decode(value, type=Score), score)
-                tries = [by_key.get(record.key, []) for by_key in failed]
-                for place, (entry, without) in enumerate(zip(judges, tries, strict=True)):
-                    known = reader.get(judged_kind(entry.id), record.key)
-                    judgement = None if known is None else msgspec.json.decode(known, type=Judgement)
-                    columns.judges[place].add(judgement, without, scored=has_verdict)
-                    self._spend(place, *without, judgement)
                 self.else_rules += bool(instead) and not has_verdict
+                tries = [by_key.get(record.key, []) for by_key in failed]
+                for place, (entry, without) in enumerate(zip(scoring.judges, tries, strict=True)):
+                    judgement = _read(reader, judged_kind(entry.id), record, Judgement)
+                    condition.judges[place].add(judgement, without, scored=has_verdict)
+                    self._spend(place, *without, judgement)
                 if combined is None and any(tries):
-                    self._note(name, record, tries)
-        spent = zip(judges, self._spending, self._cached, strict=True)
-        self.spent = [JudgeSpending(name, entry.id, entry.name, one.rounded, cached) for entry, one, cached in spent]
+                    self._note(record, tries)
+
+    def spending(self) -> Iterator[JudgeSpending]:
+        """What each judge took."""
+        for entry, spent, cached in zip(self.scoring.judges, self._spending, self._cached, strict=True):
+            yield JudgeSpending(self._name, entry.id, entry.name, spent.rounded, cached)
 
     def _spend(self, place: int, *judgements: Judgement | None) -> None:
         for one in judgements:
@@ -269,12 +280,21 @@ class _Run:
                 self._spending[place].add(one.usage, one.cost, one.currency)
             self._cached[place] += one.cached if one else 0
 
-    def _note(self, name: str, record: Record, tries: list[list[Judgement]]) -> None:
+    def _note(self, record: Record, tries: list[list[Judgement]]) -> None:
         self.unjudged += 1
         if len(self.failures) < SHOWN_FAILURES:
             reason = next(without[-1].error for without in reversed(tries) if without)
-            mode = record.condition.mode
-            self.failures.append(Failure(name, record.model, record.set, record.sample, mode, reason[:SHOWN_CHARS]))
+            self.failures.append(Failure.of(self._name, record, reason))
+
+
+def _digits(number: float | None) -> float | None:
+    return None if number is None else round(number, 6)
+
+
+def _read(reader: Reader, kind: str, record: Record, form: type[T]) -> T | None:
+    """What the store has of a kind for a record."""
+    value = reader.get(kind, record.key)
+    return None if value is None else msgspec.json.decode(value, type=form)
 
 
 def _failed(reader: Reader, entry: JudgeEntry) -> dict[str, list[Judgement]]:
@@ -286,9 +306,18 @@ def _failed(reader: Reader, entry: JudgeEntry) -> dict[str, list[Judgement]]:
     return found
 
 
-def lines_of(row: CascadeRow) -> Iterator[tuple[str, Accuracy, JudgeFigures | None]]:
-    """What a row tells, for people: rules, judges, combined."""
-    yield "rules", row.rules, None
-    for judge in row.judges:
-        yield f"judge {judge.judge}", judge.accuracy, judge
-    yield "combined" if row.active else "combined (not in force)", row.combined, None
+def _shown(accuracy: Accuracy, judge: JudgeFigures | None) -> dict[str, object]:
+    score, method = percent(accuracy.score, accuracy.ci95), accuracy.method or "no answer has such a score"
+    if accuracy.bounds:
+        low, high = (f"{100 * bound:.1f}" for bound in accuracy.bounds)
+        score, method = f"{low} to {high}", "answers without a verdict as 0 and as 1"
+    shown: dict[str, object] = {"score": score, **pick(accuracy, "n", "answers"), **dict.fromkeys(JUDGE_COLUMNS, "")}
+    if judge:
+        shown |= {"no verdict": judge.failed or "", **pick(judge, "saved", "requests")}
+        shown |= {"as rules": _share(judge.agreement), "votes\nagree": _share(judge.consistency)}
+        shown["items met"] = f"{judge.met} of {judge.items}" if judge.items else ""
+    return {**shown, "method": method}
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"

@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
-from mmdyn.errors import InputError, UserError, did_you_mean
-from mmdyn.record import Record, Reply, Score
-from mmdyn.tables.context_columns import NAMES, ContextColumnsBuilder, join
+from mmdyn.errors import InputError, UserError
+from mmdyn.record import Record, Score
+from mmdyn.stats import Ints, group_means
+from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
+from mmdyn.tables.context_columns import ContextColumnsBuilder, join
 from mmdyn.tables.contexts import place_of
-from mmdyn.tables.results import NOT_GIVEN, POOLED, Failure, Field, Key, RunState, Scores, Table, key_of, pool_of
-from mmdyn.tables.spending import Spending
-from mmdyn.tables.statistics import Floats, Labels
-from mmdyn.tables.waiting import find_waiting
-from mmdyn.work import ANSWERED_NOW, ProgressBar, RunFolder
+from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
+from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Tally, has_failed, is_cut_off
+from mmdyn.work import ProgressBar, RunFolder
 
-SHOWN_FAILURES, SHOWN_CHARS = 20, 300
 MAX_VALUES = 1000
-ALWAYS = ("task_type", "language")
-"""What every record can be broken down by, beside its fields."""
+RECORDS = ("failed", "unscored", "needs_judge", "bounded")
 
 
 def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: ProgressBar | None = None) -> Table:
     """Read every record once. Memory grows by some tens of bytes a record and some hundreds a parent.
 
-    Raises UserError for a run that is given twice and for a name in `by` that no record has, InputError for a score
-    that is out of range.
+    Raises:
+        UserError: for a run that is given twice, and for a name in `by` that no record has.
+        InputError: for a score that is out of range.
     """
     named = _named(runs)
-    collector, states = _Collector(by), list[RunState]()
+    collector, tallies = _Collector(by), {name: Tally() for name in named}
     for name, run in named.items():
-        tally = _Tally()
         for record in run.records():
-            collector.add(name, run, record, tally)
+            collector.add(name, run, record)
+            tallies[name].add(record)
             if progress:
                 progress.advance()
         for expansion in run.expansions():
-            tally.spend(expansion.model, expansion.reply)
-        states.append(tally.state(name, run))
+            tallies[name].spend(expansion.model, expansion.reply)
     fields = collector.fields()
     scores = {key: builder.finish() for key, builder in collector.builders.items()}
     built = {key: builder.finish() for key, builder in collector.built.items()}
@@ -48,67 +46,41 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
         scores[pool] = _joined([scores[key] for key in chains])
         if beside := [built[key] for key in chains if key in built]:
             built[pool] = join(beside)
-    return Table(
-        runs=named,
-        states=states,
-        scores={key: scores[key] for key in sorted(scores, key=_order(named))},
-        clusters=collector.clusters(),
-        names=[parent for _, parent in collector.parents],
-        fields=fields,
-        built=built,
-        failures=collector.failures,
-    )
-
-
-class _Tally:
-    """How many records of a run there are."""
-
-    def __init__(self) -> None:
-        self.asked = self.failed = self.unscored = self.needs_judge = self.corrected = 0
-        self._spending = dict[str, Spending]()
-
-    def spend(self, model: str, reply: Reply) -> None:
-        """Count what a reply took."""
-        if not reply.error:
-            spending = self._spending.get(model) or self._spending.setdefault(model, Spending(model))
-            spending.add(reply.usage, reply.cost, reply.currency)
-
-    def state(self, name: str, run: RunFolder) -> RunState:
-        planned, under_way = run.config.planned, run.config.under_way
-        return RunState(
-            name=name or run.name,
-            scorer=run.config.scorer,
-            complete=self.asked >= planned and not self.unscored and under_way is None,
-            planned=planned,
-            asked=self.asked,
-            failed=self.failed,
-            unscored=self.unscored,
-            needs_judge=self.needs_judge,
-            skipped=dict(sorted(run.config.skipped.items())),
-            spending=[self._spending[model].rounded for model in sorted(self._spending)],
-            waiting=find_waiting(run, under_way) if under_way else None,
-            corrected=self.corrected,
-        )
+    states = [tally.state(name, named[name]) for name, tally in tallies.items()]
+    ordered = {key: scores[key] for key in sorted(scores, key=_order(named))}
+    names = [parent for _, parent in collector.parents]
+    return Table(named, states, ordered, collector.clusters(), names, fields, built, collector.failures)
 
 
 class _Builder:
     """The records of one condition, as they come."""
 
     def __init__(self) -> None:
-        self.parents, self.failed, self.unscored = array("q"), array("q"), array("q")
-        self.needs_judge, self.bounded = array("q"), array("q")
-        self.values, self.weights = array("d"), array("d")
-        self.statuses = {"ok": 0, "unparsed": 0, "refused": 0}
-        self.truncated = 0
-        self.languages = set[str]()
-        self.converted = False
+        self._parents, self._values, self._weights = array("q"), array("d"), array("d")
+        self._records = {name: array("q") for name in RECORDS}
+        self._counts, self._languages, self._converted = Counter[str](), set[str](), False
+
+    def add(self, parent: int, run: RunFolder, record: Record) -> None:
+        score = record.score
+        self._languages.add(record.language)
+        self._counts["truncated"] += is_cut_off(record.reply)
+        self._converted |= record.task_type != record.parent_type
+        if has_failed(record):
+            self._records["failed"].append(parent)
+        elif score is None:
+            self._records["unscored"].append(parent)
+        else:
+            self._counts[score.status] += 1
+            self._parents.append(parent)
+            self._values.append(_value(run, record, score))
+            self._weights.append(score.weight)
+            self._records["needs_judge"].extend([parent] * score.needs_judge)
+            self._records["bounded"].extend([parent] * score.lower_bound)
 
     def finish(self) -> Scores:
-        parents, values, weights = average(_ints(self.parents), _floats(self.values), _floats(self.weights))
-        failed, unscored = _ints(self.failed), _ints(self.unscored)
-        of_rules = _ints(self.needs_judge), _ints(self.bounded)
-        counts, languages = (self.statuses, self.truncated), frozenset(self.languages)
-        return Scores(parents, values, weights, failed, unscored, *of_rules, *counts, languages, self.converted)
+        averaged = group_means(np.array(self._parents), np.array(self._values), np.array(self._weights))
+        records = {name: np.array(parents) for name, parents in self._records.items()}
+        return Scores(*averaged, records, self._counts, frozenset(self._languages), self._converted)
 
 
 class _Collector:
@@ -125,52 +97,28 @@ class _Collector:
         self._codes = {name: array("q") for name in by}
         self._known = set[str](ALWAYS)
 
-    def add(self, name: str, run: RunFolder, record: Record, tally: _Tally) -> None:
-        key, score = key_of(name, record), record.score
-        builder = self.builders.get(key) or self.builders.setdefault(key, _Builder())
-        parent = self._parent(record)
-        builder.languages.add(record.language)
-        builder.truncated += is_cut_off(record.reply)
-        builder.converted |= record.task_type != record.parent_type
+    def add(self, name: str, run: RunFolder, record: Record) -> None:
+        key, parent = Key.of(name, record), self._parent(record)
+        (self.builders.get(key) or self.builders.setdefault(key, _Builder())).add(parent, run, record)
         if record.beside:
             built = self.built.get(key) or self.built.setdefault(key, ContextColumnsBuilder())
             built.add(parent, key.context, record.beside)
-        tally.asked += 1
-        tally.corrected += ANSWERED_NOW in record.key
-        tally.spend(record.model, record.reply)
-        if record.reply.error or (score and score.status == "failed"):
-            tally.failed += 1
-            builder.failed.append(parent)
-            if len(self.failures) < SHOWN_FAILURES:
-                self.failures.append(_failure(name, record))
-        elif score is None:
-            tally.unscored += 1
-            builder.unscored.append(parent)
-        else:
-            builder.statuses[score.status] += 1
-            builder.parents.append(parent)
-            builder.values.append(_value(run, record, score))
-            builder.weights.append(score.weight)
-            tally.needs_judge += score.needs_judge
-            builder.needs_judge.extend([parent] * score.needs_judge)
-            builder.bounded.extend([parent] * score.lower_bound)
+        if has_failed(record) and len(self.failures) < SHOWN_FAILURES:
+            rule = record.score.rule if record.score else ""
+            reason = record.reply.error or rule or "the answer could not be scored"
+            self.failures.append(Failure.of(name, record, reason))
 
-    def clusters(self) -> Labels:
+    def clusters(self) -> Ints:
         """A label for each parent: its group's, or a negative one of its own."""
-        groups = _ints(self._group_of)
+        groups = np.array(self._group_of)
         return np.where(groups >= 0, groups, -1 - np.arange(len(groups)))
 
     def fields(self) -> dict[str, Field]:
+        check_names(self._values, self._known)
         for name, values in self._values.items():
-            if name not in self._known:
-                known = sorted(self._known)
-                hint = did_you_mean(name, known)
-                raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(known)}")
-            if len(values) > MAX_VALUES:
-                raise UserError(
-                    f"the field {name!r} has {len(values)} values: break down by one of {MAX_VALUES} at most"
-                )
-        return {name: Field(list(values), _ints(self._codes[name])) for name, values in self._values.items()}
+            if (count := len(values)) > MAX_VALUES:
+                raise UserError(f"the field {name!r} has {count} values: break down by one of {MAX_VALUES} at most")
+        return {name: Field(list(values), np.array(self._codes[name])) for name, values in self._values.items()}
 
     def _parent(self, record: Record) -> int:
         place = self.parents.setdefault((record.set, record.parent), len(self.parents))
@@ -179,8 +127,9 @@ class _Collector:
             group = record.group
             known = -1 if group is None else self._groups.setdefault((record.set, group), len(self._groups))
             self._group_of.append(known)
-        self._known.update(record.fields, NAMES if record.beside else ())
-        # A variant may be of another task type than its parent: breakdowns go by the parent, so that pairs stay together.
+        self._known.update(known_names(record))
+        # A variant may be of another task type than its parent: breakdowns go by the parent, so that pairs stay
+        # together.
         if new or record.condition.variant == "standard":
             self._code(record, place)
         return place
@@ -188,11 +137,7 @@ class _Collector:
     def _code(self, record: Record, place: int) -> None:
         for name, codes in self._codes.items():
             values = self._values[name]
-            code = values.setdefault(field_of(record, name), len(values))
-            if place == len(codes):
-                codes.append(code)
-            else:
-                codes[place] = code
+            codes[place : place + 1] = array("q", [values.setdefault(field_of(record, name), len(values))])
 
 
 def _named(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
@@ -210,17 +155,6 @@ def _named(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
     return {run.name if short else str(run.folder): run for run in runs}
 
 
-def is_cut_off(reply: Reply) -> bool:
-    """Whether an answer reached the limit of its length."""
-    return reply.finish_reason == "length"
-
-
-def _failure(run: str, record: Record) -> Failure:
-    rule = record.score.rule if record.score else ""
-    reason = record.reply.error or rule or "the answer could not be scored"
-    return Failure(run, record.model, record.set, record.sample, record.condition.mode, reason[:SHOWN_CHARS])
-
-
 def _value(run: RunFolder, record: Record, score: Score) -> float:
     value = score.value if score.status == "ok" else 0.0
     if value is None or not 0 <= value <= 1:
@@ -230,77 +164,37 @@ def _value(run: RunFolder, record: Record, score: Score) -> float:
     return value
 
 
-def field_of(record: Record, name: str) -> str:
-    """What a record has under a name: its parent's task type, its language, or a field; NOT_GIVEN where it has none."""
-    if name == "task_type":
-        return record.parent_type
-    if name == "language":
-        return record.language
-    return str(record.fields.get(name, NOT_GIVEN))
-
-
 def _pools(keys: Iterable[Key]) -> dict[Key, list[Key]]:
     """A condition over all chains wherever there are several, with these."""
     pools = dict[Key, list[Key]]()
     for key in keys:
-        if pool := pool_of(key):
-            pools.setdefault(pool, []).append(key)
+        if key.pool:
+            pools.setdefault(key.pool, []).append(key)
     return {pool: chains for pool, chains in pools.items() if len(chains) > 1}
 
 
-def _joined(chains: list[Scores]) -> Scores:
+def _joined(chains: Sequence[Scores]) -> Scores:
     """Over all chains: a parent's mean over its chains."""
-
-    def together(name: str) -> Any:
-        return np.concatenate([getattr(chain, name) for chain in chains])
-
-    averaged = average(together("parents"), together("values"), together("weights"))
-    statuses = {status: sum(chain.statuses[status] for chain in chains) for status in chains[0].statuses}
-    truncated = sum(chain.truncated for chain in chains)
+    columns = (np.concatenate(column) for column in zip(*(chain[:3] for chain in chains), strict=True))
+    records = {name: np.concatenate([chain.records[name] for chain in chains]) for name in RECORDS}
     languages = frozenset[str]().union(*(chain.languages for chain in chains))
-    converted = any(chain.converted for chain in chains)
-    failed, unscored = together("failed"), together("unscored")
-    of_rules = together("needs_judge"), together("bounded")
-    return Scores(*averaged, failed, unscored, *of_rules, statuses, truncated, languages, converted)
-
-
-def average(parents: Labels, values: Floats, weights: Floats) -> tuple[Labels, Floats, Floats]:
-    """The parents in order, each with the weighted mean of its values and its mean weight."""
-    unique, places, counts = np.unique(parents, return_inverse=True, return_counts=True)
-    total = np.bincount(places, weights, len(unique))
-    return unique, np.bincount(places, weights * values, len(unique)) / total, total / counts
+    counts = sum((chain.counts for chain in chains), Counter[str]())
+    return Scores(*group_means(*columns), records, counts, languages, any(chain.converted for chain in chains))
 
 
 def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
     """Runs, models and hints as they were given; standard before dynamic, all chains last; contexts by what should
     help, direct first."""
-    run_places = {name: place for place, name in enumerate(runs)}
+    names = list(runs)
     labels = [entry.label for run in runs.values() for entry in run.config.models]
-    models = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     asked = [condition.context for run in runs.values() for condition in run.config.conditions]
-    contexts = {context: place for place, context in enumerate(dict.fromkeys(asked))}
 
     def order(key: Key) -> tuple[object, ...]:
+        model = labels.index(key.model) if key.model in labels else len(labels)
+        context = asked.index(key.context) if key.context in asked else len(asked)
         chain = (key.variant != "standard", key.chain == POOLED, key.chain)
-        model = (models.get(key.model, len(models)), key.model)
-        return (
-            run_places[key.run],
-            *model,
-            key.set,
-            *chain,
-            place_of(key.context),
-            contexts.get(key.context, len(contexts)),
-            key.context,
-            key.style != "direct",
-            key.style,
-        )
+        style = (key.style != "direct", key.style)
+        contexts = (place_of(key.context), context, key.context)
+        return (names.index(key.run), model, key.model, key.set, *chain, *contexts, *style)
 
     return order
-
-
-def _ints(numbers: array[int]) -> Labels:
-    return np.array(numbers, dtype=np.int64)
-
-
-def _floats(numbers: array[float]) -> Floats:
-    return np.array(numbers, dtype=np.float64)

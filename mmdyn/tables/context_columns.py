@@ -1,5 +1,4 @@
-"""What lay beside questions, as something to break down by. It belongs to a parent under one condition, not to a
-parent.
+"""What lay beside questions, as something to break down by: of a parent under one condition, not of a parent.
 
 Codes: 0 where nothing is given, 1 where the draws and epochs of a parent differ, from 2 on the values.
 """
@@ -13,9 +12,9 @@ import numpy as np
 
 from mmdyn.context import HINT
 from mmdyn.record import ContextInfo, Contrast, Record
+from mmdyn.stats import Ints
 from mmdyn.tables.contexts import known_context
 from mmdyn.tables.results import NOT_GIVEN, ContextColumns, Field, Key, Table
-from mmdyn.tables.statistics import Labels
 
 LEAK, RETRIEVAL, COUNT = "answer_leak", "retrieval", "knowledge_count"
 NAMES = (LEAK, RETRIEVAL, COUNT)
@@ -125,11 +124,11 @@ def _words(name: str, highest: int) -> list[str]:
     return [*words, *(str(code - FIRST) for code in range(len(words), highest + 1))]
 
 
-def _by_parent(parents: Labels, codes: dict[str, Labels]) -> ContextColumns:
+def _by_parent(parents: Ints, codes: dict[str, Ints]) -> ContextColumns:
     order = np.argsort(parents, kind="stable")
     unique, starts = np.unique(parents[order], return_index=True)
 
-    def common(values: Labels) -> Labels:
+    def common(values: Ints) -> Ints:
         low, high = (reduce.reduceat(values[order], starts) for reduce in (np.minimum, np.maximum))
         return np.where(low == high, low, DIFFERS)
 

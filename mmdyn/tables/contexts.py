@@ -1,30 +1,15 @@
-"""Which contexts are compared with each other, and in what order they stand."""
+"""What is usual of a factor, which contexts are compared with each other, and in what order they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from mmdyn.context import ALL, ELABORATE, HINT, NONE, SOURCES, Context
 from mmdyn.errors import UserError
 
-MEANINGS = {
-    NONE: "nothing",
-    "distractor": "as many other knowledge points as it has of its own",
-    "retrieved": "looked-up points",
-    "mixed": "its own and looked-up points",
-    "gold": "its own knowledge points",
-    HINT: "its own hint of that kind",
-    ALL: "all its hints",
-}
-"""What lies beside a question, by a context's source, or its family."""
-
-WAYS = {
-    "inline": "the model elaborates on the points before it answers",
-    "none": "…:none = the model does not elaborate on the points",
-    "two-turn": "…:two-turn = the model writes on the points before it sees the question",
-}
-"""What the model is to do with points."""
+BASES = {"variant": "standard", "context": NONE, "style": "direct"}
+"""What the other levels of a factor are compared with; some contexts are compared with each other, too. Models and runs
+are compared each with each."""
 
 
 @cache
@@ -58,21 +43,3 @@ def are_compared(a: str, b: str) -> bool:
     if one.family == HINT:
         return other.hint == ALL != one.hint
     return (one.source != other.source) != (one.elaborate != other.elaborate)
-
-
-def legend(names: Iterable[str]) -> str:
-    """What the contexts of these names lay beside a question, and what the model is to do with it; each is said
-    once."""
-    contexts = [context for context in map(known_context, sorted(set(names), key=place_of)) if context]
-    said = dict(_meaning(context) for context in contexts)
-    ways = {context.elaborate for context in contexts if context.source}
-    meanings = (f"{name} = {meaning}" for name, meaning in said.items())
-    return "; ".join([*meanings, *(WAYS[way] for way in WAYS if way in ways)])
-
-
-def _meaning(context: Context) -> tuple[str, str]:
-    """A name that stands for all contexts which lay the same there, and what that is."""
-    if context.family == HINT:
-        every = context.hint == ALL
-        return (context.name, MEANINGS[ALL]) if every else (f"{HINT}:KIND", MEANINGS[HINT])
-    return Context(context.source).name, MEANINGS[context.source or NONE]

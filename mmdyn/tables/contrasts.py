@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from mmdyn.context import NONE
 from mmdyn.record import Contrast
-from mmdyn.tables.bounds import BY_RULES
-from mmdyn.tables.context_columns import ORDER, fields_of, leak_field
-from mmdyn.tables.contexts import are_compared, place_of
-from mmdyn.tables.results import Field, Key, Table, by_value
-from mmdyn.tables.statistics import Floats, Labels, holm, mean_delta, paired_test
-
-BASES = {"variant": "standard", "context": NONE, "style": "direct"}
-"""What the other levels of a factor are compared with; contexts.py tells which contexts are compared beside. Models and
-runs are compared each with each."""
+from mmdyn.stats import Floats, Ints, holm, mean_delta, paired_test
+from mmdyn.tables.breakdown import cells_of
+from mmdyn.tables.context_columns import fields_of, leak_field
+from mmdyn.tables.contexts import BASES, are_compared, place_of
+from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
+from mmdyn.work import RunConfig
 
 FACTORS = (*BASES, "model", "run")
 
@@ -34,50 +30,38 @@ class Pair(NamedTuple):
     b: Key
 
 
+class Sides(Struct, frozen=True):
+    """What tells contrasts apart: the model (empty where models are compared), the set, the factor and its levels, and
+    the factors that both sides share."""
+
+    model: str
+    set: str
+    factor: str
+    a: str
+    b: str
+    held: dict[str, str]
+
+
 class Paired(NamedTuple):
     """The parents that both conditions have, with their values in [0, 1] and weights.
 
-    `asked` are all parents that either was asked, `failed` the parent of each failed record of either; `needs_judge`
-    and `bounded`, as Scores have them, are of the compared parents.
+    `asked` are all parents that either was asked. records: the parent of each record of either that `failed`, and of
+    the compared ones that `needs_judge` or is `bounded`, as Scores have them. note: what a reader must know of the
+    pair. comparable: whether it can be compared at all.
     """
 
-    parents: Labels
+    parents: Ints
     a: Floats
     b: Floats
     weights: Floats
-    asked: Labels
-    failed: Labels
-    needs_judge: Labels
-    bounded: Labels
-
-    def only(self, keep: NDArray[np.bool_]) -> Paired:
-        """The part that lies in some parents; `keep` says so for every parent."""
-        inside = keep[self.parents]
-        return Paired(
-            parents=self.parents[inside],
-            a=self.a[inside],
-            b=self.b[inside],
-            weights=self.weights[inside],
-            asked=self.asked[keep[self.asked]],
-            failed=self.failed[keep[self.failed]],
-            needs_judge=self.needs_judge[keep[self.needs_judge]],
-            bounded=self.bounded[keep[self.bounded]],
-        )
+    asked: Ints
+    records: dict[str, Ints]
+    note: str
+    comparable: bool
 
 
-class Delta(Struct, frozen=True):
-    """b - a over n pairs. A number is None where `note` says why; so are p and p_adjusted before Holm's adjustment."""
-
-    n: int
-    left_out: int
-    failed: int
-    needs_judge: int
-    delta: float | None = None
-    ci95: tuple[float, float] | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    method: str = ""
-    note: str = ""
+Delta: TypeAlias = dict[str, Any]
+"""b - a over n pairs, by a Contrast's names of numbers. A number is None where `note` says why."""
 
 
 def find_pairs(keys: Sequence[Key]) -> list[Pair]:
@@ -100,42 +84,43 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     a, b = table.scores[pair.a], table.scores[pair.b]
     parents, in_a, in_b = np.intersect1d(a.parents, b.parents, assume_unique=True, return_indices=True)
     weights = (a.weights[in_a] + b.weights[in_b]) / 2
-    asked, failed = np.union1d(a.asked, b.asked), np.concatenate((a.failed, b.failed))
-    both = ((a.needs_judge, b.needs_judge), (a.bounded, b.bounded))
-    of_rules = (records[np.isin(records, parents)] for records in map(np.concatenate, both))
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, failed, *of_rules)
+    records = {name: np.concatenate((a.records[name], b.records[name])) for name in a.records}
+    compared = {name: records[name][np.isin(records[name], parents)] for name in ("needs_judge", "bounded")}
+    both = {"failed": records["failed"], **compared}
+    asked = np.union1d(a.asked, b.asked)
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, *_comparable(table, pair))
 
 
 def compare(table: Table) -> list[Contrast]:
     """Every contrast. Holm's adjustment is over all of them; the cells of all breakdowns are a family of their own."""
-    pairs = find_pairs(list(table.scores))
-    wholes, cells = list[Delta](), list[tuple[int, str, str]]()
-    parts, by = list[Delta](), list[dict[str, dict[str, Delta]]]()
-    for place, pair in enumerate(pairs):
-        paired, note, comparable = pair_up(table, pair), *_comparable(table, pair)
-        wholes.append(_delta(table, paired, note, comparable))
-        fields = _fields(table, pair)
-        by.append({name: {} for name in fields})
-        for name, value, keep in _values(fields, paired):
-            cells.append((place, name, value))
-            parts.append(_delta(table, paired.only(keep), note, comparable))
-    for (place, name, value), part in zip(cells, _adjusted(parts), strict=True):
-        by[place][name][value] = part
-    return [_contrast(table, *each) for each in zip(pairs, _adjusted(wholes), by, strict=True)]
+    everywhere, found = np.ones(len(table.names), np.bool_), list[tuple[Sides, Delta, dict[str, dict[str, Delta]]]]()
+    for pair in find_pairs(list(table.scores)):
+        paired = pair_up(table, pair)
+        # Between contexts it is told unasked whether they hold the answer.
+        leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
+        fields = fields_of(table, pair.a, pair.b) | leaks
+        by: dict[str, dict[str, Delta]] = {name: {} for name in fields}
+        for name, value, keep in cells_of(fields, paired.asked):
+            by[name][value] = _delta(table, paired, keep)
+        found.append((sides(table, pair), _delta(table, paired, everywhere), by))
+    _adjust([whole for _, whole, _ in found])
+    _adjust([cell for *_, by in found for cells in by.values() for cell in cells.values()])
+    return [Contrast(**structs.asdict(about), **whole, by=by) for about, whole, by in found]
 
 
-def held(pair: Pair, *, runs: bool) -> dict[str, str]:
-    """The factors that the two conditions share, with the run's name if `runs`."""
-    factors = {"variant": pair.b.variant, "chain": pair.b.chain, "context": pair.b.context, "style": pair.b.style}
-    factors.pop(pair.factor, None)
-    if runs and pair.factor != "run":
-        factors["run"] = pair.a.run if pair.a.run == pair.b.run else f"{pair.a.run}, {pair.b.run}"
-    return factors
+def sides(table: Table, pair: Pair) -> Sides:
+    """What a pair is called; of several runs the names of those that it lies in are among what is held."""
+    factor, a, b = pair
+    held = {name: value for name, value in b.factors.items() if name != factor}
+    if len(table.runs) > 1 and factor != "run":
+        held["run"] = a.run if a.run == b.run else f"{a.run}, {b.run}"
+    model = "" if factor == "model" else a.model
+    return Sides(model, a.set, factor, getattr(a, factor), getattr(b, factor), held)
 
 
 def _without(key: Key, factor: str) -> Key:
     blank = dict.fromkeys(("run", factor, "chain") if factor == "variant" else ("run", factor), "")
-    return msgspec.structs.replace(key, **blank)
+    return structs.replace(key, **blank)
 
 
 def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
@@ -163,82 +148,48 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     a, b = (table.runs[key.run].config for key in (pair.a, pair.b))
     if a.scorer != b.scorer:
         return f"scored by different policies ({a.scorer} and {b.scorer}): run `mmdyn score` so that they agree", False
-    notes = []
-    if table.scores[pair.a].converted != table.scores[pair.b].converted:
-        notes.append("some questions were asked in another form, in which guessing pays differently")
     dynamic = "dynamic" in (pair.a.variant, pair.b.variant)
-    digests = [
-        {
-            entry.answers or entry.digest
-            for entry in run.sets
-            if entry.root == pair.a.set and (dynamic or entry.name == entry.root)
-        }
-        for run in (a, b)
-    ]
-    differing = {
-        "versions of the set": all(digests) and digests[0] != digests[1],
+    one, other = (_versions(run, pair.a.set, dynamic=dynamic) for run in (a, b))
+    asked = {
+        "versions of the set": one and other and one != other,
         "prompts": a.prompts != b.prompts,
         "numbers of epochs": a.epochs != b.epochs,
     }
-    if NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge:
-        notes.append("the runs laid other knowledge beside the questions")
-    if any(differing.values()):
-        notes.append(f"the runs asked different {' and '.join(name for name, differs in differing.items() if differs)}")
-    return "; ".join(notes), True
+    differing = " and ".join(name for name, differs in asked.items() if differs)
+    converted = table.scores[pair.a].converted != table.scores[pair.b].converted
+    knowledge = NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge
+    notes = {
+        "some questions were asked in another form, in which guessing pays differently": converted,
+        "the runs laid other knowledge beside the questions": knowledge,
+        f"the runs asked different {differing}": differing,
+    }
+    return "; ".join(note for note, holds in notes.items() if holds), True
 
 
-def _fields(table: Table, pair: Pair) -> dict[str, Field]:
-    """What a contrast is broken down by: what was asked for, and between contexts by whether they hold the answer."""
-    leaks = leak_field(table, pair.a, pair.b) if pair.factor == "context" else {}
-    return fields_of(table, pair.a, pair.b) | leaks
+def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
+    """The digests of a set and, if `dynamic`, of the sets that were made of it."""
+    entries = [entry for entry in run.sets if entry.root == root and (dynamic or entry.name == root)]
+    return {entry.answers or entry.digest for entry in entries}
 
 
-def _values(fields: dict[str, Field], paired: Paired) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Every field and value that the asked parents have, with the parents that have it."""
-    for name, field in fields.items():
-        there = set(field.codes[paired.asked].tolist())
-        for code in by_value(field.values, ORDER.get(name, ())):
-            if code in there:
-                yield name, field.values[code], field.codes == code
-
-
-def _delta(table: Table, paired: Paired, note: str, comparable: bool) -> Delta:
-    n, asked = len(paired.parents), len(paired.asked)
-    if len(paired.bounded):
-        note = "; ".join(filter(None, (note, BY_RULES)))
-    counted = Delta(n, left_out=asked - n, failed=len(paired.failed), needs_judge=len(paired.needs_judge), note=note)
-    if not comparable:
-        return counted
+def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
+    """The difference over some parents; `keep` says so for every parent."""
+    inside = keep[paired.parents]
+    counts = {name: int(keep[records].sum()) for name, records in paired.records.items()}
+    note = "; ".join(filter(None, (paired.note, BY_RULES if counts.pop("bounded") else "")))
+    n, untested = int(inside.sum()), dict.fromkeys(("delta", "ci95", "p", "p_adjusted"))
+    left_out = int(keep[paired.asked].sum()) - n
+    found: Delta = {"n": n, "left_out": left_out, **counts, **untested, "method": "", "note": note}
+    if not paired.comparable:
+        return found
     if not n:
-        return msgspec.structs.replace(counted, note="no parent was answered under both conditions")
-    arrays = (paired.b - paired.a, paired.weights, table.clusters[paired.parents])
-    value, low, high, interval = mean_delta(*arrays)
-    p, test = paired_test(*arrays)
-    return msgspec.structs.replace(
-        counted,
-        delta=round(value, 6),
-        ci95=(round(low, 6), round(high, 6)),
-        p=float(f"{p:.6g}"),
-        method=f"{interval}; {test}",
-    )
+        return found | {"note": "no parent was answered under both conditions"}
+    arrays = (paired.b - paired.a)[inside], paired.weights[inside], table.clusters[paired.parents[inside]]
+    delta, (p, test) = mean_delta(*arrays).rounded, paired_test(*arrays)
+    numbers = {"delta": delta.value, "ci95": delta.ci95, "p": p_digits(p)}
+    return found | numbers | {"method": f"{delta.method}; {test}"}
 
 
-def _adjusted(family: Sequence[Delta]) -> list[Delta]:
-    adjusted = holm([delta.p for delta in family])
-    return [
-        msgspec.structs.replace(delta, p_adjusted=None if p is None else float(f"{p:.6g}"))
-        for delta, p in zip(family, adjusted, strict=True)
-    ]
-
-
-def _contrast(table: Table, pair: Pair, whole: Delta, by: dict[str, dict[str, Delta]]) -> Contrast:
-    return Contrast(
-        model="" if pair.factor == "model" else pair.a.model,
-        set=pair.a.set,
-        factor=pair.factor,
-        a=getattr(pair.a, pair.factor),
-        b=getattr(pair.b, pair.factor),
-        held=held(pair, runs=len(table.runs) > 1),
-        by=msgspec.to_builtins(by),
-        **msgspec.structs.asdict(whole),
-    )
+def _adjust(family: Sequence[Delta]) -> None:
+    for delta, p in zip(family, holm([delta["p"] for delta in family]), strict=True):
+        delta["p_adjusted"] = None if p is None else p_digits(p)

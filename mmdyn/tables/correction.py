@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from mmdyn.errors import UserError, did_you_mean
-from mmdyn.tables.bounds import Bound, Interval, bound_of, interval_of
-from mmdyn.tables.calibration import Share
-from mmdyn.tables.estimators import prediction_powered, rogan_gladen, tuned_power
-from mmdyn.tables.grading import Grading, load_gradings
-from mmdyn.tables.labels import Labels
-from mmdyn.tables.measurement_cache import named
-from mmdyn.tables.results import POOLED, Key, Table, cluster_of, key_of, members
-from mmdyn.tables.statistics import Estimate, Floats, Labels as Codes, mean_score
+from mmdyn.stats import Estimate, Floats, Ints, Share, mean_score, prediction_powered, rogan_gladen, tuned_power
+from mmdyn.tables.marks import Marks
+from mmdyn.tables.measurements import Grading, load_gradings, named
+from mmdyn.tables.results import POOLED, Bound, Interval, Key, OfCondition, Table, cluster_of, score_of
+from mmdyn.tables.text_table import names_of, open_console, percent, print_grid
 from mmdyn.work import RunConfig, RunFolder
 
 METHODS = ("rogan-gladen", "ppi", "ppi++")
@@ -39,9 +35,12 @@ GRADED = (
 )
 USELESS = "sensitivity {se:.3f} and specificity {sp:.3f} on {file} tell right from wrong no better than chance"
 ONE_SIDED = "people call all answers of {file} right, or none, so that it has no sensitivity or no specificity"
+TITLE = (
+    "Scores in percent, corrected for the scorer's errors, with 95 % intervals; marks counts answers that people marked"
+)
 
 
-class CorrectionRow(Struct, frozen=True):
+class CorrectionRow(OfCondition, frozen=True):
     """A condition's score as it is, and `corrected` by a method; both in [0, 1], with 95 % intervals.
 
     bound: `lower` where the plain score is one. n: answers; labels: the marked answers that it was corrected by, which
@@ -50,10 +49,6 @@ class CorrectionRow(Struct, frozen=True):
         there (Rogan-Gladen). power: how much the scores count (PPI). `corrected` is None where `note` says why.
     """
 
-    run: str
-    model: str
-    set: str
-    factors: dict[str, str]
     scorer: str
     n: int
     score: float
@@ -72,21 +67,35 @@ class CorrectionRow(Struct, frozen=True):
 
 class _Answers(NamedTuple):
     """A condition's scored answers, one a place: the weights are such that the weighted mean is the report's score.
-    bounded: whose value is a lower bound."""
+    marks: NaN where there is none. bounded: 1 for a value that is a lower bound, else 0."""
 
-    parents: Codes
-    clusters: Codes
+    parents: Ints
+    clusters: Ints
     values: Floats
     weights: Floats
     marks: Floats
-    bounded: NDArray[np.bool_]
+    bounded: Floats
+
+    @classmethod
+    def of(cls, numbers: array[float]) -> _Answers:
+        """Answers out of their numbers, one answer after the other; a weight is shared by the answers of a parent."""
+        parents, clusters, values, weights, *rest = np.array(numbers).reshape(-1, len(cls._fields)).T
+        _, places, counts = np.unique(parents, return_inverse=True, return_counts=True)
+        return cls(parents.astype(np.int64), clusters.astype(np.int64), values, weights / counts[places], *rest)
 
 
 def find_corrections(table: Table, method: str, labels: str | Path | None = None) -> list[CorrectionRow]:
     """The conditions of a report in its order, corrected; conditions without a scored answer are left out.
 
-    rogan-gladen: a row for each calibration of the run's scorer in this user's cache. ppi, ppi++: by marks of the run's
-    own answers. Raises UserError where there is no way to correct them, InputError for a bad file of labels.
+    Args:
+        table: the records that the report is of.
+        method: `rogan-gladen` gives a row for each calibration of the run's scorer in this user's cache; `ppi` and
+            `ppi++` correct by marks of the run's own answers.
+        labels: the file of these marks.
+
+    Raises:
+        UserError: where there is no way to correct the scores.
+        InputError: for a bad file of marks.
     """
     if method not in METHODS:
         raise UserError(f"there is no correction {method!r}{did_you_mean(method, METHODS)}: use {', '.join(METHODS)}")
@@ -95,7 +104,7 @@ def find_corrections(table: Table, method: str, labels: str | Path | None = None
         raise UserError(f"{method} corrects one run by marks of its own answers: give one RUN and --labels FILE")
     if not powered and labels is not None:
         raise UserError("labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured")
-    marks = Labels(labels) if labels is not None else None
+    marks = Marks(labels) if labels is not None else None
     rows = list[CorrectionRow]()
     for name, run in table.runs.items():
         answers = _answers(name, run, marks, binary=not powered)
@@ -107,6 +116,12 @@ def find_corrections(table: Table, method: str, labels: str | Path | None = None
             elif found:
                 rows += [_by_calibration(key, run, found, grading) for grading in gradings]
     return rows
+
+
+def print_corrections(rows: Sequence[CorrectionRow], file: TextIO | None = None) -> None:
+    """Print the corrected scores to `file` or standard output, and below them by what they were corrected."""
+    if rows:
+        print_grid(open_console(file), TITLE, [_shown(row) for row in rows])
 
 
 def _usable(run: RunFolder) -> list[Grading]:
@@ -136,27 +151,9 @@ def _useless(grading: Grading) -> str:
     return USELESS.format(se=se.value, sp=sp.value, file=named(grading)) if se.value + sp.value <= 1 else ""
 
 
-class _Columns:
-    """One condition's answers as they come."""
-
-    def __init__(self) -> None:
-        self.parents, self.clusters = array("q"), array("q")
-        self.values, self.weights, self.marks = array("d"), array("d"), array("d")
-        self.bounded = list[bool]()
-
-    def finish(self) -> _Answers:
-        """An answer's weight is shared by the answers of its parent."""
-        parents = np.array(self.parents, dtype=np.int64)
-        _, places, counts = np.unique(parents, return_inverse=True, return_counts=True)
-        columns = (np.array(column, dtype=np.float64) for column in (self.values, self.weights, self.marks))
-        values, weights, marks = columns
-        clusters, bounded = np.array(self.clusters, dtype=np.int64), np.array(self.bounded, dtype=np.bool_)
-        return _Answers(parents, clusters, values, weights / counts[places], marks, bounded)
-
-
-def _answers(name: str, run: RunFolder, marks: Labels | None, *, binary: bool) -> dict[Key, _Answers]:
+def _answers(name: str, run: RunFolder, marks: Marks | None, *, binary: bool) -> dict[Key, _Answers]:
     """The scored answers of a run by condition. Raises UserError for a graded score where `binary` ones are needed."""
-    columns = dict[Key, _Columns]()
+    numbers: dict[Key, array[float]] = {}
     parents, clusters = dict[tuple[str, str], int](), dict[tuple[str, str, str], int]()
     for record in run.records():
         mark = marks.of(record) if marks else None
@@ -165,21 +162,18 @@ def _answers(name: str, run: RunFolder, marks: Labels | None, *, binary: bool) -
         value = record.score.value if record.score.status == "ok" else 0.0
         if binary and value not in (0.0, 1.0):
             raise UserError(GRADED.format(run=run.folder, value=value, sample=record.sample))
-        found = columns.setdefault(key_of(name, record), _Columns())
-        found.parents.append(parents.setdefault((record.set, record.parent), len(parents)))
-        found.clusters.append(clusters.setdefault(cluster_of(record), len(clusters)))
-        found.values.append(value)
-        found.weights.append(record.score.weight)
-        found.bounded.append(record.score.lower_bound)
-        found.marks.append(np.nan if mark is None else mark)
+        parent = parents.setdefault((record.set, record.parent), len(parents))
+        cluster = clusters.setdefault(cluster_of(record.set, record.parent, record.group), len(clusters))
+        scored = (value, record.score.weight, np.nan if mark is None else mark, record.score.lower_bound)
+        numbers.setdefault(Key.of(name, record), array("d")).extend((parent, cluster, *scored))
     if marks:
         marks.check()
-    return {key: found.finish() for key, found in columns.items()}
+    return {key: _Answers.of(found) for key, found in numbers.items()}
 
 
 def _behind(key: Key, answers: dict[Key, _Answers]) -> _Answers | None:
     """The answers of a condition; of one over all chains, a parent's weight is shared by its chains."""
-    found = [answers[member] for member in members(key, answers) if member in answers]
+    found = [answers[member] for member in key.members(answers) if member in answers]
     if key.chain != POOLED or not found:
         return found[0] if found else None
     together = _Answers(*map(np.concatenate, zip(*found, strict=True)))
@@ -211,26 +205,31 @@ def _row(
     key: Key, run: RunFolder, found: _Answers, method: str, labels: int, note: str, calibration: str = ""
 ) -> CorrectionRow:
     """The row with the plain score alone."""
-    plain, lower = mean_score(found.values, found.weights, found.clusters), bool(found.bounded.any())
-    return CorrectionRow(
-        run=key.run,
-        model=key.model,
-        set=key.set,
-        factors=key.factors,
-        scorer=run.config.scorer,
-        n=len(found.values),
-        score=round(plain.value, 6),
-        ci95=interval_of(plain, lower=lower),
-        corrected=None,
-        corrected_ci95=None,
-        method=method,
-        labels=labels,
-        calibration=calibration,
-        note=note,
-        bound=bound_of(lower),
-    )
+    plain = mean_score(found.values, found.weights, found.clusters)
+    score, ends, bound = score_of(plain, lower=bool(found.bounded.any()))
+    about = run.config.scorer, len(found.values), score, ends
+    return CorrectionRow(*key.place, *about, None, None, method, labels, calibration, note=note, bound=bound)
 
 
 def _filled(row: CorrectionRow, found: Estimate, **more: Share | float) -> CorrectionRow:
-    ends = round(found.low, 6), round(found.high, 6)
-    return replace(row, corrected=round(found.value, 6), corrected_ci95=ends, method=found.method, **more)
+    found = found.rounded
+    return replace(row, corrected=found.value, corrected_ci95=found.ci95, method=found.method, **more)
+
+
+def _shown(row: CorrectionRow) -> dict[str, object]:
+    return {
+        **names_of(row),
+        "score": percent(row.score, row.ci95),
+        "corrected": percent(row.corrected, row.corrected_ci95),
+        "marks": row.labels,
+        "method": f"{row.method}: {row.note or _by(row)}",
+    }
+
+
+def _by(row: CorrectionRow) -> str:
+    """What the score was corrected by."""
+    if row.sensitivity is None or row.specificity is None:
+        return f"{row.scorer} against people's marks of this run"
+    shares = {"sensitivity": row.sensitivity, "specificity": row.specificity}
+    spelt = (f"{name} {percent(share.value, (share.low, share.high))} of {share.n}" for name, share in shares.items())
+    return f"{row.scorer} on {row.calibration}, {', '.join(spelt)}"

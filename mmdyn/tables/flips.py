@@ -3,22 +3,28 @@ answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TextIO
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from mmdyn.errors import InputError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, canonical
 from mmdyn.record import Record, Status
-from mmdyn.sample import Answer, Sample, from_json
-from mmdyn.tables.contrasts import Pair, find_pairs, held, pair_up
-from mmdyn.tables.results import Key, Table, key_of, members
-from mmdyn.work import SAMPLE, Reader, RunFolder
+from mmdyn.sample import Answer, Sample
+from mmdyn.tables.contrasts import Pair, Sides, find_pairs, pair_up, sides
+from mmdyn.tables.results import Key, Table, sample_of
+from mmdyn.tables.text_table import clean, open_console, say
+from mmdyn.work import Reader, RunFolder
 
 EVEN = 0.5
 """A parent is right where its mean score is above this, wrong where it is below, and neither at it."""
+
+SHOWN_ANSWER = 80
+"""Characters of an answer that are printed."""
+
+Direction = Literal["right to wrong", "wrong to right"]
 
 
 class Reply(Struct, frozen=True):
@@ -34,16 +40,10 @@ class Reply(Struct, frozen=True):
     needs_judge: bool
 
 
-class Flip(Struct, frozen=True):
+class Flip(Sides, frozen=True):
     """A parent that went from right to wrong, or back, between the conditions a and b; scores are means in [0, 1]."""
 
-    model: str
-    set: str
-    factor: str
-    a: str
-    b: str
-    held: dict[str, str]
-    direction: Literal["right to wrong", "wrong to right"]
+    direction: Direction
     parent: str
     a_score: float
     b_score: float
@@ -59,10 +59,26 @@ def find_flips(table: Table) -> list[Flip]:
     found = [(pair, _flipped(table, pair)) for pair in find_pairs(list(table.scores))]
     wanted = dict[Key, set[tuple[str, str]]]()
     for pair, parents in found:
-        for key in (*members(pair.a, table.scores), *members(pair.b, table.scores)):
+        for key in (*pair.a.members(table.scores), *pair.b.members(table.scores)):
             wanted.setdefault(key, set()).update((key.set, table.names[place]) for place, _, _ in parents)
     replies = _replies(table, wanted)
     return [_flip(table, pair, parent, replies) for pair, parents in found for parent in parents]
+
+
+def print_flips(flips: Sequence[Flip], file: TextIO | None = None) -> None:
+    """Print the flips to `file` or standard output, a sample a block, in lines that are as long as they need to be."""
+    console = open_console(file)
+    console.print(clean(f"Flips: {len(flips)} in all contrasts"))
+    heading = ""
+    for flip in flips:
+        said = ", ".join(f"{name} {value}" for name, value in flip.held.items() if value)
+        if (title := f"{flip.model or flip.set}: {flip.a} to {flip.b} ({said}), {flip.direction}") != heading:
+            say(console, title)
+            heading = title
+        say(console, f"  {flip.parent}")
+        for side, replies in ((flip.a, flip.a_replies), (flip.b, flip.b_replies)):
+            for reply in replies:
+                say(console, f"    {side}: {_told(reply)}")
 
 
 def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
@@ -75,23 +91,16 @@ def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
 def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tuple[Key, str], list[Reply]]:
     """The answers of the wanted parents, by condition and parent, in the order of samples and epochs."""
     found = dict[tuple[Key, str], list[tuple[str, int, Reply]]]()
-    for name, run in table.runs.items():
-        with Reader(run.records_folder) as reader:
-            for record in run.records():
-                key = key_of(name, record)
-                if (record.set, record.parent) in wanted.get(key, ()) and record.score:
-                    reply = _reply(run, record, reader)
-                    found.setdefault((key, record.parent), []).append((record.sample, record.epoch, reply))
+    for key, record, run, reader in table.records():
+        if (record.set, record.parent) in wanted.get(key, ()) and record.score:
+            reply = _reply(run, record, reader)
+            found.setdefault((key, record.parent), []).append((record.sample, record.epoch, reply))
     return {key: [reply for *_, reply in sorted(rows, key=lambda row: row[:2])] for key, rows in found.items()}
 
 
 def _reply(run: RunFolder, record: Record, reader: Reader) -> Reply:
     assert record.score is not None
-    stored = reader.get(SAMPLE, record.digest)
-    if stored is None:
-        problem = f"the sample {record.sample} is not in the store: run the same `mmdyn eval` once more"
-        raise InputError(run.folder, None, problem)
-    sample, score = from_json(stored, Sample), record.score
+    sample, score = sample_of(record, run, reader), record.score
     pictures = tuple(_pictures(run, record.set, sample))
     return Reply(record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge)
 
@@ -111,19 +120,28 @@ def _flip(
     name = table.names[place]
 
     def of(key: Key) -> tuple[Reply, ...]:
-        return tuple(reply for member in members(key, table.scores) for reply in replies.get((member, name), []))
+        return tuple(reply for member in key.members(table.scores) for reply in replies.get((member, name), []))
 
-    return Flip(
-        model="" if pair.factor == "model" else pair.a.model,
-        set=pair.a.set,
-        factor=pair.factor,
-        a=getattr(pair.a, pair.factor),
-        b=getattr(pair.b, pair.factor),
-        held=held(pair, runs=len(table.runs) > 1),
-        direction="right to wrong" if a_score > b_score else "wrong to right",
-        parent=name,
-        a_score=round(a_score, 6),
-        b_score=round(b_score, 6),
-        a_replies=of(pair.a),
-        b_replies=of(pair.b),
-    )
+    direction: Direction = "right to wrong" if a_score > b_score else "wrong to right"
+    found: dict[str, Any] = {"a_score": round(a_score, 6), "b_score": round(b_score, 6)}
+    found |= {"a_replies": of(pair.a), "b_replies": of(pair.b)}
+    return Flip(**asdict(sides(table, pair)), direction=direction, parent=name, **found)
+
+
+def _told(reply: Reply) -> str:
+    pictures = f"  {' '.join(reply.pictures)}" if reply.pictures else ""
+    answered = "no answer found" if reply.extracted is None else _short(reply.extracted)
+    status = "" if reply.status == "ok" else f" ({reply.status})"
+    status += " (needs a judge)" * reply.needs_judge
+    return f"{reply.sample}: {answered}{status}, expected {_expected(reply.expected)}{pictures}"
+
+
+def _expected(answer: Answer) -> str:
+    if not isinstance(answer, tuple):
+        return _short(answer)
+    return _short(", ".join(part if isinstance(part, str) else " or ".join(part) for part in answer))
+
+
+def _short(value: Json) -> str:
+    text = value if isinstance(value, str) else canonical(value).decode()
+    return text if len(text) <= SHOWN_ANSWER else text[: SHOWN_ANSWER - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,26 +1,42 @@
-"""What a report is made of: for each condition, arrays over parents."""
+"""What a report is made of: for each condition, arrays over parents; and what every row about a condition has."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
+from mmdyn.errors import InputError
 from mmdyn.record import Record
-from mmdyn.tables.spending import Spending
-from mmdyn.tables.statistics import Floats, Labels
-from mmdyn.tables.waiting import Waiting
-from mmdyn.work import RunFolder
+from mmdyn.sample import Sample, from_json
+from mmdyn.stats import Estimate, Floats, Ints
+from mmdyn.tables.run_state import Failure, RunState
+from mmdyn.work import SAMPLE, Reader, RunFolder
 
 POOLED = "all"
 """The chain's name of a dynamic condition over all its chains."""
 
 NOT_GIVEN = "(not given)"
 """The value of whoever has none."""
+
+FACTORS = ("variant", "chain", "context", "style")
+"""What tells conditions of one model on one set apart."""
+
+Bound: TypeAlias = Literal["", "lower"]
+"""`lower`: the score may be higher, as rules alone may have missed right answers among those that need a judge and had
+none. Empty where it is no bound."""
+
+Interval: TypeAlias = tuple[float, float | None]
+"""The ends of a 95 % interval. Of a lower bound only the lower end holds, and the upper one is None."""
+
+BY_RULES = "this is by rules alone, and some of the answers need a judge: neither sure nor a bound"
+"""What a figure is noted with that is no bound, as it is not sure to rise with the score of an answer."""
+
+Place: TypeAlias = tuple[str, str, str, dict[str, str]]
 
 
 class Key(Struct, frozen=True):
@@ -37,155 +53,133 @@ class Key(Struct, frozen=True):
     context: str
     style: str
 
+    @classmethod
+    def of(cls, run: str, record: Record) -> Key:
+        """The condition that a record of the run of this name belongs to."""
+        asked = record.condition
+        return cls(run, record.model, record.set, asked.variant, asked.chain, asked.context, asked.style)
+
+    @property
+    def pool(self) -> Key | None:
+        """The condition over all chains that a dynamic condition is part of."""
+        return msgspec.structs.replace(self, chain=POOLED) if self.variant == "dynamic" else None
+
+    def members(self, keys: Iterable[Key]) -> list[Key]:
+        """The conditions that were asked behind this one: its chains for one over all chains, else itself."""
+        pooled = self.chain == POOLED
+        return [key for key in keys if key.chain != POOLED and key.pool == self] if pooled else [self]
+
     @property
     def factors(self) -> dict[str, str]:
         """What tells conditions of one model on one set apart, by name."""
-        return {"variant": self.variant, "chain": self.chain, "context": self.context, "style": self.style}
+        return pick(self, *FACTORS)
+
+    @property
+    def place(self) -> Place:
+        """What a row about the condition begins with."""
+        return self.run, self.model, self.set, self.factors
+
+
+class OfCondition(Struct, frozen=True):
+    """What every row about a condition begins with."""
+
+    run: str
+    model: str
+    set: str
+    factors: dict[str, str]
 
 
 class Scores(NamedTuple):
     """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are
     averaged.
 
-    `failed` and `unscored` hold the parent's index of each such record, `needs_judge` those that need a judge and had
-    none, `bounded` those among them whose value is a lower bound; `statuses` counts ok, unparsed and refused records.
-    `truncated` counts those that were cut off; `converted` says that some were asked in another form than their
-    parents.
+    records: the parent's index of each record that `failed`, is `unscored`, `needs_judge` and had none, or is one of
+        these whose value is a lower bound (`bounded`). counts: of `ok`, `unparsed`, `refused` and `truncated` (cut off)
+        records. converted: some were asked in another form than their parents.
     """
 
-    parents: Labels
+    parents: Ints
     values: Floats
     weights: Floats
-    failed: Labels
-    unscored: Labels
-    needs_judge: Labels
-    bounded: Labels
-    statuses: dict[str, int]
-    truncated: int
+    records: dict[str, Ints]
+    counts: Counter[str]
     languages: frozenset[str]
     converted: bool
 
     @property
-    def asked(self) -> Labels:
+    def asked(self) -> Ints:
         """The indices of all parents that were asked, answered or not."""
-        return np.unique(np.concatenate((self.parents, self.failed, self.unscored)))
+        return np.unique(np.concatenate((self.parents, self.records["failed"], self.records["unscored"])))
 
 
 class ContextColumns(NamedTuple):
     """What lay beside the questions of one condition. `codes`, by name, go with `parents` (sorted indices): see
-    beside.py."""
+    context_columns.py."""
 
-    parents: Labels
-    codes: dict[str, Labels]
+    parents: Ints
+    codes: dict[str, Ints]
 
 
 class Field(NamedTuple):
     """The values of a field as they came, and each parent's index among them."""
 
     values: list[str]
-    codes: Labels
-
-
-class OfParent(Protocol):
-    """What is about a variant or sample of a parent."""
-
-    @property
-    def set(self) -> str: ...
-    @property
-    def parent(self) -> str: ...
-    @property
-    def group(self) -> str | None: ...
-
-
-def cluster_of(one: OfParent) -> tuple[str, str, str]:
-    """What it hangs together with: its group, or where it has none all that is of its parent."""
-    return (one.set, "parent", one.parent) if one.group is None else (one.set, "group", one.group)
-
-
-class Failure(Struct, frozen=True):
-    """A sample that was never answered, or whose answer could not be scored, and why."""
-
-    run: str
-    model: str
-    set: str
-    sample: str
-    mode: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.sample} of {self.set}, {self.model}, {self.mode}: {self.reason}"
-
-
-class RunState(Struct, frozen=True):
-    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by
-    model.
-
-    needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
-        under way and not in force. corrected: answers that are scored by another golden answer than their sample had
-        when it was asked.
-    """
-
-    name: str
-    scorer: str
-    complete: bool
-    planned: int
-    asked: int
-    failed: int
-    unscored: int
-    needs_judge: int
-    skipped: dict[str, int]
-    spending: list[Spending]
-    waiting: Waiting | None = None
-    corrected: int = 0
-
-    @property
-    def unjudged(self) -> bool:
-        """Whether a judge owes verdicts: scores are under way, or those in force are not there for all answers."""
-        return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
+    codes: Ints
 
 
 class Table(NamedTuple):
     """The conditions in reporting order. `clusters` labels each parent's cluster; `names` are the parents' ids.
 
-    `laid` has the conditions in which something lay beside a question.
+    `built` has the conditions in which something lay beside a question.
     """
 
     runs: dict[str, RunFolder]
     states: list[RunState]
     scores: dict[Key, Scores]
-    clusters: Labels
+    clusters: Ints
     names: list[str]
     fields: dict[str, Field]
     built: dict[Key, ContextColumns]
     failures: list[Failure]
 
+    def records(self) -> Iterator[tuple[Key, Record, RunFolder, Reader]]:
+        """Every record once more, with its condition, its run, and the run's store."""
+        for name, run in self.runs.items():
+            with Reader(run.records_folder) as reader:
+                for record in run.records():
+                    yield Key.of(name, record), record, run, reader
 
-def key_of(run: str, record: Record) -> Key:
-    """The condition that a record of the run of this name belongs to."""
-    condition = record.condition
-    return Key(run, record.model, record.set, condition.variant, condition.chain, condition.context, condition.style)
-
-
-def pool_of(key: Key) -> Key | None:
-    """The condition over all chains that a dynamic condition is part of."""
-    return msgspec.structs.replace(key, chain=POOLED) if key.variant == "dynamic" else None
-
-
-def members(key: Key, keys: Iterable[Key]) -> list[Key]:
-    """The conditions that were asked behind a key: its chains for one over all chains, else itself."""
-    if key.chain != POOLED:
-        return [key]
-    return [other for other in keys if other.chain != POOLED and pool_of(other) == key]
+    def indices(self, key: Key, parents: Iterable[str]) -> Ints:
+        """The indices of parents of a condition, by their ids."""
+        places = {self.names[place]: place for place in self.scores[key].asked.tolist()}
+        return np.array([places[parent] for parent in parents], dtype=np.int64)
 
 
-def by_value(values: Sequence[str], words: Sequence[str] = ()) -> list[int]:
-    """The places of a field's values in reading order: numbers by size, then `words` as they stand, then all other
-    words."""
+def cluster_of(set: str, parent: str, group: str | None) -> tuple[str, str, str]:
+    """What a sample or variant hangs together with: its group, or where it has none all that is of its parent."""
+    return (set, "parent", parent) if group is None else (set, "group", group)
 
-    def order(place: int) -> tuple[bool, float, int, str]:
-        value = values[place]
-        number = re.fullmatch(r"-?\d{1,300}(\.\d+)?", value)
-        rank = words.index(value) if value in words else len(words)
-        return number is None, float(number[0]) if number else 0.0, rank, value
 
-    return sorted(range(len(values)), key=order)
+def sample_of(record: Record, run: RunFolder, reader: Reader) -> Sample:
+    """The sample that was asked. Raises InputError where it is not in the run's store."""
+    stored = reader.get(SAMPLE, record.digest)
+    if stored is None:
+        problem = f"the sample {record.sample} is not in the store: run the same `mmdyn eval` once more"
+        raise InputError(run.folder, None, problem)
+    return from_json(stored, Sample)
+
+
+def score_of(found: Estimate, *, lower: bool = False) -> tuple[float, Interval, Bound]:
+    """A score, its interval and whether it is a `lower` bound, of whose interval only the lower end holds."""
+    value, low, high, _ = found.rounded
+    return value, (low, None if lower else high), "lower" if lower else ""
+
+
+def pick(row: object, *names: str) -> dict[str, Any]:
+    """Some fields of a row, by name."""
+    return {name: getattr(row, name) for name in names}
+
+
+def p_digits(p: float) -> float:
+    """A p-value as reports have it: six digits that count."""
+    return float(f"{p:.6g}")

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, TextIO
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Condition, Usage
-from mmdyn.tables.context_columns import ORDER
-from mmdyn.tables.results import by_value, cluster_of
-from mmdyn.tables.statistics import Estimate, Floats, Labels, holm, mean_delta, mean_score, paired_test
+from mmdyn.stats import Estimate, Floats, group_means, holm, mean_delta, mean_score, paired_test
+from mmdyn.tables.breakdown import break_down
+from mmdyn.tables.results import cluster_of, p_digits, pick
+from mmdyn.tables.text_table import open_console, p_value, percent, print_breakdowns, print_grid, say
+
+TITLE = (
+    "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won"
+    " in both orders, which are ties"
+)
 
 Winner = Literal["a", "b", "tie"]
 
@@ -63,6 +69,11 @@ class Rate(Struct, frozen=True):
     share: float
     ci95: tuple[float, float]
 
+    @classmethod
+    def of(cls, found: Estimate) -> Rate:
+        """An estimate to six digits."""
+        return cls(found.rounded.value, found.rounded.ci95)
+
 
 class WinRate(Struct, frozen=True):
     """How often a is preferred to b, over `pairs` of n parents; each parent counts once, by the mean of its pairs.
@@ -96,78 +107,85 @@ class WinRate(Struct, frozen=True):
 def win_rate(pairs: Sequence[Compared]) -> WinRate:
     """The figures of one or more pairs, each of which has a winner or is a tie."""
     groups = _Groups(pairs)
-    won = groups.means(lambda pair: pair.preference.winner == "a")
-    lost = groups.means(lambda pair: pair.preference.winner == "b")
-    tied = groups.means(lambda pair: pair.preference.winner == "tie")
+    won, tied, lost = (groups.shares([pair.preference.winner == who for pair in pairs]) for who in ("a", "tie", "b"))
     winners = Counter(pair.preference.winner for pair in pairs)
     net = mean_delta(won - lost, groups.ones, groups.labels)
     p, test = paired_test(won - lost, groups.ones, groups.labels)
     asked = [pair for pair in pairs if pair.preference.orders]
-    places = [pair.preference.position for pair in asked]
-    win = mean_score(won, groups.ones, groups.labels)
-    return WinRate(
-        n=len(won),
-        pairs=len(pairs),
-        wins=winners["a"],
-        ties=winners["tie"],
-        losses=winners["b"],
-        win=_rate(win),
-        tie=_rate(mean_score(tied, groups.ones, groups.labels)),
-        loss=_rate(mean_score(lost, groups.ones, groups.labels)),
-        net=round(net.value, 6),
-        net_ci95=(round(net.low, 6), round(net.high, 6)),
-        p=_digits(p),
-        p_adjusted=_digits(p),
-        asked=len(asked),
-        first=places.count("first"),
-        second=places.count("second"),
-        unsteady=sum(pair.preference.orders.count("tie") == 1 for pair in asked),
-        bias=_bias(asked) if asked else None,
-        method=f"{win.method}; {net.method}; {test}",
-    )
+    places = Counter(pair.preference.position for pair in asked)
+    win, tie, loss = (groups.mean(share) for share in (won, tied, lost))
+    counts = len(won), len(pairs), winners["a"], winners["tie"], winners["b"]
+    judged = len(asked), places["first"], places["second"]
+    unsteady = sum(pair.preference.orders.count("tie") == 1 for pair in asked)
+    method, bias = f"{win.method}; {net.method}; {test}", _bias(asked) if asked else None
+    rates, p = (Rate.of(win), Rate.of(tie), Rate.of(loss)), p_digits(p)
+    return WinRate(*counts, *rates, net.rounded.value, net.rounded.ci95, p, p, *judged, unsteady, bias, method)
 
 
 def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dict[str, dict[str, WinRate]]:
     """The figures by name and value; `by` has the pairs' values of each name, in order."""
-    places = dict[tuple[str, str], list[Compared]]()
-    for name, values in by.items():
-        known = list(dict.fromkeys(values))
-        for value in (known[place] for place in by_value(known, ORDER.get(name, ()))):
-            places[name, value] = [pair for pair, had in zip(pairs, values, strict=True) if had == value]
-    rates = {cell: win_rate(inside) for cell, inside in places.items()}
+    cells = break_down(tuple(by), zip(pairs, zip(*by.values(), strict=True), strict=True)) if by else {}
+    rates = {(name, value): win_rate(some) for name, of in cells.items() for value, some in of.items()}
     found: dict[str, dict[str, WinRate]] = {name: {} for name in by}
     for ((name, value), rate), p in zip(rates.items(), holm([rate.p for rate in rates.values()]), strict=True):
-        found[name][value] = replace(rate, p_adjusted=_digits(p or 0.0))
+        found[name][value] = replace(rate, p_adjusted=p_digits(p or 0.0))
     return found
+
+
+def print_win_rates(
+    a: str, b: str, whole: WinRate | None, by: Mapping[str, Mapping[str, WinRate]], file: TextIO | None = None
+) -> None:
+    """Print how often a is preferred to b.
+
+    Args:
+        a: what the first replies are of.
+        b: what the second replies are of.
+        whole: the figures of all pairs; None where no pair has a verdict.
+        by: the figures by name and value.
+        file: where to print; without it standard output.
+    """
+    console = open_console(file)
+    if whole is None:
+        say(console, "No pair has a verdict.")
+        return
+    for name, who in (("a", a), ("b", b)):
+        say(console, f"{name}: {who}")
+    print_grid(console, TITLE, [{"pairs of": "all", **_shown(whole)}])
+    print_breakdowns(console, "Pairs by {}; p adjusted by Holm over all breakdowns", [({}, by)], _shown)
 
 
 class _Groups:
     """Pairs by parent; parents of one group are one cluster."""
 
     def __init__(self, pairs: Sequence[Compared]) -> None:
-        self._pairs = pairs
         parents, clusters = dict[tuple[str, str], int](), dict[tuple[str, str, str], int]()
-        self._places = np.array([parents.setdefault((p.set, p.parent), len(parents)) for p in self._pairs])
-        labels = dict[int, int]()
-        for pair, place in zip(self._pairs, self._places.tolist(), strict=True):
-            labels.setdefault(place, clusters.setdefault(cluster_of(pair), len(clusters)))
-        self.labels: Labels = np.array([labels[place] for place in range(len(parents))])
-        self.ones: Floats = np.ones(len(parents))
+        self._places = np.array([parents.setdefault((pair.set, pair.parent), len(parents)) for pair in pairs])
+        labels = [clusters.setdefault(cluster_of(pair.set, pair.parent, pair.group), len(clusters)) for pair in pairs]
+        _, first = np.unique(self._places, return_index=True)
+        self.labels, self.ones = np.array(labels)[first], np.ones(len(parents))
 
-    def means(self, holds: Callable[[Compared], bool]) -> Floats:
+    def shares(self, holds: Sequence[bool]) -> Floats:
         """Of each parent, the share of its pairs for which something holds."""
-        sums = np.bincount(self._places, [float(holds(pair)) for pair in self._pairs], len(self.ones))
-        return sums / np.bincount(self._places, minlength=len(self.ones))
+        return group_means(self._places, np.array(holds, dtype=np.float64), np.ones(len(holds)))[1]
+
+    def mean(self, shares: Floats) -> Estimate:
+        """The mean over parents."""
+        return mean_score(shares, self.ones, self.labels)
 
 
 def _bias(asked: Sequence[Compared]) -> Rate:
     groups = _Groups(asked)
-    return _rate(mean_score(groups.means(lambda pair: pair.preference.position != ""), groups.ones, groups.labels))
+    return Rate.of(groups.mean(groups.shares([pair.preference.position != "" for pair in asked])))
 
 
-def _rate(found: Estimate) -> Rate:
-    return Rate(round(found.value, 6), (round(found.low, 6), round(found.high, 6)))
-
-
-def _digits(p: float) -> float:
-    return float(f"{p:.6g}")
+def _shown(rate: WinRate) -> dict[str, object]:
+    shares = {"a wins": rate.win, "ties": rate.tie, "b wins": rate.loss}
+    return {
+        **{name: percent(each.share, each.ci95) for name, each in shares.items()},
+        "a - b": percent(rate.net, rate.net_ci95, sign="+"),
+        "p": p_value(rate.p_adjusted),
+        **pick(rate, "n", "pairs"),
+        "position\nbias": percent(rate.bias.share, rate.bias.ci95) if rate.bias else "-",
+        "first,\nsecond": f"{rate.first}, {rate.second}",
+        "method": rate.method,
+    }

@@ -16,7 +16,8 @@ from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, Verdict, from_dict
-from mmdyn.tables import Calibration, kappa_interval, share, weighted_kappa
+from mmdyn.stats import Share, kappa_interval, weighted_kappa
+from mmdyn.tables import Calibration
 from perturb.audit.judged_lines import pair_of
 from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_for
 from perturb.codec import decode
@@ -135,11 +136,11 @@ def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) 
     failed = counts.pop((True, "failed"), 0) + counts.pop((False, "failed"), 0)
     caught, missed = counts[False, "rejected"], counts[False, "kept"]
     wronged, spared = counts[True, "rejected"], counts[True, "kept"]
-    recall = share(caught, caught + missed)
-    precision, specificity = share(caught, caught + wronged), share(spared, spared + wronged)
+    recall = Share.of(caught, caught + missed)
+    precision, specificity = Share.of(caught, caught + wronged), Share.of(spared, spared + wronged)
     n = counts.total()
     pairs_of_signs = [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]]
     people, verdicts = np.repeat(pairs_of_signs, [caught, missed, wronged, spared], axis=1)
     found = Calibration(judge, identity, n, failed, precision, recall, recall, specificity)
     kappa, interval = weighted_kappa(people, verdicts), kappa_interval(people, verdicts)
-    return replace(found, agreement=share(caught + spared, n), kappa=kappa, kappa_ci95=interval)
+    return replace(found, agreement=Share.of(caught + spared, n), kappa=kappa, kappa_ci95=interval)

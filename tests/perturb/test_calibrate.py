@@ -15,8 +15,7 @@ from mmdyn.data import LabelledFile, SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import Verdict
-from mmdyn.tables import Share
-from mmdyn.tables.statistics import wilson
+from mmdyn.stats import Share, wilson
 from perturb import Sources, labelled_cases, measure, open_judge, perturb
 from perturb.audit.judge_calibration import Mark, digest_shown
 

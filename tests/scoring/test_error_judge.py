@@ -18,7 +18,7 @@ from mmdyn.sample import Language
 from mmdyn.scoring import ErrorJudge
 from mmdyn.scoring.error_judge import error_sheet
 from mmdyn.tables import ErrorLabel, Kind
-from mmdyn.tables.error_kinds import KINDS
+from mmdyn.tables.wrong_answers import KINDS
 
 ICE = open_ended()
 WRONG = Reply(text="It is cold.")

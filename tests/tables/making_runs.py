@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from making import choice
 from mmdyn.keys import canonical, digest
-from mmdyn.record import Condition, Record, Reply, Score
+from mmdyn.record import Condition, Judgement, Record, Reply, Score, Usage
 from mmdyn.sample import Sample
+from mmdyn.tables import Summary, print_summary
 from mmdyn.work import (
     FAILURE,
     RECORD,
     SAMPLE,
+    JudgeEntry,
     ModelEntry,
     RunConfig,
     RunFolder,
     SetEntry,
     Store,
+    judged_kind,
     score_kind,
+    unjudged_kind,
     write_config,
 )
 
@@ -118,3 +125,46 @@ def write_run(
     }
     write_config(folder, RunConfig(**(settings | config)))
     return RunFolder(folder)
+
+
+CHEAP, STRONG = JudgeEntry("cheap", "aaaa", {}), JudgeEntry("strong", "bbbb", {})
+RULES = "mdk12@3"
+Said = dict[str, float | Judgement]
+
+
+def judged_run(
+    folder: Path, records: Iterable[Record], cheap: Said, strong: Said, combined: dict[str, float], mode: str = "wrong"
+) -> RunFolder:
+    """A run whose records hold the rules' scores; the others by sample. A Judgement without value is a failed ask."""
+    made = list(records)
+    kind = f"{RULES}+wrong({CHEAP.id},{STRONG.id})"
+    run = write_run(folder, made, scorer=RULES)
+    with Store(run.records_folder) as store:
+        for record in made:
+            for entry, said in ((CHEAP, cheap), (STRONG, strong)):
+                found = said.get(record.sample)
+                if isinstance(found, float):
+                    found = Judgement(found, (found,), requests=1, usage=Usage(100, 10), cost=0.5, currency="USD")
+                if found is None:
+                    continue
+                if found.value is None:
+                    store.put(unjudged_kind(entry.id), f"{record.key}:17", canonical(found))
+                else:
+                    store.put(judged_kind(entry.id), record.key, canonical(found))
+            if record.sample in combined and record.score:
+                settled = replace(record.score, value=combined[record.sample], needs_judge=False, lower_bound=False)
+                store.put(score_kind(kind), record.key, canonical(settled))
+    run.write_config(replace(run.config, scorer=kind, judges=(CHEAP, STRONG), judge_mode=mode))
+    return run
+
+
+def printed(summary: Summary) -> list[str]:
+    """The lines of a summary for people, without superfluous blanks."""
+    print_summary(summary, out := io.StringIO())
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def csv_rows(file: Path, kind: str = "") -> list[dict[str, str]]:
+    """The rows of a CSV file, of one kind or all."""
+    with file.open(encoding="utf-8", newline="") as handle:
+        return [row for row in csv.DictReader(handle) if kind in ("", row["kind"])]

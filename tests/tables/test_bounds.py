@@ -3,24 +3,21 @@ stands."""
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from making_runs import DYNAMIC, STANDARD, answer, write_run
+from making_runs import DYNAMIC, STANDARD, answer, csv_rows, judged_run, write_run
 from msgspec.structs import replace
-from test_cascades import found, judged_run
+from test_cascades import found
 
 from mmdyn.cli import commands
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, Record
-from mmdyn.run import export
-from mmdyn.run.run_listing import summarise_run
+from mmdyn.stats import wilson
 from mmdyn.tables import report
-from mmdyn.tables.bounds import BY_RULES
-from mmdyn.tables.statistics import wilson
+from mmdyn.tables.results import BY_RULES
 from mmdyn.work import RunFolder, Store, score_kind
 
 OPEN, CHOICE = {"kind": "open"}, {"kind": "choice"}
@@ -47,11 +44,6 @@ def typed(*arguments: object) -> Result:
     return CliRunner().invoke(commands, [str(each) for each in arguments])
 
 
-def rows(file: Path, kind: str) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as handle:
-        return [row for row in csv.DictReader(handle) if row["kind"] == kind]
-
-
 def test_a_condition_with_open_answers_is_at_least_so_good(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", exam())
     (row,) = report(run, by=["kind"]).conditions
@@ -75,7 +67,7 @@ def test_a_condition_with_open_answers_is_at_least_so_good(tmp_path: Path) -> No
     assert (read["runs"][0]["needs_judge"], read["complete"]) == (3, True)
 
     typed("report", run.folder, "-q", "--by", "kind", "--csv", tmp_path / "out.csv")
-    whole, by_choice, by_open = rows(tmp_path / "out.csv", "score")
+    whole, by_choice, by_open = csv_rows(tmp_path / "out.csv", "score")
     names = ("estimate", "bound", "low", "high", "needs_judge")
     assert [whole[name] for name in names] == ["0.4", "lower", str(low), "", "3"]
     assert [by_open[name] for name in names] == ["0.0", "lower", "0.0", "", "2"]
@@ -105,7 +97,8 @@ def test_a_contrast_of_bounds_is_marked_where_compared_answers_need_a_judge(tmp_
     assert f"; {BY_RULES}" in told and told.count(" needs ") == 2
     typed("report", run.folder, "-q", "--csv", tmp_path / "out.csv")
     noted = {
-        row["chain"]: (row["note"], row["needs_judge"], row["bound"]) for row in rows(tmp_path / "out.csv", "contrast")
+        row["chain"]: (row["note"], row["needs_judge"], row["bound"])
+        for row in csv_rows(tmp_path / "out.csv", "contrast")
     }
     assert noted["pad"] == (BY_RULES, "6", "") and noted["color"] == ("", "2", "")
 
@@ -130,7 +123,7 @@ def test_repeats_are_bounds_but_for_their_consistency(tmp_path: Path) -> None:
     assert "m1, exam, standard, over epochs: 6 answers need a judge and had none." in told
     assert "pass@2       at least 40.0" in told and f"; {BY_RULES}" in told
     typed("report", run.folder, "-q", "--repeats", "--csv", tmp_path / "out.csv")
-    read = {one["factor"]: (one["bound"], one["note"]) for one in rows(tmp_path / "out.csv", "repeats")}
+    read = {one["factor"]: (one["bound"], one["note"]) for one in csv_rows(tmp_path / "out.csv", "repeats")}
     assert read["pass@2"] == ("lower", "") and read["consistency"] == ("", BY_RULES)
 
 
@@ -150,19 +143,6 @@ def test_the_plain_score_beside_a_corrected_one_is_a_bound_too(tmp_path: Path) -
     assert (row.score, row.bound, row.ci95[1]) == (0.4, "lower", None) and row.corrected == 0.5
     told = typed("report", run.folder, "-q", "--correct", "ppi", "--labels", tmp_path / "labels.jsonl").stdout
     assert told.count("at least 40.0 [") == 2
-
-
-def test_a_listing_and_an_export_tell_of_them(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", exam(), scorer="mdk12@5")
-    assert [(one.scorer, one.needs_judge) for one in summarise_run(run.folder).scores] == [("mdk12@5", 3)]
-    assert "    scores mdk12@5: 3 need a judge\n" in typed("runs", "ls", run.folder).stdout
-    export(run, tmp_path / "out.jsonl")
-    read = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert {line["sample"]: (line["confidence"], line["needs_judge"], line["lower_bound"]) for line in read}["s9"] == (
-        0.8,
-        True,
-        True,
-    )
 
 
 def let_rules_count(run: RunFolder, sample: str) -> None:
@@ -191,5 +171,5 @@ def test_nothing_is_bound_where_judges_decided(tmp_path: Path, else_rules: bool)
     told = typed("report", run.folder, "-q").stdout
     assert told.count("at least 40.0 [") == 1 and "`mmdyn score RUN" not in told
     typed("report", run.folder, "-q", "--csv", tmp_path / "out.csv")
-    bounds = {one["value"]: one["bound"] for one in rows(tmp_path / "out.csv", "cascade")}
+    bounds = {one["value"]: one["bound"] for one in csv_rows(tmp_path / "out.csv", "cascade")}
     assert bounds["rules"] == "lower" and bounds["combined"] == expected[0]

@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
-from making_runs import DYNAMIC, STANDARD, answer, write_run
-from msgspec.structs import replace
+from making_runs import DYNAMIC, STANDARD, Said, answer, judged_run, write_run
 
 from mmdyn.cli.report import command
-from mmdyn.keys import canonical
 from mmdyn.record import Judgement, Record, Usage
-from mmdyn.run import export
 from mmdyn.tables import Cascades, print_cascades, report, summarise
-from mmdyn.tables.cascades import CascadeRow, lines_of
-from mmdyn.work import JudgeEntry, RunFolder, Store, judged_kind, score_kind, unjudged_kind
-
-CHEAP, STRONG = JudgeEntry("cheap", "aaaa", {}), JudgeEntry("strong", "bbbb", {})
-RULES = "mdk12@3"
-
-Said = dict[str, float | Judgement]
-
-
-def judged_run(
-    folder: Path,
-    records: Iterable[Record],
-    cheap: Said,
-    strong: Said,
-    combined: dict[str, float],
-    mode: str = "wrong",
-) -> RunFolder:
-    """A run whose records hold the rules' scores; the others by sample. A Judgement without value is a failed ask."""
-    made = list(records)
-    kind = f"{RULES}+wrong({CHEAP.id},{STRONG.id})"
-    run = write_run(folder, made, scorer=RULES)
-    with Store(run.records_folder) as store:
-        for record in made:
-            for entry, said in ((CHEAP, cheap), (STRONG, strong)):
-                found = said.get(record.sample)
-                if isinstance(found, float):
-                    found = Judgement(found, (found,), requests=1, usage=Usage(100, 10), cost=0.5, currency="USD")
-                if found is None:
-                    continue
-                if found.value is None:
-                    store.put(unjudged_kind(entry.id), f"{record.key}:17", canonical(found))
-                else:
-                    store.put(judged_kind(entry.id), record.key, canonical(found))
-            if record.sample in combined and record.score:
-                settled = replace(record.score, value=combined[record.sample], needs_judge=False, lower_bound=False)
-                store.put(score_kind(kind), record.key, canonical(settled))
-    run.write_config(replace(run.config, scorer=kind, judges=(CHEAP, STRONG), judge_mode=mode))
-    return run
+from mmdyn.work import RunFolder
 
 
 def standard(values: str) -> list[Record]:
@@ -144,6 +100,7 @@ def test_people_and_programs_read_the_same(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "Rules and judges: mean scores in percent with 95 % intervals" in result.stdout
     lines = {line.split("  ")[1].strip(): line for line in result.stdout.splitlines() if line.startswith("  ")}
+    assert [*lines][-4:] == ["rules", "judge cheap (aaaa)", "judge strong (bbbb)", "combined"]
     assert "50.0 [" in lines["rules"] and "50.0 [" in lines["judge cheap (aaaa)"]
     assert "100.0 [" in lines["judge strong (bbbb)"]
     assert "100.0 [" in lines["combined"]
@@ -160,48 +117,8 @@ def test_runs_without_judges_say_nothing_of_them(tmp_path: Path) -> None:
     assert file.getvalue() == ""
 
 
-def test_a_csv_file_has_its_rows(tmp_path: Path) -> None:
-    run = judged_run(tmp_path / "run", standard("10"), {"p1": 0.5}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0})
-    said = CliRunner().invoke(command, [str(run.folder), "-q", "--csv", str(tmp_path / "out.csv")]).stdout
-    assert not said and (tmp_path / "out.csv").read_text().count("\ncascade,") == 4
-
-
 def test_a_run_without_judges_beside_one_with_them(tmp_path: Path) -> None:
     judged = judged_run(tmp_path / "judged", standard("10"), {"p1": 0.5}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0})
     plain = write_run(tmp_path / "plain", standard("10"))
     cascades = summarise([plain, judged]).cascades
     assert isinstance(cascades, Cascades) and [row.run for row in cascades.rows] == ["judged"]
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_exported_rows_hold_what_rules_and_judges_said(tmp_path: Path, ending: str) -> None:
-    said = Judgement(
-        0.5, (0.5, 1.0, 0.0), parts=(1.0, 0.0), items=(True, False), agreement=0.75, reason="=well", requests=3
-    )
-    run = judged_run(tmp_path / "run", standard("10"), {"p1": said}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0})
-    export(run, tmp_path / f"out.{ending}")
-    text = (tmp_path / f"out.{ending}").read_text()
-    rows: list[dict[str, Any]] = (
-        [*csv.DictReader(io.StringIO(text))] if ending == "csv" else [json.loads(line) for line in text.splitlines()]
-    )
-    by_sample = {row["sample"]: row for row in rows}
-    row, expected = by_sample["p1"], {
-        "score": 1.0, "rules.score": 0.0, "rules.status": "ok", "judge.cheap.value": 0.5, "judge.cheap.votes": "[0.5,1.0,0.0]",
-        "judge.cheap.parts": "[1.0,0.0]", "judge.cheap.items": "[true,false]", "judge.cheap.agreement": 0.75,
-        "judge.cheap.reason": "'=well" if ending == "csv" else "=well", "judge.cheap.requests": 3, "judge.strong.value": 1.0,
-    }  # fmt: skip
-    assert {name: row[name] for name in expected} == {
-        name: str(value) if ending == "csv" else value for name, value in expected.items()
-    }
-    assert not by_sample["p0"].get("judge.cheap.value") and float(by_sample["p0"]["rules.score"]) == 1.0
-
-
-def test_a_row_tells_its_lines_in_order(tmp_path: Path) -> None:
-    row = found(judged_run(tmp_path / "run", standard("1"), {}, {}, {"p0": 1.0})).rows[0]
-    assert isinstance(row, CascadeRow)
-    assert [who for who, _, _ in lines_of(row)] == [
-        "rules",
-        "judge cheap (aaaa)",
-        "judge strong (bbbb)",
-        "combined",
-    ]

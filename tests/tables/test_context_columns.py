@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tables.making_runs import answer, answers, write_run
+from tables.making_runs import answer, answers, printed, write_run
 
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, ContextInfo, Contrast, Record, Reply, Usage
-from mmdyn.tables import Breakdown, Summary, print_summary, summarise, write_csv
+from mmdyn.tables import Breakdown, Summary, summarise, write_csv
 from mmdyn.tables.context_columns import leaks_of
-from mmdyn.tables.summary import ConditionRow
+from mmdyn.tables.report_summary import ConditionRow
 from mmdyn.work import EXPANSION, Expansion, Store
 
 NONE, GOLD, RETRIEVED = Condition(), Condition(context="kprag"), Condition(context="kprag:retrieved")
@@ -43,11 +42,6 @@ def pairs(row: Contrast, name: str) -> dict[str, tuple[object, object, object]]:
 
 def summary_of(folder: Path, records: Iterable[Record], *by: str) -> Summary:
     return summarise([write_run(folder / "run", records)], by=by)
-
-
-def shown(summary: Summary) -> list[str]:
-    print_summary(summary, out := io.StringIO())
-    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
 def test_a_condition_is_broken_down_by_what_lay_there(tmp_path: Path) -> None:
@@ -113,11 +107,7 @@ def test_draws_that_found_different_points_are_a_cell_of_their_own(tmp_path: Pat
 def test_draws_and_chains_that_differ_are_said_to(tmp_path: Path) -> None:
     one, other = (Condition("dynamic", chain, "kprag:retrieved") for chain in ("blur", "pad"))
     hit, miss = built(2, 1, 1, leaks=True), built(3, 1, 0)
-    records = [
-        *beside(one, hit, miss, hit),
-        *beside(one, hit, miss, miss, draw=1),
-        *beside(other, hit, hit, hit),
-    ]
+    records = [*beside(one, hit, miss, hit), *beside(one, hit, miss, miss, draw=1), *beside(other, hit, hit, hit)]
     blur, pad, pooled = summary_of(tmp_path, records, "answer_leak", "retrieval", "knowledge_count").conditions
     assert counts(blur, "answer_leak") == {"in part": 1, "no": 1, "yes": 1}
     assert counts(blur, "retrieval") == {"hit": 1, "miss": 1, "varies": 1}
@@ -193,7 +183,7 @@ def test_leaks_are_told_without_being_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_contrast_is_printed_with_and_without_the_leaks(tmp_path: Path) -> None:
-    lines = shown(summary_of(tmp_path, leaking()))
+    lines = printed(summary_of(tmp_path, leaking()))
     place = next(n for n, line in enumerate(lines) if line.startswith("Contrasts without the questions whose context"))
     assert lines[place + 2] == "contrast all leaks without adj. p n method"
     assert lines[place + 4] == "none → kprag +75.0 [+32.6, +91.1] 4 +62.5 [+9.8, +86.3] 0.25 8 1"
@@ -202,7 +192,7 @@ def test_the_contrast_is_printed_with_and_without_the_leaks(tmp_path: Path) -> N
 
 
 def test_leaks_that_are_asked_for_are_printed_once(tmp_path: Path) -> None:
-    lines = shown(summary_of(tmp_path, leaking(), "answer_leak"))
+    lines = printed(summary_of(tmp_path, leaking(), "answer_leak"))
     assert any(line.startswith("Contrasts by answer_leak") for line in lines)
     assert not any(line.startswith("Contrasts without") for line in lines)
 
@@ -224,7 +214,7 @@ def test_of_many_chains_leaks_are_printed_for_all_together(tmp_path: Path) -> No
 
 def leaks_printed(summary: Summary) -> list[str]:
     """The contrasts in the table of leaks."""
-    lines = shown(summary)
+    lines = printed(summary)
     place = next(n for n, line in enumerate(lines) if line.startswith("Contrasts without"))
     rows = lines[place + 4 : lines.index("", place + 4)]
     return [row.partition(")")[0] + ")" for row in rows]
@@ -232,7 +222,7 @@ def leaks_printed(summary: Summary) -> list[str]:
 
 def test_where_all_leak_nothing_is_left(tmp_path: Path) -> None:
     records = [*answers("00"), *(answer(f"s{n:02}", 1.0, GOLD, beside=built(1, leaks=True)) for n in range(2))]
-    lines = shown(summary_of(tmp_path, records))
+    lines = printed(summary_of(tmp_path, records))
     assert any(
         line.startswith("none → kprag (standard, direct) +100.0 [") and line.endswith(" 2 - - 0 1") for line in lines
     )
@@ -242,7 +232,7 @@ def test_without_leaks_nothing_is_added(tmp_path: Path) -> None:
     records = [*answers("0101"), *(answer(f"s{n:02}", 1.0, GOLD, beside=built(1)) for n in range(4))]
     summary = summary_of(tmp_path, records)
     assert [row.by for row in summary.contrasts] == [{}]
-    assert not any("holds the answer" in line for line in shown(summary))
+    assert not any("holds the answer" in line for line in printed(summary))
 
 
 def test_what_leaks_on_both_sides_of_another_contrast_is_not_told_unasked(tmp_path: Path) -> None:
@@ -265,7 +255,7 @@ def test_a_field_of_the_same_name_counts_where_nothing_lay_beside(tmp_path: Path
     summary = summary_of(tmp_path, answers("10", fields={"retrieval": "easy"}), "retrieval")
     (row,) = summary.conditions
     assert counts(row, "retrieval") == {"easy": 2}
-    assert not any(line.startswith(("Contexts", "retrieval:")) for line in shown(summary)), "it is the set's own"
+    assert not any(line.startswith(("Contexts", "retrieval:")) for line in printed(summary)), "it is the set's own"
 
 
 def test_other_reports_break_down_by_it_too(tmp_path: Path) -> None:
@@ -278,13 +268,10 @@ def test_other_reports_break_down_by_it_too(tmp_path: Path) -> None:
 
 def test_a_breakdown_shows_only_conditions_that_it_says_something_of(tmp_path: Path) -> None:
     records = [*beside(NONE, None, value=0.0), *beside(RETRIEVED, built(2, 1, 1)), *beside(GOLD, built(1))]
-    lines = shown(summary_of(tmp_path, records, "retrieval"))
+    lines = printed(summary_of(tmp_path, records, "retrieval"))
     assert "retrieval: of the question's own points all (hit), some (part) or none (miss) were looked up." in lines
     start = lines.index("Scores by retrieval (m1, exam)")
-    assert lines[start + 4 : start + 6] == [
-        "standard, kprag:retrieved",
-        "hit 100.0 [20.7, 100.0] 1 0 1",
-    ]
+    assert lines[start + 4 : start + 6] == ["standard, kprag:retrieved", "hit 100.0 [20.7, 100.0] 1 0 1"]
     assert lines[start + 6] == ""
 
 

@@ -1,8 +1,12 @@
-"""Which conditions are compared, within a run and across runs, and how breakdowns are adjusted."""
+"""Which conditions and contexts are compared, within a run and across runs, in what order, and what is noted of them."""
 
 from __future__ import annotations
 
+import io
+import re
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,11 +14,17 @@ from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
 
 from mmdyn.errors import UserError
 from mmdyn.record import Condition, Contrast, Record
-from mmdyn.tables import summarise
+from mmdyn.stats import holm
+from mmdyn.tables import print_summary, summarise
+from mmdyn.tables.contexts import are_compared
 from mmdyn.tables.contrasts import find_pairs
 from mmdyn.tables.results import Key
-from mmdyn.tables.statistics import holm
-from mmdyn.tables.table import sentence
+from mmdyn.work import RunFolder
+
+POINTS = ("distractor:none", "distractor", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
+MORE_POINTS = ("kprag:mixed", "kprag:none", "kprag", "kprag:two-turn")
+EVERY = ("none", *POINTS, *MORE_POINTS, "hint:methodology", "hint:background", "hint:all", "oracle")
+"""In reporting order."""
 
 
 def names(contrasts: list[Contrast]) -> list[tuple[str, str, str, str, str]]:
@@ -22,15 +32,9 @@ def names(contrasts: list[Contrast]) -> list[tuple[str, str, str, str, str]]:
 
 
 def test_conditions_that_differ_in_one_factor_are_compared(tmp_path: Path) -> None:
-    conditions = [
-        Condition(),
-        Condition(context="kprag"),
-        Condition(style="cot"),
-        DYNAMIC,
-        Condition("dynamic", "pad", "kprag"),
-        Condition("dynamic", "shuffle"),
-    ]
-    records = [record for condition in conditions for record in answers("10", condition)]
+    standard = [Condition(), Condition(context="kprag"), Condition(style="cot")]
+    dynamic = [DYNAMIC, Condition("dynamic", "pad", "kprag"), Condition("dynamic", "shuffle")]
+    records = [record for condition in standard + dynamic for record in answers("10", condition)]
     assert names(summarise([write_run(tmp_path / "run", records)]).contrasts) == [
         ("m1", "variant", "standard", "dynamic", "pad none direct"),
         ("m1", "variant", "standard", "dynamic", "shuffle none direct"),
@@ -43,13 +47,10 @@ def test_conditions_that_differ_in_one_factor_are_compared(tmp_path: Path) -> No
 
 
 def test_every_two_models_are_compared_under_the_same_condition(tmp_path: Path) -> None:
-    records = [
-        *answers("11", model="b"),
-        *answers("10", model="a"),
-        *answers("00", DYNAMIC, model="a"),
-        *answers("01", model="c"),
+    standard = [
+        record for model, marks in (("b", "11"), ("a", "10"), ("c", "01")) for record in answers(marks, model=model)
     ]
-    found = summarise([write_run(tmp_path / "run", records)]).contrasts
+    found = summarise([write_run(tmp_path / "run", [*standard, *answers("00", DYNAMIC, model="a")])]).contrasts
     assert names(found) == [
         ("a", "variant", "standard", "dynamic", "pad none direct"),
         ("", "model", "b", "a", "standard  none direct"),
@@ -63,12 +64,8 @@ def test_runs_are_compared_where_model_and_condition_are_the_same(tmp_path: Path
     first = write_run(tmp_path / "before", [*answers("1111"), *answers("1100", DYNAMIC)])
     second = write_run(tmp_path / "after", [*answers("1110"), *answers("10", model="m2")])
     summary = summarise([first, second])
-    assert [(found.run, found.model) for found in summary.conditions] == [
-        ("before", "m1"),
-        ("before", "m1"),
-        ("after", "m1"),
-        ("after", "m2"),
-    ]
+    conditions = [(found.run, found.model) for found in summary.conditions]
+    assert conditions == [("before", "m1"), ("before", "m1"), ("after", "m1"), ("after", "m2")]
     assert names(summary.contrasts) == [
         ("m1", "variant", "standard", "dynamic", "pad none direct before"),
         ("", "model", "m1", "m2", "standard  none direct after"),
@@ -118,28 +115,19 @@ def test_holm_is_over_all_contrasts_and_over_all_cells_apart(tmp_path: Path) -> 
 
 
 def test_breakdowns_go_by_any_field_in_reading_order(tmp_path: Path) -> None:
-    records = list[Record]()
+    records = [answer("p4", 1.0), answer("p4", None, DYNAMIC, error="timed out")]
     for place, (grade, dynamic) in enumerate([("10", 0.0), ("9", 1.0), ("senior", 1.0), ("9", 0.0)]):
-        records += [
-            answer(f"p{place}", 1.0, fields={"grade": grade}),
-            answer(f"p{place}", dynamic, DYNAMIC, fields={"grade": grade}),
-        ]
-    records += [answer("p4", 1.0), answer("p4", None, DYNAMIC, error="timed out")]
+        fields = {"grade": grade}
+        records += [answer(f"p{place}", 1.0, fields=fields), answer(f"p{place}", dynamic, DYNAMIC, fields=fields)]
     summary = summarise([write_run(tmp_path / "run", records)], by=["grade"])
     cells = summary.conditions[1].by["grade"]
     assert [(value, cell.n, cell.score, cell.failed) for value, cell in cells.items()] == [
-        ("9", 2, 0.5, 0),
-        ("10", 1, 0.0, 0),
-        ("(not given)", 0, None, 1),
-        ("senior", 1, 1.0, 0),
-    ]
+        ("9", 2, 0.5, 0), ("10", 1, 0.0, 0), ("(not given)", 0, None, 1), ("senior", 1, 1.0, 0)
+    ]  # fmt: skip
     pairs = summary.contrasts[0].by["grade"]
     assert [(value, cell["n"], cell["left_out"], cell["failed"], cell["delta"]) for value, cell in pairs.items()] == [
-        ("9", 2, 0, 0, -0.5),
-        ("10", 1, 0, 0, -1.0),
-        ("(not given)", 0, 1, 1, None),
-        ("senior", 1, 0, 0, 0.0),
-    ]
+        ("9", 2, 0, 0, -0.5), ("10", 1, 0, 0, -1.0), ("(not given)", 0, 1, 1, None), ("senior", 1, 0, 0, 0.0)
+    ]  # fmt: skip
 
 
 def test_a_variant_of_another_task_type_is_broken_down_with_its_parent(tmp_path: Path) -> None:
@@ -174,11 +162,11 @@ def test_an_unusual_style_is_compared_only_with_the_usual_one() -> None:
 def test_a_contrast_between_forms_says_that_guessing_pays_differently(tmp_path: Path) -> None:
     converted = [answer(f"p{n}", 1.0, DYNAMIC, task_type="true_false") for n in range(12)]
     standard = [answer(f"p{n}", 0.0) for n in range(12)]
-    (found,) = summarise([write_run(tmp_path / "run", [*standard, *converted])]).contrasts
-    assert found.note == "some questions were asked in another form, in which guessing pays differently"
-    assert sentence(found).endswith(
-        "12 pairs). But some questions were asked in another form, in which guessing pays differently."
-    )
+    summary = summarise([write_run(tmp_path / "run", [*standard, *converted])])
+    note = "some questions were asked in another form, in which guessing pays differently"
+    assert [found.note for found in summary.contrasts] == [note]
+    print_summary(summary, out := io.StringIO())
+    assert f"12 pairs). But {note}." in " ".join(out.getvalue().split())
     same = [answer(f"p{n}", 1.0, DYNAMIC) for n in range(12)]
     assert summarise([write_run(tmp_path / "same", [*standard, *same])]).contrasts[0].note == ""
 
@@ -188,3 +176,170 @@ def test_runs_with_other_prompts_are_noted(tmp_path: Path) -> None:
     two = write_run(tmp_path / "two", answers("1110"), prompts="y", epochs=2)
     (found,) = summarise([one, two]).contrasts
     assert found.note == "the runs asked different prompts and numbers of epochs"
+
+
+def pairs_of(*contexts: str) -> list[str]:
+    """Which of some contexts, in this order, are compared, but for those with none."""
+    found = [(a, b) for a, b in combinations(contexts, 2) if are_compared(a, b)]
+    return [f"{a} < {b}" for a, b in found if a != "none"]
+
+
+def under(*contexts: str, marks: str = "10", **more: Any) -> list[Record]:
+    return [record for name in contexts for record in answers(marks, Condition(context=name), **more)]
+
+
+def contexts_of(contrasts: list[Contrast]) -> list[str]:
+    return [f"{each.a} < {each.b}" for each in contrasts if each.factor == "context"]
+
+
+def test_everything_is_compared_with_none() -> None:
+    assert all(are_compared("none", other) for other in EVERY[1:])
+
+
+def test_sources_are_compared_where_the_elaboration_is_the_same() -> None:
+    assert pairs_of("none", "distractor", "kprag:retrieved", "kprag:mixed", "kprag") == [
+        "distractor < kprag:retrieved", "distractor < kprag:mixed", "distractor < kprag",
+        "kprag:retrieved < kprag:mixed", "kprag:retrieved < kprag", "kprag:mixed < kprag",
+    ]  # fmt: skip
+    assert pairs_of("distractor:two-turn", "kprag:two-turn", "kprag") == [
+        "distractor:two-turn < kprag:two-turn",
+        "kprag:two-turn < kprag",
+    ]
+
+
+def test_elaborations_are_compared_where_the_source_is_the_same() -> None:
+    assert pairs_of("kprag:none", "kprag", "kprag:two-turn", "distractor:none") == [
+        "kprag:none < kprag", "kprag:none < kprag:two-turn", "kprag:none < distractor:none", "kprag < kprag:two-turn"
+    ]  # fmt: skip
+
+
+def test_each_hint_is_compared_with_all_of_them_and_with_no_other_family() -> None:
+    assert pairs_of("kprag", "hint:a", "hint:b", "hint:all") == ["hint:a < hint:all", "hint:b < hint:all"]
+
+
+def test_a_context_of_unknown_name_is_compared_with_none_only() -> None:
+    assert pairs_of("kprag", "hint:all", "kprag:closed-book", "oracle") == []
+
+
+def test_conditions_stand_from_what_should_help_least_to_what_should_help_most(tmp_path: Path) -> None:
+    conditions = tuple(Condition(context=name) for name in reversed(EVERY))
+    asked = [c.context for c in conditions if c.context.startswith("hint")]
+    assert asked == ["hint:all", "hint:background", "hint:methodology"]
+    run = write_run(tmp_path / "run", under(*sorted(EVERY)), conditions=conditions)
+    found = [row.factors["context"] for row in summarise([run]).conditions]
+    assert found == [*EVERY[:10], "hint:background", "hint:methodology", "hint:all", "oracle"]
+
+
+def test_a_grid_has_the_contrasts_of_each_variant_and_chain(tmp_path: Path) -> None:
+    names = ("none", "distractor", "kprag")
+    dynamic = [Condition("dynamic", chain, name) for chain in ("pad", "blur") for name in names]
+    records = grid(*(Condition(context=name) for name in names), *dynamic)
+    contrasts = summarise([write_run(tmp_path / "run", records)]).contrasts
+    assert contexts_of(contrasts) == ["none < distractor", "none < kprag", "distractor < kprag"] * 4
+    assert [(each.held["context"], each.held["chain"]) for each in contrasts if each.factor == "variant"] == [
+        (name, chain) for name in names for chain in ("blur", "pad", "all")
+    ]
+    assert len(contrasts) == 4 * 3 + 3 * 3 and all(each.p_adjusted is not None for each in contrasts)
+
+
+@pytest.mark.parametrize("order", [("bare", "grounded"), ("grounded", "bare")])
+def test_contexts_of_two_runs_are_compared_whichever_is_given_first(tmp_path: Path, order: tuple[str, str]) -> None:
+    contexts = {"bare": ("none", "distractor"), "grounded": ("kprag",)}
+    runs = [write_run(tmp_path / name, under(*contexts[name])) for name in order]
+    found = summarise(runs).contrasts
+    assert sorted(contexts_of(found)) == ["distractor < kprag", "none < distractor", "none < kprag"]
+    assert {each.held["run"] for each in found} == {"bare", "bare, grounded"}
+
+
+def test_a_base_in_the_later_run_is_still_the_base() -> None:
+    keys = [Key(run, "m", "s", "standard", "", "none", style) for run, style in (("one", "cot"), ("two", "direct"))]
+    assert [(pair.a.style, pair.b.style) for pair in find_pairs(keys)] == [("direct", "cot")]
+
+
+def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
+    runs = [
+        write_run(tmp_path / str(top), under("none", "kprag:retrieved"), knowledge={"retriever": "lexical", "k": top})
+        for top in (3, 5)
+    ]
+    notes = {each.held["context"]: each.note for each in summarise(runs).contrasts if each.factor == "run"}
+    assert notes == {"none": "", "kprag:retrieved": "the runs laid other knowledge beside the questions"}
+    apart = [
+        write_run(tmp_path / name, under(name), knowledge=knowledge)
+        for name, knowledge in (("none", {}), ("kprag", {"k": 3}))
+    ]
+    assert [each.note for each in summarise(apart).contrasts] == [""], "where nothing lay nothing differs"
+    same = [write_run(tmp_path / name, under("kprag"), knowledge={"k": 3}) for name in "ab"]
+    assert [each.note for each in summarise(same).contrasts] == [""]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["kprag"], "kprag = its own knowledge points; the model elaborates on the points before it answers"),
+        (["kprag:retrieved:none", "none"],
+         "none = nothing; kprag:retrieved = looked-up points; …:none = the model does not elaborate on the points"),
+        (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
+        (["none", "oracle"], "none = nothing"),
+        (["oracle"], ""),
+        (["none"], ""),
+    ],
+)  # fmt: skip
+def test_the_legend_names_only_what_occurs(tmp_path: Path, names: list[str], said: str) -> None:
+    assert legend(tmp_path, *names) == said
+
+
+def legend(folder: Path, *names: str) -> str:
+    """What is said of contexts above the scores."""
+    lines = " ".join(" ".join(lines_of(write_run(folder / "run", under(*names, marks="1")))).split())
+    return "".join(re.findall(r"^Contexts \(what lies beside the question\): (.*?)\. Scores in percent", lines))
+
+
+def test_the_legend_names_everything_once(tmp_path: Path) -> None:
+    assert [part.partition(" = ")[0] for part in legend(tmp_path, *EVERY).split("; ")] == [
+        "none", "distractor", "kprag:retrieved", "kprag:mixed", "kprag", "hint:KIND", "hint:all",
+        "the model elaborates on the points before it answers", "…:none", "…:two-turn",
+    ]  # fmt: skip
+
+
+def test_main_contrasts_are_printed_first(tmp_path: Path) -> None:
+    contexts = ("none", "distractor", "kprag")
+    conditions = [Condition(context=name) for name in contexts]
+    dynamic = [Condition("dynamic", chain, name) for chain in ("blur", "pad") for name in contexts]
+    lines = lines_of(write_run(tmp_path / "both", grid(*conditions, *dynamic)))
+    within = ["none → distractor", "none → kprag", "distractor → kprag"]
+    chains = [f"standard → dynamic (chain {chain})" for chain in ("blur", "pad", "all")]
+    assert contrasts_in(lines) == [
+        *chains, "standard, direct", *within, "context distractor", *chains, "context kprag", *chains,
+        "dynamic blur", *within, "dynamic pad", *within, "dynamic all", *within,
+    ]  # fmt: skip
+    lines = lines_of(write_run(tmp_path / "one", grid(*conditions, *dynamic[:2])))
+    assert contrasts_in(lines) == [
+        "standard → dynamic (chain blur)", "standard, direct", *within,
+        "other conditions", "standard → dynamic (chain blur, context distractor)", "none → distractor (dynamic blur)",
+    ]  # fmt: skip
+
+
+def test_few_contrasts_need_no_headings(tmp_path: Path) -> None:
+    names = ("none", "kprag")
+    conditions = [*(Condition(context=name) for name in names), *(Condition("dynamic", "pad", name) for name in names)]
+    assert contrasts_in(lines_of(write_run(tmp_path / "run", grid(*conditions)))) == [
+        "standard → dynamic (chain pad)", "none → kprag (standard, direct)",
+        "standard → dynamic (chain pad, context kprag)", "none → kprag (dynamic pad)",
+    ]  # fmt: skip
+
+
+def grid(*conditions: Condition) -> list[Record]:
+    return [record for condition in conditions for record in answers("1100", condition)]
+
+
+def lines_of(run: RunFolder) -> list[str]:
+    print_summary(summarise([run]), out := io.StringIO())
+    return out.getvalue().splitlines()
+
+
+def contrasts_in(lines: list[str]) -> list[str]:
+    """The first column of the table of contrasts, with its headings."""
+    start = next(n for n, line in enumerate(lines) if line.startswith("Contrasts in points"))
+    rule = next(n for n, line in enumerate(lines) if n > start and "──" in line)
+    rows = lines[rule + 1 : next(n for n, line in enumerate(lines) if n > rule and not line.strip())]
+    return [re.split(r"  +", row.strip())[0] for row in rows]

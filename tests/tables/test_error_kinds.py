@@ -34,8 +34,7 @@ from mmdyn.tables import (
     survey,
     write_csv,
 )
-from mmdyn.tables.error_kinds import KINDS
-from mmdyn.tables.statistics import wilson
+from mmdyn.tables.wrong_answers import KINDS
 from mmdyn.work import RunFolder, Store
 
 DESIGN = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)
@@ -121,14 +120,6 @@ def test_labels_stand_for_their_stratum(tmp_path: Path) -> None:
     assert (dynamic.wrong, dynamic.labelled, dynamic.kinds and dynamic.kinds["reasoning"].share) == (30, 10, 1.0)
     assert (standard.wrong, standard.truncated, standard.kinds and standard.kinds["visual"].share) == (18, 8, 0.555556)
     assert list(row.by["task_type"]) == ["single_choice"]
-
-
-def test_where_all_are_labelled_intervals_are_wilson_s(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [*wrong(10)])
-    label(run, {one.key: ("question" if n < 3 else "other",) for n, one in enumerate(drawn_of(run))})
-    (row,) = find_errors({"": run})
-    assert row.method == "Wilson" and row.kinds is not None
-    assert row.kinds["question"].share == 0.3 and row.kinds["question"].ci95 == pytest.approx(wilson(0.3, 10), abs=1e-6)
 
 
 def test_votes_that_differ_count_by_their_share(tmp_path: Path) -> None:

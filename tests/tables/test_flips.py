@@ -6,12 +6,13 @@ import io
 from pathlib import Path
 
 import pytest
-from tables.making_runs import DYNAMIC, answer, answers, write_run
+from tables.making_runs import DYNAMIC, STANDARD, answer, answers, write_run
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.errors import InputError
 from mmdyn.keys import digest
 from mmdyn.record import Condition, Record
+from mmdyn.sample import Sample
 from mmdyn.tables import print_flips, summarise
 from mmdyn.tables.flips import Flip
 from mmdyn.work import RunFolder
@@ -24,54 +25,36 @@ def flips_of(run: RunFolder) -> list[Flip]:
 
 
 def test_both_directions_losses_first(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [*answers("1100x1"), *answers("011011", DYNAMIC)])
-    found = flips_of(run)
-    assert [(flip.direction, flip.parent, flip.a_score, flip.b_score) for flip in found] == [
-        ("right to wrong", "s00", 1.0, 0.0),
-        ("wrong to right", "s02", 0.0, 1.0),
-    ]
-    assert (found[0].factor, found[0].a, found[0].b, found[0].held["chain"]) == (
-        "variant",
-        "standard",
-        "dynamic",
-        "pad",
-    )
-    assert [reply.sample for reply in (*found[0].a_replies, *found[0].b_replies)] == ["s00", "s00~pad~0"]
+    first, second = flips_of(write_run(tmp_path / "run", [*answers("1100x1"), *answers("011011", DYNAMIC)]))
+    assert (first.direction, first.parent, first.a_score, first.b_score) == ("right to wrong", "s00", 1.0, 0.0)
+    assert (second.direction, second.parent, second.a_score, second.b_score) == ("wrong to right", "s02", 0.0, 1.0)
+    assert (first.factor, first.a, first.b, first.held["chain"]) == ("variant", "standard", "dynamic", "pad")
+    assert [reply.sample for reply in (*first.a_replies, *first.b_replies)] == ["s00", "s00~pad~0"]
 
 
 def test_pictures_and_answers_of_both_sides(tmp_path: Path) -> None:
-    plain, padded = picture(), picture(80, 60)
-    standard = choice("p", images=(image_ref(plain),))
-    variant = choice("p~pad~0", images=(image_ref(padded),))
-    write_set(tmp_path / "run" / "sets" / "exam", [standard], images=[plain])
-    write_set(tmp_path / "run" / "sets" / "exam-dynamic", [variant], images=[padded])
-    records = [
-        answer("p", 1.0, extracted=["B"], sample=standard),
-        answer("p", 0.0, DYNAMIC, extracted=["C"], sample=variant),
-    ]
-    run = write_run(tmp_path / "run", records, samples=[standard, variant])
+    sides = {"exam": ("p", picture(), STANDARD, "B"), "exam-dynamic": ("p~pad~0", picture(80, 60), DYNAMIC, "C")}
+    records, samples = list[Record](), list[Sample]()
+    for name, (sample, shown, condition, given) in sides.items():
+        samples.append(choice(sample, images=(image_ref(shown),)))
+        write_set(tmp_path / "run" / "sets" / name, samples[-1:], images=[shown])
+        records.append(answer("p", float(given == "B"), condition, extracted=[given], sample=samples[-1]))
+    run = write_run(tmp_path / "run", records, samples=samples)
     (flip,) = flips_of(run)
     (before,), (after,) = flip.a_replies, flip.b_replies
-    assert (before.extracted, before.expected, before.pictures) == (
-        ["B"],
-        ("B",),
-        (str(tmp_path / "run" / "sets" / "exam" / image_ref(plain)),),
-    )
-    assert (after.extracted, after.pictures) == (
-        ["C"],
-        (str(tmp_path / "run" / "sets" / "exam-dynamic" / image_ref(padded)),),
-    )
-    out = io.StringIO()
-    print_flips([flip], out)
-    lines = out.getvalue().splitlines()
-    assert lines[:3] == [
+    files = [str(tmp_path / "run" / "sets" / name / image_ref(shown)) for name, (_, shown, *_) in sides.items()]
+    assert (before.extracted, before.expected, before.pictures) == (["B"], ("B",), (files[0],))
+    assert (after.extracted, after.pictures) == (["C"], (files[1],))
+    print_flips([flip], out := io.StringIO())
+    assert out.getvalue().splitlines()[:4] == [
         "Flips: 1 in all contrasts",
         "m1: standard to dynamic (chain pad, context none, style direct), right to wrong",
         "  p",
+        f'    standard: p: ["B"], expected B  {files[0]}',
     ]
-    assert lines[3] == f'    standard: p: ["B"], expected B  {before.pictures[0]}'
-    Path(before.pictures[0]).unlink()
-    assert flips_of(run)[0].a_replies[0].pictures == (f"{image_ref(plain)} (no longer there)",)
+    Path(files[0]).unlink()
+    (flip,) = flips_of(run)
+    assert flip.a_replies[0].pictures == (f"{samples[0].images[0]} (no longer there)",)
 
 
 def test_draws_that_are_even_are_no_flip(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import shutil
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tables.making_runs import DYNAMIC, answers, write_run
+from tables.making_runs import DYNAMIC, answers, printed, write_run
 
 from making import choice
 from mmdyn.data import Dropped, Origin, SampleSet, SetWriter
 from mmdyn.sample import Variant, Verdict
-from mmdyn.tables import Calibration, Share, Summary, judge_id, print_summary, save, summarise, write_csv
+from mmdyn.stats import Share
+from mmdyn.tables import Calibration, Summary, judge_id, save, summarise, write_csv
 from mmdyn.work import RunFolder, SetEntry
 
 IDENTITY: Any = {"model": "m", "votes": 1}
@@ -53,18 +53,12 @@ def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
     return Calibration("someone", identity, 60, 2, precision, recall, recall, None, labels * 32, file)
 
 
-def shown(summary: Summary) -> list[str]:
-    out = io.StringIO()
-    print_summary(summary, out)
-    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
-
-
 def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) -> None:
     summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
     (row,) = summary.judges
     assert (row.set, row.judge, row.id) == ("exam-dynamic", "someone", judge_id(IDENTITY))
     assert (row.kept, row.rejected, row.redrawn, row.unjudged, row.calibrations) == (3, 1, 1, 0, [])
-    text = " ".join(shown(summary))
+    text = " ".join(printed(summary))
     assert (
         f"exam-dynamic: judged by someone ({row.id}): 3 variants kept, 1 rejected, 1 more attempts rejected and drawn"
         " again. The judge was never calibrated here: label pairs or mark a sheet (`mmdyn data audit`), and run `mmdyn"
@@ -84,7 +78,7 @@ def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
         ("sheet.jsonl", 60, 2),
     ]
     assert row.note == "" and row.calibrations[0].recall == Share(0.666667, 0.1, 0.9, 30)
-    lines = shown(summary)
+    lines = printed(summary)
     numbers = "60 2 75.0 [50.0, 87.5] of 20 66.7 [10.0, 90.0] of 30 no such pair"
     assert f"texts.jsonl (abababab) {numbers}" in lines and f"sheet.jsonl (cdcdcdcd) {numbers}" in lines
     assert any(line.startswith("Judges on labelled pairs: how well they reject changed questions") for line in lines)
@@ -120,7 +114,7 @@ def test_a_set_that_nobody_judged(tmp_path: Path) -> None:
     assert (row.judge, row.unjudged, row.kept) == ("", 3, 0)
     assert (
         "exam-dynamic: nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same."
-        in shown(summary)
+        in printed(summary)
     )
 
 
@@ -144,7 +138,7 @@ def test_a_set_that_is_gone_or_another_spoils_no_report(tmp_path: Path) -> None:
     (row,) = summarise([run]).judges
     moved = f"the set that was asked does not lie in {made.folder} any more, so nothing is known of its judge"
     assert (row.judge, row.note) == ("", moved)
-    assert f"exam-dynamic: {moved}." in " ".join(shown(summarise([run])))
+    assert f"exam-dynamic: {moved}." in " ".join(printed(summarise([run])))
     dynamic(made.folder, kept=5, judge=IDENTITY)
     assert [found.note for found in summarise([run]).judges] == [moved]
     (made.folder / "set.json").write_text("{", "utf-8")
@@ -166,7 +160,7 @@ def test_several_runs_name_theirs_and_a_judge_is_listed_once(tmp_path: Path) -> 
     for name in ("before", "after"):
         reported(tmp_path / name, made)
     summary = summarise([RunFolder(tmp_path / name) for name in ("before", "after")])
-    lines = shown(summary)
+    lines = printed(summary)
     assert [row.run for row in summary.judges] == ["before", "after"]
     assert any(line.startswith("before, exam-dynamic: judged by someone") for line in lines)
     assert sum(line.startswith("texts.jsonl") for line in lines) == 1
@@ -175,4 +169,4 @@ def test_several_runs_name_theirs_and_a_judge_is_listed_once(tmp_path: Path) -> 
 def test_names_from_files_cannot_move_the_cursor(tmp_path: Path) -> None:
     save(replace(measured("\x1b[2J.jsonl", "ab"), judge="x"))
     made = dynamic(tmp_path / "dynamic", verdict=Verdict("kept", "\x1b[2Jevil"), judge=IDENTITY)
-    assert "\x1b" not in "".join(shown(reported(tmp_path / "run", made)))
+    assert "\x1b" not in "".join(printed(reported(tmp_path / "run", made)))

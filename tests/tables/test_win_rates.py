@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mmdyn.record import Condition
+from mmdyn.stats import mcnemar, tango, wilson
 from mmdyn.tables import Compared, Preference, Winner, print_win_rates, win_rate, win_rates
-from mmdyn.tables.statistics import mcnemar, tango, wilson
 from mmdyn.tables.win_rates import Rate
 
 ORDERS: dict[str, tuple[Winner, tuple[Winner, ...]]] = {
@@ -76,11 +76,7 @@ def test_breakdowns_are_in_reading_order_with_p_adjusted_over_all_of_them() -> N
     by = win_rates(made, {"year": ["2"] * 8 + ["10"] * 2, "kind": ["x"] * 10})
     assert {name: list(cells) for name, cells in by.items()} == {"year": ["2", "10"], "kind": ["x"]}
     ps = {cell.pairs: (cell.p, cell.p_adjusted) for cells in by.values() for cell in cells.values()}
-    assert ps == {
-        8: (0.0078125, 0.0234375),
-        2: (1.0, 1.0),
-        10: (0.0214844, 0.0429688),
-    }
+    assert ps == {8: (0.0078125, 0.0234375), 2: (1.0, 1.0), 10: (0.0214844, 0.0429688)}
 
 
 def test_what_is_printed() -> None:

@@ -1,0 +1,5 @@
+"""Statistics as pure functions over arrays: intervals, tests, agreement, corrected means, each with its source."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

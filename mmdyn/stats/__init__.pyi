@@ -1,0 +1,35 @@
+from .agreement import (
+    kappa_interval as kappa_interval,
+    rank_correlations as rank_correlations,
+    weighted_kappa as weighted_kappa,
+)
+from .corrected_means import (
+    prediction_powered as prediction_powered,
+    rogan_gladen as rogan_gladen,
+    tuned_power as tuned_power,
+)
+from .intervals import (
+    Estimate as Estimate,
+    Floats as Floats,
+    Ints as Ints,
+    Share as Share,
+    group_means as group_means,
+    mean_delta as mean_delta,
+    mean_score as mean_score,
+    tango as tango,
+    wilson as wilson,
+)
+from .repeated_tries import (
+    Tries as Tries,
+    majority_at_k as majority_at_k,
+    pass_at_k as pass_at_k,
+    tries_agree as tries_agree,
+    worst_at_k as worst_at_k,
+)
+from .roc import roc_auc as roc_auc
+from .significance import holm as holm, mcnemar as mcnemar, paired_test as paired_test, sign_flip as sign_flip
+from .stratified import (
+    Strata as Strata,
+    independent_clusters as independent_clusters,
+    stratified_share as stratified_share,
+)

@@ -1,0 +1,179 @@
+"""Means of scores and of paired differences with 95 % intervals. docs/statistics.md says why these, and how they hold.
+
+The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture
+share a label; others have a label of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Z = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution: two-sided 95 % intervals."""
+
+SCORE_PRIOR, DELTA_PRIOR = 1.5, 0.25
+"""How many clusters the prior variance (clusters that answer as one) counts for. Chosen by simulation:
+docs/statistics.md."""
+
+
+class Estimate(NamedTuple):
+    """A number with its 95 % interval and the name of the interval's method."""
+
+    value: float
+    low: float
+    high: float
+    method: str
+
+    @property
+    def rounded(self) -> Estimate:
+        """The same to six digits, as reports have it."""
+        return Estimate(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.method)
+
+    @property
+    def ci95(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share in [0, 1] of `n` independent cases with its 95 % Wilson interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @classmethod
+    def of(cls, part: int, whole: int) -> Share | None:
+        """`part` of `whole` cases; None where there is no case."""
+        return cls(part / whole, *wilson(part / whole, whole), whole) if whole else None
+
+    @property
+    def rounded(self) -> Share:
+        """The same to six digits, as reports have it."""
+        return Share(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.n)
+
+
+def mean_score(values: Floats, weights: Floats, labels: Ints) -> Estimate:
+    """The weighted mean of scores, with Wilson's interval at the effective sample size.
+
+    Source: Korn and Graubard, Survey Methodology 24 (1998) 193. For unweighted, unclustered scores of 0 and 1 the
+    effective sample size is n and the interval is Wilson's own.
+
+    Args:
+        values: n >= 1 scores in [0, 1].
+        weights: of each score, above 0.
+        labels: the cluster of each score.
+    """
+    mean, n = float(np.average(values, weights=weights)), effective_n(values, weights, labels)
+    graded = not np.isin(values, (0.0, 1.0)).all()
+    return Estimate(mean, *wilson(mean, n), method_of("Wilson", graded=graded, **uneven(weights, labels)))
+
+
+def mean_delta(differences: Floats, weights: Floats, labels: Ints) -> Estimate:
+    """The weighted mean of paired differences, with Tango's interval at the effective number of pairs.
+
+    For unweighted, unclustered pairs of 0/1 scores the effective number is n and the interval is Tango's own.
+
+    Args:
+        differences: n >= 1 differences in [-1, 1].
+        weights: of each pair, above 0.
+        labels: the cluster of each pair.
+    """
+    delta = float(np.average(differences, weights=weights))
+    gained = float(np.average(np.maximum(differences, 0), weights=weights))
+    lost = gained - delta
+    n = _effective_n(differences - delta, gained + lost - delta**2, weights, labels, DELTA_PRIOR)
+    graded = not np.isin(differences, (-1.0, 0.0, 1.0)).all()
+    return Estimate(delta, *tango(gained, lost, n), method_of("Tango", graded=graded, **uneven(weights, labels)))
+
+
+def wilson(mean: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a proportion `mean` in [0, 1] seen in `n` > 0 (not always whole) observations.
+
+    Source: Wilson, JASA 22 (1927) 209.
+    """
+    centre = (mean + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * math.sqrt(mean * (1 - mean) / n + (Z / (2 * n)) ** 2)
+    return min(max(centre - half, 0.0), mean), max(min(centre + half, 1.0), mean)
+
+
+def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
+    """Tango's 95 % score interval of `gained - lost`, the shares of `n` > 0 pairs in which the second, or the first, is
+    ahead.
+
+    Source: Tango, Statistics in Medicine 17 (1998) 891.
+    """
+    delta = gained - lost
+
+    def inside(candidate: float) -> bool:
+        # Tango's equation (7) divided by n: the restricted estimate of `lost` where the difference is `candidate`.
+        linear = (2 - delta) * candidate - gained - lost
+        root = math.sqrt(max(linear**2 + 8 * lost * candidate * (1 - candidate), 0.0))
+        variance = (root - linear) / 2 + candidate * (1 - candidate)
+        return n * (delta - candidate) ** 2 <= Z**2 * max(variance, 0.0)
+
+    return _edge(inside, delta, -1.0), _edge(inside, delta, 1.0)
+
+
+def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
+    """How many independent 0/1 scores tell as much of their mean as these n >= 1 scores in [0, 1]."""
+    mean = float(np.average(values, weights=weights))
+    return _effective_n(values - mean, mean * (1 - mean), weights, labels, SCORE_PRIOR)
+
+
+def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Floats, Floats]:
+    """The groups in order, each with the weighted mean of its values and its mean weight."""
+    unique, places, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    total = np.bincount(places, weights, len(unique))
+    return unique, np.bincount(places, weights * values, len(unique)) / total, total / counts
+
+
+def uneven(weights: Floats, labels: Ints) -> dict[str, bool]:
+    """Whether any cluster holds more than one, and whether weights differ."""
+    return {"clustered": len(np.unique(labels)) < len(labels), "weighted": bool(weights.min() != weights.max())}
+
+
+def method_of(interval: str, **why: bool) -> str:
+    """What an interval at an effective n is called, with why that is not n where anything holds."""
+    named = [name for name, holds in why.items() if holds]
+    return f"{interval} at effective n ({', '.join(named)})" if named else interval
+
+
+def _effective_n(deviations: Floats, nominal: float, weights: Floats, labels: Ints, prior: float) -> float:
+    """How many independent all-or-nothing observations (of variance `nominal` each) tell as much as these.
+
+    The mean's cluster-robust variance CR2 (Bell and McCaffrey, Survey Methodology 28 (2002) 169; Cameron and Miller,
+    Journal of Human Resources 50 (2015) 317), as a share of the largest that it can be, that of clusters which answer
+    as one, is moderated towards that largest, as few clusters estimate it badly (Smyth, Statistical Applications in
+    Genetics and Molecular Biology 3 (2004) 3); that prior counts for `prior` clusters. Unequal weights: Kish, Survey
+    Sampling (1965), section 11.7.
+    """
+    _, clusters = np.unique(labels, return_inverse=True)
+    shares = np.bincount(clusters, weights) / weights.sum()
+    independent = 1 / float((shares**2).sum())
+    if nominal <= 0 or len(shares) == 1:
+        return independent
+    sums = np.bincount(clusters, weights * deviations) / weights.sum()
+    robust = min(float((sums**2 / (1 - shares)).sum()) * independent / nominal, 1.0)
+    trust = (independent - 1) / (independent - 1 + prior)
+    return independent / (trust * robust + 1 - trust)
+
+
+def _edge(inside: Callable[[float], bool], start: float, stop: float) -> float:
+    if inside(stop):
+        return stop
+    for _ in range(50):
+        middle = (start + stop) / 2
+        start, stop = (middle, stop) if inside(middle) else (start, middle)
+    return start

@@ -1,0 +1,131 @@
+"""Contrasts for people: what each is called, what stands above several of them, and their tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+from rich.console import Console
+
+from mmdyn.record import Contrast
+from mmdyn.tables.context_columns import LEAK, NO, leaks_of
+from mmdyn.tables.contexts import BASES
+from mmdyn.tables.results import POOLED
+from mmdyn.tables.text_table import NEEDS_JUDGE, clean, p_value, percent, print_breakdowns, print_grid
+
+SIGNIFICANT = 0.05
+
+
+def print_contrasts(console: Console, contrasts: Sequence[Contrast], by: Sequence[str]) -> None:
+    """Print contrasts, the main ones first, their breakdowns by some names, and in words what is significant."""
+    rows = sorted(contrasts, key=lambda row: not _is_main(row))
+    title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
+    whole = zip(_grouped(rows), map(asdict, rows), strict=True)
+    print_grid(console, title, [{**names, **_delta(row)} for names, row in whole])
+    cells = [(_sides(row), {name: row.by[name] for name in by}) for row in rows]
+    print_breakdowns(console, "Contrasts by {}; p adjusted by Holm over all breakdowns", cells, _delta)
+    if LEAK not in by:
+        _print_leaks(console, rows)
+    for row in rows:
+        if row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT:
+            console.print(clean(_sentence(row)))
+
+
+def _print_leaks(console: Console, rows: Sequence[Contrast]) -> None:
+    """The contrasts between contexts of which some hold the answer, with these questions and without them.
+
+    Of several chains all together stand for each.
+    """
+    title = "Contrasts without the questions whose context holds the answer; p adjusted by Holm over all breakdowns"
+    leaking = [row for row in rows if row.factor == "context" and leaks_of(row)]
+    pooled = {_over_chains(row) for row in leaking if row.held["chain"] == POOLED}
+    leaking = [row for row in leaking if row.held["chain"] == POOLED or _over_chains(row) not in pooled]
+    if leaking:
+        named = zip(_grouped(leaking), leaking, strict=True)
+        print_grid(console, title, [{**names, **_without_leaks(row)} for names, row in named])
+
+
+def _without_leaks(row: Contrast) -> dict[str, object]:
+    cell = row.by[LEAK].get(NO)
+    without = _delta(cell) if cell else dict.fromkeys(("change", "adj. p", "method"), "-") | {"n": "0"}
+    every = {"all": percent(row.delta, row.ci95, sign="+"), "leaks": leaks_of(row), "without": without["change"]}
+    return every | {name: without[name] for name in ("adj. p", "n", "method")}
+
+
+def _delta(cell: dict[str, Any]) -> dict[str, object]:
+    method = "; ".join(text for text in (cell["method"], cell["note"]) if text)
+    counts = {"left\nout": cell["left_out"], "failed": cell["failed"], NEEDS_JUDGE: cell["needs_judge"]}
+    tested = {"p": p_value(cell["p"]), "adj. p": p_value(cell["p_adjusted"]), "n": cell["n"]}
+    return {"change": percent(cell["delta"], cell["ci95"], sign="+"), **tested, **counts, "method": method}
+
+
+def _sentence(row: Contrast) -> str:
+    """A contrast that has a difference, in words."""
+    assert row.delta is not None and row.ci95 is not None
+    who = f"{row.model} on {row.set}" if row.model else row.set
+    verb = "higher" if row.delta > 0 else "lower"
+    low, high = (100 * bound for bound in row.ci95)
+    but = f" But {row.note}." if row.note else ""
+    return (
+        f"{who}: {row.b} is {abs(100 * row.delta):.1f} points {verb} than {row.a} ({_said_of(row.held)};"
+        f" 95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(row.p_adjusted)}, {row.n} pairs).{but}"
+    )
+
+
+def _is_main(row: Contrast) -> bool:
+    """Whether a contrast answers a main question: all else is as usual, whatever the chain."""
+    return all(row.held.get(name, base) == base for name, base in BASES.items())
+
+
+def _over_chains(row: Contrast) -> tuple[str, ...]:
+    """What a contrast has in common with the same one of other chains."""
+    return (row.model, row.set, row.factor, row.a, row.b, *(row.held | {"chain": POOLED}).values())
+
+
+def _grouped(rows: Sequence[Contrast]) -> list[dict[str, str]]:
+    """What each is called; what several have in common is kept apart, to stand above them.
+
+    Main contrasts stand first, under no heading; any other that no heading fits stands below them.
+    """
+    places = [(row.model, row.set, row.factor, *_above(row).values()) for row in rows]
+    alike = Counter(places)
+    below = any(alike[place] > 1 for row, place in zip(rows, places, strict=True) if _is_main(row))
+    alone = {"held": "other conditions"} if below else {}
+    return [
+        _sides(row) | (_in_group(row) if alike[place] > 1 else {} if _is_main(row) else alone)
+        for row, place in zip(rows, places, strict=True)
+    ]
+
+
+def _sides(row: Contrast) -> dict[str, str]:
+    """Model, set and contrast, for people, with what its sides share."""
+    contrast = f"{_arrow(row)} ({_said_of(row.held)})"
+    return {"model": row.model or "between models", "set": row.set, "held": "", "contrast": contrast}
+
+
+def _said_of(held: dict[str, str]) -> str:
+    """Factors that both sides share, for people: what is not as usual, or all where everything is."""
+    held = dict(held)
+    if held.get("variant") == "dynamic":
+        held["variant"] = f"dynamic {held.pop('chain')}".strip()
+    differing = {name: value for name, value in held.items() if (BASES | {"chain": ""}).get(name) != value}
+    said = [value if name == "variant" else f"{name} {value}" for name, value in differing.items()]
+    return ", ".join(said) or ", ".join(value for value in held.values() if value)
+
+
+def _above(row: Contrast) -> dict[str, str]:
+    """What may stand above a contrast. Of a variant's main contrasts, one a chain, nothing is said above."""
+    by_chain = row.factor == "variant" and not _is_main(row)
+    return {name: value for name, value in row.held.items() if not (by_chain and name == "chain")}
+
+
+def _in_group(row: Contrast) -> dict[str, str]:
+    above = _above(row)
+    below = {name: value for name, value in row.held.items() if name not in above}
+    return {"held": _said_of(above), "contrast": _arrow(row) + (f" ({_said_of(below)})" if below else "")}
+
+
+def _arrow(row: Contrast) -> str:
+    return f"{row.a} \N{RIGHTWARDS ARROW} {row.b}"

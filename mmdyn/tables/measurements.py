@@ -1,0 +1,273 @@
+"""How well judges tell changed questions and graders give people's marks: measured on labelled files, kept in the
+user's cache folder (a file for what was measured, an entry a labelled file), and in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+import numpy as np
+from filelock import FileLock
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.data import new_file
+from mmdyn.errors import UserError
+from mmdyn.keys import Json, canonical, digest
+from mmdyn.stats import Floats, Share, kappa_interval, rank_correlations, weighted_kappa
+from mmdyn.work import user_cache
+
+SHOWN_DIGITS = 8
+"""Of a digest, for people: enough to tell a few judges and files apart."""
+
+BINS = 5
+"""Parts of equal width that values are put into for the calibration table."""
+
+METHOD = (
+    "95 % intervals: Wilson's of shares, Fisher's z of kappa by the standard error of Fleiss, Cohen and Everitt; "
+    "- where that error is 0"
+)
+"""How the intervals of a grader, or of a judge of meaning, are made."""
+
+_SHARES = {
+    "agreement": "of all answers, those that both call right or both do not",
+    "precision": "of the answers that it calls right, those that people do",
+    "sensitivity": "of the answers that people call right, those that it does",
+    "specificity": "of the answers that people do not call right, those that it does not",
+}
+_NUMBERS = {
+    "kappa": "agreement on right and wrong beyond chance",
+    "weighted_kappa": "agreement of the marks beyond chance, quadratic weights",
+    "kendall": "Kendall's tau-b with people's marks",
+    "spearman": "Spearman's rho with people's marks",
+    "mean_error": "mean of its value less people's mark",
+    "mean_absolute_error": "mean size of that",
+}
+
+T = TypeVar("T", bound="Calibration | Grading")
+
+
+class Kept(Generic[T]):
+    """The entries of one kind, in a folder of the cache. `what` was measured, for people: "the judge"."""
+
+    def __init__(self, folder: str, what: str, entries: type[tuple[T, ...]]) -> None:
+        self._folder, self._what = folder, what
+        self._decoder = msgspec.json.Decoder(entries)
+
+    def save(self, entry: T) -> tuple[Path, bool]:
+        """Keep an entry beside those on other labels; the file, and whether it took the place of one on the same
+        labels.
+
+        Raises UserError where the file cannot be read or written.
+        """
+        file = self._file(entry.identity)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{file}.lock"):
+                kept = {found.labels: found for found in self.load(entry.identity)}
+                replaced = entry.labels in kept
+                kept[entry.labels] = entry
+                with new_file(file) as out:
+                    out.write(canonical(list(kept.values())) + b"\n")
+        except OSError as error:
+            raise UserError(f"cannot write {file} ({error.strerror}): set MMDYN_CACHE to a folder of yours") from None
+        return file, replaced
+
+    def load(self, identity: Json) -> tuple[T, ...]:
+        """What was measured of an identity, the labels that were first used first; nothing where nothing was.
+
+        Raises UserError for a file that is damaged or of an older form.
+        """
+        file = self._file(identity)
+        try:
+            return self._decoder.decode(file.read_bytes())
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError) as error:  # msgspec's errors and bad UTF-8 are ValueErrors
+            raise UserError(f"{file} cannot be read ({error}): move it away and calibrate {self._what} again") from None
+
+    def _file(self, identity: Json) -> Path:
+        return user_cache() / self._folder / f"{digest(identity)}.json"
+
+
+class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge measured as a detector on one labelled file: positive is a pair whose meaning changed, and the judge's
+    rejecting it.
+
+    precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that
+        people reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept.
+        None where there is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the
+        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, in entries of older
+        programs too. `failed` counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256
+        of the labelled file, `file` its name.
+    """
+
+    judge: str
+    identity: Json
+    n: int
+    failed: int
+    precision: Share | None
+    recall: Share | None
+    sensitivity: Share | None
+    specificity: Share | None
+    labels: str = ""
+    file: str = ""
+    agreement: Share | None = None
+    kappa: float | None = None
+    kappa_ci95: tuple[float, float] | None = None
+
+    @property
+    def rounded(self) -> Calibration:
+        """Six digits, as everywhere in a report."""
+        names = ("agreement", "precision", "recall", "sensitivity", "specificity")
+        shares = {name: getattr(self, name) for name in names}
+        kappa = None if self.kappa is None else round(self.kappa, 6)
+        interval = self.kappa_ci95 and (round(self.kappa_ci95[0], 6), round(self.kappa_ci95[1], 6))
+        rounded = {name: share and share.rounded for name, share in shares.items()}
+        return replace(self, kappa=kappa, kappa_ci95=interval, **rounded)
+
+
+_CALIBRATIONS = Kept("judges", "the judge", tuple[Calibration, ...])
+
+
+save, load_calibrations = _CALIBRATIONS.save, _CALIBRATIONS.load
+
+
+def judge_id(identity: Json) -> str:
+    """What tells judges of one label apart, for people."""
+    return digest(identity)[:SHOWN_DIGITS]
+
+
+def named(entry: Calibration | Grading) -> str:
+    """The labelled file for people: its name, and the beginning of its digest, for files of one name."""
+    return f"{entry.file} ({entry.labels[:SHOWN_DIGITS]})"
+
+
+class Bin(Struct, frozen=True):
+    """Answers whose value is from `low` up to `high` (the last bin holds 1 too): how many, and both means in [0, 1]."""
+
+    low: float
+    high: float
+    n: int
+    value: float
+    human: float
+
+
+class Grading(Struct, frozen=True, forbid_unknown_fields=True):
+    """A grader measured on one labelled file, against people's marks in [0, 1].
+
+    An answer is right where its mark, or the grader's value, is `threshold` or more. agreement: both call it right, or
+    both do not; kappa: the same beyond chance, in [-1, 1]. sensitivity: of the answers that people call right, the
+    share that the grader does; specificity: of the others, the share that it does not; precision: of those that it
+    calls right, the share that people do. weighted_kappa: quadratic weights, on the marks as they are; kendall (tau-b)
+    and spearman: in [-1, 1].
+    kappa_ci95, weighted_kappa_ci95: their 95 % intervals by `kappa_interval`. mean_error: the mean of value - mark;
+    mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all
+        one. `failed` counts answers without a value; they are in no number but this, `n` counts the others. `labels` is
+        the SHA-256 of the labelled file, `file` its name.
+    """
+
+    grader: str
+    identity: Json
+    threshold: float
+    n: int
+    failed: int
+    agreement: Share | None
+    kappa: float | None
+    weighted_kappa: float | None
+    sensitivity: Share | None
+    specificity: Share | None
+    precision: Share | None
+    kendall: float | None
+    spearman: float | None
+    mean_error: float | None
+    mean_absolute_error: float | None
+    bins: tuple[Bin, ...]
+    labels: str = ""
+    file: str = ""
+    kappa_ci95: tuple[float, float] | None = None
+    weighted_kappa_ci95: tuple[float, float] | None = None
+
+
+_GRADINGS = Kept("graders", "the grader", tuple[Grading, ...])
+
+
+save_grading, load_gradings = _GRADINGS.save, _GRADINGS.load
+
+
+def measure(
+    grader: str, identity: Json, marked: Iterable[tuple[float, float | None]], threshold: float = 0.5
+) -> Grading:
+    """Compare a grader's values with people's marks.
+
+    Args:
+        grader: its name for people.
+        identity: what decides its values.
+        marked: (mark, value) for each answer, in [0, 1]; the value is None where there is none.
+        threshold: an answer is right from this mark, or value, on.
+
+    Raises:
+        UserError: where there is no answer.
+    """
+    pairs = list(marked)
+    if not pairs:
+        raise UserError('there is no marked answer: give lines with "human", a number from 0 to 1')
+    graded = np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2)
+    human, value = graded[:, 0], graded[:, 1]
+    right, called = human >= threshold, value >= threshold
+    verdicts = right.astype(np.float64), called.astype(np.float64)
+    kendall, spearman = rank_correlations(human, value)
+    n, both, errors = len(graded), int((right & called).sum()), value - human
+    error, size = (float(column.mean()) if n else None for column in (errors, np.abs(errors)))
+    about, bins = (grader, identity, threshold, n, len(pairs) - n), tuple(_bins(human, value))
+    agreement, kappa = Share.of(int((right == called).sum()), n), weighted_kappa(*verdicts)
+    specificity = Share.of(int((~right & ~called).sum()), int((~right).sum()))
+    of_right = Share.of(both, int(right.sum())), specificity, Share.of(both, int(called.sum()))
+    found = Grading(
+        *about, agreement, kappa, weighted_kappa(human, value), *of_right, kendall, spearman, error, size, bins
+    )
+    return replace(found, kappa_ci95=kappa_interval(*verdicts), weighted_kappa_ci95=kappa_interval(human, value))
+
+
+def spell(grading: Grading) -> Iterator[str]:
+    """The lines of one grader."""
+    who = grading.grader if grading.grader == grading.identity else f"{grading.grader} ({judge_id(grading.identity)})"
+    failed = f", {grading.failed} without a verdict" if grading.failed else ""
+    yield f"{who} on {grading.n} marked answers of {named(grading)}{failed}; right from {grading.threshold:g} on"
+    for name, meaning in _SHARES.items():
+        yield f"    {name:<20} {_share(getattr(grading, name)):<36} {meaning}"
+    for name, meaning in _NUMBERS.items():
+        number = getattr(grading, name)
+        shown = spell_kappa(number, getattr(grading, f"{name}_ci95")) if "kappa" in name else _number(number)
+        yield f"    {name.replace('_', ' '):<20} {shown:<36} {meaning}"
+    for found in grading.bins:
+        last = "]" if found.high == 1 else ")"
+        bounds = f"value in [{found.low:.1f}, {found.high:.1f}{last}"
+        counted = f"{found.n:>6} answer{'s' * (found.n != 1)}"
+        yield f"    {bounds:<20} {counted}: mean value {found.value:.3f}, people's mean mark {found.human:.3f}"
+    yield f"    {METHOD}"
+
+
+def spell_kappa(kappa: float | None, ci95: tuple[float, float] | None) -> str:
+    """Such as ` 0.550  [-0.013, 0.855]`; a dash where there is no interval."""
+    interval = f"[{ci95[0]:.3f}, {ci95[1]:.3f}]" if ci95 else "-"
+    return _number(kappa) if kappa is None else f"{_number(kappa)}  {interval}"
+
+
+def _share(share: Share | None) -> str:
+    return f"{share.value:6.1%}  [{share.low:.1%}, {share.high:.1%}]  n = {share.n}" if share else "no such answer"
+
+
+def _number(number: float | None) -> str:
+    return "not defined" if number is None else f"{number:6.3f}"
+
+
+def _bins(human: Floats, value: Floats) -> Iterator[Bin]:
+    """The calibration table; bins without an answer are left out."""
+    places = np.minimum((value * BINS).astype(int), BINS - 1)
+    for place in np.unique(places).tolist():
+        inside = places == place
+        means = float(value[inside].mean()), float(human[inside].mean())
+        yield Bin(place / BINS, (place + 1) / BINS, int(inside.sum()), *means)

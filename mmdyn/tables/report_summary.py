@@ -1,0 +1,191 @@
+"""The summary of runs that other programs read: `mmdyn report RUN --json` prints it, a table and a CSV file show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Struct, UnsetType
+from numpy.typing import NDArray
+
+from mmdyn.record import Contrast
+from mmdyn.stats import mean_score
+from mmdyn.tables.auc import AucRow, find_auc
+from mmdyn.tables.breakdown import cells_of
+from mmdyn.tables.cascades import Cascades, find_cascades
+from mmdyn.tables.collect import collect
+from mmdyn.tables.context_columns import fields_of
+from mmdyn.tables.contrasts import compare
+from mmdyn.tables.correction import CorrectionRow, find_corrections
+from mmdyn.tables.flips import Flip, find_flips
+from mmdyn.tables.meaning_judges import JudgeRow, find_judges
+from mmdyn.tables.repeats import RepeatsRow, find_repeats
+from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
+from mmdyn.tables.run_state import Failure, RunState
+from mmdyn.tables.wrong_answers import ErrorRow, find_errors
+from mmdyn.work import ProgressBar, RunFolder
+
+
+class ScoreCell(Struct, frozen=True):
+    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and
+    `needs_judge` count records.
+
+    bound: `lower` where the score is one.
+    """
+
+    n: int
+    score: float | None
+    ci95: Interval | None
+    failed: int
+    unscored: int
+    needs_judge: int
+    bound: Bound
+    method: str
+    note: str
+
+
+class ConditionRow(OfCondition, frozen=True):
+    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed`, `unscored` and `needs_judge` (and had
+    none) count records, n counts parents.
+
+    bound: `lower` where the score is one, as open answers, or blanks in words, had no judge. truncated: records whose
+        answer was cut off, as the finish reason says, whatever it scores.
+    """
+
+    n: int
+    score: float | None
+    ci95: Interval | None
+    ok: int
+    unparsed: int
+    refused: int
+    truncated: int
+    failed: int
+    unscored: int
+    needs_judge: int
+    bound: Bound
+    method: str
+    note: str
+    by: dict[str, dict[str, ScoreCell]]
+
+
+class Summary(Struct, frozen=True):
+    """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
+
+    `judges` say of each dynamic set who judged it and how well that judge is known to tell changed questions from kept
+    ones. `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips`,
+    `corrections`, `repeats` and `auc` are there on request, `cascades` where judges scored, `errors` where one has
+    labelled wrong answers.
+    """
+
+    schema: int
+    complete: bool
+    runs: list[RunState]
+    conditions: list[ConditionRow]
+    contrasts: list[Contrast]
+    judges: list[JudgeRow]
+    failures: list[Failure]
+    flips: list[Flip] | UnsetType = UNSET
+    corrections: list[CorrectionRow] | UnsetType = UNSET
+    repeats: list[RepeatsRow] | UnsetType = UNSET
+    auc: list[AucRow] | UnsetType = UNSET
+    cascades: Cascades | UnsetType = UNSET
+    errors: list[ErrorRow] | UnsetType = UNSET
+
+    @property
+    def failed(self) -> int:
+        """How many records failed, in all runs."""
+        return sum(run.failed for run in self.runs)
+
+    def to_json(self) -> bytes:
+        """The summary as JSON text; equal runs give equal bytes."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+
+def report(
+    *runs: str | Path | RunFolder,
+    by: Sequence[str] = (),
+    flips: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+) -> Summary:
+    """Summarise run folders: scores with intervals, and contrasts with adjusted p-values.
+
+    Args:
+        runs: the folders that `mmdyn eval` made.
+        by: fields, or what lay beside the questions (context_columns.py), to break scores and contrasts down by.
+        flips: add the samples that went from right to wrong and back.
+        correct: add scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++`.
+        labels: the file of people's marks that `ppi` and `ppi++` take.
+        repeats: add what k tries at a question are worth; empty for 1 and all.
+        auc: add how well weighed options tell right from wrong.
+
+    Returns:
+        The summary, which `print_summary` and `write_csv` show.
+
+    Raises:
+        InputError: for a folder that is no run.
+        UserError: for an unknown field, and where scores cannot be corrected so.
+    """
+    folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
+    return summarise(folders, by=by, flips=flips, correct=correct, labels=labels, repeats=repeats, auc=auc)
+
+
+def summarise(
+    runs: Sequence[RunFolder],
+    *,
+    by: Sequence[str] = (),
+    flips: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+    progress: ProgressBar | None = None,
+) -> Summary:
+    """The same as `report` for opened runs; `progress` counts the records as they are read."""
+    table = collect(runs, by, progress)
+    return Summary(
+        schema=1,
+        complete=all(state.complete for state in table.states),
+        runs=table.states,
+        conditions=[_row(table, key, scores) for key, scores in table.scores.items()],
+        contrasts=compare(table),
+        judges=find_judges(table.runs),
+        failures=table.failures,
+        flips=find_flips(table) if flips else UNSET,
+        corrections=find_corrections(table, correct, labels) if correct else UNSET,
+        repeats=UNSET if repeats is None else find_repeats(table, repeats),
+        auc=find_auc(table) if auc else UNSET,
+        cascades=find_cascades(table) if any(run.config.judged for run in runs) else UNSET,
+        errors=find_errors(table.runs, by) or UNSET,
+    )
+
+
+def _row(table: Table, key: Key, scores: Scores) -> ConditionRow:
+    fields = fields_of(table, key)
+    by: dict[str, dict[str, ScoreCell]] = {name: {} for name in fields}
+    for name, value, keep in cells_of(fields, scores.asked):
+        by[name][value] = _cell(table, scores, keep)
+    whole = _cell(table, scores, np.ones(len(table.names), np.bool_))
+    run, model, set, factors = key.place
+    counts = {name: scores.counts[name] for name in ("ok", "unparsed", "refused", "truncated")}
+    numbers: dict[str, Any] = msgspec.structs.asdict(whole) | counts
+    factors |= {"language": "+".join(sorted(scores.languages))}
+    return ConditionRow(run, model, set, factors, **numbers, by=by)
+
+
+def _cell(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> ScoreCell:
+    """The score of some parents; `keep` says so for every parent."""
+    part = keep[scores.parents]
+    counts = {name: int(keep[parents].sum()) for name, parents in scores.records.items()}
+    lower = counts.pop("bounded") > 0
+    parents = scores.parents[part]
+    if not len(parents):
+        return ScoreCell(0, None, None, **counts, bound="", method="", note="no parent has an answer that is scored")
+    found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
+    score, ends, bound = score_of(found, lower=lower)
+    return ScoreCell(len(parents), score, ends, **counts, bound=bound, method=found.method, note="")

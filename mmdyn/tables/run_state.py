@@ -1,0 +1,203 @@
+"""How far a run is: what was asked, what failed, what judges owe, and what all of it took."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+from msgspec import Struct, field
+
+from mmdyn.record import Record, Reply, Usage
+from mmdyn.work import ANSWERED_NOW, Reader, RunFolder, Scoring, score_kind, scored_records
+
+BY_JUDGE = "judge:"
+"""How the `rule` of a score begins that a judge decided."""
+
+SHOWN_FAILURES, SHOWN_CHARS = 20, 300
+
+
+class Spending(Struct):
+    """The replies of one model. Tokens are as servers counted them, those of replies out of the response cache among
+    them.
+
+    cost: by currency, by the prices that were given when it was asked; replies out of the cache cost nothing. unknown:
+        replies whose cost is not known, for want of a price or of a count of tokens.
+    """
+
+    model: str
+    replies: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cost: dict[str, float] = field(default_factory=dict)
+    unknown: int = 0
+
+    def add(self, usage: Usage, cost: float | None, currency: str) -> None:
+        """Count one reply."""
+        self.replies += 1
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens
+        self.reasoning_tokens += usage.reasoning_tokens
+        self.cached_tokens += usage.cached_tokens
+        if cost is None:
+            self.unknown += 1
+        else:
+            self.cost[currency] = self.cost.get(currency, 0.0) + cost
+
+    @property
+    def rounded(self) -> Spending:
+        """The same with costs to six digits."""
+        cost = {currency: round(amount, 6) for currency, amount in sorted(self.cost.items())}
+        return msgspec.structs.replace(self, cost=cost)
+
+    @property
+    def tokens(self) -> str:
+        """Such as `1,234 tokens in, 56 out (40 of reasoning)`."""
+        cached = f" ({self.cached_tokens:,} out of the server's cache)" if self.cached_tokens else ""
+        reasoning = f" ({self.reasoning_tokens:,} of reasoning)" if self.reasoning_tokens else ""
+        return f"{self.prompt_tokens:,} tokens in{cached}, {self.completion_tokens:,} out{reasoning}"
+
+    @property
+    def money(self) -> str:
+        """Such as `1.2 USD`, `1.2 USD and 3 replies of unknown cost`, `unknown`, or `0`."""
+        if not self.cost:
+            return "unknown" if self.unknown else "0"
+        known = " + ".join(f"{amount:.4g} {currency}" for currency, amount in sorted(self.cost.items()))
+        return f"{known} and {self.unknown} replies of unknown cost" if self.unknown else known
+
+
+class Failure(Struct, frozen=True):
+    """A sample that was never answered, or whose answer could not be scored, and why."""
+
+    run: str
+    model: str
+    set: str
+    sample: str
+    mode: str
+    reason: str
+
+    @classmethod
+    def of(cls, run: str, record: Record, reason: str) -> Failure:
+        """The failure of a record of the run of this name."""
+        return cls(run, record.model, record.set, record.sample, record.condition.mode, reason[:SHOWN_CHARS])
+
+    def __str__(self) -> str:
+        return f"{self.sample} of {self.set}, {self.model}, {self.mode}: {self.reason}"
+
+
+class Waiting(Struct, frozen=True):
+    """Scores of judges that wait to come into force: of `due` answers, on which a judge decides, `missing` have no
+    verdict.
+
+    judges: their names. active: the name of the scores that are in force until then.
+    """
+
+    scorer: str
+    judges: tuple[str, ...]
+    due: int
+    missing: int
+    active: str
+
+    def __str__(self) -> str:
+        who = f"judge{'s' if len(self.judges) > 1 else ''} {' and '.join(self.judges)}"
+        stay = f"the scores in force stay those of {self.active}"
+        if not self.missing:
+            return f"{who} gave a verdict on all {self.due} answers due so far: {stay} until all is asked"
+        return (
+            f"{who} gave no verdict on {self.missing} of the {self.due} answers due: {stay}; the same command goes on"
+        )
+
+
+class RunState(Struct, frozen=True):
+    """How far a run is: `asked` records of `planned`; `skipped`: samples by mode that could not be asked; `spending` by
+    model.
+
+    needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
+        under way and not in force. corrected: answers that are scored by another golden answer than their sample had
+        when it was asked.
+    """
+
+    name: str
+    scorer: str
+    complete: bool
+    planned: int
+    asked: int
+    failed: int
+    unscored: int
+    needs_judge: int
+    skipped: dict[str, int]
+    spending: list[Spending]
+    waiting: Waiting | None = None
+    corrected: int = 0
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether a judge owes verdicts: scores are under way, or those in force are not there for all answers."""
+        return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
+
+
+class Tally:
+    """The records of a run, counted as they come."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+        self._spending = dict[str, Spending]()
+
+    def add(self, record: Record) -> None:
+        """Count a record and what its reply took."""
+        score = record.score
+        self._counts["asked"] += 1
+        self._counts["corrected"] += ANSWERED_NOW in record.key
+        if has_failed(record):
+            self._counts["failed"] += 1
+        else:
+            self._counts["unscored"] += score is None
+            self._counts["needs_judge"] += score is not None and score.needs_judge
+        self.spend(record.model, record.reply)
+
+    def spend(self, model: str, reply: Reply) -> None:
+        """Count what a reply took."""
+        if not reply.error:
+            spending = self._spending.get(model) or self._spending.setdefault(model, Spending(model))
+            spending.add(reply.usage, reply.cost, reply.currency)
+
+    def state(self, name: str, run: RunFolder) -> RunState:
+        """How far the run is, now that all its records are counted."""
+        planned, under_way, counts = run.config.planned, run.config.under_way, self._counts
+        names = ("asked", "failed", "unscored", "needs_judge", "corrected")
+        return RunState(
+            name=name or run.name,
+            scorer=run.config.scorer,
+            complete=counts["asked"] >= planned and not counts["unscored"] and under_way is None,
+            planned=planned,
+            skipped=dict(sorted(run.config.skipped.items())),
+            spending=[self._spending[model].rounded for model in sorted(self._spending)],
+            waiting=find_waiting(run, under_way) if under_way else None,
+            **{name: counts[name] for name in names},
+        )
+
+
+class _Rule(Struct):
+    rule: str = ""
+
+
+def find_waiting(run: RunFolder, scoring: Scoring) -> Waiting:
+    """What the judges of these scores owe, of all answers of a run."""
+    kind, due, missing = score_kind(scoring.scorer), 0, 0
+    with Reader(run.records_folder) as reader:
+        for key, _ in scored_records(reader, run.config.sets):
+            value = reader.get(kind, key)
+            missing += value is None
+            due += value is None or msgspec.json.decode(value, type=_Rule).rule.startswith(BY_JUDGE)
+    return Waiting(scoring.scorer, tuple(entry.name for entry in scoring.judges), due, missing, run.config.scorer)
+
+
+def has_failed(record: Record) -> bool:
+    """Whether a record was never answered, or its answer could not be scored."""
+    return bool(record.reply.error) or (record.score is not None and record.score.status == "failed")
+
+
+def is_cut_off(reply: Reply) -> bool:
+    """Whether an answer reached the limit of its length."""
+    return reply.finish_reason == "length"

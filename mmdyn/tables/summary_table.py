@@ -1,0 +1,131 @@
+"""The summary for people: how far the runs are, scores, contrasts and judges. Shares are in percent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from rich.console import Console
+
+from mmdyn.context import ALL, HINT, NONE, Context
+from mmdyn.tables.context_columns import MEANINGS
+from mmdyn.tables.contexts import BASES, known_context, place_of
+from mmdyn.tables.contrast_table import print_contrasts
+from mmdyn.tables.meaning_judges import print_judges
+from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
+from mmdyn.tables.results import pick
+from mmdyn.tables.run_state import RunState
+from mmdyn.tables.text_table import (
+    CUT_OFF,
+    NEEDS_JUDGE,
+    clean,
+    names_of,
+    open_console,
+    percent,
+    print_breakdowns,
+    print_grid,
+)
+
+LAID = {
+    NONE: "nothing",
+    "distractor": "as many other knowledge points as it has of its own",
+    "retrieved": "looked-up points",
+    "mixed": "its own and looked-up points",
+    "gold": "its own knowledge points",
+    HINT: "its own hint of that kind",
+    ALL: "all its hints",
+}
+"""What lies beside a question, by a context's source, or its family."""
+
+WAYS = {
+    "inline": "the model elaborates on the points before it answers",
+    "none": "…:none = the model does not elaborate on the points",
+    "two-turn": "…:two-turn = the model writes on the points before it sees the question",
+}
+"""What the model is to do with points."""
+
+
+def print_summary(summary: Summary, file: TextIO | None = None) -> None:
+    """Print how far the runs are, the scores, the contrasts, what is significant and who judged.
+
+    Args:
+        summary: what is printed.
+        file: where; without it standard output.
+    """
+    console = open_console(file)
+    for line in (*(line for state in summary.runs for line in _state_lines(state)), *_legend_lines(summary.conditions)):
+        console.print(clean(line))
+    if summary.conditions:
+        _print_scores(console, summary.conditions)
+    if summary.contrasts:
+        print_contrasts(console, summary.contrasts, list(summary.conditions[0].by))
+    print_judges(console, summary.judges)
+
+
+def _state_lines(state: RunState) -> Iterator[str]:
+    if state.asked < state.planned:
+        yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
+    if state.waiting:
+        yield f"{state.name}: {state.waiting}."
+    if state.unscored:
+        judged = ", with the same --judge," if "+" in state.scorer else ""
+        yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score`{judged} scores them."
+    if state.needs_judge and not state.waiting and "+" not in state.scorer:
+        ask = "`mmdyn score RUN --judge MODEL` asks one"
+        yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."
+    if state.failed:
+        yield f"{state.name}: {state.failed} never answered (failed), left out of every score and contrast."
+    if state.corrected:
+        said = "scored by another golden answer than their sample had when it was asked"
+        yield f"{state.name}: {said}: {state.corrected}."
+    for mode, count in state.skipped.items():
+        yield f"{state.name}: {count} samples could not be asked in mode {mode}."
+    for spent in state.spending:
+        if spent.prompt_tokens or spent.completion_tokens or spent.cost:
+            yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
+
+
+def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
+    """What the contexts are, and what they are broken down by, where there are any."""
+    names = {row.factors["context"] for row in rows}
+    if names - {BASES["context"]}:
+        if said := _legend(names):
+            yield f"Contexts (what lies beside the question): {said}."
+        yield from (f"{name}: {MEANINGS[name]}." for name in rows[0].by if name in MEANINGS)
+
+
+def _legend(names: Iterable[str]) -> str:
+    """What the contexts of these names lay beside a question, and what the model is to do with it; each is said
+    once."""
+    contexts = [context for context in map(known_context, sorted(names, key=place_of)) if context]
+    said = dict(map(_meaning, contexts))
+    ways = {context.elaborate for context in contexts if context.source}
+    return "; ".join(
+        [*(f"{name} = {meaning}" for name, meaning in said.items()), *(WAYS[way] for way in WAYS if way in ways)]
+    )
+
+
+def _meaning(context: Context) -> tuple[str, str]:
+    """A name that stands for all contexts which lay the same there, and what that is."""
+    if context.family == HINT:
+        return (context.name, LAID[ALL]) if context.hint == ALL else (f"{HINT}:KIND", LAID[HINT])
+    return Context(context.source).name, LAID[context.source or NONE]
+
+
+def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
+    title = "Scores in percent with 95 % intervals; n counts parent samples, the other counts are answers"
+    if any(row.bound for row in rows):
+        title += "; at least: open answers, or blanks in words, had no judge"
+    wrong = [{CUT_OFF: row.truncated, **pick(row, "unparsed", "refused")} for row in rows]
+    whole = [{**names_of(row), **_score(row), **counts, **_left(row)} for row, counts in zip(rows, wrong, strict=True)]
+    print_grid(console, title, whole)
+    cells = [(names_of(row), row.by) for row in rows]
+    print_breakdowns(console, "Scores by {}", cells, lambda cell: {**_score(cell), **_left(cell)})
+
+
+def _score(cell: ScoreCell | ConditionRow) -> dict[str, object]:
+    return {"score": percent(cell.score, cell.ci95), "n": cell.n, "method": cell.method or cell.note}
+
+
+def _left(cell: ScoreCell | ConditionRow) -> dict[str, object]:
+    return {NEEDS_JUDGE: cell.needs_judge, **pick(cell, "unscored", "failed")}

@@ -1,0 +1,156 @@
+"""Tables and texts on a terminal: words in the first column, numbers in the others, shares in percent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TextIO, TypeAlias, TypeVar
+
+from rich.console import Console
+from rich.text import Text
+
+from mmdyn.tables.contexts import BASES
+from mmdyn.tables.results import NOT_GIVEN, OfCondition, pick
+
+PLAIN_WIDTH = 160
+"""Columns where the output is no terminal."""
+
+COMMON = ("run", "model", "set", "held")
+"""What is said once above a table where all its rows have it in common."""
+
+CUT_OFF = "cut\noff"
+NEEDS_JUDGE = "needs\njudge"
+OF_JUDGES = ("no verdict", "as rules", "votes\nagree", "items met")
+SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored", *OF_JUDGES)
+"""What gets a column only where one of its cells is neither empty nor 0."""
+
+T = TypeVar("T")
+Cells: TypeAlias = Mapping[str, Mapping[str, T]]
+"""What a row is broken down into, by name and value."""
+
+Shown: TypeAlias = Mapping[str, object]
+"""What a row shows, by column."""
+
+
+def print_grid(console: Console, title: str, rows: Sequence[Shown], field: str = "") -> None:
+    """Print rows of the same columns under a title; methods, if any, become notes below.
+
+    Args:
+        console: where to print.
+        title: what stands above, with what all rows have in common.
+        rows: the cells by column, grouped by run, model and set.
+        field: what the column `value` is called where there is one; the rows are grouped by the columns before it, too.
+    """
+    cells = [{name: str(cell) for name, cell in row.items()} for row in rows]
+    varying = [name for name in COMMON if len({row.get(name, "") for row in cells}) > 1]
+    shared = [cells[0][name] for name in COMMON if name not in varying and cells[0].get(name)]
+    console.print(clean(title + (f" ({', '.join(shared)})" if shared else "")))
+    empty = [name for name in SELDOM if all(row.get(name, "0") in ("", "0") for row in cells)]
+    names = [name for name in cells[0] if name not in (*COMMON, *empty, "method")]
+    first = names.index("value") if field else 0
+    varying, names = [*varying, *names[:first]], names[first:]
+    used = dict.fromkeys(row["method"] for row in cells if "method" in row)
+    methods = {method: str(place) for place, method in enumerate(used, 1)}
+    groups = dict[str, list[list[str]]]()
+    for row in cells:
+        heading = ", ".join(filter(None, (row[name] for name in varying)))
+        note = [methods[row["method"]]] if methods else []
+        groups.setdefault(heading, []).append([*(row[name] for name in names), *note])
+    lines = list[list[Text]]()
+    for heading, group in groups.items():
+        lines += [[clean(heading)]] * bool(heading)
+        lines += [[*map(clean, (f"  {words}" if heading else words, *numbers))] for words, *numbers in group]
+    for line in _laid_out([field or names[0], *names[1:], *(["method"] if methods else [])], lines, console.width):
+        console.print(line, soft_wrap=True)
+    for method, number in methods.items():
+        console.print(clean(f"method {number}: {method}"))
+    console.print()
+
+
+def print_breakdowns(
+    console: Console, title: str, rows: Sequence[tuple[Shown, Cells[T]]], shown: Callable[[T], Shown]
+) -> None:
+    """Print a table for each name that rows are broken down by.
+
+    Args:
+        console: where to print.
+        title: what stands above each; its {} is the name.
+        rows: what each is called, and its cells; those that a breakdown says nothing of are left out of it.
+        shown: the columns of a cell.
+    """
+    for name in dict.fromkeys(name for _, by in rows for name in by):
+        telling = [row for row in rows if row[1][name].keys() - {NOT_GIVEN}] or rows
+        parts = [{**names, "value": value, **shown(cell)} for names, by in telling for value, cell in by[name].items()]
+        print_grid(console, title.format(name), parts, name)
+
+
+def open_console(file: TextIO | None = None) -> Console:
+    """A console on `file` or standard output that interprets nothing in what is printed."""
+    file = file or sys.stdout
+    width = None if file.isatty() else PLAIN_WIDTH
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+
+
+def say(console: Console, text: str) -> None:
+    """Print a sentence in a line that is as long as it needs to be."""
+    console.print(clean(text), soft_wrap=True)
+
+
+def clean(text: str) -> Text:
+    """Text for a terminal: what a model or a file brought cannot move the cursor or hide other text."""
+    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
+
+
+def names_of(row: OfCondition) -> dict[str, str]:
+    """Run, model, set and condition, for people."""
+    factors = row.factors
+    unusual = (factors[name] for name in ("context", "style") if factors[name] != BASES[name])
+    condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *unusual])
+    return {**pick(row, "run", "model", "set"), "condition": condition}
+
+
+def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:
+    """A share with its interval, in percent; a dash where there is none. Without an upper end it is a lower bound."""
+    if share is None or ends is None or ends[0] is None:
+        return "-"
+    if ends[1] is None:
+        return f"at least {100 * share:.1f} [{100 * ends[0]:.1f}, \N{EN DASH}]"
+    return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value for people; a dash where there is none."""
+    if p is None:
+        return "-"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def _laid_out(names: Sequence[str], lines: Sequence[Sequence[Text]], room: int) -> Iterator[Text]:
+    """Rows, and headings (of one cell), under names of one or more lines, with an empty line above and below. No number
+    is ever cut or broken: words that have no room beside them get a line of their own."""
+    heads = [[clean(line) for line in name.split("\n")] for name in names]
+    rows = [line for line in lines if len(line) > 1]
+    least = [max(line.cell_len for line in head) for head in heads]
+    widths = [max(cells) for cells in zip(least, *([cell.cell_len for cell in row] for row in rows), strict=True)]
+    beside = room - sum(widths[1:]) - 2 * len(widths)
+    widths[0] = max(least[0], *(row[0].cell_len for row in rows if row[0].cell_len <= beside), 0)
+    total = sum(widths) + 2 * len(widths)
+    yield Text(" " * total)
+    for place in range(-max(map(len, heads)), 0):
+        yield _line([head[place] if -place <= len(head) else Text() for head in heads], widths)
+    yield Text(f" {'─' * (total - 2)} ")
+    for words, *numbers in lines:
+        if not numbers:
+            yield Text(f" {words.plain}{' ' * (total - 1 - words.cell_len)}", "bold")
+        elif words.cell_len <= widths[0]:
+            yield _line([words, *numbers], widths)
+        else:
+            yield Text(f" {words.plain}")
+            yield _line([Text(), *numbers], widths)
+    yield Text(" " * total)
+
+
+def _line(cells: Sequence[Text], widths: Sequence[int]) -> Text:
+    gaps = [width - cell.cell_len for cell, width in zip(cells, widths, strict=True)]
+    numbers = (f"{' ' * gap}{cell.plain}" for cell, gap in zip(cells[1:], gaps[1:], strict=True))
+    return Text(f" {'  '.join((cells[0].plain + ' ' * gaps[0], *numbers))} ")

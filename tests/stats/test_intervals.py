@@ -1,0 +1,149 @@
+"""Intervals and tests against published, hand-computed and scipy's values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings, strategies as st
+from scipy.stats import binomtest, permutation_test
+
+from mmdyn.stats import holm, mcnemar, mean_delta, mean_score, paired_test, sign_flip, tango, wilson
+
+
+def floats(*values: float) -> np.ndarray:
+    return np.array(values, dtype=np.float64)
+
+
+def alone(n: int) -> np.ndarray:
+    return -1 - np.arange(n)
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 1), (0, 20), (7, 20), (19, 20), (500, 500), (41_000, 100_000)])
+def test_wilson_is_scipys(right: int, n: int) -> None:
+    theirs = binomtest(right, n).proportion_ci(method="wilson")
+    assert wilson(right / n, n) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+
+
+def test_an_unclustered_0_1_score_gets_wilsons_own_interval() -> None:
+    found = mean_score(floats(*[1] * 8, 0, 0), np.ones(10), alone(10))
+    assert found[:3] == pytest.approx((0.8, 0.490162, 0.943318), abs=1e-6)
+    assert found.method == "Wilson"
+
+
+def test_tango_gives_the_published_interval() -> None:
+    # Fagerland, Lydersen and Laake, Statistics in Medicine 33 (2014) 2850: 1 and 7 discordant of 21 pairs.
+    assert tango(1 / 21, 7 / 21, 21) == pytest.approx((-0.517, -0.026), abs=5e-4)
+
+
+def test_tango_without_a_discordant_pair_is_symmetric_and_not_empty() -> None:
+    bound = 1.959963984540054**2 / (20 + 1.959963984540054**2)
+    assert tango(0, 0, 20) == pytest.approx((-bound, bound), abs=1e-9)
+
+
+def test_tango_ends_at_the_ends_of_the_range() -> None:
+    assert tango(1, 0, 20)[1] == 1.0
+    assert tango(0, 1, 20)[0] == -1.0
+
+
+@pytest.mark.parametrize(("gained", "lost", "p"), [(1, 7, 0.0703125), (0, 5, 0.0625), (3, 3, 1.0), (0, 0, 1.0)])
+def test_mcnemar_known_values(gained: int, lost: int, p: float) -> None:
+    assert mcnemar(gained, lost) == pytest.approx(p)
+
+
+def test_mcnemar_of_agrestis_ratings() -> None:
+    # Agresti, Categorical Data Analysis (2002), table 10.1: 86 and 150 changed their minds.
+    assert mcnemar(86, 150) == pytest.approx(3.716e-05, rel=1e-3)
+
+
+def test_sign_flips_counted_by_hand() -> None:
+    # Of the 8 totals of 3, 1 and 2 with any signs only +6 and -6 are as far from 0.
+    assert sign_flip(floats(3, 1, 2)) == (0.25, "sign-flip permutation, exact")
+    # 2 - 1 = 1; the totals are 3, 1, -1, -3: all are as far.
+    assert sign_flip(floats(2, -1))[0] == 1.0
+    # 2 + 2 - 1 = 3; the totals are 5, 3, 1, 1, -1, -1, -3, -5: four of eight.
+    assert sign_flip(floats(2, 0, 2, -1, 0))[0] == 0.5
+    assert sign_flip(floats(0, 0))[0] == 1.0
+
+
+def test_sign_flips_are_scipys_permutations() -> None:
+    sums = floats(0.5, 0.25, -0.5, 1, 0, 0.75, 0.1)
+    assert sign_flip(sums)[0] == pytest.approx(permutation_test((sums,), np.sum, permutation_type="samples").pvalue)
+
+
+def test_many_sign_flips_are_drawn_with_a_seed_and_come_near_the_exact_value() -> None:
+    sums = floats(*[1.0] * 28, *[-1.0] * 12)
+    p, method = sign_flip(sums)
+    assert method == "sign-flip permutation, 9999 draws"
+    assert p == sign_flip(sums[::-1])[0]
+    assert p == pytest.approx(binomtest(12, 40).pvalue, abs=0.005)
+    assert sign_flip(np.ones(200))[0] == 1 / 10_000
+
+
+def test_one_0_1_pair_a_parent_is_mcnemars_and_the_rest_sign_flips() -> None:
+    pairs = floats(-1, -1, 0, 0, 1, -1)
+    assert paired_test(pairs, np.ones(6), alone(6)) == (mcnemar(1, 3), "exact McNemar")
+    assert paired_test(pairs, floats(1, 1, 1, 1, 1, 2), alone(6))[1].startswith("sign-flip")
+    assert paired_test(pairs, np.ones(6), np.array([0, 0, 1, 1, 2, 2]))[1].startswith("sign-flip")
+    assert paired_test(pairs / 2, np.ones(6), alone(6))[1].startswith("sign-flip")
+
+
+def test_a_cluster_is_flipped_as_a_whole() -> None:
+    # Clusters sum to -2, 0 and 0: of two totals both are as far from 0.
+    assert paired_test(floats(-1, -1, 1, -1, 0, 0), np.ones(6), np.array([0, 0, 1, 1, 2, 2]))[0] == 1.0
+
+
+def test_holms_example() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.01, None, 0.6, 0.7]) == [pytest.approx(0.03), None, 1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_clusters_that_answer_as_one_count_once_each() -> None:
+    values, labels = floats(1, 1, 0, 0, 1, 1, 0, 0), np.repeat(np.arange(4), 2)
+    found = mean_score(values, np.ones(8), labels)
+    assert (found.low, found.high) == pytest.approx(wilson(0.5, 4))
+    assert found.method == "Wilson at effective n (clustered)"
+
+
+def test_one_cluster_is_one_observation() -> None:
+    found = mean_score(floats(1, 1, 0, 1), np.ones(4), np.zeros(4, dtype=np.int64))
+    assert (found.low, found.high) == pytest.approx(wilson(0.75, 1))
+
+
+def test_the_effective_n_of_a_graded_score_by_hand() -> None:
+    # Mean 0.5; CR2 variance 2 * (0.5 / 4)^2 / (1 - 1/4) = 1/24; the largest is 0.25 / 4 = 1/16, and as prior it counts
+    # for 1.5 clusters beside 4 - 1: 1/24 * 2/3 + 1/16 * 1/3 = 7/144.
+    found = mean_score(floats(0, 0.5, 0.5, 1), np.ones(4), alone(4))
+    assert (found.low, found.high) == pytest.approx(wilson(0.5, 0.25 / (7 / 144)))
+    assert found.method == "Wilson at effective n (graded)"
+
+
+def test_weights_move_the_mean_and_lower_the_effective_n() -> None:
+    equal = mean_score(floats(1, 1, 0, 0), np.full(4, 0.1), alone(4))
+    weighted = mean_score(floats(1, 1, 0, 0), floats(3, 1, 1, 1), alone(4))
+    assert equal.method == "Wilson"
+    assert weighted.value == pytest.approx(4 / 6)
+    assert weighted.method == "Wilson at effective n (weighted)"
+    assert weighted.high - weighted.low > equal.high - equal.low
+
+
+def test_a_difference_of_clustered_pairs_is_less_certain() -> None:
+    pairs = floats(*[-1, -1, -1, -1, 0, 0, 0, 0] * 5)
+    apart = mean_delta(pairs, np.ones(40), alone(40))
+    together = mean_delta(pairs, np.ones(40), np.repeat(np.arange(10), 4))
+    assert apart[:3] == pytest.approx((-0.5, *tango(0, 0.5, 40)))
+    assert together.low < apart.low < apart.high < together.high
+    assert (apart.method, together.method) == ("Tango", "Tango at effective n (clustered)")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=30))
+@example([(0.0, 1.0, 0), (5e-324, 2.0, 1)])
+def test_intervals_hold_their_estimate_and_stay_in_range(rows: list[tuple[float, float, int]]) -> None:
+    differences, weights = floats(*(row[0] for row in rows)), floats(*(row[1] for row in rows))
+    labels = np.array([row[2] for row in rows])
+    delta = mean_delta(differences, weights, labels)
+    score = mean_score(np.abs(differences), weights, labels)
+    assert -1 <= delta.low <= delta.value <= delta.high <= 1
+    assert 0 <= score.low <= score.value <= score.high <= 1
+    assert 0 < paired_test(differences, weights, labels)[0] <= 1

@@ -1,0 +1,225 @@
+"""How well judges and graders do: the numbers against scipy and hand, and how they are kept, an entry a labelled file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from scipy.stats import kendalltau, spearmanr
+
+from mmdyn.errors import UserError
+from mmdyn.keys import canonical
+from mmdyn.stats import Share
+from mmdyn.tables import (
+    METHOD,
+    Calibration,
+    Grading,
+    judge_id,
+    load_calibrations,
+    load_gradings,
+    measure,
+    named,
+    save,
+    save_grading,
+    spell,
+    spell_kappa,
+)
+from mmdyn.tables.measurements import Bin
+
+IDENTITY: Any = {"model": "x", "votes": 3}
+Pairs = list[tuple[float, float | None]]
+PAIRS: Pairs = [(1, 1), (1, 0.6), (1, 0), (0.75, 0.5), (0.5, 1), (0.25, 0.4), (0, 0.9), (0, 0), (0, 0), (0.4, None)]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+
+
+def calibration(n: int, labels: str = "aa" * 32, identity: Any = IDENTITY) -> Calibration:
+    share = Share(0.5, 0.25, 0.75, n)
+    return Calibration("someone", identity, n, 0, share, share, share, None, labels, "labels.jsonl")
+
+
+def test_the_same_labels_replace_and_others_are_kept_beside(tmp_path: Path) -> None:
+    assert load_calibrations(IDENTITY) == ()
+    first, second, again = calibration(1), calibration(2, "bb" * 32), calibration(3)
+    file, replaced = save(first)
+    assert (file.parent, replaced) == (tmp_path / "cache" / "judges", False)
+    assert save(second) == (file, False) and load_calibrations(IDENTITY) == (first, second)
+    assert save(again) == (file, True) and load_calibrations(IDENTITY) == (again, second)
+    assert [path.name for path in file.parent.iterdir() if path.suffix == ".json"] == [file.name]
+
+
+def test_another_judge_has_a_file_of_its_own() -> None:
+    save(calibration(1))
+    assert load_calibrations({"model": "x", "votes": 1}) == ()
+    save(calibration(2, identity=None))
+    assert [found.n for found in load_calibrations(None)] == [2]
+    assert judge_id(IDENTITY) != judge_id(None) and len(judge_id(None)) == 8
+    assert named(calibration(1)) == "labels.jsonl (aaaaaaaa)"
+
+
+def test_two_at_once_lose_nothing() -> None:
+    savers = [Thread(target=save, args=(calibration(n, f"{n:064x}"),)) for n in range(12)]
+    for saver in savers:
+        saver.start()
+    for saver in savers:
+        saver.join()
+    assert sorted(found.n for found in load_calibrations(IDENTITY)) == list(range(12))
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b'{"judge": "someone", "identity": null}', b'[{"more": 1}]'])
+def test_a_damaged_or_older_file_is_told_and_kept(content: bytes) -> None:
+    file, _ = save(calibration(1))
+    file.write_bytes(content)
+    for again in (lambda: load_calibrations(IDENTITY), lambda: save(calibration(2))):
+        with pytest.raises(
+            UserError, match=r"judges/\w+\.json cannot be read .*: move it away and calibrate the judge"
+        ):
+            again()
+    assert file.read_bytes() == content
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir(mode=0o500)
+    with pytest.raises(UserError, match="set MMDYN_CACHE to a folder of yours"):
+        save(calibration(1))
+
+
+def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("", "utf-8")
+    with pytest.raises(
+        UserError, match=r"(cannot be read \(.*Not a directory|cannot write .*\(Not a directory|exists)"
+    ):
+        save(calibration(1))
+
+
+def test_it_is_plain_json_and_what_older_programs_kept_is_read() -> None:
+    file, _ = save(calibration(1))
+    (kept,) = json.loads(file.read_text("utf-8"))
+    assert kept["labels"] == "aa" * 32 and kept["recall"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n": 1}
+    older = {name: value for name, value in kept.items() if name not in ("agreement", "kappa", "kappa_ci95")}
+    file.write_text(json.dumps([older]), "utf-8")
+    assert load_calibrations(IDENTITY) == (calibration(1),)
+
+
+def test_six_digits_in_a_report() -> None:
+    third = Share(1 / 3, 0.1, 2 / 3, 9)
+    found = replace(calibration(9), agreement=third, kappa=-1 / 3, kappa_ci95=(-2 / 3, 1 / 7)).rounded
+    assert found.agreement == Share(0.333333, 0.1, 0.666667, 9) and found.specificity is None
+    assert (found.kappa, found.kappa_ci95) == (-0.333333, (-0.666667, 0.142857))
+    assert (calibration(1).rounded.kappa, calibration(1).rounded.kappa_ci95) == (None, None)
+
+
+def measured(pairs: Pairs = PAIRS, **more: Any) -> Grading:
+    return measure("someone", {"model": "x"}, pairs, **more)
+
+
+def test_right_and_wrong_from_the_threshold_on() -> None:
+    found = measured()
+    assert (found.n, found.failed, found.threshold) == (9, 1, 0.5)
+    assert found.agreement == Share.of(7, 9)
+    assert found.sensitivity == Share.of(4, 5)
+    assert found.specificity == Share.of(3, 4)
+    assert found.precision == Share.of(4, 5)
+    assert found.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81)) == 0.55
+    assert found.kappa_ci95 == pytest.approx((-0.167, 0.887), abs=5e-4)
+    assert measured(threshold=1).sensitivity == Share.of(1, 3)
+    assert measured(threshold=1).precision == Share.of(1, 2)
+
+
+def test_the_marks_as_they_are() -> None:
+    found = measured()
+    human, value = zip(*[(human, value) for human, value in PAIRS if value is not None], strict=True)
+    assert found.kendall == pytest.approx(kendalltau(human, value).statistic)
+    assert found.spearman == pytest.approx(spearmanr(human, value).statistic)
+    assert found.mean_error == pytest.approx(-0.1 / 9)
+    assert found.mean_absolute_error == pytest.approx((0.4 + 1 + 0.25 + 0.5 + 0.15 + 0.9) / 9)
+    assert found.bins == (
+        Bin(0.0, 0.2, 3, 0.0, pytest.approx(1 / 3)),
+        Bin(0.4, 0.6, 2, pytest.approx(0.45), 0.5),
+        Bin(0.6, 0.8, 1, pytest.approx(0.6), 1.0),
+        Bin(0.8, 1.0, 3, pytest.approx(2.9 / 3), 0.5),
+    )
+
+
+@pytest.mark.parametrize(
+    ("pairs", "undefined"),
+    [
+        ([(1, 1), (1, 1)], {"kappa", "weighted_kappa", "specificity", "kendall", "spearman"}),
+        ([(0.1, 0.1)] * 3, {"kappa", "weighted_kappa", "sensitivity", "precision", "kendall", "spearman"}),
+        ([(0, 0.25), (1, 0.25)], {"precision", "kendall", "spearman"}),
+        ([(1, 0.75)], {"kappa", "specificity", "kendall", "spearman"}),
+        ([(0.5, None)], {"agreement", "kappa", "weighted_kappa", "sensitivity", "specificity", "precision", "kendall", "spearman", "mean_error", "mean_absolute_error"}),
+    ],
+)  # fmt: skip
+def test_what_is_not_defined_is_none(pairs: Pairs, undefined: set[str]) -> None:
+    found = measured(pairs)
+    without = {name for name in found.__struct_fields__ if getattr(found, name) is None}
+    assert without == undefined | {"kappa_ci95", "weighted_kappa_ci95"}
+    assert sum("no such answer" in line or "not defined" in line for line in spell(found)) == len(undefined)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kappa"),
+    [
+        ([(1, 1), (0, 0), (1, 1)], 1.0),
+        ([(1, 0), (0, 1)], -1.0),
+        ([(0.3, 0.7), (0.7, 0.3), (0.6, 0.4), (0.4, 0.6)], -1.0),
+        ([(0.1, 0.7), (1, 0.7), (0.3, 0.7)], 0.0),
+        ([(1, 0)], 0.0),
+    ],
+)
+def test_a_kappa_that_shows_no_error_has_a_dash(pairs: Pairs, kappa: float) -> None:
+    """All agree, all are swapped, one side is constant, or there is one answer."""
+    found = measured(pairs)
+    assert (found.kappa, found.kappa_ci95) == (pytest.approx(kappa), None)
+    assert found.weighted_kappa_ci95 is None and b"NaN" not in canonical(found)
+    (line,) = (line for line in spell(found) if line.startswith("    kappa "))
+    assert line.split()[:3] == ["kappa", f"{kappa:.3f}", "-"]
+
+
+def test_a_kappa_for_people() -> None:
+    assert spell_kappa(0.55, (-0.0132, 0.8549)) == " 0.550  [-0.013, 0.855]"
+    assert spell_kappa(-1.0, None) == "-1.000  -" and spell_kappa(None, None) == "not defined"
+
+
+def test_there_must_be_a_mark() -> None:
+    with pytest.raises(UserError, match='there is no marked answer: give lines with "human", a number from 0 to 1'):
+        measured([])
+
+
+def test_the_lines_for_people() -> None:
+    found = measure("mdk12@3", "mdk12@3", PAIRS)
+    lines = list(spell(found))
+    assert lines[0] == "mdk12@3 on 9 marked answers of  (), 1 without a verdict; right from 0.5 on"
+    assert lines[1].split()[:6] == ["agreement", "77.8%", "[45.3%,", "93.7%]", "n", "="]
+    (kappa,) = (line for line in lines if line.startswith("    kappa "))
+    assert kappa.split()[:4] == ["kappa", "0.550", "[-0.167,", "0.887]"]
+    assert lines[-1] == f"    {METHOD}"
+    assert lines[-2] == "    value in [0.8, 1.0]       3 answers: mean value 0.967, people's mean mark 0.500"
+    assert len(lines) == 1 + 4 + 6 + 4 + 1
+    assert next(spell(measured())).startswith("someone (")
+
+
+def test_they_are_kept_apart_from_judges_of_meaning(tmp_path: Path) -> None:
+    identity: Any = "mdk12@3"
+    first, second = (replace(measure(identity, identity, PAIRS[:n]), labels=f"{n}" * 64) for n in (4, 5))
+    file, again = save_grading(first)
+    assert (file.parent, again) == (tmp_path / "cache" / "graders", False)
+    assert save_grading(second) == (file, False) and save_grading(first) == (file, True)
+    assert load_gradings(identity) == (first, second) and load_gradings("mdk12@2") == ()
+    save(calibration(1, identity=identity))
+    assert [found.n for found in load_gradings(identity)] == [4, 5]
+    assert [found.n for found in load_calibrations(identity)] == [1]
+    assert json.loads(file.read_text("utf-8"))[0]["bins"][0]["n"] == 1
+    file.write_text("{", "utf-8")
+    with pytest.raises(UserError, match=r"graders/\w+\.json cannot be read .*: move it away and calibrate the grader"):
+        load_gradings(identity)

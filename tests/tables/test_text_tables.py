@@ -1,0 +1,140 @@
+"""What the terminal shows, wide and narrow."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.cells import cell_len
+from rich.console import Console
+from tables.making_runs import DYNAMIC, SETS, answer, answers, write_run
+
+from mmdyn.record import Condition
+from mmdyn.tables import Summary, clean, print_flips, print_grid, print_summary, summarise
+
+
+def shown(summary: Summary) -> str:
+    out = io.StringIO()
+    print_summary(summary, out)
+    return out.getvalue()
+
+
+def test_a_score_is_shown_with_its_interval_n_failures_and_method(tmp_path: Path) -> None:
+    text = shown(summarise([write_run(tmp_path / "run", [*answers("1111111100"), *answers("110001ur0x", DYNAMIC)])]))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "condition score n unparsed refused failed method" in lines
+    assert "standard 80.0 [49.0, 94.3] 10 0 0 0 1" in lines
+    assert "dynamic pad 33.3 [12.1, 64.6] 9 1 1 1 1" in lines
+    assert "method 1: Wilson" in lines
+    assert "standard → dynamic (chain pad) -55.6 [-81.1, -9.0] 0.0625 0.0625 9 1 1 1" in lines
+    assert "method 1: Tango; exact McNemar" in lines
+    assert "run: 1 never answered (failed), left out of every score and contrast." in lines
+    assert "unscored" not in text
+
+
+def test_a_run_that_is_not_finished_says_how_far_it_is(tmp_path: Path) -> None:
+    half = shown(summarise([write_run(tmp_path / "half", answers("11"), planned=5, skipped={"kprag": 3})]))
+    assert "half is not finished: 2 of 5 asked so far." in half
+    assert "half: 3 samples could not be asked in mode kprag." in half
+    begun = shown(summarise([write_run(tmp_path / "begun", [answer("p", 1.0, scored=False)], planned=2)]))
+    assert "begun is not finished: 1 of 2 asked so far." in begun
+    assert "begun: 1 answers are not scored yet; `mmdyn score` scores them." in begun
+    assert "no parent has an answer that is scored" in begun
+
+
+def test_what_is_significant_is_said_in_a_sentence(tmp_path: Path) -> None:
+    text = shown(summarise([write_run(tmp_path / "run", [*answers("1" * 12), *answers("0" * 8 + "1" * 4, DYNAMIC)])]))
+    assert (
+        "m1 on exam: dynamic is 66.7 points lower than standard (chain pad; 95 % interval -86.2 to -26.3, "
+        "adjusted p 0.0078, 12 pairs)." in " ".join(text.split())
+    )
+    assert (
+        "points"
+        not in shown(summarise([write_run(tmp_path / "same", [*answers("11"), *answers("11", DYNAMIC)])])).split(
+            "method"
+        )[-1]
+    )
+
+
+def test_chinese_names_keep_the_columns_in_line(tmp_path: Path) -> None:
+    records = [
+        *answers("10", fields={"subject": "物理"}),
+        *answers("01", Condition("dynamic", "填充"), model="模型:二"),
+    ]
+    text = shown(summarise([write_run(tmp_path / "run", records)], by=["subject"]))
+    for grid in text.split("\n\n"):
+        widths = {cell_len(line) for line in grid.splitlines() if line.startswith(" ")}
+        assert len(widths) <= 1, grid
+    assert "物理" in text
+
+
+def test_several_models_runs_and_sets_are_grouped(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / name, [*answers("10"), *answers("11", set="other")]) for name in ("before", "after")]
+    text = shown(summarise(runs))
+    assert "before, exam" in text
+    assert "after, other" in text
+    assert "(m1)" in text
+
+
+def test_nothing_that_a_model_or_a_file_brought_reaches_the_terminal_raw(tmp_path: Path) -> None:
+    hostile = "\x1b[2J[red]evil[/red]\u202e\r"
+    records = [
+        *answers("10", model=hostile, fields={hostile: hostile}),
+        *answers("01", DYNAMIC, model=hostile, extracted=hostile),
+    ]
+    summary = summarise([write_run(tmp_path / "run", records)], by=[hostile], flips=True)
+    out = io.StringIO()
+    print_summary(summary, out)
+    assert isinstance(summary.flips, list)
+    print_flips(summary.flips, out)
+    text = out.getvalue()
+    assert "[red]evil[/red]" in text
+    assert not set(text) & {"\x1b", "\u202e", "\r"}
+    assert clean("a\tb").plain == "a\N{REPLACEMENT CHARACTER}b"
+
+
+def test_an_empty_run_prints_nothing(tmp_path: Path) -> None:
+    assert shown(summarise([write_run(tmp_path / "run", [], sets=SETS[:1])])) == ""
+
+
+def laid_out(width: int, *, styled: bool = False) -> list[str]:
+    rows = [("none → kprag", "+4.0 [-1.0, +9.0]", 0), ("distractor → kprag:物理", "+12.0 [+3.0, +20.0]", 15)]
+    cells = [{"group": "dynamic all", "value": row[0], "change": row[1], "left\nout": row[2]} for row in rows]
+    console = Console(file=(out := io.StringIO()), width=width, force_terminal=styled, highlight=False)
+    print_grid(console, "title", cells, "contrast")
+    return out.getvalue().splitlines()[1:-1]
+
+
+def test_a_wide_one_has_a_line_a_row() -> None:
+    lines = laid_out(80)
+    assert [line.rstrip() for line in lines] == [
+        "",
+        "                                                 left",
+        " contrast                                change   out",
+        f" {'─' * 52}",
+        " dynamic all",
+        "   none → kprag               +4.0 [-1.0, +9.0]     0",
+        "   distractor → kprag:物理  +12.0 [+3.0, +20.0]    15",
+        "",
+    ]
+    assert {cell_len(line) for line in lines} == {54}
+
+
+def test_words_without_room_get_a_line_and_no_number_is_cut() -> None:
+    lines = [line.rstrip() for line in laid_out(46)]
+    assert lines[4:8] == [
+        " dynamic all",
+        "   none → kprag    +4.0 [-1.0, +9.0]     0",
+        "   distractor → kprag:物理",
+        "                 +12.0 [+3.0, +20.0]    15",
+    ]
+
+
+def test_a_terminal_that_is_too_narrow_for_the_numbers_cuts_none() -> None:
+    lines = [line.rstrip() for line in laid_out(12)]
+    assert [line.split()[-1] for line in lines if "[" in line] == ["0", "15"]
+    assert "   none → kprag" in lines
+
+
+def test_headings_stand_out() -> None:
+    assert sum("\x1b[1m" in line for line in laid_out(80, styled=True)) == 1
