@@ -106,11 +106,6 @@ def test_reading_is_split_into_its_questions() -> None:
     assert {sample.points for sample in samples} == {2} and {sample.language for sample in samples} == {"en"}
 
 
-def test_a_number_without_a_point_is_found() -> None:
-    third = real("gaokao_bench")["gaokao-bench-2010-2022_English_Reading_Comp-115-3"]
-    assert third.question.endswith("\n14 Why are more geniuses known to the public?") and third.answer == ("A",)
-
-
 def test_chinese_passages_are_split() -> None:
     samples = real("gaokao_bench")
     usage = samples["gaokao-bench-2010-2022_Chinese_Lang_and_Usage_MCQs-53-2"]
@@ -176,16 +171,6 @@ def test_open_questions() -> None:
     assert samples["gaokao-bench-2010-2022_Math_I_MCQs-76"].fields == {
         "discipline": "math", "year": 2016, "category": "新课标ⅲ", "section": "Math_I_MCQs", "modality": "text",
     }  # fmt: skip
-
-
-def test_made_rows(tmp_path: Path) -> None:
-    one, first, second = made("gaokao_bench", tmp_path, ROW, SPLIT)
-    assert (
-        one.sample and one.sample.question == "下列叙述正确的是（）" and texts(one.sample) == ["甲", "乙", "丙", "丁"]
-    )
-    assert first.sample and second.sample and (first.line, second.line) == (2, 2)
-    assert first.sample.id.endswith("-1") and second.sample.question == "据此完成1～2题。\n2．乙是（）"
-    assert texts(second.sample) == ["五", "六", "七", "八"] and second.sample.answer == ("D",)
 
 
 @pytest.mark.parametrize(

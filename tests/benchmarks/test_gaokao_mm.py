@@ -3,12 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_sets import bad, counts, made, real, texts, without
+from real_sets import bad, counts, made, real, texts
 
 from making import picture
-from mmdyn.data import ImageFolder
-from mmdyn.errors import InputError
-from mmdyn.plugins import load
 
 ROW = {
     "id": "Biology_MCQs-1", "subject": "Biology_MCQs", "year": "2019", "category": "（新课标Ⅰ）",
@@ -134,12 +131,6 @@ def test_bad_rows(folder: Path, change: dict[str, object], problem: str) -> None
     assert problem in row.problem
 
 
-def test_a_missing_key_and_a_broken_line(folder: Path) -> None:
-    rows = made("gaokao_mm", folder, without(ROW, "answer"), "{broken", ROW)
-    assert "the key 'answer' is missing: add it" in rows[0].problem
-    assert "not valid JSON" in rows[1].problem and rows[2].sample
-
-
 def test_a_picture_that_is_none(folder: Path) -> None:
     (folder / "images" / "a.png").write_bytes(b"no picture at all")
     [row] = made("gaokao_mm", folder, ROW)
@@ -162,19 +153,3 @@ def test_pictures_alone_and_a_table_alone(folder: Path) -> None:
     assert rows[0].sample and rows[0].sample.options_in_image and len(rows[0].sample.images) == 4
     assert rows[1].sample and texts(rows[1].sample) == ["A", "B", "C", "D"]
     assert "the table's rows are A, B, D" in rows[2].problem
-
-
-def test_another_set_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"questions\.jsonl:1: is not a row of gaokao_mm"):
-        made("gaokao_mm", folder, {"text": "a", "label": 1})
-    with pytest.raises(InputError, match="is empty"):
-        made("gaokao_mm", folder, "")
-
-
-def test_what_may_be_given_as_the_source(folder: Path) -> None:
-    made("gaokao_mm", folder / "dev", ROW)
-    (folder / "dev" / "images").mkdir()
-    (folder / "dev" / "images" / "a.png").write_bytes(picture())
-    for path in (folder, folder / "dev", folder / "dev" / "questions.jsonl"):
-        [row] = load("benchmarks", "gaokao_mm")().read(path, ImageFolder(folder / "set"))
-        assert row.sample and row.sample.id == "gaokao-mm-Biology_MCQs-1"

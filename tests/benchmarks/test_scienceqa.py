@@ -7,7 +7,6 @@ from real_sets import made, source, texts, without
 
 from making import picture
 from mmdyn.data import ImageFolder, KnowledgePoint
-from mmdyn.errors import InputError
 from mmdyn.plugins import load
 from mmdyn.sample import Sample
 
@@ -110,9 +109,3 @@ def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:
     good, found = made("scienceqa", tmp_path, {**ROW, "id": "8"}, row)
     assert good.sample and found.sample is None and found.line == 2
     assert problem in found.problem
-
-
-def test_knowledge_names_a_bad_line(tmp_path: Path) -> None:
-    made("scienceqa", tmp_path, ROW, without(ROW, "lecture"))
-    with pytest.raises(InputError, match=r"questions\.jsonl:2: the key 'lecture' is missing"):
-        list(load("benchmarks", "scienceqa")().knowledge(tmp_path))

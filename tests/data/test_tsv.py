@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, read_tsv_rows, sample_of_tsv_row
+from mmdyn.data import ImageFolder, Row, Tsv
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Option, Sample
 
@@ -170,18 +170,6 @@ def test_lines_are_physical_ones(tmp_path: Path) -> None:
         (5, '5" pipe'),
         (6, ""),
     ]
-
-
-def test_rows_with_a_builder_of_ones_own(tmp_path: Path) -> None:
-    path = write_tsv(tmp_path / "HSPH.tsv", {"question": "Why?", "answer": "B", "A": "x", "B": "y", "image": b64(ONE)})
-
-    def build(row: TsvRow) -> Sample:
-        return sample_of_tsv_row(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
-
-    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build)
-    assert row.sample and row.sample.images == (image_ref(ONE),)
-    assert (row.sample.id, row.sample.task_type) == ("hsph-2", "multi_select")
-    assert row.sample.fields == {"discipline": "physics"}
 
 
 def written(tmp_path: Path, *samples: Sample, images: Any = ()) -> Path:

@@ -35,18 +35,6 @@ def test_scores_are_those_of_the_formula() -> None:
     assert found.dtype == np.float32
 
 
-def test_unknown_words_of_the_query_make_every_share_smaller() -> None:
-    index = Lexical.build(PASSAGES)
-    known, more = index.scores("area"), index.scores("area of zebra")
-    np.testing.assert_allclose(more, known * idf("area") / (idf("area") + idf("zebra")), rtol=1e-5)
-    assert 0 < more.max() < known.max() < 1
-
-
-def test_a_query_that_repeats_a_word_says_it_once() -> None:
-    index = Lexical.build(PASSAGES)
-    assert index.scores("area area areas cube").tolist() == index.scores("area cube").tolist()
-
-
 @pytest.mark.parametrize("passages", [PASSAGES, [[], []], []])
 def test_unknown_words_and_empty_passages_score_nothing(passages: list[list[str]], tmp_path: Path) -> None:
     index = Lexical.build(passages)
@@ -54,13 +42,6 @@ def test_unknown_words_and_empty_passages_score_nothing(passages: list[list[str]
     for one in (index, Lexical.load(tmp_path / "lexical", len(passages))):
         assert one.scores("zebra of 12").tolist() == [0.0] * len(passages)
         assert len(one.scores("area")) == len(passages)
-
-
-def test_what_was_saved_scores_the_same(tmp_path: Path) -> None:
-    index = Lexical.build(PASSAGES)
-    index.save(tmp_path)
-    assert Lexical.load(tmp_path, len(PASSAGES)).scores("area edges").tolist() == index.scores("area edges").tolist()
-    assert {file.suffix for file in tmp_path.iterdir()} == {".npy", ".json"}
 
 
 def test_a_missing_library_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
