@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -51,18 +51,6 @@ def read_taxonomy(path: str | Path, levels: Sequence[str] = (), *, join: bool = 
     else:
         raise InputError(path, None, "is no taxonomy: give a set's folder, or a .jsonl, .txt, .json or .yaml file")
     return Taxonomy(routes.placed(), levels)
-
-
-def from_routes(routes: Iterable[str | Sequence[str]], levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:
-    """A taxonomy of routes, written `a->b->c` or as sequences. Raises InputError, with the route's number for its
-    line."""
-    collected = Routes(join=join)
-    for number, one in enumerate(routes, 1):
-        try:
-            collected.add(route(one) if isinstance(one, str) else one, "routes", number)
-        except ValueError as error:
-            raise InputError("routes", number, str(error)) from None
-    return Taxonomy(collected.placed(), levels)
 
 
 def from_set(source: SampleSet, levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:

@@ -68,23 +68,6 @@ def test_the_hint_stands_before_the_question_as_vlmevalkit_asks_it(tmp_path: Pat
     assert read_one(tmp_path, hint="Look at the table.", A="x", B="y").question == "Look at the table.\nWhich?"
 
 
-def test_mdk12_columns_become_fields_knowledge_and_explanation(tmp_path: Path) -> None:
-    sample = read_one(
-        tmp_path,
-        category="Mechanics",
-        answer="5 N",
-        knowledge="['Newton\\'s second law', \"friction\"]",
-        analysis="F = ma",
-        year="2021",
-        grade_level="Grade 10",
-        difficulty_level="easy",
-    )
-    assert sample.task_type == "open_ended"
-    assert sample.fields == {"category": "Mechanics", "year": 2021, "grade": "Grade 10", "difficulty": "easy"}
-    assert sample.knowledge_points == ("Newton's second law", "friction")
-    assert (sample.answer, sample.explanation) == ("5 N", "F = ma")
-
-
 @pytest.mark.parametrize(
     ("cells", "kind", "answer"),
     [

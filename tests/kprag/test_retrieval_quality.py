@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from making_bases import SHAPES, kept, tree
+from making_bases import SHAPES, exam, kept, tree
 
 from kprag import Index, Node, QueryWriter, gather_questions, measure_retrieval, read_ks
 from kprag.retrieval import measure_retrieval as module
@@ -64,22 +63,6 @@ def test_ranks_count_equal_names_once_and_what_is_missing_never(retriever: str, 
     found = ranks(index, given, retriever)  # type: ignore[arg-type]
     assert found[1:] == [[1], []]
     assert found[0] in ([1], [2])
-
-
-def exam(count: int = 250) -> list[Sample]:
-    """Each question shares a word with its own explanation alone, and with nothing else in the base."""
-    draw = random.Random(3)
-    letters = ["".join(draw.choices("bcdfghjklmnpqrtvwxz", k=9)) for _ in range(count)]
-    return [
-        choice(
-            f"s{number}",
-            question=f"Which {word}?",
-            explanation=f"It is {word}.",
-            knowledge_points=(f"point {number % 50}",),
-            texts=("1", "2"),
-        )
-        for number, word in enumerate(letters)
-    ]
 
 
 def test_a_questions_own_explanation_is_never_in_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
