@@ -23,6 +23,7 @@ _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf|cal)|mbox|boxed|fbox|operatorname\*?|bm|boldsymbol|pmb|ce)\s*(?=\{)"
 )
 _ROMAN = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf|cal)|mbox)\s+(?=[A-Za-z])")
+_ESCAPED = re.compile(r"\\([%#&_])")
 _COMMAND = re.compile(r"\\([A-Za-z]+)[ \t]*")
 _ALSO = {
     "dfrac": "\\frac", "tfrac": "\\frac", "cfrac": "\\frac", "dbinom": "\\binom", "tbinom": "\\binom", "lvert": "|",
@@ -61,9 +62,7 @@ def spell_formula(text: str) -> str:
         text = _COMMA.sub(",", text).replace("\\{", SET_OPEN).replace("\\}", SET_CLOSE)
         text = _FIELD.sub(lambda found: _FIELDS[found[1]], text)
         text = _SPACE.sub(" ", _ROMAN.sub("", _WRAPPER.sub("", _DRAWN.sub("", text))))
-        text = (
-            _COMMAND.sub(_symbol, text).replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\_", "_")
-        )
+        text = _ESCAPED.sub(r"\1", _COMMAND.sub(_symbol, text))
     else:
         text = text.replace("{", SET_OPEN).replace("}", SET_CLOSE)
     fields = {char for char in _KEPT if char in text}
@@ -109,7 +108,7 @@ def closing_bracket(text: str, start: int) -> int:
     return -1
 
 
-def split_outside_brackets(text: str, separators: str) -> list[str]:
+def split_outside(text: str, separators: str) -> list[str]:
     """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates
     nothing.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from real_sets import assert_refused, bad, counts, made, real, source, without
 
-from mmdyn.benchmarks._checklist import lines, split_checklist
+from mmdyn.benchmarks.acadreason import lines, split_checklist
 from mmdyn.plugins import load
 
 ROW = {

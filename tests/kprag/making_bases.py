@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from kprag import Node, Taxonomy, read_taxonomy
+from kprag.retrieval.lexical import words
 from kprag.retrieval.vectors import KeptVectors
-from kprag.retrieval.words import words
 from making import choice
 from mmdyn.keys import digest
 from mmdyn.sample import Sample

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kprag.retrieval import lexical as module, words as words_module
+from kprag.retrieval import lexical as module
 from kprag.retrieval.fusion import POWER, SHARE, fused
-from kprag.retrieval.lexical import K1, B, Lexical
-from kprag.retrieval.words import words
+from kprag.retrieval.lexical import K1, B, Lexical, words
 from mmdyn.errors import MissingExtra
 
 PASSAGES = [["area", "triangl", "area"], ["volum", "cube"], ["area", "cube", "edg", "edg"], []]
@@ -71,13 +70,13 @@ def test_words(text: str, found: list[str]) -> None:
 
 
 def test_a_missing_stemmer_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words_module, "find_spec", lambda name: None)
-    words_module._stemmer.cache_clear()
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    module._stemmer.cache_clear()
     try:
         with pytest.raises(MissingExtra, match=r"^PyStemmer is needed .*: pip install 'mmdyn\[knowledge\]'$"):
             words("area")
     finally:
-        words_module._stemmer.cache_clear()
+        module._stemmer.cache_clear()
 
 
 def test_words_count_by_their_share_and_vectors_in_standard_deviations() -> None:
