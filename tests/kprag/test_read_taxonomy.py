@@ -202,7 +202,7 @@ def test_a_missing_file_and_other_bytes_are_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason="the public data lie elsewhere")
 def test_real_trees() -> None:
     tree = read_taxonomy(DATA / "we-math" / "knowledge_structure_nodes.json")
-    assert (len(tree), len(list(tree.leaves()))) == (99, 67)
+    assert (len(list(tree)), len(list(tree.leaves()))) == (99, 67)
     assert [node.text for node in tree.children()] == ["Geometry and Figures"]
     lines = (DATA / "we-math" / "knowledge_points.jsonl").read_text(encoding="utf-8").splitlines()
     found = [tree.find(json.loads(line)["knowledge_concept"]) for line in lines]
