@@ -30,8 +30,8 @@ import numpy as np
 
 from kprag import Index, Node, Taxonomy
 from kprag.index import open_index
+from kprag.retrieval.lexical import words
 from kprag.retrieval.vectors import KeptVectors
-from kprag.retrieval.words import words
 
 BAR_SIZE, BAR_RATE = 6225, 10_000
 """Points, and the lexical queries a minute that one core is to answer over them."""

@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 from msgspec import Struct
 
-from kprag._routes import Routes
 from kprag.taxonomy import ARROW, LEVELS, too_deep
 from mmdyn.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from kprag.read_taxonomy import Routes
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _NUMBERED = re.compile(r"(\D*)(\d{1,3})")
@@ -29,9 +31,6 @@ class _Pairs(Struct):
     """A mapping with every key that the file writes, so that one that is written twice is seen."""
 
     pairs: list[tuple[_Text, Any]]
-
-
-_Value = _Text | _Pairs | list[Any] | None
 
 
 def read_tree(path: Path, routes: Routes) -> None:
@@ -73,6 +72,9 @@ class _Reader:
     def __init__(self, path: Path, routes: Routes) -> None:
         self._path, self._routes = str(path), routes
 
+    def _refuse(self, line: int | None, problem: str) -> NoReturn:
+        raise InputError(self._path, line, problem)
+
     def below(self, value: Any, above: tuple[str, ...], levels: tuple[str, ...]) -> None:
         """What lies under a route: a mapping, or a list of names, mappings and records."""
         for item in value if isinstance(value, list) else [value]:
@@ -88,9 +90,7 @@ class _Reader:
                         self.below(inner, route, named)
             else:
                 where = ARROW.join(above)[:80] or "the file"
-                raise InputError(
-                    self._path, None, f"{where} holds something that is no name: write names and what is below"
-                )
+                self._refuse(None, f"{where} holds something that is no name: write names and what is below")
 
     def rows(self, value: list[_Pairs]) -> None:
         """A list of routes."""
@@ -103,9 +103,9 @@ class _Reader:
                 texts.pop()
             line = row.pairs[0][0].line
             if not texts or not all(texts):
-                raise InputError(self._path, line, "the route has an empty level above its last one: fill it")
+                self._refuse(line, "the route has an empty level above its last one: fill it")
             if tuple(texts) in known:
-                raise InputError(self._path, line, f"{ARROW.join(texts)[:80]!r} is there twice: drop one")
+                self._refuse(line, f"{ARROW.join(texts)[:80]!r} is there twice: drop one")
             known.add(tuple(texts))
             self._routes.add(texts, self._path, line, levels=named)
 
@@ -114,15 +114,11 @@ class _Reader:
         line = item.pairs[0][0].line
         for name in cells:
             if name not in _KEYS:
-                raise InputError(
-                    self._path, line, f"unknown key {name[:80]!r} of a node{did_you_mean(name, _KEYS)}: drop it"
-                )
+                self._refuse(line, f"unknown key {name[:80]!r} of a node{did_you_mean(name, _KEYS)}: drop it")
         below, aliases = cells.pop("children", None), cells.pop("aliases", [])
         texts = [*cells.values(), *(aliases if isinstance(aliases, list) else [None])]
         if not all(isinstance(cell, _Text) for cell in texts) or "text" not in cells:
-            raise InputError(
-                self._path, line, "a node is {text: a text, children: a list, aliases: a list, …}: write it so"
-            )
+            self._refuse(line, "a node is {text: a text, children: a list, aliases: a list, …}: write it so")
         more = {name: cell.text for name, cell in cells.items() if name != "text"}
         names = [alias.text for alias in aliases]
         route, named = self._node(cells["text"], above, levels, aliases=names, **more)
@@ -134,11 +130,11 @@ class _Reader:
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         route, named = (*above, name.text.strip()), (*levels, level)
         if not route[-1]:
-            raise InputError(self._path, name.line, "a node has no name: give it one")
+            self._refuse(name.line, "a node has no name: give it one")
         if len(route) > len(LEVELS):
             raise InputError(self._path, name.line, too_deep(ARROW.join(route), len(route)))
         if not self._routes.add(route, self._path, name.line, levels=named, **more):
-            raise InputError(self._path, name.line, f"{ARROW.join(route)[:80]!r} is there twice: drop one")
+            self._refuse(name.line, f"{ARROW.join(route)[:80]!r} is there twice: drop one")
         return route, named
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kprag.layout import Format, Point
-from kprag.retrieval.words import words
+from kprag.retrieval.lexical import words
 from kprag.taxonomy import ARROW, Node, Taxonomy, key
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from msgspec import Struct
 
 from kprag.read_taxonomy import read_taxonomy
 from kprag.retrieval.fusion import dense_scores, fused
-from kprag.retrieval.lexical import Lexical
+from kprag.retrieval.lexical import Lexical, words
 from kprag.retrieval.passages import Passage, Pool, best, staying
 from kprag.retrieval.query import examples as examples_of
 from kprag.retrieval.vectors import KeptVectors
-from kprag.retrieval.words import words
 from kprag.taxonomy import Node, Taxonomy
 from mmdyn.data import load, new_file, read_records
 from mmdyn.errors import InputError, UserError, did_you_mean

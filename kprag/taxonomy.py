@@ -93,12 +93,6 @@ class Taxonomy:
         """The nodes in the order in which they were given."""
         return iter(self._nodes.values())
 
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __contains__(self, id: str) -> bool:
-        return id in self._nodes
-
     def __getitem__(self, id: str) -> Node:
         """The node of an id. Raises UserError where there is none."""
         if id not in self._nodes:

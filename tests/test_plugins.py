@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, picture, pixels, write_set
-from mmdyn import plugins
 from mmdyn.data import SampleSet
 from mmdyn.errors import PluginError
 from mmdyn.plugins import FOLDERS, load, names, resolve
@@ -189,8 +188,3 @@ def test_a_real_installer_installs_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     listed = python(tmp_path / "site", "-m", "mmdyn", "list", "scorers")
     assert "generous  (mmdyn_example.generous:Generous)\n" in listed.stdout
-
-
-def test_the_kinds_are_these() -> None:
-    assert set(FOLDERS) == {"operators", "models", "formats", "scorers", "rubrics", "benchmarks"}
-    assert plugins.names.cache_info().maxsize is None

@@ -6,24 +6,9 @@ import msgspec
 import pytest
 
 from making import blank, choice, multi, open_ended, true_false
-from mmdyn.keys import canonical
-from mmdyn.sample import Option, Sample, Step, Variant, Verdict, from_json
+from mmdyn.sample import Option, Sample, from_json
 
 EVERY_TYPE = [choice(), multi(), blank(), true_false(), open_ended()]
-
-
-@pytest.mark.parametrize("sample", EVERY_TYPE, ids=lambda sample: sample.task_type)
-def test_json_there_and_back(sample: Sample) -> None:
-    assert from_json(canonical(sample), Sample) == sample
-
-
-def test_a_variant_with_its_trail_comes_back_equal() -> None:
-    steps = (Step("image.pad", {"left": 0.13, "value": 128}),)
-    trail = Variant("s1", "pad", 0, 1, steps, Verdict("kept", "embedded", "same", 0.98))
-    sample = msgspec.structs.replace(choice(), id="s1~pad~0", variant=trail)
-    assert from_json(canonical(sample), Sample) == sample
-    assert sample.parent == "s1"
-    assert choice().parent == "s1"
 
 
 def test_a_sample_is_frozen() -> None:

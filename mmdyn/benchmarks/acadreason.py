@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, sample_id
-from mmdyn.benchmarks._checklist import lines, split_checklist
 from mmdyn.sample import Sample
+
+_BAR = re.compile(r"(?<!\S)\|(?!\S)")
+_SPACES = re.compile(r"[ \t]*+")
+_STARTS = re.compile(r"[ \t]*+(?:\||$|\n|[-*•–] |\*\*|#+ |\(?\d{1,2}[.)、](?!\d)|\(?[a-z]\) )")
+_ENDS = re.compile(r"(?:[.:;?!。：；？！][*_)\]”\"’]*|\n)$")
+_NUMBER = re.compile(r"^([ \t]*)(?:#+ *)?(?:\*\*)?\(?(\d{1,3})[.)、](?!\d)[ \t]*", re.MULTILINE)
+_INLINE = re.compile(r"(?:^|(?<=\s))()\(?(\d{1,3})[.)、](?!\d)\s*")
+_HEADING = re.compile(r"^()(?:#+ .*|\*\*[^*\n]+\*\*:?)[ \t]*$", re.MULTILINE)
+_MARK = re.compile(r"\A((?:#+ *)?(?:\*\*)?)(?:\(?\d{1,3}[.)、](?!\d)|[-*•–] |\[ ?\])\s*")
+_BULLET = re.compile(r"^(?:[-*•–]|\[ ?\]) +", re.MULTILINE)
 
 
 class _Question(Struct):
@@ -60,3 +70,77 @@ class Acadreason(Benchmark[_Question]):
             checklist=items,
             meta={"title": re.sub(r"\s*\|\s*", " ", row.title).strip(), **surplus},
         )
+
+
+def lines(text: str) -> str:
+    """The text with a new line for each ` | ` that ends one.
+
+    It does where a sentence or a heading (`# …`) ends before it, or where a list item, a heading or another bar begins
+    after it. Any other bar stays, such as those of {x | x > 0} and | x − y | ≤ 1.
+    """
+    pieces: list[str] = []
+    at, first = 0, ""
+    for bar in _BAR.finditer(text):
+        piece = text[at : bar.start()]
+        at = bar.end()
+        if "\n" in piece or not first:
+            first = piece[piece.rfind("\n") + 1 :].lstrip()[:1]
+        if first == "#" or not piece.strip() or _ENDS.search(piece.rstrip()[-8:]) or _STARTS.match(text, at):
+            pieces += [piece.rstrip(" \t"), "\n"]
+            spaces = _SPACES.match(text, at)
+            assert spaces
+            at, first = spaces.end(), ""
+        else:
+            pieces += [piece, "|"]
+    whole = re.sub(r"(?<![ \t])[ \t]++$", "", "".join([*pieces, text[at:]]), flags=re.MULTILINE)
+    return re.sub(r"\n{3,}", "\n\n", whole).strip()
+
+
+def split_checklist(text: str, count: int) -> tuple[tuple[str, ...], int]:
+    """A checklist's `count` items without their numbers, and how many the list numbers (0 where it does not number
+    them).
+
+    The items are, in this order, what the numbers 1, 2, 3, … at the beginning of lines begin; what headings begin; what
+    bullets begin that are not indented; paragraphs; lines; what numbers inside lines begin. The first of these that
+    gives `count` items is taken. Where none does and the list numbers more, the items above `count` stay in the last
+    one, with their numbers.
+
+    Raises ValueError where `count` is no positive number or no way gives as many.
+    """
+    if count < 1:
+        raise ValueError(f"num_checklist is {count}: give the number of items")
+    text = lines(text)
+    numbered = list(_in_order(_NUMBER, text))
+    ways: tuple[Callable[[], list[re.Match[str]]], ...] = (
+        lambda: numbered,
+        lambda: list(_HEADING.finditer(text)),
+        lambda: list(_BULLET.finditer(text)),
+        lambda: list(re.finditer(r"(?:\A|(?<=\n\n))(?=\S)", text)),
+        lambda: list(re.finditer(r"^(?=\S)", text, re.MULTILINE)),
+        lambda: list(_in_order(_INLINE, text)),
+    )
+    for way in ways:
+        starts = way()
+        if len(starts) == count:
+            return _items(text, starts), len(numbered)
+    if len(numbered) > count:
+        return _items(text, numbered[:count]), len(numbered)
+    raise ValueError(
+        f"the checklist numbers {len(numbered)} items and num_checklist says {count}: number the items 1. 2. …"
+    )
+
+
+def _in_order(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The numbers 1, 2, 3, … that are not indented more than the first."""
+    wanted, indent = 1, 0
+    for found in pattern.finditer(text):
+        if int(found[2]) == wanted and (wanted == 1 or len(found[1]) <= indent):
+            wanted, indent = wanted + 1, len(found[1])
+            yield found
+
+
+def _items(text: str, starts: list[re.Match[str]]) -> tuple[str, ...]:
+    """What begins at each start; what stands before the first is the list's title and is left out."""
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    items = [text[start.start() : end].strip() for start, end in zip(starts, ends, strict=True)]
+    return tuple(_MARK.sub(r"\1", item) for item in items)

@@ -140,10 +140,6 @@ class SampleSet:
         """The variants that were not kept."""
         return read_records(self.folder / DROPPED_FILE, Dropped)
 
-    def rejected(self) -> Iterator[Rejected]:
-        """The rows of the source that were left out when the set was made."""
-        return read_records(self.folder / REJECTED_FILE, Rejected)
-
     def knowledge(self) -> Iterator[KnowledgePoint]:
         """The knowledge points that the set brings texts for."""
         return read_records(self.folder / KNOWLEDGE_FILE, KnowledgePoint)

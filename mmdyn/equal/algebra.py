@@ -14,7 +14,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 
 from mmdyn.errors import MmdynError
-from mmdyn.text import LATEX_SYMBOLS, split_outside_brackets
+from mmdyn.text import LATEX_SYMBOLS, split_outside
 
 SECONDS = 1.0
 """How much processor time a pair may take; what is not shown to be equal by then is not equal."""
@@ -38,7 +38,7 @@ def same_algebra(given: str, gold: str) -> bool:
     """
     if not _CALCULUS.search(given + gold) or max(len(given), len(gold)) > _LONGEST:
         return False
-    if any(_WORD.search(text) or len(split_outside_brackets(text, "=<>≤≥≠∈±∪,;")) > 1 for text in (given, gold)):
+    if any(_WORD.search(text) or len(split_outside(text, "=<>≤≥≠∈±∪,;")) > 1 for text in (given, gold)):
         return False
     return _shown(*(_SPACED.sub("", text.translate(_BACK)) for text in (given, gold)))
 

@@ -9,8 +9,8 @@ from mmdyn.text import one_spelling, unit_at, without_latex
 _LONGEST = 4_000
 _BLANK = re.compile(r"(?:_{2,}|\(\s*\))\s*")
 _SAID = re.compile(
-    r"(?i)(?:\b(?:how many|units?:|units"
-    r" of)|单位[是为]?:?|多少)\s*|\b(?:answer|express|give|find|calculate|determine|what|how)\b[^.?!]{0,200}?\bin\s+|以"
+    r"(?i)(?:\b(?:how many|units?:|units of)|单位[是为]?:?|多少)\s*"
+    r"|\b(?:answer|express|give|find|calculate|determine|what|how)\b[^.?!]{0,200}?\bin\s+|以"
 )
 _ENDS = re.compile(r"\s*(?:$|[.?!,;:)\]。、的]|(?:为单位|is|are|does|do|did|will|of|long|tall|high|wide|deep)\b)")
 _UNSURE = frozenset(("A", "B", "C", "D", "in", "时", "分", "日", "度"))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mmdyn.sample import Match
-from mmdyn.text import SET_CLOSE, SET_OPEN, closing_bracket, split_outside_brackets
+from mmdyn.text import SET_CLOSE, SET_OPEN, closing_bracket, split_outside
 
 Same = Callable[[str, str, Match], bool]
 
@@ -17,13 +17,13 @@ AND, OR = "\ue001", "\ue002"
 
 _MARKS = f",;、{AND}{OR}"
 _JOINS = re.compile(
-    r"(?i)\{?[,;、]?\s*\b(?:(?P<or>or)|and)\b\s*\}?|[,;、]?\s?(?P<han_or>或者?)|[,;、"
-    r"]?\s?(?:以及|和|与|及)(?=[^\u4e00-\u9fff])"
+    r"(?i)\{?[,;、]?\s*\b(?:(?P<or>or)|and)\b\s*\}?"
+    r"|[,;、]?\s?(?P<han_or>或者?)|[,;、]?\s?(?:以及|和|与|及)(?=[^\u4e00-\u9fff])"
 )
 _MOST_PARTS, _LONGEST_NAME = 30, 40
 _NAME = re.compile(
-    r"(?!\\(?:ln|log|sqrt)|ln|log|sqrt)(?:[^\W\d_]|[∠△(\\])(?:[^-+*^<>≤≥≠≈±∈=,;]|-(?=[a-z]{3}))*(?:\^\{?[*']\}?)?|\([A-Za-z_\d{},"
-    r" ]+\)"
+    r"(?!\\(?:ln|log|sqrt)|ln|log|sqrt)(?:[^\W\d_]|[∠△(\\])(?:[^-+*^<>≤≥≠≈±∈=,;]|-(?=[a-z]{3}))*(?:\^\{?[*']\}?)?"
+    r"|\([A-Za-z_\d{}, ]+\)"
 )
 _INDEX, _PRODUCT = re.compile(r"_\{[^{}]*\}"), re.compile(r"[a-z]{2,3}")
 _LETTER, _COMMAND = re.compile(r"[A-Za-zα-ωΑ-Ω\u4e00-\u9fff]"), re.compile(r"\\[A-Za-z]+")
@@ -54,21 +54,14 @@ def joined(text: str) -> str:
 def parts_of(text: str) -> tuple[str, ...]:
     """The values of a list without its brackets. In brackets the comma of two values separates no thousands:
     (12,102)."""
-    return tuple(
-        part for part in (text.split(",") if _PAIR.fullmatch(text) else split_outside_brackets(text, _MARKS)) if part
-    )
+    return tuple(part for part in (text.split(",") if _PAIR.fullmatch(text) else split_outside(text, _MARKS)) if part)
 
 
 def assigned(text: str) -> tuple[str, str] | None:
     """The name and the last value of `x = 4`, `V_1:V_2 = 1+1 = 2`, `the area = 5`; None where a text says no such
     thing."""
-    parts = split_outside_brackets(text, "=")
-    if (
-        len(parts) < 2
-        or not all(parts)
-        or re.search(r"[<>≤≥≠]", text)
-        or len(split_outside_brackets(text, f"{_MARKS}且")) > 1
-    ):
+    parts = split_outside(text, "=")
+    if len(parts) < 2 or not all(parts) or re.search(r"[<>≤≥≠]", text) or len(split_outside(text, f"{_MARKS}且")) > 1:
         return None
     if not _LETTER.search(_COMMAND.sub("", parts[0])):
         return "", parts[-1]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mmdyn.equal.formula import Number, close, constant, context, read_formula
 from mmdyn.equal.lists import AND, OR, bracketed, parts_of
-from mmdyn.text import split_outside_brackets
+from mmdyn.text import split_outside
 
 RELATION, TURNED = re.compile(r"([=<>≤≥≠])"), {"=": "=", "≠": "≠", "<": ">", ">": "<", "≤": "≥", "≥": "≤"}
 _DEEPEST = 4
@@ -70,7 +70,7 @@ def _read(text: str, depth: int) -> Region:
         points = [_number(part) for part in parts_of(inside[1])]
         return Region(lambda x: any(close(x, point) for point in points), points, set())
     for marks, test in _TESTS if RELATION.search(text) else _TESTS[:3]:
-        parts = [part for part in split_outside_brackets(text, marks) if part]
+        parts = [part for part in split_outside(text, marks) if part]
         if len(parts) > 1:
             return _combined([_read(part, depth + 1) for part in parts], test)
     parts = [part.strip() for part in RELATION.split(text)]

@@ -13,7 +13,7 @@ from mmdyn.equal.regions import read_region, same_region
 from mmdyn.equal.relations import ascending, same_relation
 from mmdyn.equal.values import PLAIN, read_quantity, read_value, same_number
 from mmdyn.sample import Match
-from mmdyn.text import SET_OPEN, fold, read_date, spell_formula, split_outside_brackets
+from mmdyn.text import SET_OPEN, fold, read_date, spell_formula, split_outside
 
 LONGEST = 2_000
 """Answers longer than this many characters are compared as they are, not read as formulas or numbers."""
@@ -106,7 +106,7 @@ def _same_named(left: str, right: str, match: Match, same: Same) -> bool | None:
     if says and meant and says[0] != meant[0] and says[0] and meant[0]:
         return None  # y = x and x = y
     bare = right if says else left
-    if not (says and meant) and len(split_outside_brackets(bare, f",;{AND}{OR}")) > 1 and SET_OPEN not in bare:
+    if not (says and meant) and len(split_outside(bare, f",;{AND}{OR}")) > 1 and SET_OPEN not in bare:
         return None
     return same(says[1] if says else left, meant[1] if meant else right, match)
 

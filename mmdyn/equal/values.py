@@ -7,16 +7,7 @@ from fractions import Fraction
 
 from mmdyn.equal.formula import constant, read_formula
 from mmdyn.sample import Match
-from mmdyn.text import (
-    Number,
-    number_in_unit,
-    one_spelling,
-    read_number,
-    unit_measure,
-    unit_name,
-    unit_ratio,
-    without_latex,
-)
+from mmdyn.text import Number, in_unit, one_spelling, read_number, unit_measure, unit_name, unit_ratio, without_latex
 
 PLAIN = Match()
 """How answers are compared where a sample says nothing: in order, by gold's precision, without a unit of its own."""
@@ -24,8 +15,8 @@ PLAIN = Match()
 _LONGEST, _ROUNDED, _MOST_PIECES = 80, 3, 4
 _PIECE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-zμΩ°′″]+|[\u4e00-\u9fff]{1,2})\s*,?")
 _UNIT_BEHIND = re.compile(
-    r"(?P<formula>.*[\d)}π])(?:\s*\{\s*([^{}]{1,30})\s*\}|\s+([A-Za-zΩμ][A-Za-zΩμ"
-    r" /*^\d-]{0,25}?)|\s*([\u4e00-\u9fff/]{1,8}))(\^\{?-?\d\}?)?"
+    r"(?P<formula>.*[\d)}π])(?:\s*\{\s*([^{}]{1,30})\s*\}|\s+([A-Za-zΩμ][A-Za-zΩμ /*^\d-]{0,25}?)"
+    r"|\s*([\u4e00-\u9fff/]{1,8}))(\^\{?-?\d\}?)?"
 )
 
 
@@ -61,7 +52,7 @@ def same_number(given: Number, gold: Number, match: Match = PLAIN) -> bool:
     Units of one dimension are converted; a number without a unit is taken to be in the other's.
     """
     if match.unit and not gold.unit:
-        gold = number_in_unit(gold, match.unit)
+        gold = in_unit(gold, match.unit)
     if given.unit and gold.unit and given.unit != gold.unit:
         size = unit_ratio(given.unit, gold.unit)
         return size is not None and _close(_times(given, size), gold, match.tolerance)

@@ -14,14 +14,14 @@ from .maths import (
     SET_OPEN as SET_OPEN,
     closing_bracket as closing_bracket,
     spell_formula as spell_formula,
-    split_outside_brackets as split_outside_brackets,
+    split_outside as split_outside,
 )
 from .normalise import (
     one_spelling as one_spelling,
+    visible_and_gaps as visible_and_gaps,
     visible_text as visible_text,
-    visible_with_gaps as visible_with_gaps,
 )
-from .numbers import Number as Number, number_in_unit as number_in_unit, read_number as read_number
+from .numbers import Number as Number, in_unit as in_unit, read_number as read_number
 from .printed_options import (
     SplitQuestion as SplitQuestion,
     options_are_letters as options_are_letters,

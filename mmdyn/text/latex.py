@@ -4,23 +4,15 @@ computed."""
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib.resources import files
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\s*|\\.|.", re.DOTALL)
 _DEEPEST = 40
 
-LATEX_SYMBOLS = {
-    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "mp": "∓", "circ": "°", "degree": "°", "infty": "∞",
-    "percent": "%", "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠",
-    "neq": "≠", "lt": "<", "gt": ">", "approx": "≈", "cup": "∪", "cap": "∩", "in": "∈", "to": "→", "rightarrow": "→",
-    "longrightarrow": "→", "angle": "∠", "triangle": "△", "perp": "⊥", "parallel": "∥", "prime": "'", "ldots": "…",
-    "dots": "…", "cdots": "…", "colon": ":", "lbrace": "{", "rbrace": "}", "mid": "|", "vert": "|", "emptyset": "∅",
-    "varnothing": "∅", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
-    "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
-    "phi": "φ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
-    "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω", "quad": " ", "qquad": " ", "displaystyle": "", "left": "",
-    "right": "", "limits": "", "big": "", "Big": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "rm": "", "bf": "",
-    "it": "",
-}  # fmt: skip
+_TABLE = tomllib.loads(files(__package__).joinpath("latex.toml").read_text(encoding="utf-8"))
+LATEX_SYMBOLS: dict[str, str] = _TABLE["plain"]
+FORMULA_SYMBOLS: dict[str, str] = {**LATEX_SYMBOLS, **_TABLE["formula"]}
 _ESCAPED = {",": " ", ";": " ", ":": " ", " ": " ", "\\": " ", "!": "", "(": "", ")": "", "[": "", "]": ""}
 _WRAPPERS = frozenset({
     "text", "textbf", "textit", "textrm", "textnormal", "mathrm", "mathbf", "mathit", "mathsf", "mathbb",

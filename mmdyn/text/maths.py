@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from mmdyn.text.latex import LATEX_SYMBOLS
+from mmdyn.text.latex import FORMULA_SYMBOLS
 from mmdyn.text.normalise import one_spelling
 
 SET_OPEN, SET_CLOSE = "⦃", "⦄"
@@ -23,17 +23,8 @@ _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf|cal)|mbox|boxed|fbox|operatorname\*?|bm|boldsymbol|pmb|ce)\s*(?=\{)"
 )
 _ROMAN = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf|cal)|mbox)\s+(?=[A-Za-z])")
+_ESCAPED = re.compile(r"\\([%#&_])")
 _COMMAND = re.compile(r"\\([A-Za-z]+)[ \t]*")
-_ALSO = {
-    "dfrac": "\\frac", "tfrac": "\\frac", "cfrac": "\\frac", "dbinom": "\\binom", "tbinom": "\\binom", "lvert": "|",
-    "rvert": "|", "vert": "|", "mid": "|", "land": "∧", "wedge": "∧", "lor": "∨", "vee": "∨", "setminus": "∖",
-    "backslash": "∖", "leftrightarrow": "⇌", "rightleftharpoons": "⇌", "leftrightharpoons": "⇌", "rightarrow": "→",
-    "longrightarrow": "→", "to": "→", "Rightarrow": "→", "longrightleftharpoons": "⇌", "uparrow": "↑", "downarrow": "↓",
-    "colon": ":", "lbrace": SET_OPEN, "rbrace": SET_CLOSE, "lbrack": "[", "rbrack": "]", "infin": "∞", "notin": "∉",
-    "langle": "⟨", "rangle": "⟩", "N": "ℕ", "R": "ℝ", "Z": "ℤ", "Q": "ℚ", "C": "ℂ", "ell": "ℓ",
-    "hbar": "ℏ", "lt": "<", "gt": ">", "iff": "⇔", "and": "∧", "dots": "…", "ldots": "…",
-    "cdots": "…", "hfill": "", "ast": "*", "star": "*", "Bbb": "\\mathbb", "percnt": "%",
-}  # fmt: skip
 _FIELD = re.compile(r"\\mathbb\s*\{?\s*([NZQRC])\s*\}?")
 _FIELDS = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ"}
 _KEPT = "ℕℤℚℝℂ"
@@ -61,9 +52,7 @@ def spell_formula(text: str) -> str:
         text = _COMMA.sub(",", text).replace("\\{", SET_OPEN).replace("\\}", SET_CLOSE)
         text = _FIELD.sub(lambda found: _FIELDS[found[1]], text)
         text = _SPACE.sub(" ", _ROMAN.sub("", _WRAPPER.sub("", _DRAWN.sub("", text))))
-        text = (
-            _COMMAND.sub(_symbol, text).replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\_", "_")
-        )
+        text = _ESCAPED.sub(r"\1", _COMMAND.sub(lambda found: FORMULA_SYMBOLS.get(found[1], f"\\{found[1]} "), text))
     else:
         text = text.replace("{", SET_OPEN).replace("}", SET_CLOSE)
     fields = {char for char in _KEPT if char in text}
@@ -76,12 +65,6 @@ def spell_formula(text: str) -> str:
     text = _PRIME.sub(lambda found: found[1] or found[2], _DEGREE.sub("°", text))
     text = _DENIED.sub(lambda found: _NOT[found[1] or found[2]], text).replace("根号", "√")
     return _outermost(" ".join(text.split()).strip(_ENDS))
-
-
-def _symbol(found: re.Match[str]) -> str:
-    name = found[1]
-    replaced = _ALSO.get(name) or LATEX_SYMBOLS.get(name)
-    return replaced if replaced is not None else f"\\{name} "
 
 
 def _infinity(found: re.Match[str]) -> str:
@@ -109,7 +92,7 @@ def closing_bracket(text: str, start: int) -> int:
     return -1
 
 
-def split_outside_brackets(text: str, separators: str) -> list[str]:
+def split_outside(text: str, separators: str) -> list[str]:
     """The parts of a text between separators that stand in no bracket, stripped; a comma within 1,000 separates
     nothing.
 

@@ -31,7 +31,7 @@ _FRACTION = re.compile("[¼½¾⅐-⅞]")
 _SAME = str.maketrans("−–‐‑×·∙⋅⁄∶’‘“”º", "----****/:''\"\"°")
 
 
-def visible_with_gaps(text: str) -> tuple[str, list[int]]:
+def visible_and_gaps(text: str) -> tuple[str, list[int]]:
     """The text without the characters that cannot be seen, and the places in the text where they stood.
 
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
@@ -60,7 +60,7 @@ def _plain(char: str) -> str:
 
 def visible_text(text: str) -> str:
     """What is `visible` of a text."""
-    return visible_with_gaps(text)[0]
+    return visible_and_gaps(text)[0]
 
 
 def one_spelling(text: str) -> str:

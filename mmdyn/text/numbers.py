@@ -100,7 +100,7 @@ def _arabic(text: str) -> Number | None:
     if not number:
         return None
     number = _with_rest(_signed(found["sign"] + found["sign2"], number), found["rest"])
-    return number_in_unit(number, _MONEY[found["money"]]) if number and found["money"] and not number.unit else number
+    return in_unit(number, _MONEY[found["money"]]) if number and found["money"] and not number.unit else number
 
 
 def _digits(found: re.Match[str]) -> Number | None:
@@ -156,10 +156,10 @@ def _with_rest(number: Number, rest: str) -> Number | None:
     rest = rest.strip()
     if _ANOTHER_NUMBER.match(rest):
         return None
-    return number_in_unit(number, rest) if unit_name(rest) else None
+    return in_unit(number, rest) if unit_name(rest) else None
 
 
-def number_in_unit(number: Number, name: str) -> Number:
+def in_unit(number: Number, name: str) -> Number:
     """The bare number in a unit: 28 in % is 28/100. A name that is no unit's counts as a unit of its own."""
     canonical = unit_name(name) or name.strip()
     scale = {"%": 100, "‰": 1000}.get(canonical, 1)

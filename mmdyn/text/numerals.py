@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-WORDS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-    "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+WORDS = {word: n for n, word in enumerate(_UNITS.split())} | {word: 10 * n for n, word in enumerate(_TENS.split(), 2)}
 TIMES = {
     "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
     "百": 100, "千": 1000, "万": 10**4, "亿": 10**8, "百万": 10**6, "千万": 10**7, "十亿": 10**9, "百亿": 10**10,
@@ -21,8 +21,8 @@ _BELOW = {
     "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
 }  # fmt: skip
 _ENGLISH = re.compile(
-    rf"(?P<sign>minus |negative |-)?(?P<number>(?:{_SMALL})\b(?:[- ](?:and"
-    rf" )?(?:{_SMALL}|hundred|thousand|million|billion)\b)*)"
+    rf"(?P<sign>minus |negative |-)?(?P<number>(?:{_SMALL})\b"
+    rf"(?:[- ](?:and )?(?:{_SMALL}|hundred|thousand|million|billion)\b)*)"
     rf"(?:(?P<half> and a half\b)|[- ](?P<below>{'|'.join(_BELOW)})s?\b)?(?P<rest>(?: .{{1,40}})?)",
     re.IGNORECASE,
 )

@@ -71,8 +71,8 @@ _UNIT = re.compile(
 )
 _WORD = re.compile(r"\s?-?(?P<one>[A-Za-z]{1,14}+)(?![A-Za-z\d])")
 _ASKED = re.compile(
-    r"(?:\b(?i:in|into|to|per|an?|each|every|how"
-    r" many|nearest)\s(?![A-Z]\b)|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
+    r"(?:\b(?i:in|into|to|per|an?|each|every|how many|nearest)\s(?![A-Z]\b)"
+    r"|(?:_{2,}|\(|单位[:为是]?)\s?|多少|几|每|(?:换算|化|折合)[成为])"
     r"(?=[A-Za-zΩμ°%\u4e00-\u9fff])"
 )
 _HAN_LONGEST = 8

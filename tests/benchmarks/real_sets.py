@@ -67,3 +67,10 @@ def made(name: str, folder: Path, *rows: dict[str, Any] | str, file: str = "ques
 def without(row: dict[str, Any], key: str) -> dict[str, Any]:
     """The row without a key."""
     return {name: value for name, value in row.items() if name != key}
+
+
+def assert_refused(name: str, folder: Path, good: dict[str, Any], bad: dict[str, Any], problem: str) -> None:
+    """The second of two rows is refused with its line, and the first is read."""
+    first, second = made(name, folder, good, bad)
+    assert first.sample and second.sample is None and second.line == 2
+    assert problem in second.problem

@@ -3,12 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_sets import bad, counts, made, real, texts, without
+from real_sets import assert_refused, bad, counts, made, real, texts
 
 from making import picture
-from mmdyn.data import ImageFolder
-from mmdyn.errors import InputError
-from mmdyn.plugins import load
 
 ROW = {
     "id": "Biology_MCQs-1", "subject": "Biology_MCQs", "year": "2019", "category": "（新课标Ⅰ）",
@@ -40,19 +37,6 @@ def test_options_leave_the_stem() -> None:
     assert sample.fields == {"discipline": "biology", "year": 2010, "category": "新课标", "modality": "multimodal"}
     assert sample.explanation.endswith("故选: A。")
     assert len(sample.images) == 1 and not sample.options_in_image
-
-
-def test_options_that_run_together_in_a_line() -> None:
-    sample = real("gaokao_mm")["gaokao-mm-Math_MCQs-42"]
-    assert sample.question.endswith(r"\mathrm{p}_3$,则 $(\quad)$")
-    assert texts(sample) == [
-        r"$p_1=p_2$", r"$\mathrm{p}_1=\mathrm{p}_3$", r"$\mathrm{p}_2=\mathrm{p}_3$", "$p_1=p_2+p_3$",
-    ]  # fmt: skip
-    glued = real("gaokao_mm")["gaokao-mm-Math_MCQs-61"]
-    assert texts(glued)[2:] == [
-        "讲座前问卷答题的正确率的标准差小于讲座后正确率的标准差",
-        "讲座后问卷答题的正确率的极差大于讲座前正确率的极差",
-    ]
 
 
 def test_several_right_letters() -> None:
@@ -97,13 +81,6 @@ def test_questions_on_one_passage_share_a_group_and_keep_their_number() -> None:
     assert samples["gaokao-mm-Biology_MCQs-0"].group is None
 
 
-def test_statements_in_the_stem_are_no_options() -> None:
-    sample = real("gaokao_mm")["gaokao-mm-Political_Science_MCQs-27"]
-    assert sample.question.endswith("(4)不懂得联系的客观性和条件性") and texts(sample) == [
-        "(1)(2)", "(1)(4)", "(2)(3)", "(3) (4)",
-    ]  # fmt: skip
-
-
 def test_a_made_row(folder: Path) -> None:
     [row] = made("gaokao_mm", folder, ROW)
     assert row.sample and row.sample.question == "如图所示, 下列叙述正确的是 ( )"
@@ -129,15 +106,7 @@ def test_a_made_row(folder: Path) -> None:
     ],
 )
 def test_bad_rows(folder: Path, change: dict[str, object], problem: str) -> None:
-    good, row = made("gaokao_mm", folder, ROW, {**ROW, "id": "x", **change})
-    assert good.sample and row.sample is None and row.line == 2
-    assert problem in row.problem
-
-
-def test_a_missing_key_and_a_broken_line(folder: Path) -> None:
-    rows = made("gaokao_mm", folder, without(ROW, "answer"), "{broken", ROW)
-    assert "the key 'answer' is missing: add it" in rows[0].problem
-    assert "not valid JSON" in rows[1].problem and rows[2].sample
+    assert_refused("gaokao_mm", folder, ROW, {**ROW, "id": "x", **change}, problem)
 
 
 def test_a_picture_that_is_none(folder: Path) -> None:
@@ -162,19 +131,3 @@ def test_pictures_alone_and_a_table_alone(folder: Path) -> None:
     assert rows[0].sample and rows[0].sample.options_in_image and len(rows[0].sample.images) == 4
     assert rows[1].sample and texts(rows[1].sample) == ["A", "B", "C", "D"]
     assert "the table's rows are A, B, D" in rows[2].problem
-
-
-def test_another_set_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"questions\.jsonl:1: is not a row of gaokao_mm"):
-        made("gaokao_mm", folder, {"text": "a", "label": 1})
-    with pytest.raises(InputError, match="is empty"):
-        made("gaokao_mm", folder, "")
-
-
-def test_what_may_be_given_as_the_source(folder: Path) -> None:
-    made("gaokao_mm", folder / "dev", ROW)
-    (folder / "dev" / "images").mkdir()
-    (folder / "dev" / "images" / "a.png").write_bytes(picture())
-    for path in (folder, folder / "dev", folder / "dev" / "questions.jsonl"):
-        [row] = load("benchmarks", "gaokao_mm")().read(path, ImageFolder(folder / "set"))
-        assert row.sample and row.sample.id == "gaokao-mm-Biology_MCQs-1"

@@ -3,11 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_sets import made, source, texts, without
+from real_sets import assert_refused, made, source, texts, without
 
 from making import picture
 from mmdyn.data import ImageFolder, KnowledgePoint
-from mmdyn.errors import InputError
 from mmdyn.plugins import load
 from mmdyn.sample import Sample
 
@@ -107,12 +106,4 @@ def test_grades(tmp_path: Path, grade: str, name: str) -> None:
     ],
 )
 def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:
-    good, found = made("scienceqa", tmp_path, {**ROW, "id": "8"}, row)
-    assert good.sample and found.sample is None and found.line == 2
-    assert problem in found.problem
-
-
-def test_knowledge_names_a_bad_line(tmp_path: Path) -> None:
-    made("scienceqa", tmp_path, ROW, without(ROW, "lecture"))
-    with pytest.raises(InputError, match=r"questions\.jsonl:2: the key 'lecture' is missing"):
-        list(load("benchmarks", "scienceqa")().knowledge(tmp_path))
+    assert_refused("scienceqa", tmp_path, {**ROW, "id": "8"}, row, problem)

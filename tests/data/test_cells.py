@@ -7,7 +7,6 @@ import contextlib
 import pytest
 
 from mmdyn.data import read_list_cell
-from mmdyn.data.formats._cells import read_labels
 
 
 @pytest.mark.parametrize(
@@ -44,15 +43,3 @@ def test_hostile_lists_end_within_a_bound(text: str) -> None:
     with contextlib.suppress(ValueError):
         found = list(read_list_cell(text))
     assert all(isinstance(item, str) for item in found)
-
-
-@pytest.mark.parametrize(
-    ("text", "labels", "found"),
-    [
-        ("AC", "ABC", ("A", "C")), ("A、C", "ABC", ("A", "C")), ("a;c", "ABC", ("A", "C")), ("(A) ", "ABC", ("A",)),
-        ("B.", "ABC", ("B",)), ('["B"]', "ABC", ("B",)), ("AE", "ABC", ("AE",)),
-        ("the second", "ABC", ("the second",)), ("", "ABC", ("",)),
-    ],
-)  # fmt: skip
-def test_labels(text: str, labels: str, found: tuple[str, ...]) -> None:
-    assert read_labels(text, tuple(labels)) == found

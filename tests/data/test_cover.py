@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from making import choice, image_ref, picture, write_set
+from making import choice, picture, write_set
 from mmdyn.data import SampleSet, take_covering
 from mmdyn.data.take_covering import Covered
 from mmdyn.errors import UserError
-from mmdyn.sample import Sample, Variant, Verdict
+from mmdyn.sample import Sample
 
 PNG = picture()
 
@@ -115,28 +115,6 @@ def test_the_seed_decides_not_the_order(tmp_path: Path) -> None:
     one, turned, other = run(many(), "one", 3), run(many()[::-1], "turned", 3), run(many(), "other", 4)
     assert names(one.made) == names(turned.made)[::-1] and one.made.manifest.digest == turned.made.manifest.digest
     assert names(other.made) != names(one.made)
-
-
-def test_variants_and_pictures_travel_with_their_parent(tmp_path: Path) -> None:
-    def variant(parent: str, draw: int, points: str) -> Sample:
-        trail = Variant(parent, "pad", draw, 1, (), Verdict("kept"))
-        return sample(f"{parent}~pad~{draw}", points, images=(image_ref(PNG),), variant=trail)
-
-    samples = [variant(parent, draw, points) for draw in (0, 1) for parent, points in (("a", "1 2"), ("b", "2"))]
-    done = take_covering(write_set(tmp_path / "set", samples, images=[PNG]), tmp_path / "out")
-    assert names(done.made) == ["a~pad~0", "a~pad~1"] and done.before == {"": 2}
-    assert done.made.images.read(image_ref(PNG)) == PNG
-
-
-def test_taken_again_it_is_there(tmp_path: Path) -> None:
-    source = write_set(tmp_path / "set", many())
-    first = take_covering(source, tmp_path / "out", balance="difficulty", name="mini")
-    before = (tmp_path / "out" / "samples.jsonl").stat().st_mtime_ns
-    again = take_covering(source, tmp_path / "out", balance="difficulty", name="mini")
-    assert first.made.name == "mini" and (again.points, again.after) == (first.points, first.after)
-    assert (tmp_path / "out" / "samples.jsonl").stat().st_mtime_ns == before
-    with pytest.raises(UserError, match=r"already holds another set \(mini\)"):
-        take_covering(source, tmp_path / "out", balance="difficulty", seed=1)
 
 
 def test_mistakes_are_explained(tmp_path: Path) -> None:

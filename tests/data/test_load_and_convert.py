@@ -108,14 +108,6 @@ def test_what_an_interrupted_run_left_is_done_again(source: SampleSet, tmp_path:
     assert contents(out) == contents(whole)
 
 
-def test_a_failed_run_leaves_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "bad.jsonl"
-    file.write_text('{"id": "a"}')
-    with pytest.raises(InputError):
-        convert(file, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_rejected_rows_are_listed_and_mended_rows_are_taken_the_next_time(tmp_path: Path) -> None:
     file, out = tmp_path / "s.tsv", tmp_path / "out"
     rows = "index\tquestion\tanswer\timage_path\n1\tq\ta\tp.png\n2\tq\ta\t\n"

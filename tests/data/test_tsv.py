@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data import ImageFolder, Row, Tsv, TsvRow, read_tsv_rows, sample_of_tsv_row
+from mmdyn.data import ImageFolder, Row, Tsv
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Option, Sample
 
@@ -66,23 +66,6 @@ def test_a_vlmevalkit_row_becomes_a_sample(tmp_path: Path) -> None:
 
 def test_the_hint_stands_before_the_question_as_vlmevalkit_asks_it(tmp_path: Path) -> None:
     assert read_one(tmp_path, hint="Look at the table.", A="x", B="y").question == "Look at the table.\nWhich?"
-
-
-def test_mdk12_columns_become_fields_knowledge_and_explanation(tmp_path: Path) -> None:
-    sample = read_one(
-        tmp_path,
-        category="Mechanics",
-        answer="5 N",
-        knowledge="['Newton\\'s second law', \"friction\"]",
-        analysis="F = ma",
-        year="2021",
-        grade_level="Grade 10",
-        difficulty_level="easy",
-    )
-    assert sample.task_type == "open_ended"
-    assert sample.fields == {"category": "Mechanics", "year": 2021, "grade": "Grade 10", "difficulty": "easy"}
-    assert sample.knowledge_points == ("Newton's second law", "friction")
-    assert (sample.answer, sample.explanation) == ("5 N", "F = ma")
 
 
 @pytest.mark.parametrize(
@@ -170,18 +153,6 @@ def test_lines_are_physical_ones(tmp_path: Path) -> None:
         (5, '5" pipe'),
         (6, ""),
     ]
-
-
-def test_rows_with_a_builder_of_ones_own(tmp_path: Path) -> None:
-    path = write_tsv(tmp_path / "HSPH.tsv", {"question": "Why?", "answer": "B", "A": "x", "B": "y", "image": b64(ONE)})
-
-    def build(row: TsvRow) -> Sample:
-        return sample_of_tsv_row(row, id=f"hsph-{row.line}", task_type="multi_select", fields={"discipline": "physics"})
-
-    (row,) = read_tsv_rows(path, ImageFolder(tmp_path / "in"), build)
-    assert row.sample and row.sample.images == (image_ref(ONE),)
-    assert (row.sample.id, row.sample.task_type) == ("hsph-2", "multi_select")
-    assert row.sample.fields == {"discipline": "physics"}
 
 
 def written(tmp_path: Path, *samples: Sample, images: Any = ()) -> Path:

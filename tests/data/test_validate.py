@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from making import choice, image_ref, multi, open_ended, picture, write_set
-from mmdyn.data import Dropped, KnowledgePoint, Row, RowTally, SampleSet, SetWriter, validate
+from mmdyn.data import Dropped, KnowledgePoint, Row, RowTally, SetWriter, validate
 
 PNG, JPG = picture(), picture(text="8", format="JPEG")
 
@@ -62,7 +62,7 @@ def test_the_manifest_is_counted_again(tmp_path: Path) -> None:
         writer.know(KnowledgePoint("p"))
     folder = tmp_path / "set"
     assert problems(folder) == []
-    assert [(row.file, row.line, row.problem) for row in SampleSet(folder).rejected()] == [("x.tsv", 3, "bad")]
+    assert (folder / "rejected.jsonl").read_text().splitlines() == ['{"file":"x.tsv","line":3,"problem":"bad"}']
     lines = (folder / "samples.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "samples.jsonl").write_bytes(lines[0])
     (folder / "dropped.jsonl").unlink()

@@ -1,16 +1,19 @@
-"""What the tests of retrieval make: taxonomies, and vectors without a model."""
+"""What the tests of retrieval make: taxonomies, questions with explanations, and vectors without a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from kprag import Node, Taxonomy
+from kprag import Node, Taxonomy, read_taxonomy
+from kprag.retrieval.lexical import words
 from kprag.retrieval.vectors import KeptVectors
-from kprag.retrieval.words import words
+from making import choice
 from mmdyn.keys import digest
+from mmdyn.sample import Sample
 
 
 class WordVectors:
@@ -53,3 +56,20 @@ SHAPES = (
     Node("面积", "三角形的面积", description="底乘以高再除以二。", language="zh"),
     Node("cube", "Volume of Cubes", description="The edge three times as a factor."),
 )
+
+
+def from_routes(routes: Sequence[str], levels: Sequence[str] = (), *, join: bool = False) -> Taxonomy:
+    """The taxonomy of a file of routes."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "routes.txt"
+        file.write_text("\n".join(routes), encoding="utf-8")
+        return read_taxonomy(file, levels, join=join)
+
+
+def exam(count: int = 250) -> list[Sample]:
+    """Each question shares a word with its own explanation alone, and with nothing else in the base."""
+    words = [chr(97 + n // 26) * 3 + chr(97 + n % 26) * 3 for n in range(count)]
+    return [
+        choice(f"s{n}", question=f"Which {word}?", explanation=f"It is {word}.", knowledge_points=(f"point {n % 50}",), texts=("1", "2"))
+        for n, word in enumerate(words)
+    ]  # fmt: skip

@@ -10,21 +10,6 @@ ICE = Piece("- Ice", ": It floats. It is 0.9 times as dense, e.g. in a lake! Or 
 
 
 @pytest.mark.parametrize(
-    ("room", "shown"),
-    [
-        (1, "- Ice"),
-        (5, "- Ice"),
-        (16, "- Ice"),
-        (17, "- Ice: It floats."),
-        (58, "- Ice: It floats."),
-        (59, "- Ice: It floats. It is 0.9 times as dense, e.g. in a lake!"),
-    ],
-)
-def test_a_piece_ends_where_a_sentence_does(room: int, shown: str) -> None:
-    assert fit([ICE, Piece("- x", "")], "\n", room) == ([shown], True)
-
-
-@pytest.mark.parametrize(
     ("text", "size", "shown"),
     [
         ("冰浮在水上。它比水轻。", 32, "冰浮在水上。"),

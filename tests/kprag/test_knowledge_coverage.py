@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from making_bases import from_routes
+
 from kprag import measure_coverage
-from kprag.read_taxonomy import from_routes
 from making import choice
 from mmdyn.sample import Variant, Verdict
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from making_bases import SHAPES, WordVectors, kept, tree
+from making_bases import SHAPES, WordVectors, exam, kept, tree
 
 from kprag import Index, Node, Reranker, look_up_points
 from kprag.retrieval.passages import Passage
@@ -66,19 +66,6 @@ def test_without_examples_samples_are_read_as_they_are_needed(tmp_path: Path) ->
     assert [sample.id for sample, _ in first] == ["s0", "s1", "s2"] and len(read) == 256
     assert [sample.id for sample, _ in [*first, *looked_up]] == [f"s{number}" for number in range(1000)]
     assert max(map(len, model.told)) > 100, "queries are embedded together"
-
-
-def exam(count: int) -> list[Sample]:
-    """Each question shares a word with its own explanation alone."""
-    return [
-        choice(
-            f"s{number}",
-            question=f"Which {chr(97 + number // 26) * 3}{chr(97 + number % 26) * 3}?",
-            explanation=f"It is {chr(97 + number // 26) * 3}{chr(97 + number % 26) * 3}.",
-            knowledge_points=(f"point {number % 50}",),
-        )
-        for number in range(count)
-    ]
 
 
 def test_a_samples_own_example_is_never_in_its_index(monkeypatch: pytest.MonkeyPatch) -> None:

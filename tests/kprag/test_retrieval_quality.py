@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from making_bases import SHAPES, kept, tree
+from making_bases import SHAPES, exam, kept, tree
 
-from kprag import Index, Node, QueryWriter, Reranker, gather_questions, measure_retrieval, read_ks
+from kprag import Index, Node, QueryWriter, gather_questions, measure_retrieval, read_ks
 from kprag.retrieval import measure_retrieval as module
-from kprag.retrieval.measure_retrieval import folds, quality, ranks
+from kprag.retrieval.measure_retrieval import quality, ranks
 from kprag.retrieval.query import Asked, examples
 from making import choice
 from mmdyn.data import ImageFolder
@@ -66,22 +65,6 @@ def test_ranks_count_equal_names_once_and_what_is_missing_never(retriever: str, 
     assert found[0] in ([1], [2])
 
 
-def exam(count: int = 250) -> list[Sample]:
-    """Each question shares a word with its own explanation alone, and with nothing else in the base."""
-    draw = random.Random(3)
-    letters = ["".join(draw.choices("bcdfghjklmnpqrtvwxz", k=9)) for _ in range(count)]
-    return [
-        choice(
-            f"s{number}",
-            question=f"Which {word}?",
-            explanation=f"It is {word}.",
-            knowledge_points=(f"point {number % 50}",),
-            texts=("1", "2"),
-        )
-        for number, word in enumerate(letters)
-    ]
-
-
 def test_a_questions_own_explanation_is_never_in_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base, samples = tree(*(f"point {number}" for number in range(50))), exam()
     given = gather_questions(samples, base, NO_IMAGES)
@@ -90,45 +73,6 @@ def test_a_questions_own_explanation_is_never_in_its_index(tmp_path: Path, monke
     assert leaking < 25  # by chance alone one of fifty points
     monkeypatch.setattr(Index, "without", lambda self, sources: self)
     assert ranks(index, given.asked, "lexical") == [[1]] * 250
-
-
-def test_the_indices_that_are_searched_hold_no_example_of_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    base, samples = tree(*(f"point {number}" for number in range(50))), exam(120)
-    samples += [
-        choice("twin", question=samples[0].question, explanation="Something else.", knowledge_points=("point 7",)),
-        choice("copy", question="Other words?", explanation=samples[1].explanation, knowledge_points=("point 8",)),
-        choice(
-            "near", question="Beside it?", explanation="Of the same passage.", knowledge_points=("point 9",), group="s2"
-        ),
-    ]
-    given = gather_questions(samples, base, NO_IMAGES)
-    searched: list[tuple[Index, Sequence[str]]] = []
-    scores = Index.scores
-
-    def watch(self: Index, texts: Sequence[str], *how: object) -> object:
-        searched.append((self, texts))
-        return scores(self, texts, *how)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Index, "scores", watch)
-    ranks(Index.build(base, examples(samples, base)), given.asked, "lexical")
-    own = {one.query: one for one in given.asked}
-    seen = 0
-    for inside, texts in searched:
-        for text in texts:
-            assert not [p for p in inside.passages if p.example and set(p.sources) & set(own[text].sources)]
-            assert sum(p.example for p in inside.passages) >= 115
-            seen += 1
-    assert seen == len(given.asked) == 123
-
-
-def test_folds_hold_clusters_whole_whatever_the_order() -> None:
-    given = [asked(f"c{number % 150}") for number in range(400)]
-    parts = [frozenset(given[place].cluster for place in part) for part in folds(given)]
-    assert len(parts) == 100
-    assert sum(map(len, parts)) == 150
-    backwards = [frozenset(given[::-1][place].cluster for place in part) for part in folds(given[::-1])]
-    assert parts == backwards
-    assert [len(part) for part in folds([asked("a"), asked("b"), asked("a")])] in ([1, 2], [2, 1])
 
 
 def test_a_report_has_every_retriever_and_field(tmp_path: Path) -> None:
@@ -150,21 +94,6 @@ def test_a_report_has_every_retriever_and_field(tmp_path: Path) -> None:
     assert list(summary["hybrid"]["by"]["grade"]) == ["", "3"]  # type: ignore[index, call-overload]
     assert summary["hybrid"]["by"]["grade"]["3"]["n"] == 1  # type: ignore[index, call-overload]
     json.dumps(summary)
-
-
-class Last(Reranker):
-    """Puts the last of what it is shown first."""
-
-    def order(self, query: str, points: Sequence[Node]) -> Sequence[int]:
-        return [len(points) - 1]
-
-
-def test_a_reranker_takes_part() -> None:
-    base = tree(*SHAPES)
-    given = [asked("1", ["area of triangles"], "area triangle height base half")]
-    index = Index.build(base)
-    assert ranks(index, given, "lexical") == [[1]]
-    assert ranks(index, given, "lexical", Last()) == [[2]]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_above_and_below() -> None:
         and ids(tree.leaves()) == ["c", "s", "c2"]
     )
     assert tree.route("c2") == ("Maths", "Algebra", "Area of circles")
-    assert len(tree) == 6 and "c2" in tree and "x" not in tree
+    assert ids(tree) == ["m", "g", "a", "c", "s", "c2"]
     with pytest.raises(UserError, match=r"the taxonomy has no id 'c3' \(did you mean 'c'\?\): look it up by its text"):
         tree.children("c3")
 

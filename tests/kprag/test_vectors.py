@@ -13,24 +13,6 @@ from kprag.retrieval import vectors as module
 TEXTS = ["area of triangles", "volume of cubes", "area of triangles", "圆的面积"]
 
 
-def test_only_new_texts_are_embedded_and_each_once(tmp_path: Path) -> None:
-    model = WordVectors()
-    first = kept(tmp_path, model).encode(TEXTS)
-    assert model.told == [["area of triangles", "volume of cubes", "圆的面积"]]
-    again = kept(tmp_path, model).encode([*TEXTS, "circles"])
-    assert model.told[1:] == [["circles"]]
-    np.testing.assert_array_equal(again[:4], first)
-    np.testing.assert_array_equal(first[0], first[2])
-    np.testing.assert_array_equal(again, WordVectors().encode([*TEXTS, "circles"]))
-
-
-def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
-    other = WordVectors("other", dimensions=8)
-    kept(tmp_path).encode(TEXTS)
-    assert kept(tmp_path, other).encode(TEXTS).shape == (4, 8)
-    assert len(other.told) == 1
-
-
 def test_chunks_are_saved_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHUNK", 2)
     told: list[int] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmdyn.text import spell_formula, split_outside_brackets
+from mmdyn.text import spell_formula, split_outside
 
 
 @pytest.mark.parametrize(
@@ -32,5 +32,5 @@ def test_spelled(text: str, wanted: str) -> None:
 
 
 def test_parts_outside_brackets() -> None:
-    assert split_outside_brackets("1,000, (2, 3), ⦃4,5⦄", ",") == ["1,000", "(2, 3)", "⦃4,5⦄"]
-    assert split_outside_brackets("[0,1)∪(2,3]", "∪") == ["[0,1)", "(2,3]"]
+    assert split_outside("1,000, (2, 3), ⦃4,5⦄", ",") == ["1,000", "(2, 3)", "⦃4,5⦄"]
+    assert split_outside("[0,1)∪(2,3]", "∪") == ["[0,1)", "(2,3]"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmdyn.text import known_unit, one_spelling, unit_name, visible_text, visible_with_gaps
+from mmdyn.text import known_unit, one_spelling, unit_name, visible_and_gaps, visible_text
 
 
 def test_visible_keeps_the_length() -> None:
@@ -13,9 +13,9 @@ def test_visible_keeps_the_length() -> None:
 
 
 def test_unseen_characters_are_found_and_dropped() -> None:
-    assert visible_with_gaps("a\u200bＢ\u202ec") == ("aBc", [1, 3])
+    assert visible_and_gaps("a\u200bＢ\u202ec") == ("aBc", [1, 3])
     assert visible_text("a\u200bb\u202ec\ufeff") == "abc"
-    assert visible_with_gaps("a\x01c") == ("a c", [])
+    assert visible_and_gaps("a\x01c") == ("a c", [])
 
 
 def test_one_spelling() -> None:

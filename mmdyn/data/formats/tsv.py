@@ -72,9 +72,7 @@ class Tsv:
         """
         columns = _columns(source) + (["hint"] if hint else [])
         with new_file(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
-            writer = csv.DictWriter(
-                text, columns, restval="", delimiter="\t", lineterminator="\r\n", extrasaction="ignore"
-            )
+            writer = csv.DictWriter(text, columns, restval="", delimiter="\t", extrasaction="ignore")
             writer.writeheader()
             for index, sample in enumerate(source, 1):
                 beside = hint(sample) if hint else ""

@@ -6,7 +6,7 @@ import re
 
 from mmdyn.scoring.extract.tables import pattern
 from mmdyn.scoring.extract.value import EDGES, HEDGED, before_reason
-from mmdyn.text import split_outside_brackets
+from mmdyn.text import split_outside
 
 _LONGEST, _LONGEST_BARE, _LONGEST_SYMBOL, _SHORTEST_RUN = 120, 24, 5, 4
 _WORDS = ("first second third fourth fifth sixth", "一 二 三 四 五 六 七 八 九 十", "a b c d e f", "i ii iii iv v")
@@ -62,10 +62,10 @@ def _separated(text: str, wanted: int) -> tuple[str, ...]:
     readings = [lines, list(letters)]
     for line in lines[:1] + lines[:0:-1][:1]:
         line = _LEAD.sub("", _BEHIND.sub("", line))
-        commas = split_outside_brackets(line, ",，、")
+        commas = split_outside(line, ",，、")
         readings += [
-            split_outside_brackets(line, ";；"),
-            split_outside_brackets(line, "|"),
+            split_outside(line, ";；"),
+            split_outside(line, "|"),
             commas,
             [*commas[:-1], *_AND.split(commas[-1])],
         ]

@@ -8,7 +8,7 @@ from collections import deque
 from msgspec import Struct
 
 from mmdyn.scoring.extract.tables import pattern
-from mmdyn.text import visible_with_gaps
+from mmdyn.text import visible_and_gaps
 
 WINDOW = 20_000
 """Of a longer response only the last this many characters are read."""
@@ -63,7 +63,7 @@ class Response(Struct, frozen=True, gc=False):
             turn = further
         response = response[: turn.start()] if turn else response
         start = max(start, len(response) - WINDOW)
-        text, gaps = visible_with_gaps(response[start:])
+        text, gaps = visible_and_gaps(response[start:])
         flat = _flat(text)
         low = flat.lower().replace("’", "'")
         return Response(text, flat, low if len(low) == len(flat) else flat, start, tuple(gaps), cut_off, truncated)
