@@ -72,15 +72,9 @@ def wait_until(true: Callable[[], Any], process: subprocess.Popen[Any] | None = 
 @pytest.fixture
 def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key, proxy or cache of the user's."""
-    for name in (
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "GEMINI_API_KEY",
-        "http_proxy",
-        "https_proxy",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-    ):
+    keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+    proxies = ("http_proxy", "https_proxy", "no_proxy")
+    for name in (*keys, *proxies, *map(str.upper, proxies)):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 

@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.backends._vlmeval_process import CREDENTIALS
-from mmdyn.models.backends._vlmeval_worker import HEADERS, SECRET
+from mmdyn.models.backends._secrets import HEADERS, SECRET, USERINFO
 from mmdyn.models.checkpoint import Form, find_checkpoint
 from mmdyn.models.model import Spec, read_options
 
@@ -65,17 +64,13 @@ def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
         if (value := getattr(options, name)) is not None and not value > 0:
             raise UserError(f"the option {name} of vlmeval:{spec.name} is {value}: give more than 0")
     keywords = dict[str, Json]()
-    for key, text in spec.options.items():
-        if key in own:
-            continue
-        name, value = key.removeprefix("init."), _value(text)
+    for key in [key for key in spec.options if key not in own]:
+        name, value = key.removeprefix("init."), _value(spec.options[key])
         if _in_sight(name, value):
-            secret, write = (
-                ("has", "'$VARIABLE' in its place") if isinstance(value, (dict, list)) else ("is", f"'{key}=$VARIABLE'")
-            )
-            raise UserError(
-                f"the option {key} {secret} a secret: put it into a variable of the environment and write {write}"
-            )
+            nested = isinstance(value, dict | list)
+            told = f"the option {key} {'has' if nested else 'is'} a secret: put it into a variable of the environment"
+            write = "'$VARIABLE' in its place" if nested else f"'{key}=$VARIABLE'"
+            raise UserError(f"{told} and write {write}")
         keywords[name] = value
     return options, keywords
 
@@ -128,7 +123,7 @@ def _checkpoint(value: str) -> Json:
         there = (folder / FORM.index).is_file()
     except (OSError, ValueError):  # a text that can be no path
         there = False
-    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(_digested, CREDENTIALS.sub("//***@", value))
+    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(_digested, USERINFO.sub("://***@", value))
 
 
 def _digested(address: re.Match[str]) -> str:
