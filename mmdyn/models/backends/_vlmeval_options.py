@@ -75,16 +75,31 @@ def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
     return options, keywords
 
 
+def resolve(value: Json, option: str) -> Json:
+    """An option's value with `$NAME` read from the environment. Raises UserError where a variable is not set."""
+    if isinstance(value, dict):
+        return {name: resolve(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [resolve(item, option) for item in value]
+    if not isinstance(value, str) or not value.startswith("$"):
+        return value
+    if value[1:] not in os.environ:
+        raise UserError(f"the environment has no variable {value[1:]}, which the option {option} names: set it")
+    return os.environ[value[1:]]
+
+
 def identified(keywords: dict[str, Json]) -> dict[str, Json]:
-    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path.
-    Addresses are without credentials; digests stand for their queries, without what is a secret by its name, and for
-    headers.
+    """Keywords as an identity holds them: without those that are secrets by their name, and with what a variable holds
+    for `$NAME`.
+
+    Where one names a checkpoint's folder, its digest stands for the path. Addresses are without credentials; digests
+    stand for their queries, without what is a secret by its name, and for headers.
     """
     found = dict[str, Json]()
     for name, value in keywords.items():
         if HEADERS.search(name) and isinstance(value, dict):
-            found |= {name: digest(value)} if value else {}
-        else:
+            found |= {name: digest(headers)} if (headers := identified(value)) else {}
+        elif not SECRET.search(name):
             found[name] = _identified(value)
     return found
 
@@ -94,7 +109,11 @@ def _identified(value: Json) -> Json:
         return identified(value)
     if isinstance(value, list):
         return [_identified(item) for item in value]
-    return _checkpoint(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    if value.startswith("$") and not SECRET.search(value[1:]):
+        value = os.environ.get(value[1:], value)
+    return _checkpoint(value)
 
 
 def _in_sight(name: str, value: Json) -> bool:

@@ -18,7 +18,6 @@ import inspect
 import json
 import os
 import queue
-import re
 import signal
 import ssl
 import sys
@@ -46,12 +45,10 @@ class Failure(Exception):
 class Worker:
     """One model: looked up by `hello`, built by `build`, asked by `generate`.
 
-    `hello` says, too, which names are those of secrets, which of keywords that hold headers, and how answers begin that
-    are none.
+    `hello` says, too, how answers begin that are none.
     """
 
     def __init__(self) -> None:
-        self.secret = self.headers = re.compile("")
         self.failures: tuple[str, ...] = ()
         self.maker: Any = None
         self.model: Any = None
@@ -59,13 +56,11 @@ class Worker:
         self.is_api = self.reads_system = False
 
     def hello(self, request: Any) -> dict[str, Any]:
-        """Find the model. -> what it is, without secrets; an API is built for it, because only its object knows whom it
-        asks."""
+        """Find the model. -> what it is; an API is built for it, because only its object knows whom it asks."""
         name, options = request["name"], request["options"]
-        self.secret, self.headers = re.compile(request["secret"]), re.compile(request["headers"])
         self.failures = tuple(request["failures"])
         self.maker, keywords = find(name)
-        self.keywords = {**keywords, **resolve(options)}
+        self.keywords = {**keywords, **options}
         kind = self.maker if isinstance(self.maker, type) else type(None)
         self.is_api = "BaseAPI" in [base.__name__ for base in kind.__mro__]
         if self.is_api:
@@ -74,8 +69,8 @@ class Worker:
         return {
             "version": version(),
             "class": f"{self.maker.__module__}.{getattr(self.maker, '__qualname__', repr(self.maker))}",
-            "keywords": self._told({**keywords, **options}),
-            "endpoint": self._told({name: asked[name] for name in ENDPOINTS if name in asked}),
+            "keywords": keywords,
+            "endpoint": {name: asked[name] for name in ENDPOINTS if name in asked},
             "api": self.is_api,
             "encodes": self.is_api and evaluates(kind, "encode_image_to_base64"),
             "interleaves": bool(getattr(kind, "INTERLEAVE", True)),
@@ -153,19 +148,6 @@ class Worker:
             raise Failure("failed", answer.strip())
         return answer
 
-    def _told(self, value: Any) -> Any:
-        """Keywords as JSON, without those that may be secrets; what JSON cannot say by its type, `$NAME` by what it
-        stands for."""
-        if isinstance(value, dict):
-            within = {key for key, item in value.items() if self.headers.search(str(key)) and isinstance(item, dict)}
-            shown = {key: item for key, item in value.items() if key in within or not self.secret.search(str(key))}
-            return {str(key): self._told(item) for key, item in shown.items()}
-        if isinstance(value, (list, tuple)):
-            return [self._told(item) for item in value]
-        if isinstance(value, str) and value.startswith("$") and not self.secret.search(value[1:]):
-            return ENVIRONMENT.get(value[1:], value)
-        return value if isinstance(value, (str, int, float, type(None))) else f"<{type(value).__name__}>"
-
 
 def find(name: str) -> tuple[Any, dict[str, Any]]:
     """A name of vlmeval.config.supported_VLM, or api.CLASS or vlm.CLASS. -> what makes the object, its keywords."""
@@ -189,19 +171,6 @@ def unknown(name: str, known: Iterable[str]) -> Failure:
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     hint = f" (did you mean {by_lower[near[0]]!r}?)" if near else ""
     return Failure("unknown", f"has no model {name!r}{hint}")
-
-
-def resolve(value: Any, key: str = "") -> Any:
-    """Options as keywords: `$NAME` is read from the environment, as it was before vlmeval was imported."""
-    if isinstance(value, dict):
-        return {name: resolve(item, name) for name, item in value.items()}
-    if isinstance(value, list):
-        return [resolve(item, key) for item in value]
-    if not isinstance(value, str) or not value.startswith("$"):
-        return value
-    if value[1:] not in ENVIRONMENT:
-        raise Failure("unbuilt", f"the environment has no variable {value[1:]}, which the option {key} names")
-    return ENVIRONMENT[value[1:]]
 
 
 def version() -> str:
@@ -383,7 +352,7 @@ def main() -> None:
         end()
 
     def say(reply: object) -> None:
-        line = json.dumps(reply).encode() + b"\n"
+        line = json.dumps(reply, skipkeys=True, default=lambda value: f"<{type(value).__name__}>").encode() + b"\n"
         with one_at_a_time:
             try:
                 outgoing.write(line)
@@ -394,8 +363,6 @@ def main() -> None:
     threading.Thread(target=receive, daemon=True).start()
     serve(requests, say)
 
-
-ENVIRONMENT = dict(os.environ)
 
 if __name__ == "__main__":
     main()

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._secrets import HEADERS, SECRET
-from mmdyn.models.backends._vlmeval_options import Options, identified, parse
+from mmdyn.models.backends._vlmeval_options import Options, identified, parse, resolve
 from mmdyn.models.backends._vlmeval_place import Names, Place, failed, refused
 from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
 from mmdyn.models.message import ImagePart, Message, TextPart
@@ -60,8 +59,9 @@ class Vlmeval:
         self.label = options.label or f"vlmeval:{spec.name}"
         self._timeout, self._system = options.timeout, options.system
         self._names = Names(self.label, spec.name, options.interpreter)
-        model: dict[str, Json] = {"name": spec.name, "options": keywords, "path": options.folders}
-        model |= {"secret": SECRET.pattern, "headers": HEADERS.pattern, "failures": list(VLMEVAL_FAILURES)}
+        given = {name: resolve(value, name) for name, value in keywords.items()}
+        model: dict[str, Json] = {"name": spec.name, "options": given, "path": options.folders}
+        model["failures"] = list(VLMEVAL_FAILURES)
         seconds = options.load_timeout
         self._places = [Place(self._names, environment, model, seconds) for environment in options.environments]
         self._close = weakref.finalize(self, _close, self._places)
@@ -74,7 +74,7 @@ class Vlmeval:
             raise
         self._encodes, self._interleaves = found["encodes"], found["interleaves"]
         self.limits = Limits(len(self._places) * self._threads, options.max_tries, hangs=False)
-        drawn = found["keywords"]
+        drawn = {**found["keywords"], **keywords}
         self.varies = bool(drawn.get("do_sample")) or drawn.get("temperature") not in (None, 0)
         self.identity: dict[str, Json] = {
             "backend": "vlmeval",
@@ -82,7 +82,7 @@ class Vlmeval:
             "system": options.system,
             "version": found["version"],
             "class": found["class"],
-            "keywords": identified(found["keywords"]),
+            "keywords": identified(drawn),
             "endpoint": identified(found["endpoint"]),
         }
 
