@@ -4,22 +4,18 @@ user's."""
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import pytest
-from aiohttp import web
 
-from mmdyn.testing import FakeServer
-from mmdyn.testing.fake_server_dialects import Dialect
+from mmdyn.testing import FakeServer, write_script
 
-Server = TypeVar("Server", bound=FakeServer)
+serve = FakeServer
+"""A fake server that runs in a thread until the end of the block."""
 
 
 class HoldingServer(FakeServer):
@@ -35,7 +31,7 @@ class HoldingServer(FakeServer):
         self._through = asyncio.Semaphore(answers)
         self._all = False
 
-    async def __aenter__(self) -> HoldingServer:
+    async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         await super().__aenter__()
         return self
@@ -50,21 +46,15 @@ class HoldingServer(FakeServer):
         self._all = True
         self.let(1)
 
-    async def _respond(self, request: web.BaseRequest, dialect: Dialect, body: bytes, name: str) -> web.StreamResponse:
+    async def _respond(self, *asked: Any) -> Any:
         await self._through.acquire()
         if self._all:
             self._through.release()
-        return await super()._respond(request, dialect, body, name)
+        return await super()._respond(*asked)
 
 
-def serve(**settings: Any) -> AbstractContextManager[FakeServer]:
-    """A fake server that runs in a thread until the end of the block."""
-    return _in_a_thread(FakeServer(**settings))
-
-
-def hold(answers: int = 0, **settings: Any) -> AbstractContextManager[HoldingServer]:
-    """The same, one that holds requests back."""
-    return _in_a_thread(HoldingServer(answers, **settings))
+hold = HoldingServer
+"""The same, one that holds requests back."""
 
 
 def wait_until(true: Callable[[], Any], process: subprocess.Popen[Any] | None = None) -> None:
@@ -79,43 +69,19 @@ def wait_until(true: Callable[[], Any], process: subprocess.Popen[Any] | None = 
         time.sleep(0.02)
 
 
-@contextmanager
-def _in_a_thread(server: Server) -> Iterator[Server]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(240)
-    try:
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(240)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(240)
-        loop.close()
-
-
 @pytest.fixture
 def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key, proxy or cache of the user's."""
-    for name in (
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "GEMINI_API_KEY",
-        "http_proxy",
-        "https_proxy",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-    ):
+    keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+    proxies = ("http_proxy", "https_proxy", "no_proxy")
+    for name in (*keys, *proxies, *map(str.upper, proxies)):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 
 
 def script(folder: Path, *replies: str | dict[str, Any]) -> Path:
-    """A file of replies: texts fit every request, dicts are whole lines."""
-    path = folder / "replies.jsonl"
-    lines = [reply if isinstance(reply, dict) else {"reply": reply} for reply in replies]
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
-    return path
+    """A file of replies in a folder."""
+    return write_script(folder / "replies.jsonl", *replies)
 
 
 def scripted(folder: Path, *replies: str | dict[str, Any], tries: int = 1) -> str:

@@ -1,8 +1,7 @@
 from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, request_key as request_key
-from .backends._vlmeval_worker import VLMEVAL_FAILURES as VLMEVAL_FAILURES
 from .backends.baseline import Baseline as Baseline
 from .backends.scripted import Scripted as Scripted
-from .backends.vlmeval import vlmeval_models as vlmeval_models
+from .backends.vlmeval import VLMEVAL_FAILURES as VLMEVAL_FAILURES, vlmeval_models as vlmeval_models
 from .budget import Budget as Budget, open_budget as open_budget, say_cost as say_cost
 from .cache import CACHED_REPLY as CACHED_REPLY, cache_folder as cache_folder, open_cache as open_cache
 from .checkpoint import Checkpoint as Checkpoint, Form as Form, find_checkpoint as find_checkpoint

@@ -10,19 +10,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.keys import digest
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 
 BATCH = 64
 _WEIGHTS = (".safetensors", ".bin", ".json", ".txt", ".model")
@@ -45,7 +43,7 @@ class Embedder:
         if not find_spec("sentence_transformers"):
             raise MissingExtra("sentence-transformers", "embed")
         self.name, self._keep, self._threads, self._device = model, keep, threads, device
-        self._kept = OrderedDict[str, "Vectors"]()
+        self._kept = OrderedDict[str, Vectors]()
         self._lock = threading.Lock()
 
     @cached_property

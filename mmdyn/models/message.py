@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from mmdyn.errors import ModelError
-from mmdyn.keys import Json
+from mmdyn.errors import InputError, ModelError
+from mmdyn.keys import Json, sha256
 
 NO_WEIGHING = "cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
 """What is said of a model that does not (`weighs` is False)."""
@@ -21,10 +21,21 @@ class TextPart(Struct, frozen=True, tag="text"):
 
 
 class ImagePart(Struct, frozen=True, tag="image"):
-    """A picture, sent in the bytes that the file holds. `digest` identifies those bytes; `path` is where they lie."""
+    """A picture, sent in the bytes that the file holds. `digest` (SHA-256) identifies those bytes; `path` is where they
+    lie."""
 
     path: Path
     digest: str
+
+    def read(self) -> bytes:
+        """The bytes. Raises InputError where the file is missing or holds others."""
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise InputError(self.path, None, f"cannot be read ({error.strerror}): put the picture back") from None
+        if sha256(data) != self.digest:
+            raise InputError(self.path, None, "the picture was changed while it was in use: run the same command again")
+        return data
 
 
 class ChoicesPart(Struct, frozen=True, tag="choices"):
@@ -49,14 +60,15 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The text parts joined, without the pictures."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return "".join([part.text for part in self.parts if isinstance(part, TextPart)])
 
     @property
     def shown(self) -> tuple[TextPart | ImagePart, ...]:
         """The parts, for a model that cannot weigh continuations. Raises ModelError where it is to."""
-        if any(isinstance(part, ChoicesPart) for part in self.parts):
+        shown = tuple([part for part in self.parts if not isinstance(part, ChoicesPart)])
+        if len(shown) < len(self.parts):
             raise ModelError(f"this model {NO_WEIGHING}")
-        return tuple(part for part in self.parts if not isinstance(part, ChoicesPart))
+        return shown
 
 
 def choices(messages: tuple[Message, ...]) -> tuple[str, ...]:

@@ -60,6 +60,10 @@ class Limits(Struct, frozen=True):
     hangs: bool = True
 
 
+PASSING = {408, 409, 425, 429}
+"""HTTP statuses of failures that may pass, besides those from 500 on."""
+
+
 class TransientError(Exception):
     """A failure that may pass: asked again after `retry_after` seconds, or after a backoff where that is None.
 

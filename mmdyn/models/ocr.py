@@ -8,20 +8,18 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from PIL import Image
 
 from mmdyn.errors import MissingExtra
 from mmdyn.keys import Json
 from mmdyn.work import interrupts_deferred
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels; right and bottom are the first ones outside."""

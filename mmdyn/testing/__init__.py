@@ -1,4 +1,5 @@
-"""Servers and models to test with: a fake server that speaks the APIs of model servers and misbehaves on request."""
+"""Servers and models to test with: a fake server that speaks the APIs of model servers and misbehaves on request, and
+scripts for models that say what a file says."""
 
 import lazy_loader
 

@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from mmdyn.testing.fake_server_faults import FAULTS
+from mmdyn.testing import FAULTS
 
 COMMAND = [sys.executable, "-W", "error", "-m", "mmdyn", "fake-server"]
 

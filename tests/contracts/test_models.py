@@ -60,7 +60,7 @@ async def text(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("CONTRACT_KEY", SECRET)
     backend, number = request.param
     async with FakeServer(key=SECRET, reply="hashed") as server:
-        with vllm_installed(tmp_path):
+        with vllm_installed():
             yield EXAMPLES[backend][number](tmp_path, server.url)
 
 

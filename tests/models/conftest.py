@@ -1,24 +1,23 @@
-"""No key, proxy or cache of the user's reaches a test."""
+"""No key, proxy or cache of the user's reaches a test; checkpoints are made once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+import making_models
 import pytest
+from serving import bare_environment as bare_environment
 
 
 @pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in (
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "GEMINI_API_KEY",
-        "http_proxy",
-        "https_proxy",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "no_proxy",
-        "NO_PROXY",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+def bare(bare_environment: None) -> None:
+    """Every test has it."""
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A checkpoint of random weights by its name; what changes it makes a copy."""
+    folder = tmp_path_factory.mktemp("models")
+    return cache(lambda name: getattr(making_models, name)(folder / name))

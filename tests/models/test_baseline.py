@@ -17,7 +17,7 @@ from mmdyn.context import Context
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.models import Baseline, Message, Spec, TextPart, open_model
-from mmdyn.models.backends._prompt import Prompt, read_prompt
+from mmdyn.models.backends._baseline_prompt import Prompt, read_prompt
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
 from mmdyn.sample import Option, Sample
@@ -110,12 +110,8 @@ def test_lexical_finds_what_words_give_away():
 
 
 def test_majority_is_always_the_same():
-    assert {reply("majority", sample) for sample in everything() if sample.language == "en"} == {
-        "Answer: A",
-        "Answer: 1",
-        "Answer: 1; 1",
-        "Answer: True",
-    }
+    said = {reply("majority", sample) for sample in everything() if sample.language == "en"}
+    assert said == {"Answer: A", "Answer: 1", "Answer: 1; 1", "Answer: True"}
 
 
 def test_random_is_spread_over_the_options():
@@ -127,13 +123,11 @@ def test_random_is_spread_over_the_options():
 @pytest.mark.parametrize("name", NAMES)
 def test_permuting_the_gold_answers_changes_no_reply(name: str):
     shuffler = random.Random(1)
-    samples = [
-        choice(id=f"s{number}", question=f"Question {number}?", answer="ABCD"[number % 4]) for number in range(40)
-    ]
+    samples = [choice(id=f"s{n}", question=f"Question {n}?", answer="ABCD"[n % 4]) for n in range(40)]
     answers = [sample.answer for sample in samples]
     shuffler.shuffle(answers)
     permuted = [msgspec.structs.replace(sample, answer=answer) for sample, answer in zip(samples, answers, strict=True)]
-    assert [sample.answer for sample in samples] != answers
+    assert permuted != samples
     for condition in CONDITIONS[:2]:
         replies = [reply(name, sample, condition) for sample in samples]
         assert replies == [reply(name, sample, condition) for sample in permuted]
@@ -143,18 +137,12 @@ def test_another_process_with_another_hash_seed_replies_the_same():
     script = (
         "from test_baseline import *; print([reply(n, s, c) for n in NAMES for s in everything() for c in CONDITIONS])"
     )
-    here = Path(__file__).parent
-    path = os.pathsep.join(map(str, (here, here.parent)))
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    path = os.pathsep.join(map(str, Path(__file__).parents[:2]))
+    outputs = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+        command = [sys.executable, "-c", script]
+        outputs.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     mine = [reply(name, sample, condition) for name in NAMES for sample in everything() for condition in CONDITIONS]
     assert outputs == {f"{mine}\n"}
 
@@ -167,15 +155,7 @@ def test_a_prompt_of_ones_own_is_read_as_far_as_it_goes():
     assert read_prompt(()).kind == "open_ended"
 
 
-HOSTILE = [
-    "True " * 200_000,
-    "((((" * 100_000,
-    "A. \n" * 100_000,
-    "____" * 100_000,
-    "质" * 300_000,
-    "1.1" * 100_000,
-    "",
-]
+HOSTILE = ["", *(piece * 100_000 for piece in ("True ", "((((", "A. \n", "____", "质质", "1.1"))]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -187,9 +167,8 @@ def test_a_hostile_prompt_takes_no_long_time(name: str):
 
 
 def test_another_name_or_an_option_is_told():
-    with pytest.raises(
-        UserError, match=r"there is no baseline 'lexcal' \(did you mean 'lexical'\?\): random, majority"
-    ):
+    says = r"there is no baseline 'lexcal' \(did you mean 'lexical'\?\): random, majority"
+    with pytest.raises(UserError, match=says):
         open_model("baseline:lexcal")
     with pytest.raises(UserError, match="baseline has no option 'seed'; it takes none"):
         open_model("baseline:random,seed=1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,31 +13,19 @@ from typing import Any
 
 import making_models
 import pytest
+import torch
 from asking_locally import Messages, ask_alone, ask_together, speckled, stored, user, weighed
 from PIL import Image
 
 from mmdyn.errors import InputError, ModelError, UserError
-from mmdyn.keys import canonical
+from mmdyn.keys import canonical, sha256
 from mmdyn.models import Asker, ImagePart, Message, RejectedError, Spec, TextPart, open_model
 from mmdyn.models.backends._local_backend import Engine
-from mmdyn.models.backends.hf import HuggingFace
+from mmdyn.models.backends.hf import HuggingFace, _Draws
 from mmdyn.record import Reply
 
 TEXT, VISION = ("llama", "qwen2"), ("llava", "idefics3", "gemma3")
 SHORT = "max_new_tokens=8"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A checkpoint by its name, made once."""
-    folder, there = tmp_path_factory.mktemp("models"), dict[str, Path]()
-
-    def make(name: str) -> Path:
-        if name not in there:
-            there[name] = getattr(making_models, name)(folder / name)
-        return there[name]
-
-    return make
 
 
 def texts(count: int) -> list[Messages]:
@@ -57,23 +46,13 @@ def shown(folder: Path) -> list[Messages]:
     ]
 
 
-@pytest.mark.parametrize("name", TEXT)
-async def test_a_batch_of_texts_answers_as_one_at_a_time_does(name: str, made: Callable[[str], Path]) -> None:
-    model = f"hf:{made(name)},{SHORT}"
-    together = await ask_together(model, texts(9))
-    assert together == await ask_alone(model, texts(9))
-    assert len({reply.text for reply in together}) > 4
-    assert {reply.finish_reason for reply in together} <= {"stop", "length"}
-
-
-@pytest.mark.parametrize("name", VISION)
-async def test_a_batch_of_pictures_answers_as_one_at_a_time_does(
-    name: str, made: Callable[[str], Path], tmp_path: Path
-) -> None:
-    model, requests = f"hf:{made(name)},{SHORT}", [*shown(tmp_path), *texts(3)]
+@pytest.mark.parametrize("name", [*TEXT, *VISION])
+async def test_a_batch_answers_as_one_at_a_time_does(name: str, made: Callable[[str], Path], tmp_path: Path) -> None:
+    model, requests = f"hf:{made(name)},{SHORT}", [*(shown(tmp_path) if name in VISION else ()), *texts(9)]
     together = await ask_together(model, requests)
     assert together == await ask_alone(model, requests)
-    assert len({reply.text for reply in together[:6]}) > 1
+    assert len({reply.text for reply in together}) > 4
+    assert {reply.finish_reason for reply in together} <= {"stop", "length"}
 
 
 @pytest.mark.parametrize("name", VISION)
@@ -129,13 +108,10 @@ async def test_draws_hang_on_the_request_and_the_seed_alone(name: str, made: Cal
     assert len({reply.text for (reply,) in free}) == 3
 
 
-async def test_whether_it_varies_is_said(made: Callable[[str], Path]) -> None:
-    folder = made("llama")
-    said = {
-        option: open_model(f"hf:{folder}{option}").varies for option in ("", ",temperature=1", ",temperature=1,seed=3")
-    }
-    assert said == {"": False, ",temperature=1": True, ",temperature=1,seed=3": False}
-    assert open_model(f"hf:{folder}", varied=True).varies
+def test_whether_it_varies_is_said(made: Callable[[str], Path]) -> None:
+    model = f"hf:{made('llama')}"
+    said = [open_model(model + options).varies for options in ("", ",temperature=1", ",temperature=1,seed=3")]
+    assert said == [False, True, False] and open_model(model, varied=True).varies
 
 
 def test_what_identifies_a_model(made: Callable[[str], Path], tmp_path: Path) -> None:
@@ -168,8 +144,6 @@ class Small(HuggingFace):
 
         class Limited:
             def write(self, prompts: Sequence[Any]) -> list[Reply | ValueError]:
-                import torch
-
                 small.sizes.append(len(prompts))
                 if len(prompts) > 2 or "huge" in prompts[0].text:
                     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
@@ -195,10 +169,8 @@ async def test_one_that_cannot_be_answered_leaves_the_others_alone(made: Callabl
     model = open_model(f"hf:{made('llama')},max_new_tokens=100")
     said = await asyncio.gather(*map(model.ask, [*texts(2), long]), return_exceptions=True)
     assert [type(each) for each in said] == [Reply, Reply, RejectedError]
-    assert (
-        str(said[2]) == "the prompt has 2019 tokens, which with 100 more is beyond the 2048 that the model takes: "
-        "lower max_new_tokens or max_pixels"
-    )
+    beyond = "the prompt has 2019 tokens, which with 100 more is beyond the 2048 that the model takes"
+    assert str(said[2]) == f"{beyond}: lower max_new_tokens or max_pixels"
     beside = await asyncio.gather(*map(model.ask, [long, (user("y" * 1900),)]), return_exceptions=True)
     assert [type(each) for each in beside] == [RejectedError, Reply]
     await model.close()
@@ -252,12 +224,8 @@ async def test_pictures_are_decoded_as_the_eye_sees_them(made: Callable[[str], P
     clear.paste((0, 0, 0, 255), (0, 0, 20, 30))
     deep = Image.new("I;16", (60, 30), 65535)
     deep.paste(0, (0, 0, 20, 30))
-    pictures = [
-        stored(tmp_path, wide, "wide.png"),
-        stored(tmp_path, lying, "lying.png", exif=exif),
-        stored(tmp_path, clear, "clear.png"),
-        stored(tmp_path, deep, "deep.png"),
-    ]
+    others = [stored(tmp_path, image, f"{number}.png") for number, image in enumerate((wide, clear, deep))]
+    pictures = [*others, stored(tmp_path, lying, "lying.png", exif=exif)]
     replies = await ask_together(model, [weighed(picture, "?") for picture in pictures])
     for reply in replies[1:]:
         assert reply.logprobs == pytest.approx(replies[0].logprobs, abs=1e-4)
@@ -271,17 +239,16 @@ async def test_large_pictures_are_scaled_and_that_is_said(made: Callable[[str], 
 
 async def test_a_picture_that_cannot_be_read_is_named(made: Callable[[str], Path], tmp_path: Path) -> None:
     model, good = open_model(f"hf:{made('llava')}"), speckled(tmp_path, 1)
-    (tmp_path / "broken.png").write_bytes(good.path.read_bytes()[:100])
-    cases = {
-        ImagePart(tmp_path / "gone.png", ""): "cannot be read (No such file or directory): put the picture back",
-        ImagePart(good.path, "0" * 64): "the picture was changed while it was in use: run the same command again",
-    }
-    for part, says in cases.items():
+    cut = good.path.read_bytes()[:100]
+    (tmp_path / "broken.png").write_bytes(cut)
+    for part, says in (
+        (ImagePart(tmp_path / "gone.png", ""), "cannot be read (No such file or directory): put the picture back"),
+        (ImagePart(good.path, "0" * 64), "the picture was changed while it was in use: run the same command again"),
+        (ImagePart(tmp_path / "broken.png", sha256(cut)), "cannot be read (image file is truncated): put the picture"),
+    ):
         with pytest.raises(InputError) as error:
             await model.ask((user(part, "?"),))
-        assert str(error.value) == f"{part.path}: {says}"
-    with pytest.raises(InputError, match=r"broken\.png: "):
-        await model.ask((user(ImagePart(tmp_path / "broken.png", ""), "?"),))
+        assert str(error.value).startswith(f"{part.path}: {says}")
     await model.close()
 
 
@@ -299,10 +266,7 @@ def changed(folder: Path, **config: Any) -> Path:
         ({"is_encoder_decoder": True}, "holds an encoder-decoder (llama): name a model that goes on with a text"),
         (
             {"model_type": "mine", "auto_map": {"AutoModelForCausalLM": "mine.Mine"}},
-            (
-                "holds a model of its own kind (mine) and the Python code for it, which would run with all your rights:"
-                " read the code, then give trust_remote_code=true"
-            ),
+            "holds a model of its own kind (mine) and the Python code for it, which would run with all your rights: read the code, then give trust_remote_code=true",
         ),
     ],
 )
@@ -318,10 +282,7 @@ def test_checkpoints_that_cannot_be_asked(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (
-            "hf:/no/such/folder",
-            "there is no folder /no/such/folder: name a checkpoint's folder, or a repository as owner/name",
-        ),
+        ("hf:/no/such", "there is no folder /no/such: name a checkpoint's folder, or a repository as owner/name"),
         ("hf:{llama},devise=cpu", "hf has no option 'devise' (did you mean 'device'?); it takes dtype"),
         ("hf:{llama},batch=0", "the option batch of hf:"),
         ("hf:{llama},device=cuda:7", "the device 'cuda:7' cannot be used ("),
@@ -351,16 +312,12 @@ async def test_weights_that_are_missing_broken_or_not_all_there(made: Callable[[
     weights = folder / "model.safetensors"
     some = load_file(weights)
     save_file({name: each for name, each in some.items() if "mlp" not in name}, weights, {"format": "pt"})
-    assert (
-        await refusal(f"hf:{folder}")
-        == f"{folder} lacks 6 of the model's weights, such as model.layers.0.mlp.down_proj.weight: fetch the checkpoint"
-        " again"
-    )
+    lacks = "6 of the model's weights, such as model.layers.0.mlp.down_proj.weight: fetch the checkpoint again"
+    assert await refusal(f"hf:{folder}") == f"{folder} lacks {lacks}"
     weights.write_bytes(b"broken")
     said = await refusal(f"hf:{folder}")
-    assert said.startswith(f"{folder} cannot be loaded (") and said.endswith(
-        "): fetch the checkpoint again, or mend the options"
-    )
+    assert said.startswith(f"{folder} cannot be loaded (")
+    assert said.endswith("): fetch the checkpoint again, or mend the options")
     weights.unlink()
     assert "no file named model.safetensors" in await refusal(f"hf:{folder}")
 
@@ -371,9 +328,8 @@ async def test_a_processor_that_needs_torchvision_says_so(made: Callable[[str], 
     for name in ("preprocessor_config", "video_preprocessor_config"):
         kind = {"image_processor_type": "Qwen2VLImageProcessor", "video_processor_type": "Qwen2VLVideoProcessor"}
         (folder / f"{name}.json").write_text(json.dumps({**kind, "processor_class": "Qwen2VLProcessor"}))
-    assert (
-        await refusal(f"hf:{folder}") == f"{folder} needs torchvision, which is not installed: pip install torchvision"
-    )
+    needs = f"{folder} needs torchvision, which is not installed: pip install torchvision"
+    assert await refusal(f"hf:{folder}") == needs
 
 
 async def test_closing_ends_what_is_being_written_and_what_waits(made: Callable[[str], Path], tmp_path: Path) -> None:
@@ -388,3 +344,23 @@ async def test_closing_ends_what_is_being_written_and_what_waits(made: Callable[
     assert [type(each) for each in said] == [ModelError, asyncio.CancelledError, ModelError]
     with pytest.raises(ModelError, match="was closed"):
         await model.ask((user("?"),))
+
+
+@pytest.mark.parametrize("top_p", [0.4, 0.6, 0.9, 1.0])
+def test_tokens_come_as_often_as_they_are_likely_among_the_likeliest(top_p: float) -> None:
+    shares = {0: 0.05, 1: 0.5, 2: 0.15, 3: 0.3}
+    scores = torch.log(torch.tensor([list(shares.values())]) ** 2)  # which the temperature takes back
+    draw = _Draws([("a", 1)], 2.0, top_p)
+    drawn = Counter(int(draw(None, scores).argmax()) for _ in range(4000))
+    kept = {0.4: {1}, 0.6: {1, 3}, 0.9: {1, 2, 3}, 1.0: {0, 1, 2, 3}}[top_p]
+    whole = sum(shares[token] for token in kept)
+    assert {token: count / 4000 for token, count in drawn.items()} == pytest.approx(
+        {token: shares[token] / whole for token in kept}, abs=0.03
+    )
+
+
+def test_one_token_is_left_and_it_is_never_an_impossible_one() -> None:
+    scores = torch.full((2, 6), -torch.inf)
+    scores[:, 4] = 0.0
+    left = _Draws([("a", 1), ("a", 2)], 1.0, 1.0)(None, scores)
+    assert left.isfinite().sum(-1).tolist() == [1, 1] and left.argmax(-1).tolist() == [4, 4]

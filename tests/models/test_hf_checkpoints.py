@@ -58,7 +58,7 @@ async def test_a_model_goes_on_with_a_text_and_not_with_its_end(name: str, tmp_p
     given, others = [await ask_together(f"hf:{folder}", options) for folder in (plain, end)]
     for one, other in zip(given, others, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4) and one.usage == other.usage
-    with vllm_installed(tmp_path):
+    with vllm_installed():
         replies = [await ask_together(f"vllm:{folder},seed=1", requests[:1]) for folder in (plain, end)]
     assert replies[0] == replies[1]
 
@@ -76,7 +76,7 @@ async def test_answers_end_at_the_texts_that_a_checkpoint_names(tmp_path: Path) 
 
 async def test_vllm_repeats_as_little_as_hf(tmp_path: Path) -> None:
     folder = making_models.llama(tmp_path / "llama")
-    with vllm_installed(tmp_path):
+    with vllm_installed():
         for given, taken in (({}, 1.0), ({"repetition_penalty": 1.2}, 1.2)):
             extended(folder / "generation_config.json", **given)
             await ask_together(f"vllm:{folder}", [(user("Hi"),)])

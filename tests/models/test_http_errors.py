@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,48 @@ def test_each_answer_is_the_right_kind_of_error_in_one_sentence(case: dict[str, 
     assert "\n" not in said and len(said) < 700
     if isinstance(error, TransientError):
         assert (error.retry_after, error.slow_down) == (case.get("wait"), case.get("slow_down", False))
+
+
+def test_every_refusal_is_one_helpful_sentence():
+    said = {status: str(SERVER.error(status, {}, b'{"error": "no"}')) for status in (400, 401, 403, 404, 422, 429, 500)}
+    assert said == {
+        400: "the server at http://h/v1 refused the request (HTTP 400: no)",
+        401: "the server at http://h/v1 refused the key in $KEY (HTTP 401: no): put the right one there",
+        403: "the server at http://h/v1 refused the key in $KEY (HTTP 403: no): put the right one there",
+        404: "the server at http://h/v1 has no model 'm', or is no such server (HTTP 404: no): http://h/v1/models names its models, base_url is where it is",
+        422: "the server at http://h/v1 refused the request (HTTP 422: no)",
+        429: "HTTP 429: no",
+        500: "HTTP 500: no",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b'{"error": "plain"}', "HTTP 400: plain"),
+        (b'{"message": "m"}', "HTTP 400: m"),
+        (b'{"detail": [{"loc": ["body"], "msg": "field required"}]}', "HTTP 400: field required"),
+        (b'[{"error": {"message": "in a list"}}]', "HTTP 400: in a list"),
+        (b"<html><h1>Bad</h1>\n gateway</html>", "HTTP 400: Bad gateway"),
+        (b'{"error": {"message": "a\\u001b[31mred\\u0007\\r\\nb"}}', "HTTP 400: ared\\x07 b"),
+        (b'{"error": {"message": "' + b"x" * 5000 + b'"}}', f"HTTP 400: {'x' * 300}…"),
+        ('{"error": {"message": "上下文"}}'.encode(), "HTTP 400: 上下文"),
+        (b"", "HTTP 400"),
+        (b"[[[[[[]]]]]]", "HTTP 400"),
+    ],
+)
+def test_what_a_server_says_is_shown_short_and_without_control_characters(data: bytes, shown: str):
+    assert f"({shown})" in str(SERVER.error(400, {}, data))
+
+
+def test_retry_after_in_seconds_milliseconds_and_dates():
+    assert retry_after({}) is None
+    assert retry_after({"Retry-After": "3"}) == 3
+    assert retry_after({"retry-after-ms": "250", "Retry-After": "3"}) == 0.25
+    assert retry_after({"Retry-After": formatdate(time.time() - 60, usegmt=True)}) == 0
+    assert 50 < (retry_after({"Retry-After": formatdate(time.time() + 60, usegmt=True)}) or 0) <= 60
+    for nonsense in ("soon", "-1", "nan", "inf", "1e9", "9" * 400, "Mon, 99 Foo 2020"):
+        assert retry_after({"Retry-After": nonsense}) is None
 
 
 def test_a_key_that_is_missing_is_asked_for():

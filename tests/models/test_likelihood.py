@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,10 @@ from mmdyn.models import ChoicesPart, Message, RejectedError, TextPart, choices,
 from mmdyn.models.backends._local_prompt import continuation_ids
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
+from mmdyn.sample import Sample
 from mmdyn.scoring import Scorer
 
 LIKELIHOOD = Condition(style="likelihood")
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("models")
-    return {
-        name: getattr(making_models, name)(folder / name) for name in ("llama", "qwen2", "llava", "idefics3", "gemma3")
-    }
 
 
 def by_hand(folder: Path, prompt: str, continuation: str, *pictures: Any) -> float:
@@ -53,11 +47,11 @@ def by_hand(folder: Path, prompt: str, continuation: str, *pictures: Any) -> flo
     ("lead", "among"),
     [("Answer:", (" A", " B", " C")), ("答案：", ("正确", "错误")), ("Answer:", (" True", " False", " T"))],
 )
-async def test_options_are_weighed_as_by_hand(models: dict[str, Path], lead: str, among: tuple[str, ...]) -> None:
+async def test_options_are_weighed_as_by_hand(made: Callable[[str], Path], lead: str, among: tuple[str, ...]) -> None:
     request = weighed("Is it so?", lead=lead, among=among)
     for name, before in (("llama", "<s><user>Is it so?\n<assistant>"), ("qwen2", "Is it so?\n\n")):
-        (reply,) = await ask_together(f"hf:{models[name]}", [request])
-        assert reply.logprobs == pytest.approx([by_hand(models[name], before + lead, text) for text in among], abs=1e-3)
+        (reply,) = await ask_together(f"hf:{made(name)}", [request])
+        assert reply.logprobs == pytest.approx([by_hand(made(name), before + lead, text) for text in among], abs=1e-3)
         assert reply.option_tokens == tuple(len(text.encode()) for text in among)
         means = [total / count for total, count in zip(reply.logprobs, reply.option_tokens, strict=True)]
         assert reply.text == lead + among[means.index(max(means))]
@@ -78,7 +72,7 @@ async def test_long_options_are_not_at_a_disadvantage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["llava", "idefics3", "gemma3"])
-async def test_options_under_pictures(models: dict[str, Path], name: str, tmp_path: Path) -> None:
+async def test_options_under_pictures(made: Callable[[str], Path], name: str, tmp_path: Path) -> None:
     from PIL import Image
 
     parts = [speckled(tmp_path, 1), speckled(tmp_path, 2, 90, 30)]
@@ -87,59 +81,47 @@ async def test_options_under_pictures(models: dict[str, Path], name: str, tmp_pa
     single, several = (" A", " B"), (" True", " False")
     requests = [weighed(parts[0], "?", among=among) for among in (single, several)]
     requests += [weighed("See ", parts[0], " and ", parts[1], among=several)]
-    one, long, two = await ask_together(f"hf:{models[name]}", requests)
+    one, long, two = await ask_together(f"hf:{made(name)}", requests)
     before = f"<s><user>{token}?\n<assistant>Answer:"
-    assert one.logprobs == pytest.approx([by_hand(models[name], before, text, a) for text in single], abs=1e-3)
-    assert long.logprobs == pytest.approx([by_hand(models[name], before, text, a) for text in several], abs=1e-3)
+    assert one.logprobs == pytest.approx([by_hand(made(name), before, text, a) for text in single], abs=1e-3)
+    assert long.logprobs == pytest.approx([by_hand(made(name), before, text, a) for text in several], abs=1e-3)
     before = f"<s><user>See {token} and {token}\n<assistant>Answer:"
-    assert two.logprobs == pytest.approx([by_hand(models[name], before, text, a, b) for text in several], abs=1e-3)
+    assert two.logprobs == pytest.approx([by_hand(made(name), before, text, a, b) for text in several], abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["llama", "llava", "idefics3"])
-async def test_a_batch_weighs_as_one_at_a_time_does(models: dict[str, Path], name: str, tmp_path: Path) -> None:
+async def test_a_batch_weighs_as_one_at_a_time_does(made: Callable[[str], Path], name: str, tmp_path: Path) -> None:
     texts = [weighed("Which? " * (number % 3 + 1), among=(" A", " B", " True")) for number in range(6)]
     shown = [weighed(speckled(tmp_path, number), "Which? " * (number + 1)) for number in range(3)]
     requests = [*texts, *(shown if name != "llama" else [])]
-    together, alone = [await ask(f"hf:{models[name]}", requests) for ask in (ask_together, ask_alone)]
+    together, alone = [await ask(f"hf:{made(name)}", requests) for ask in (ask_together, ask_alone)]
     for one, other in zip(together, alone, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
         assert (one.text, one.option_tokens, one.usage) == (other.text, other.option_tokens, other.usage)
 
 
-@pytest.mark.parametrize(
-    ("language", "asked", "lead", "among"),
-    [
-        ("en", "How many?\n\nA. two\nB. three\nC. four\nD. five", "Answer:", (" A", " B", " C", " D")),
-        ("zh", "How many?\n\nA. two\nB. three\nC. four\nD. five", "答案：", ("A", "B", "C", "D")),
-    ],
-)
-async def test_choices_as_they_are_weighed(
-    language: Any, asked: str, lead: str, among: tuple[str, ...], models: dict[str, Path], tmp_path: Path
-) -> None:
-    sample = choice(question="How many?", language=language)
-    messages = Renderer(ImageFolder(tmp_path)).messages(sample, LIKELIHOOD)
-    assert messages == (user(asked), Message("assistant", (TextPart(lead), ChoicesPart(among))))
-    (reply,) = await ask_together(f"hf:{models['qwen2']}", [messages])
-    score = Scorer().score(sample, reply)
-    assert score.status == "ok" and score.extracted == [reply.text[-1]]
+ASKED = "How many?\n\nA. two\nB. three\nC. four\nD. five"
+SEVEN = "Seven is prime."
 
 
 @pytest.mark.parametrize(
-    ("language", "asked", "lead", "among"),
+    ("sample", "asked", "lead", "among"),
     [
-        ("en", "Seven is prime.\n\nIs this statement true or false?", "Answer:", (" True", " False")),
-        ("zh", "Seven is prime.\n\n这一说法正确还是错误？", "答案：", ("正确", "错误")),
+        (choice(question="How many?"), ASKED, "Answer:", (" A", " B", " C", " D")),
+        (choice(question="How many?", language="zh"), ASKED, "答案：", ("A", "B", "C", "D")),
+        (true_false(question=SEVEN), f"{SEVEN}\n\nIs this statement true or false?", "Answer:", (" True", " False")),
+        (true_false(question=SEVEN, language="zh"), f"{SEVEN}\n\n这一说法正确还是错误？", "答案：", ("正确", "错误")),
     ],
 )
-async def test_statements_as_they_are_weighed(
-    language: Any, asked: str, lead: str, among: tuple[str, ...], models: dict[str, Path], tmp_path: Path
+async def test_choices_and_statements_as_they_are_weighed(
+    sample: Sample, asked: str, lead: str, among: tuple[str, ...], made: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    sample = true_false(question="Seven is prime.", language=language)
     messages = Renderer(ImageFolder(tmp_path)).messages(sample, LIKELIHOOD)
     assert messages == (user(asked), Message("assistant", (TextPart(lead), ChoicesPart(among))))
-    (reply,) = await ask_together(f"hf:{models['qwen2']}", [messages])
+    (reply,) = await ask_together(f"hf:{made('qwen2')}", [messages])
     score = Scorer().score(sample, reply)
-    assert score.status == "ok" and score.extracted is reply.text.endswith(among[0])
+    said = reply.text.removeprefix(lead)
+    assert score.status == "ok" and score.extracted == (said == among[0] if len(among) == 2 else [said.strip()])
 
 
 def test_pictures_and_knowledge_stand_where_they_stand_otherwise(tmp_path: Path) -> None:
@@ -172,8 +154,8 @@ async def test_a_model_that_cannot_weigh_says_so(model: str) -> None:
     await opened.close()
 
 
-async def test_a_question_that_is_too_long_is_refused_alone(models: dict[str, Path]) -> None:
-    model = open_model(f"hf:{models['llama']},batch=2")
+async def test_a_question_that_is_too_long_is_refused_alone(made: Callable[[str], Path]) -> None:
+    model = open_model(f"hf:{made('llama')},batch=2")
     with pytest.raises(RejectedError, match="is beyond the 2048 that the model takes"):
         await model.ask(weighed("x" * 2030))
     assert (await model.ask(weighed("x" * 2000))).text

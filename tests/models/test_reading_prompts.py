@@ -6,7 +6,7 @@ import pytest
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.models import Baseline, Message, Spec, TextPart
-from mmdyn.models.backends._prompt import read_prompt
+from mmdyn.models.backends._baseline_prompt import read_prompt
 from mmdyn.prompts import LANGUAGES, template
 from mmdyn.sample import Sample
 

@@ -9,34 +9,26 @@ from pathlib import Path
 
 import pytest
 from asking import texts, user
-from serving import serve, wait_until
+from serving import scripted, serve, wait_until
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models import SyncModelClient
 
 
-def scripted(folder: Path, *lines: str) -> str:
-    path = folder / "replies.jsonl"
-    path.write_text("\n".join(lines), "utf-8")
-    return f"scripted:{path},max_tries=2"
-
-
 def test_threads_get_their_own_answers(tmp_path: Path) -> None:
-    lines = [f'{{"match": "Question {n}!", "reply": "{n}"}}' for n in range(40)]
+    lines = [{"match": f"Question {n}!", "reply": f"{n}"} for n in range(40)]
     client = SyncModelClient(scripted(tmp_path, *lines), concurrency=8)
     try:
         with ThreadPoolExecutor(16) as pool:
-            assert list(pool.map(lambda n: client.ask(user(f"Question {n}!")), range(40))) == [
-                str(n) for n in range(40)
-            ]
+            said = list(pool.map(lambda n: client.ask(user(f"Question {n}!")), range(40)))
+        assert said == [str(n) for n in range(40)]
     finally:
         client.close()
 
 
 def test_a_request_that_is_not_answered_is_a_value_error_and_a_dead_model_a_model_error(tmp_path: Path) -> None:
-    client = SyncModelClient(
-        scripted(tmp_path, '{"match": "later", "error": "transient"}', '{"match": "never", "error": "fatal"}')
-    )
+    lines = {"match": "later", "error": "transient"}, {"match": "never", "error": "fatal"}
+    client = SyncModelClient(scripted(tmp_path, *lines, tries=2))
     with pytest.raises(ValueError, match=r"scripted:replies\.jsonl did not answer \(a failure scripted in"):
         client.ask(user("later"))
     with pytest.raises(ModelError, match="a failure scripted in"):
@@ -83,7 +75,7 @@ def test_a_model_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_no_ask_hangs_when_many_threads_meet_the_closing(tmp_path: Path) -> None:
-    model = scripted(tmp_path, '{"reply": "yes"}')
+    model = scripted(tmp_path, "yes")
 
     def ask_until_closed(client: SyncModelClient) -> str:
         try:

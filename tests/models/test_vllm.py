@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import making_models
 import pytest
 from asking_locally import ask_together, speckled, user, weighed
 from making_vllm import vllm_installed
@@ -16,16 +15,9 @@ from mmdyn.models import RejectedError, open_model
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> Iterator[None]:
-    with vllm_installed(tmp_path):
+def installed() -> Iterator[None]:
+    with vllm_installed():
         yield
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("models")
-    there = {name: getattr(making_models, name)(folder / name) for name in ("llama", "llava")}
-    return there.__getitem__
 
 
 @pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed")

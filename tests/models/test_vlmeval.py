@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import logging
@@ -24,6 +25,7 @@ from making import choice, picture, write_set
 from mmdyn.cli.list import command as list_command
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.models import ImagePart, Message, RejectedError, TextPart, TransientError, open_model
+from mmdyn.models.backends import _vlmeval_worker
 from mmdyn.models.backends.vlmeval import Vlmeval
 from mmdyn.run import evaluate
 
@@ -37,6 +39,13 @@ def path(tmp_path: Path) -> Path:
 
 def with_system(system: str, text: str) -> tuple[Message, ...]:
     return (Message("system", (TextPart(system),)), *user(text))
+
+
+def test_the_worker_needs_the_standard_library_alone() -> None:
+    source = Path(str(_vlmeval_worker.__file__)).read_text()
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    named = {getattr(node, "module", None) or node.names[0].name for node in nodes}
+    assert {name.partition(".")[0] for name in named} <= sys.stdlib_module_names
 
 
 async def test_a_listed_model_is_known_by_its_class_and_keywords(path: Path) -> None:

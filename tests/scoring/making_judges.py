@@ -11,7 +11,9 @@ from mmdyn.models import Asker, ImagePart, Message
 from mmdyn.models.model import Limits
 from mmdyn.record import Reply, Usage
 from mmdyn.scoring.judge import Judge
-from mmdyn.testing.fake_server_verdicts import CODE as CODE, code_of as code_of
+from mmdyn.testing import VERDICT_CODE, verdict_code
+
+CODE, code_of = VERDICT_CODE, verdict_code
 
 OBJECT = re.compile(r"\{.*\}")
 

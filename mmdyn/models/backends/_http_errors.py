@@ -7,22 +7,42 @@ import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import ModelError
-from mmdyn.models.backends._http_refusals import BAD_REQUEST, NOT_TAKEN, ONE_REQUEST_ONLY, REFUSALS
-from mmdyn.models.model import RejectedError, TransientError
+from mmdyn.models.backends._secrets import clean
+from mmdyn.models.model import PASSING, RejectedError, TransientError
 
-LONGEST_MESSAGE = 300
 LONGEST_SEARCHED = 5000
-USERINFO = re.compile(r"://[^/\s]{1,1000}@")
-"""The name and password in an address."""
+TOO_MANY, BAD_REQUEST = {429, 529}, {400, 413, 422}
 
-PASSING = {408, 409, 425, 429}
-TOO_MANY = {429, 529}
+
+class Meaning(Struct, frozen=True, forbid_unknown_fields=True):
+    """What an answer means; the fields are explained in _http_errors.toml."""
+
+    statuses: list[tuple[int, int]]
+    sentence: str
+    words: list[str] = []
+    meant: Literal["model", "request", "option"] = "model"
+    without_key: bool = False
+
+
+class Meanings(Struct, frozen=True):
+    """The table of _http_errors.toml."""
+
+    meaning: list[Meaning]
+    bad_request: dict[str, list[str]]
+
+
+@cache
+def meanings() -> Meanings:
+    """The table, read when the first error comes."""
+    return msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=Meanings)
 
 
 class Server(Struct, frozen=True):
@@ -46,71 +66,52 @@ class Server(Struct, frozen=True):
         searched = f"{codes} {says}"
         says = self.clean(says)
         heard = f"HTTP {status}: {says}" if says else f"HTTP {status}"
-        for refusal in REFUSALS:
-            if status in refusal.statuses and refusal.words.search(searched):
-                sentence = self._sentence(refusal.sentence, heard)
-                if refusal.option:
-                    return RejectedError(self._refused(heard), for_all=sentence)
-                return RejectedError(sentence) if refusal.alone else ModelError(sentence)
+        refused = f"the server at {self.endpoint} refused the request ({heard})"
+        for meaning in meanings().meaning:
+            if self._fits(meaning, status, searched):
+                sentence = self._sentence(meaning.sentence, heard, headers)
+                if meaning.meant == "option":
+                    return RejectedError(refused, for_all=sentence)
+                return ModelError(sentence) if meaning.meant == "model" else RejectedError(sentence)
         if status in PASSING or status >= 500:
             wait = retry_after(headers, body)
             if wait is None and status == 429:
                 wait = rate_limit_reset(headers)
             return TransientError(heard, wait, slow_down=status in TOO_MANY)
-        if status in BAD_REQUEST:
-            return self._bad_request(status, searched, heard)
-        return self._misled(status, headers, heard)
-
-    def clean(self, text: str) -> str:
-        """Somebody else's text on one line: no secrets, no control characters, not long."""
-        for secret in self.secrets:
-            text = text.replace(secret, "***")
-        text = USERINFO.sub("://***@", text)
-        text = " ".join(text.split())
-        text = "".join(
-            letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: LONGEST_MESSAGE + 1]
-        )
-        return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
-
-    def _bad_request(self, status: int, searched: str, heard: str) -> Exception:
-        if NOT_TAKEN.search(searched):
+        if status not in BAD_REQUEST:
+            return RejectedError(refused, perhaps_all=True)
+        if _found(meanings().bad_request["not_taken"], searched):
             for name, option in self.parameters.items():
                 if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", searched):
-                    mend = f"give {option}=none, or another value"
-                    sentence = f"{self.model!r} at {self.endpoint} does not take {name} so ({heard}): {mend}"
-                    return RejectedError(self._refused(heard), for_all=sentence)
-        alone = status == 413 or ONE_REQUEST_ONLY.search(searched)
-        return RejectedError(self._refused(heard), perhaps_all=not alone)
+                    wrong = f"{self.model!r} at {self.endpoint} does not take {name} so ({heard})"
+                    return RejectedError(refused, for_all=f"{wrong}: give {option}=none, or another value")
+        alone = status == 413 or _found(meanings().bad_request["request"], searched)
+        return RejectedError(refused, perhaps_all=not alone)
 
-    def _misled(self, status: int, headers: Mapping[str, str], heard: str) -> Exception:
-        """A wrong key or a wrong address: what no request gets past."""
-        if status == 402:
-            return ModelError(self._sentence(REFUSALS[0].sentence, heard))
-        if status in (401, 403):
-            if not self.sent:
-                return ModelError(f"the server at {self.endpoint} wants a key ({heard}): put it into ${self.key_env}")
-            return ModelError(f"the server at {self.endpoint} refused {self.sent} ({heard}): put the right one there")
-        if status in (404, 405):
-            return ModelError(
-                f"the server at {self.endpoint} has no model {self.model!r}, or is no such server ({heard}): "
-                f"{self.endpoint}{self.models} names its models, base_url is where it is"
-            )
-        if 300 <= status < 400:
-            target = self.clean(headers.get("Location", ""))
-            return ModelError(f"the server at {self.endpoint} sends requests on to {target!r}: mend base_url")
-        return RejectedError(self._refused(heard), perhaps_all=True)
+    def clean(self, text: str) -> str:
+        """What the server says, fit to be shown."""
+        return clean(text, self.secrets)
 
-    def _refused(self, heard: str) -> str:
-        return f"the server at {self.endpoint} refused the request ({heard})"
+    def _fits(self, meaning: Meaning, status: int, searched: str) -> bool:
+        if meaning.without_key and self.sent:
+            return False
+        within = any(first <= status <= last for first, last in meaning.statuses)
+        return within and (not meaning.words or _found(meaning.words, searched))
 
-    def _sentence(self, template: str, heard: str) -> str:
+    def _sentence(self, template: str, heard: str, headers: Mapping[str, str]) -> str:
         return template.format(
             endpoint=self.endpoint,
             model=self.model,
             models=f"{self.endpoint}{self.models}",
+            key_env=self.key_env,
             credential=self.sent or f"a request without a key (${self.key_env} holds none)",
+            target=self.clean(headers.get("Location", "")),
             heard=heard,
         )
+
+
+def _found(words: list[str], text: str) -> bool:
+    return re.search("|".join(words), text, re.IGNORECASE) is not None
 
 
 def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:

@@ -7,29 +7,45 @@ APIs here is one request, which has not changed in years.
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
+from msgspec import Struct
 
+from mmdyn.errors import ModelError
 from mmdyn.keys import Json
 from mmdyn.models.backends._http_errors import Server
-from mmdyn.models.backends._http_line import Line
-from mmdyn.models.backends._http_pictures import Picture, Pictures
-from mmdyn.models.backends._http_setup import (
+from mmdyn.models.backends._http_options import (
     Api,
     OptionsT,
     address,
     credentials,
     deployment,
+    proxy_for,
     read_http_options,
     secrets,
     with_extra_body,
 )
+from mmdyn.models.backends._pictures import Picture, Pictures
 from mmdyn.models.message import Message
-from mmdyn.models.model import Limits, Spec
+from mmdyn.models.model import PASSING, Limits, Spec, TransientError
 from mmdyn.record import Reply
+
+if TYPE_CHECKING:
+    from aiohttp import BaseConnector, ClientResponse, ClientSession
+    from yarl import URL
+
+CONNECT_SECONDS = 30.0
+LONGEST_REPLY = 64 * 1024 * 1024
+LONGEST_RAW_BODY = 512 * 1024
+PAGES = 64
+"""Answers of status 200 that are no JSON, with none that is, after which the address is taken to be the wrong one. A
+gateway sends a page now and then, so that one of them is asked again."""
+
+AnswerT = TypeVar("AnswerT", bound=Struct)
 
 
 class HttpModel(ABC, Generic[OptionsT]):
@@ -40,20 +56,25 @@ class HttpModel(ABC, Generic[OptionsT]):
 
     cached, weighs = True, False
     varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
+    api: ClassVar[Api]
+    names: ClassVar[Mapping[str, str]]
+    """The options that are sent, by the names under which the API has them."""
 
-    def __init__(self, spec: Spec, api: Api, kind: type[OptionsT]) -> None:
+    def __init__(self, spec: Spec, kind: type[OptionsT]) -> None:
+        api = self.api
         self._options, given = read_http_options(spec, kind)
         options = self._options
         url, endpoint = address(options.base_url, api.path.replace("{model}", spec.name), api.endings)
         headers, sent = credentials(spec, options, api, given)
-        plain, names = self._parameters()
-        self._sent = with_extra_body(plain, options, api)
+        plain = {name: getattr(options, option) for name, option in self.names.items()}
+        self._sent = with_extra_body(self._parameters({k: v for k, v in plain.items() if v is not None}), options, api)
         hidden = secrets(headers, api, url)
-        self._server = Server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, names)
+        self._server = Server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, dict(self.names))
         self._line = Line(url, self._server, headers, options.timeout)
         self._pictures = self._open_pictures()
         self.label = options.label or f"{spec.backend}:{spec.name}"
-        self.varies = self._may_vary()
+        config = self._sent.get("generationConfig", self._sent)
+        self.varies = not isinstance(config, dict) or (config.get("temperature") != 0 and config.get("seed") is None)
         self.limits = Limits(options.concurrency, options.max_tries)
         self.identity: dict[str, Json] = {
             "backend": spec.backend,
@@ -70,10 +91,10 @@ class HttpModel(ABC, Generic[OptionsT]):
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
         read."""
         pictures = await self._pictures.of(messages)
-        answer = await self._line.post(msgspec.json.encode(self._body(messages, pictures)))
-        reply = self._read(answer)
-        changed = "; ".join(picture.changed for picture in pictures.values() if picture.changed)
-        return msgspec.structs.replace(reply, changed=changed) if changed else reply
+        reply = self._read(await self._line.post(msgspec.json.encode(self._body(messages, pictures))))
+        if pictures and (changed := "; ".join(picture.changed for picture in pictures.values() if picture.changed)):
+            return msgspec.structs.replace(reply, changed=changed)
+        return reply
 
     async def close(self) -> None:
         """Close the connections."""
@@ -82,13 +103,9 @@ class HttpModel(ABC, Generic[OptionsT]):
     def _open_pictures(self) -> Pictures:
         return Pictures(max_pixels=self._options.max_pixels, max_side=self._options.max_side)
 
-    @abstractmethod
-    def _parameters(self) -> tuple[dict[str, Json], dict[str, str]]:
-        """What the options add to every body, and the options by the names under which they are sent."""
-
-    @abstractmethod
-    def _may_vary(self) -> bool:
-        """Whether equal requests may be answered differently."""
+    def _parameters(self, values: dict[str, Json]) -> dict[str, Json]:
+        """What the options add to every body; `values` are those that were given, by the names under `names`."""
+        return values
 
     @abstractmethod
     def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
@@ -98,9 +115,128 @@ class HttpModel(ABC, Generic[OptionsT]):
     def _read(self, body: bytes) -> Reply:
         """The reply in an answer's body. Raises TransientError where there is none."""
 
+    def _decoded(self, decoder: msgspec.json.Decoder[AnswerT], body: bytes, kind: str) -> AnswerT:
+        """An answer's body, of its `kind`. Raises TransientError where it is none."""
+        try:
+            return decoder.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise TransientError(f"an answer that is no {kind} ({self._server.clean(str(error))})") from None
 
-def system_text(messages: tuple[Message, ...], default: str | None) -> str:
-    """The system messages as one text, or the default where there are none, for APIs that take them apart from the
-    turns."""
-    texts = [message.text for message in messages if message.role == "system"]
-    return "\n\n".join(texts) if texts else default or ""
+    def _unfinished(self, reason: str) -> TransientError:
+        """What an answer without a text is, whose reason to end is none with which one is complete."""
+        return TransientError(f"an empty or unfinished answer (finish reason {self._server.clean(reason) or 'none'})")
+
+    def _turns(self, messages: tuple[Message, ...]) -> tuple[str, list[Message]]:
+        """The system messages as one text, or the option where there are none, and the others, for APIs that take them
+        apart."""
+        texts = [message.text for message in messages if message.role == "system"]
+        system = "\n\n".join(texts) if texts else self._options.system or ""
+        return system, [message for message in messages if message.role != "system"]
+
+
+class Line:
+    """Posts JSON to one address, many at a time, and says in the words of the contract what went wrong on the way.
+
+    A redirect is not followed: it might lead a key elsewhere.
+    """
+
+    def __init__(self, url: URL, server: Server, headers: Mapping[str, str], timeout: float) -> None:
+        self._url, self._server, self._headers, self._timeout = url, server, headers, timeout
+        self._connect_seconds = min(CONNECT_SECONDS, timeout)
+        self._proxy = proxy_for(url)
+        self._first: ClientSession | None = None
+        self._further: ClientSession | None = None
+        self._pages = 0
+
+    async def post(self, body: bytes) -> bytes:
+        """The JSON that comes back. Raises TransientError, RejectedError, ModelError."""
+        import aiohttp
+
+        data = io.BytesIO(body) if len(body) > LONGEST_RAW_BODY else body
+        session = self._further or self._opened()
+        try:
+            async with session.post(self._url, data=data, proxy=self._proxy, allow_redirects=False) as response:
+                answer = await _read(response)
+        except aiohttp.ClientHttpProxyError as error:
+            raise self._proxy_error(error.status) from None
+        except aiohttp.ClientConnectorError as error:
+            may_pass = not isinstance(error, aiohttp.ClientSSLError)
+            raise self._unreachable(error.strerror or str(error), may_pass=may_pass) from None
+        except aiohttp.ConnectionTimeoutError:
+            raise self._unreachable(f"no connection within {self._connect_seconds:g} s") from None
+        except TimeoutError:
+            raise TransientError(f"no answer within {self._timeout:g} s", unanswered=True) from None
+        except (aiohttp.ClientError, ConnectionError) as error:
+            says = self._server.clean(str(error) or type(error).__name__)
+            raise TransientError(f"the connection broke ({says})") from None
+        if response.status != 200:
+            raise self._server.error(response.status, response.headers, answer)
+        if "json" not in response.headers.get("Content-Type", ""):
+            raise self._no_json(response.content_type)
+        self._pages = -1
+        return answer
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for session in (self._further, self._first):
+            if session is not None:
+                await session.close()
+        self._first = self._further = None
+
+    def _opened(self) -> ClientSession:
+        """The session of the first requests, which watches for a connection; further ones share its connections."""
+        if self._first is None:
+            from aiohttp import TCPConnector, TraceConfig
+
+            trace = TraceConfig()
+            trace.on_connection_create_end.append(self._connected)
+            self._first = self._session(TCPConnector(limit=0), trace_configs=[trace])
+        return self._first
+
+    def _session(self, connector: BaseConnector | None, **settings: Any) -> ClientSession:
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar
+
+        timeout = ClientTimeout(total=self._timeout, sock_connect=self._connect_seconds)
+        return ClientSession(
+            connector=connector, timeout=timeout, headers=self._headers, cookie_jar=DummyCookieJar(), **settings
+        )
+
+    async def _connected(self, session: ClientSession, *_: object) -> None:
+        """A connection stands, whose answer may take minutes: from now on one that is refused may pass."""
+        self._further = self._further or self._session(session.connector, connector_owner=False)
+
+    def _proxy_error(self, status: int) -> Exception:
+        from yarl import URL
+
+        proxy = URL(self._proxy or "")
+        told = f"the proxy {proxy.host}:{proxy.port} answered HTTP {status}"
+        if status in PASSING or status >= 500:
+            return TransientError(told)
+        return ModelError(f"{told}: mend {self._url.scheme}_proxy")
+
+    def _unreachable(self, reason: str, *, may_pass: bool = True) -> Exception:
+        reason = self._server.clean(reason)
+        if self._further and may_pass:
+            return TransientError(f"no connection ({reason})")
+        return ModelError(f"cannot reach {self._server.endpoint} ({reason}): start the server or mend base_url")
+
+    def _no_json(self, content_type: str) -> Exception:
+        came = f"an answer of type {self._server.clean(content_type)}, not JSON"
+        if self._pages >= 0:
+            self._pages += 1
+        if self._pages >= PAGES:
+            return ModelError(f"{self._server.endpoint} gives {came}, and nothing else: mend base_url")
+        return TransientError(f"{came}: is base_url right?")
+
+
+async def _read(response: ClientResponse) -> bytes:
+    content = response.content
+    first = await content.readany()
+    if content.at_eof():
+        return first
+    body = bytearray(first)
+    while not content.at_eof():
+        body += await content.readany()
+        if len(body) > LONGEST_REPLY:
+            raise TransientError(f"an answer of more than {LONGEST_REPLY:,} bytes")
+    return bytes(body)

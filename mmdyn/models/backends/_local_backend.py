@@ -8,22 +8,58 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json, digest
-from mmdyn.models.backends._local_kind import kind_of
-from mmdyn.models.backends._local_options import TRANSFORMERS, LocalOptions
-from mmdyn.models.backends._local_pictures import read_pictures
-from mmdyn.models.backends._local_prompt import Prompt, Prompter, Refused, has_chat_template, read_json
+from mmdyn.models.backends._local_checkpoint import FORM, has_chat_template, kind_of, read_json
+from mmdyn.models.backends._local_prompt import Prompt, Prompter, Refused
+from mmdyn.models.backends._pictures import decode
 from mmdyn.models.checkpoint import find_checkpoint
-from mmdyn.models.device import torch_device, torch_dtype
+from mmdyn.models.device import Precision, torch_device, torch_dtype
 from mmdyn.models.message import Message, choices, identity
 from mmdyn.models.model import Limits, RejectedError, Spec
 from mmdyn.record import Reply
 from mmdyn.work import CLOSED, Batches, give_memory_back, is_out_of_memory
+
+Count = Annotated[int, Meta(ge=1)]
+
+
+class LocalOptions(Struct, frozen=True):
+    """Options of `hf` and `vllm`.
+
+    `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `max_new_tokens`: the longest answer. `temperature`: 0 takes
+        the likeliest token each time; above it tokens are drawn, out of the likeliest that make up `top_p` together;
+        `seed` makes the draws of equal requests equal. `system`: a system message before every request that has none.
+        `revision`: a repository's branch, tag or commit. `trust_remote_code`: run the Python code that the checkpoint
+        brings. `max_pixels`: larger pictures are scaled down to it. `label`: how reports name the model. `batch`: the
+        most requests at a time; how many are let in to make such batches of follows from it, whatever `--concurrency`
+        says.
+    """
+
+    dtype: Precision | None = None
+    max_new_tokens: Count = 1024
+    temperature: Annotated[float, Meta(ge=0, le=10)] = 0.0
+    top_p: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    seed: int | None = None
+    system: str | None = None
+    revision: str | None = None
+    trust_remote_code: bool = False
+    max_pixels: Count | None = None
+    label: str | None = None
+    batch: Count = 16
+
+    @property
+    def parameters(self) -> dict[str, Json]:
+        """What of the options decides the answers, with their values."""
+        return {name: getattr(self, name) for name in ("max_new_tokens", "temperature", "top_p", "seed", "max_pixels")}
+
+    @property
+    def varies(self) -> bool:
+        """Whether equal requests may be answered differently."""
+        return self.temperature > 0 and self.seed is None
 
 
 class Engine(Protocol):
@@ -70,7 +106,7 @@ class LocalBackend(ABC):
     def __init__(self, spec: Spec, options: LocalOptions, device: str | None = None) -> None:
         self._device = torch_device(device)
         self._dtype = torch_dtype(options.dtype, self._device)
-        self._checkpoint = find_checkpoint(spec.name, TRANSFORMERS, options.revision)
+        self._checkpoint = find_checkpoint(spec.name, FORM, options.revision)
         self._folder, self._local_options = self._checkpoint.folder, options
         self._kind = kind_of(self._folder, options.trust_remote_code)
         self._chat = has_chat_template(self._folder)
@@ -95,7 +131,7 @@ class LocalBackend(ABC):
         ModelError where the model cannot be asked, and InputError for a picture that cannot be read.
         """
         options = self._local_options
-        pictures, changed = await asyncio.to_thread(read_pictures, messages, options.max_pixels)
+        pictures, changed = await asyncio.to_thread(decode, messages, options.max_pixels)
         seed = secrets.randbits(63) if options.seed is None else options.seed
         job = Job(messages, pictures, changed, ("draw tokens", seed, digest(identity(messages))))
         wanted: Literal["write", "weigh"] = "weigh" if choices(messages) else "write"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from mmdyn.models.message import ChoicesPart, ImagePart, Message, TextPart
+from mmdyn.models.backends._replies import split_thinking
+from mmdyn.models.message import ImagePart, Message, TextPart, choices
+from mmdyn.record import Reply, Usage
 
 
 class Refused(ValueError):
@@ -30,25 +31,6 @@ class Prompt(Struct, frozen=True, eq=False):
     lead: str
     seed: tuple[str | int, ...]
     changed: str
-
-
-def has_chat_template(folder: Path) -> bool:
-    """Whether a checkpoint brings a chat template; one without is given the bare texts."""
-    if (folder / "chat_template.jinja").is_file():
-        return True
-    return any(read_json(folder / f"{name}.json").get("chat_template") for name in _MAY_HOLD_TEMPLATE)
-
-
-_MAY_HOLD_TEMPLATE = ("chat_template", "processor_config", "tokenizer_config")
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """A checkpoint's small JSON file; empty where it is missing or is no object."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 class Prompter:
@@ -74,15 +56,13 @@ class Prompter:
         begun = messages[-1] if messages[-1].role == "assistant" else None
         turns = messages[:-1] if begun else messages
         lead = self._own(begun.text) if begun else ""
-        last = begun.parts[-1] if begun and begun.parts else None
-        choices = last.texts if isinstance(last, ChoicesPart) else ()
         text = self._templated(turns) + lead if self._chat else self._plain(turns, lead)
         bos = self.tokenizer.bos_token
         special = not self._chat or (self._vision and not (bos and text.startswith(bos)))
         for what, tokens in (("picture", self._placeholders), ("control token", self._controls)):
             if any(token in message.text for token in tokens for message in messages):
                 changed = "; ".join(filter(None, [changed, f"a text that stands for a {what} parted in two"]))
-        return Prompt(text, pictures, choices, special, lead, seed, changed)
+        return Prompt(text, pictures, choices(messages), special, lead, seed, changed)
 
     def _templated(self, turns: tuple[Message, ...]) -> str:
         from jinja2 import TemplateError
@@ -90,11 +70,8 @@ class Prompter:
         shown = [{"role": turn.role, "content": self._content(turn)} for turn in turns]
         template = None if self._processor.chat_template else self.tokenizer.chat_template
         try:
-            return str(
-                self._processor.apply_chat_template(
-                    shown, chat_template=template, tokenize=False, add_generation_prompt=True
-                )
-            )
+            how = {"chat_template": template, "tokenize": False, "add_generation_prompt": True}
+            return str(self._processor.apply_chat_template(shown, **how))
         except TemplateError as error:
             raise Refused(f"the model's chat template refuses the messages ({error})") from None
 
@@ -155,3 +132,33 @@ def continuation_ids(tokenizer: Any, text: str, continuation: str) -> tuple[int,
     if not (alone := tokenizer(continuation, add_special_tokens=False)["input_ids"]):
         raise Refused(f"the model's tokenizer makes nothing of the option {continuation!r}")
     return tuple(alone)
+
+
+def written(prompt: Prompt, text: str, finish: str, read: int, tokens: int) -> Reply:
+    """The reply for what a model wrote behind a prompt: `read` tokens of the prompt, `tokens` of its own."""
+    reasoning, answer = split_thinking(text)
+    text = (prompt.lead + answer).strip()
+    return Reply(text, finish, Usage(read, tokens), reasoning=reasoning, changed=prompt.changed)
+
+
+def likeliest(prompt: Prompt, sums: Sequence[float], lengths: Sequence[int], tokens: int) -> Reply:
+    """The reply for the likeliest of a prompt's choices.
+
+    A choice's score is the log-probability of its tokens given the prompt, divided by their number, so that long ones
+    are not at a disadvantage (as in Brown et al. 2020, "Language Models are Few-Shot Learners", section 2.4).
+
+    Args:
+        prompt: With its choices.
+        sums: The choices' log-probabilities, in nats.
+        lengths: Their lengths in tokens.
+        tokens: The length of the prompt.
+    """
+    means = [total / length for total, length in zip(sums, lengths, strict=True)]
+    return Reply(
+        text=(prompt.lead + prompt.choices[means.index(max(means))]).strip(),
+        finish_reason="likelihood",
+        usage=Usage(prompt_tokens=tokens),
+        logprobs=tuple(sums),
+        option_tokens=tuple(lengths),
+        changed=prompt.changed,
+    )

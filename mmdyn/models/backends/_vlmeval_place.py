@@ -1,16 +1,26 @@
-"""Where a worker is: started when it is needed, greeted, made ready, and replaced when it is gone."""
+"""Where a worker is: started when it is needed, made ready, and replaced when it is gone; what its failures mean."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from concurrent.futures import TimeoutError as TooLong
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from mmdyn.errors import ModelError
+from msgspec import Struct
+
+from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._vlmeval_errors import Names, refused
-from mmdyn.models.backends._vlmeval_process import Process, WorkerGone
+from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
+from mmdyn.models.model import PASSING, RejectedError, TransientError
+
+
+class Names(Struct, frozen=True):
+    """What the sentences name: the model as reports do, its NAME, and the interpreter."""
+
+    label: str
+    name: str
+    python: str
 
 
 class Place:
@@ -28,12 +38,8 @@ class Place:
     def greet(self) -> Any:
         """Start a worker and hear what its model is. Raises UserError, ModelError."""
         process = self._process = Process(self._names.python, self._environment)
-        try:
+        with self._in_time(process):
             told = process.request("hello", **self._model).result(self._seconds)
-        except TooLong:
-            raise self._late(process) from None
-        except WorkerGone as error:
-            raise self._died(error) from None
         if told.error:
             raise refused(told, process, self._names)
         return told.result
@@ -56,23 +62,57 @@ class Place:
             await asyncio.to_thread(self.greet)
         process = self._process
         assert process is not None
-        try:
+        with self._in_time(process):
             asked = asyncio.wrap_future(process.request("build", **self._model))
             told = await asyncio.wait_for(asked, self._seconds)
-        except TimeoutError:
-            raise self._late(process) from None
-        except WorkerGone as error:
-            raise self._died(error) from None
         if told.error:
             raise refused(told, process, self._names)
         return process
 
-    def _late(self, process: Process) -> ModelError:
-        process.stop("it was not ready in time")
-        return ModelError(f"{self._names.label} was not ready within {self._seconds:g} s: give a longer load_timeout")
+    @contextmanager
+    def _in_time(self, process: Process) -> Iterator[None]:
+        """Raises ModelError where a worker is late, or dies, before its model is ready."""
+        names = self._names
+        try:
+            yield
+        except TimeoutError:
+            process.stop("it was not ready in time")
+            late = f"{names.label} was not ready within {self._seconds:g} s"
+            raise ModelError(f"{late}: give a longer load_timeout") from None
+        except WorkerGone as error:
+            died = f"the worker of {names.label} ended before its model was ready ({error})"
+            raise ModelError(f"{died}: mend its options, or what {names.python} has installed") from None
 
-    def _died(self, error: WorkerGone) -> ModelError:
-        return ModelError(
-            f"the worker of {self._names.label} ended before its model was ready ({error}): mend its options, or "
-            f"what {self._names.python} has installed"
+
+def refused(told: Told, process: Process, names: Names) -> Exception:
+    """Why a worker has no model to ask."""
+    says = process.clean(told.error)
+    if told.kind == "missing":
+        return UserError(
+            f"{names.python} has no vlmeval: make an environment for it (pip install ms-vlmeval==0.0.20), and give its "
+            "interpreter as python=… or in $MMDYN_VLMEVAL_PYTHON"
         )
+    if told.kind == "unknown":
+        return UserError(f"VLMEvalKit {says}; `mmdyn list vlmeval` names its models")
+    if told.kind == "unimportable":
+        return ModelError(f"{names.python} cannot import vlmeval ({says}): mend that environment, or name another")
+    return ModelError(f"VLMEvalKit cannot make {names.name} ({says}): mend its options, or the environment it runs in")
+
+
+def failed(told: Told, process: Process, names: Names, *, answers: bool) -> Exception:
+    """Why one request got no answer. `answers`: whether the model has answered any."""
+    says = process.clean(told.error)
+    heard = f"HTTP {told.status}: {says}" if told.status else says
+    if told.kind == "raised":
+        return RejectedError(f"VLMEvalKit's {names.name} failed ({heard})", perhaps_all=True)
+    if told.kind == "unreachable" and not answers:
+        return ModelError(f"{names.label} cannot reach its server ({heard}): start the server or mend its options")
+    if told.status in (401, 403):
+        return ModelError(
+            f"the server of {names.label} refused the key ({heard}): put the right one into the environment"
+        )
+    if told.status == 404:
+        return ModelError(f"the server of {names.label} has no such model or address ({heard}): mend its options")
+    if 400 <= told.status < 500 and told.status not in PASSING:
+        return RejectedError(f"the server of {names.label} refused the request ({heard})", perhaps_all=True)
+    return TransientError(heard, slow_down=told.status == 429)

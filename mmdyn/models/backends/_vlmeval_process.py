@@ -22,18 +22,15 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
+from mmdyn.models.backends._secrets import clean
 
 WORKER = Path(__file__).with_name("_vlmeval_worker.py")
 
 CLOSE_SECONDS = 2.0
 LAST_WORDS = 4000
-"""Bytes of a worker's standard error that are kept; an error shows LONGEST characters of them."""
-LONGEST = 300
+"""Bytes of a worker's standard error that are kept."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
-_SECRET_TEXT = re.compile(r"(?i)(api[ _-]?key['\"]?\s{0,3}[:=]\s{0,3}|bearer\s{1,3}|\bsk-)[^\s'\",;]{1,300}")
-CREDENTIALS = re.compile(r"//[^/\s@]{1,300}@")
-_COLOURS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
 
 class Told(Struct, frozen=True):
@@ -118,13 +115,9 @@ class Process:
             thread.join(CLOSE_SECONDS)
         self._process.wait()
 
-    def clean(self, text: str) -> str:
-        """Somebody else's text on one line: no secrets, no colours, no control characters."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        text = _SECRET_TEXT.sub(r"\1***", CREDENTIALS.sub("//***@", _COLOURS.sub("", text)))
-        text = "".join(letter if letter.isprintable() else " " for letter in text)
-        return " ".join(text.split())
+    def clean(self, text: str, *, last: bool = False) -> str:
+        """What the worker says, fit to be shown: its first words, or its `last` ones."""
+        return clean(text, self._secrets, last=last)
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -148,9 +141,8 @@ class Process:
                 told = msgspec.json.decode(line, type=Told)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 self.broken = True
-                self.stop(
-                    f"it answered {self.clean(line[:200].decode(errors='replace'))!r}, which is not what it should"
-                )
+                said = self.clean(line[:200].decode(errors="replace"))
+                self.stop(f"it answered {said!r}, which is not what it should")
                 break
             self.last_answer = time.monotonic()
             with self._guard:
@@ -186,6 +178,5 @@ class Process:
     def _epitaph(self) -> str:
         code = self._process.returncode
         ended = f"signal {-code} ended it" if code < 0 else f"it ended with status {code}"
-        words = self.clean(self._words.decode(errors="replace"))
-        words = words if len(words) <= LONGEST else f"…{words[-LONGEST:]}"
+        words = self.clean(self._words.decode(errors="replace"), last=True)
         return f"{self._stopped_for or ended}{'; its last words: ' if words else ''}{words}"

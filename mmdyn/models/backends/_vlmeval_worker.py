@@ -18,7 +18,6 @@ import inspect
 import json
 import os
 import queue
-import re
 import signal
 import ssl
 import sys
@@ -30,22 +29,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-SECRET = re.compile(  # what has such a name is never told, neither a keyword nor an entry in one
-    r"(?i)(^|[_-])((api|app|access|secret)[_-]?)?(keys?|token|secret|password|passwd|auth|authorization|credentials?|ak|sk"
-    r"|pwd|jwt|sig|signature|cookies?)$|(secret[_-]?id|app[_-]?code|headers)$"
-)
-HEADERS = re.compile(r"(?i)headers$")  # what they hold is told, without secrets, where it has names
 ENDPOINTS = ("api_base", "base_url", "api_url", "url", "endpoint", "model")  # attributes: whom an API's object asks
 
 SPARE = 4  # threads for each request under way: one that hangs keeps its thread, though nobody waits for it any more
-
-VLMEVAL_FAILURES = (  # what its classes return in an answer's place
-    "Failed to obtain answer",
-    "Fail to obtain answer",
-    "Error: Bad Response Statuse Code.",
-    "Error: Failed to parse the response.",
-    "Image Decode Error",
-)
 
 
 class Failure(Exception):
@@ -57,20 +43,24 @@ class Failure(Exception):
 
 
 class Worker:
-    """One model: looked up by `hello`, built by `build`, asked by `generate`."""
+    """One model: looked up by `hello`, built by `build`, asked by `generate`.
+
+    `hello` says, too, how answers begin that are none.
+    """
 
     def __init__(self) -> None:
+        self.failures: tuple[str, ...] = ()
         self.maker: Any = None
         self.model: Any = None
         self.keywords: dict[str, Any] = {}
         self.is_api = self.reads_system = False
 
     def hello(self, request: Any) -> dict[str, Any]:
-        """Find the model. -> what it is, without secrets; an API is built for it, because only its object knows whom it
-        asks."""
+        """Find the model. -> what it is; an API is built for it, because only its object knows whom it asks."""
         name, options = request["name"], request["options"]
+        self.failures = tuple(request["failures"])
         self.maker, keywords = find(name)
-        self.keywords = {**keywords, **resolve(options)}
+        self.keywords = {**keywords, **options}
         kind = self.maker if isinstance(self.maker, type) else type(None)
         self.is_api = "BaseAPI" in [base.__name__ for base in kind.__mro__]
         if self.is_api:
@@ -79,8 +69,8 @@ class Worker:
         return {
             "version": version(),
             "class": f"{self.maker.__module__}.{getattr(self.maker, '__qualname__', repr(self.maker))}",
-            "keywords": told({**keywords, **options}),
-            "endpoint": told({name: asked[name] for name in ENDPOINTS if name in asked}),
+            "keywords": keywords,
+            "endpoint": {name: asked[name] for name in ENDPOINTS if name in asked},
             "api": self.is_api,
             "encodes": self.is_api and evaluates(kind, "encode_image_to_base64"),
             "interleaves": bool(getattr(kind, "INTERLEAVE", True)),
@@ -111,7 +101,7 @@ class Worker:
         return (self._ask_api if self.is_api else self._ask_local)(merged(parts), system)
 
     def _ask_local(self, parts: list[dict[str, str]], system: str | None) -> dict[str, Any]:
-        return {"text": checked(call(self.model, parts, system), self.model), "finish_reason": "", "usage": {}}
+        return {"text": self._text(call(self.model, parts, system)), "finish_reason": "", "usage": {}}
 
     def _ask_api(self, parts: list[dict[str, str]], system: str | None) -> dict[str, Any]:
         """On a copy, so that nothing which a call leaves on the object is there in the next, and several can go on at a
@@ -130,7 +120,33 @@ class Worker:
 
         model.generate_inner = watched
         answer = call(model, parts, system)
-        return read_outcome(seen[0] if seen else None, answer, model)
+        return self._outcome(seen[0] if seen else None, answer)
+
+    def _outcome(self, outcome: Any, answer: Any) -> dict[str, Any]:
+        """What the last `generate_inner` of an API came to: (code, answer, log), an exception, or None where none was
+        made."""
+        if isinstance(outcome, BaseException):
+            kind = "unreachable" if "ConnectionError" in [base.__name__ for base in type(outcome).__mro__] else "failed"
+            raise Failure(kind, sentence(outcome)) from None
+        code, inner, log = outcome if isinstance(outcome, tuple) and len(outcome) == 3 else (0, answer, None)
+        if code != 0:
+            said, status = getattr(log, "text", log), getattr(log, "status_code", 0)
+            said = said if isinstance(said, str) and said.strip() else str(inner)
+            raise Failure("failed", said, status if isinstance(status, int) else 0)
+        reason, usage = read_completion(log)
+        text = "" if inner == "" and reason else self._text(answer)
+        return {"text": text, "finish_reason": reason, "usage": usage}
+
+    def _text(self, answer: Any) -> str:
+        """An answer's text. Raises Failure for a string that says that there is none, and for what is no string."""
+        if isinstance(answer, dict):
+            answer = answer.get("prediction")
+        if not isinstance(answer, str):
+            raise Failure("failed", f"it answered with a {type(answer).__name__}, not a text")
+        own = str(getattr(self.model, "fail_msg", "")).strip()
+        if (own and own in answer) or answer.strip().startswith(self.failures):
+            raise Failure("failed", answer.strip())
+        return answer
 
 
 def find(name: str) -> tuple[Any, dict[str, Any]]:
@@ -155,32 +171,6 @@ def unknown(name: str, known: Iterable[str]) -> Failure:
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     hint = f" (did you mean {by_lower[near[0]]!r}?)" if near else ""
     return Failure("unknown", f"has no model {name!r}{hint}")
-
-
-def resolve(value: Any, key: str = "") -> Any:
-    """Options as keywords: `$NAME` is read from the environment, as it was before vlmeval was imported."""
-    if isinstance(value, dict):
-        return {name: resolve(item, name) for name, item in value.items()}
-    if isinstance(value, list):
-        return [resolve(item, key) for item in value]
-    if not isinstance(value, str) or not value.startswith("$"):
-        return value
-    if value[1:] not in ENVIRONMENT:
-        raise Failure("unbuilt", f"the environment has no variable {value[1:]}, which the option {key} names")
-    return ENVIRONMENT[value[1:]]
-
-
-def told(value: Any) -> Any:
-    """Keywords as JSON, without those that may be secrets; what JSON cannot say by its type, `$NAME` by what it stands
-    for."""
-    if isinstance(value, dict):
-        within = {key for key, item in value.items() if HEADERS.search(str(key)) and isinstance(item, dict)}
-        return {str(key): told(item) for key, item in value.items() if key in within or not SECRET.search(str(key))}
-    if isinstance(value, (list, tuple)):
-        return [told(item) for item in value]
-    if isinstance(value, str) and value.startswith("$") and not SECRET.search(value[1:]):
-        return ENVIRONMENT.get(value[1:], value)
-    return value if isinstance(value, (str, int, float, type(None))) else f"<{type(value).__name__}>"
 
 
 def version() -> str:
@@ -249,22 +239,6 @@ def merged(parts: list[dict[str, str]]) -> list[dict[str, str]]:
     return result
 
 
-def read_outcome(outcome: Any, answer: Any, model: Any) -> dict[str, Any]:
-    """What the last `generate_inner` of an API came to: (code, answer, log), an exception, or None where none was
-    made."""
-    if isinstance(outcome, BaseException):
-        kind = "unreachable" if "ConnectionError" in [base.__name__ for base in type(outcome).__mro__] else "failed"
-        raise Failure(kind, sentence(outcome)) from None
-    code, inner, log = outcome if isinstance(outcome, tuple) and len(outcome) == 3 else (0, answer, None)
-    if code != 0:
-        said, status = getattr(log, "text", log), getattr(log, "status_code", 0)
-        said = said if isinstance(said, str) and said.strip() else str(inner)
-        raise Failure("failed", said, status if isinstance(status, int) else 0)
-    reason, usage = read_completion(log)
-    text = "" if inner == "" and reason else checked(answer, model)
-    return {"text": text, "finish_reason": reason, "usage": usage}
-
-
 def read_completion(log: Any) -> tuple[str, dict[str, int]]:
     """Finish reason and tokens, where the log is an HTTP answer that holds a chat completion."""
     try:
@@ -275,18 +249,6 @@ def read_completion(log: Any) -> tuple[str, dict[str, int]]:
         return "", {}
     counts = {name: count for name, count in counts.items() if isinstance(count, int)}
     return reason if isinstance(reason, str) else "", counts
-
-
-def checked(answer: Any, model: Any) -> str:
-    """An answer's text. Raises Failure for a string that says that there is none, and for what is no string."""
-    if isinstance(answer, dict):
-        answer = answer.get("prediction")
-    if not isinstance(answer, str):
-        raise Failure("failed", f"it answered with a {type(answer).__name__}, not a text")
-    own = str(getattr(model, "fail_msg", "")).strip()
-    if (own and own in answer) or answer.strip().startswith(VLMEVAL_FAILURES):
-        raise Failure("failed", answer.strip())
-    return answer
 
 
 def sentence(error: BaseException) -> str:
@@ -390,7 +352,7 @@ def main() -> None:
         end()
 
     def say(reply: object) -> None:
-        line = json.dumps(reply).encode() + b"\n"
+        line = json.dumps(reply, skipkeys=True, default=lambda value: f"<{type(value).__name__}>").encode() + b"\n"
         with one_at_a_time:
             try:
                 outgoing.write(line)
@@ -401,8 +363,6 @@ def main() -> None:
     threading.Thread(target=receive, daemon=True).start()
     serve(requests, say)
 
-
-ENVIRONMENT = dict(os.environ)
 
 if __name__ == "__main__":
     main()

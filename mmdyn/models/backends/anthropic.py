@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._anthropic_reply import read_reply
-from mmdyn.models.backends._http_model import HttpModel, system_text
-from mmdyn.models.backends._http_pictures import Picture
-from mmdyn.models.backends._http_setup import Api, Count, HttpOptions
+from mmdyn.models.backends._http_model import HttpModel
+from mmdyn.models.backends._http_options import Api, Count, HttpOptions
+from mmdyn.models.backends._pictures import Picture
+from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import ImagePart, Message
 from mmdyn.models.model import Spec
-from mmdyn.record import Reply
+from mmdyn.record import Reply, Usage
 
-_API = Api(
-    path="/v1/messages",
-    endings=("/v1/messages", "/v1"),
-    models="/v1/models",
-    key_header="x-api-key",
-    key_form="{}",
-    reserved=("model", "messages", "system", "stream"),
-    headers={"anthropic-version": "2023-06-01"},
-)
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+"""Stop reasons in the words of the other backends; with these an empty text is what the model had to say."""
+
+
+_NAMES = {name: name for name in ("temperature", "top_p", "max_tokens")} | {"thinking": "thinking_budget"}
 
 
 class _Options(HttpOptions, frozen=True, kw_only=True):
@@ -33,6 +36,22 @@ class _Options(HttpOptions, frozen=True, kw_only=True):
     api_key_env: str = "ANTHROPIC_API_KEY"
     max_tokens: Count | None = 4096
     thinking_budget: Annotated[int, Meta(ge=1024)] | None = None
+
+
+class _Block(Struct, frozen=True):
+    type: str
+    text: str = ""
+    thinking: str = ""
+
+
+class _Answer(Struct, frozen=True):
+    type: str
+    content: list[_Block] = []
+    stop_reason: str | None = None
+    usage: object = None
+
+
+_DECODER = msgspec.json.Decoder(_Answer)
 
 
 class Anthropic(HttpModel[_Options]):
@@ -47,39 +66,49 @@ class Anthropic(HttpModel[_Options]):
     There is no seed: with a temperature above 0 two answers may differ.
     """
 
+    names = _NAMES
+    api = Api(
+        path="/v1/messages",
+        endings=("/v1/messages", "/v1"),
+        models="/v1/models",
+        key_header="x-api-key",
+        key_form="{}",
+        reserved=("model", "messages", "system", "stream"),
+        headers={"anthropic-version": "2023-06-01"},
+    )
+
     def __init__(self, spec: Spec) -> None:
-        super().__init__(spec, _API, _Options)
+        super().__init__(spec, _Options)
 
-    def _parameters(self) -> tuple[dict[str, Json], dict[str, str]]:
-        options, budget = self._options, self._options.thinking_budget
-        if options.max_tokens is None:
+    def _parameters(self, values: dict[str, Json]) -> dict[str, Json]:
+        most, budget = self._options.max_tokens, self._options.thinking_budget
+        if most is None:
             raise UserError("anthropic wants max_tokens: give a number")
-        if budget is not None and budget >= options.max_tokens:
-            raise UserError(f"thinking_budget={budget} is not below max_tokens={options.max_tokens}: raise max_tokens")
-        values: dict[str, Json] = {
-            "max_tokens": options.max_tokens,
-            "temperature": options.temperature if budget is None else None,
-            "top_p": options.top_p,
-            "thinking": None if budget is None else {"type": "enabled", "budget_tokens": budget},
-        }
-        names = {name: name for name in ("temperature", "top_p", "max_tokens")} | {"thinking": "thinking_budget"}
-        return {name: value for name, value in values.items() if value is not None}, names
-
-    def _may_vary(self) -> bool:
-        return self._sent.get("temperature") != 0
+        if budget is None:
+            return values
+        if budget >= most:
+            raise UserError(f"thinking_budget={budget} is not below max_tokens={most}: raise max_tokens")
+        values.pop("temperature", None)
+        return {**values, "thinking": {"type": "enabled", "budget_tokens": budget}}
 
     def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
-        system = system_text(messages, self._options.system)
-        turns: list[Json] = [
-            {"role": message.role, "content": _content(message, pictures)}
-            for message in messages
-            if message.role != "system"
-        ]
+        system, turns = self._turns(messages)
         apart: dict[str, Json] = {"system": system} if system else {}
-        return {"model": self._server.model, **apart, "messages": turns, **self._sent}
+        said: list[Json] = [{"role": turn.role, "content": _content(turn, pictures)} for turn in turns]
+        return {"model": self._server.model, **apart, "messages": said, **self._sent}
 
     def _read(self, body: bytes) -> Reply:
-        return read_reply(body, self._server)
+        """The text blocks as the text, the thinking blocks as the reasoning; an error in a message's place is what
+        Server.error makes of it."""
+        answer = self._decoded(_DECODER, body, "message")
+        if answer.type == "error":
+            raise self._server.error(502, {}, body)
+        text = "".join(block.text for block in answer.content if block.type == "text")
+        reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking")
+        reason = answer.stop_reason or ""
+        if not text and reason not in _FINISH:
+            raise self._unfinished(reason)
+        return Reply(text, _FINISH.get(reason, reason), _usage(answer.usage), reasoning=reasoning)
 
 
 def _content(message: Message, pictures: Mapping[str, Picture]) -> list[Json]:
@@ -93,3 +122,11 @@ def _content(message: Message, pictures: Mapping[str, Picture]) -> list[Json]:
         elif part.text:
             blocks.append({"type": "text", "text": part.text})
     return blocks
+
+
+def _usage(given: object) -> Usage:
+    """`input_tokens` are those that were neither read from the cache nor written to it."""
+    cached = count(given, "cache_read_input_tokens")
+    prompt = count(given, "input_tokens") + count(given, "cache_creation_input_tokens") + cached
+    thought = count(given, "thinking_tokens", within="output_tokens_details")
+    return consistent(prompt, count(given, "output_tokens"), thought, cached)

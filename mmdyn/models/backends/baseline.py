@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest, stream
-from mmdyn.models.backends._prompt import TRUE_FALSE, Prompt, read_prompt
+from mmdyn.models.backends._baseline_prompt import TRUE_FALSE, Prompt, read_prompt
 from mmdyn.models.message import Message
 from mmdyn.models.model import Limits, Spec, read_options
 from mmdyn.record import Reply

@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct
 
 from mmdyn.keys import Json
-from mmdyn.models.backends._gemini_reply import read_reply
-from mmdyn.models.backends._http_model import HttpModel, system_text
-from mmdyn.models.backends._http_pictures import Picture
-from mmdyn.models.backends._http_setup import Api, HttpOptions
+from mmdyn.models.backends._http_model import HttpModel
+from mmdyn.models.backends._http_options import Api, HttpOptions
+from mmdyn.models.backends._pictures import Picture
+from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import ImagePart, Message
-from mmdyn.models.model import Spec
-from mmdyn.record import Reply
+from mmdyn.models.model import Spec, TransientError
+from mmdyn.record import Reply, Usage
 
-_API = Api(
-    path="/v1beta/models/{model}:generateContent",
-    endings=("/v1beta", "/v1"),
-    models="/v1beta/models",
-    key_header="x-goog-api-key",
-    key_form="{}",
-    reserved=("model", "contents", "systemInstruction"),
-)
+_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+"""Finish reasons in the words of the other backends; with these an empty text is what the model had to say."""
 
-_NAMES = {"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens", "seed": "seed"}
+_DECLINED = {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"}
+"""Finish reasons of an answer that was held back."""
+
+
+_NAMES = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "maxOutputTokens": "max_tokens",
+    "seed": "seed",
+    "thinkingBudget": "thinking_budget",
+}
 """The options by the names that the API has for them."""
 
 
@@ -34,6 +39,34 @@ class _Options(HttpOptions, frozen=True, kw_only=True):
     api_key_env: str = "GEMINI_API_KEY"
     seed: int | None = None
     thinking_budget: Annotated[int, Meta(ge=-1)] | None = None
+
+
+class _Part(Struct, frozen=True):
+    text: str = ""
+    thought: bool = False
+
+
+class _Content(Struct, frozen=True):
+    parts: list[_Part] = []
+
+
+class _Candidate(Struct, frozen=True, rename="camel"):
+    content: _Content = _Content()
+    finish_reason: str = ""
+
+
+class _Feedback(Struct, frozen=True, rename="camel"):
+    block_reason: str = ""
+
+
+class _Answer(Struct, frozen=True, rename="camel"):
+    candidates: list[_Candidate] = []
+    prompt_feedback: _Feedback = _Feedback()
+    usage_metadata: object = None
+    error: object = None
+
+
+_DECODER = msgspec.json.Decoder(_Answer)
 
 
 class Gemini(HttpModel[_Options]):
@@ -48,33 +81,51 @@ class Gemini(HttpModel[_Options]):
         extra_body={"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}}.
     """
 
+    names = _NAMES
+    api = Api(
+        path="/v1beta/models/{model}:generateContent",
+        endings=("/v1beta", "/v1"),
+        models="/v1beta/models",
+        key_header="x-goog-api-key",
+        key_form="{}",
+        reserved=("model", "contents", "systemInstruction"),
+    )
+
     def __init__(self, spec: Spec) -> None:
-        super().__init__(spec, _API, _Options)
+        super().__init__(spec, _Options)
 
-    def _parameters(self) -> tuple[dict[str, Json], dict[str, str]]:
-        config: dict[str, Json] = {name: getattr(self._options, option) for name, option in _NAMES.items()}
-        budget = self._options.thinking_budget
-        if budget is not None:
-            config["thinkingConfig"] = {"thinkingBudget": budget, "includeThoughts": budget != 0}
-        config = {name: value for name, value in config.items() if value is not None}
-        return {"generationConfig": config}, _NAMES | {"thinkingBudget": "thinking_budget"}
-
-    def _may_vary(self) -> bool:
-        config = self._sent["generationConfig"]
-        return not isinstance(config, dict) or (config.get("temperature") != 0 and config.get("seed") is None)
+    def _parameters(self, values: dict[str, Json]) -> dict[str, Json]:
+        if (budget := values.pop("thinkingBudget", None)) is not None:
+            values["thinkingConfig"] = {"thinkingBudget": budget, "includeThoughts": budget != 0}
+        return {"generationConfig": values}
 
     def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
-        system = system_text(messages, self._options.system)
-        turns: list[Json] = [
-            {"role": "model" if message.role == "assistant" else "user", "parts": _parts(message, pictures)}
-            for message in messages
-            if message.role != "system"
-        ]
+        system, turns = self._turns(messages)
         apart: dict[str, Json] = {"systemInstruction": {"parts": [{"text": system}]}} if system else {}
-        return {**apart, "contents": turns, **self._sent}
+        said: list[Json] = [
+            {"role": "model" if turn.role == "assistant" else "user", "parts": _parts(turn, pictures)} for turn in turns
+        ]
+        return {**apart, "contents": said, **self._sent}
 
     def _read(self, body: bytes) -> Reply:
-        return read_reply(body, self._server)
+        """The first candidate: its parts as the text, its thoughts as the reasoning. What the server declined has the
+        finish reason `refusal: …`; an error in an answer's place is what Server.error makes of it."""
+        answer = self._decoded(_DECODER, body, "answer of the API")
+        if answer.error and not answer.candidates:
+            raise self._server.error(502, {}, body)
+        usage = _usage(answer.usage_metadata)
+        if answer.prompt_feedback.block_reason:
+            return Reply("", f"refusal: {self._server.clean(answer.prompt_feedback.block_reason)}", usage)
+        if not answer.candidates:
+            raise TransientError("an answer without candidates")
+        parts, reason = answer.candidates[0].content.parts, answer.candidates[0].finish_reason
+        text = "".join(part.text for part in parts if not part.thought)
+        reasoning = "\n".join(part.text for part in parts if part.thought)
+        if reason in _DECLINED:
+            return Reply(text, f"refusal: {reason}", usage, reasoning=reasoning)
+        if not text and reason not in _FINISH:
+            raise self._unfinished(reason)
+        return Reply(text, _FINISH.get(reason, reason), usage, reasoning=reasoning)
 
 
 def _parts(message: Message, pictures: Mapping[str, Picture]) -> list[Json]:
@@ -86,3 +137,10 @@ def _parts(message: Message, pictures: Mapping[str, Picture]) -> list[Json]:
         else:
             parts.append({"text": part.text})
     return parts
+
+
+def _usage(given: object) -> Usage:
+    """`candidatesTokenCount` leaves the thoughts out; what was cached is among `promptTokenCount`."""
+    thought = count(given, "thoughtsTokenCount")
+    written = count(given, "candidatesTokenCount") + thought
+    return consistent(count(given, "promptTokenCount"), written, thought, count(given, "cachedContentTokenCount"))

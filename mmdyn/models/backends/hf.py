@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Sequence
 from math import log2
 from typing import Any
 
-from mmdyn.models.backends._local_backend import Engine, Job, LocalBackend
-from mmdyn.models.backends._local_options import HfOptions
+from mmdyn.keys import stream
+from mmdyn.models.backends._local_backend import Engine, Job, LocalBackend, LocalOptions
+from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
+from mmdyn.models.backends._local_prompt import (
+    Prompt,
+    Refused,
+    continuation_ids,
+    ends_texts,
+    likeliest,
+    written,
+)
 from mmdyn.models.device import need
 from mmdyn.models.model import Spec, read_options
+from mmdyn.record import Reply
 from mmdyn.text import estimate_tokens
 
 PIXELS_A_TOKEN = 784
 """Roughly: only what is put into one batch hangs on it."""
 
+_DRAWN = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff")
+"""What of a checkpoint's own settings draws tokens."""
+
+
+class _Options(LocalOptions, frozen=True):
+    device: str | None = None
+    device_map: str | None = None
+    attn: str | None = None
+
 
 class HuggingFace(LocalBackend):
-    """A checkpoint run by transformers. Options: `HfOptions`.
+    """A checkpoint run by transformers.
+
+    Options, after the name, beside those of LocalOptions:
+    device: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
+        none.
+    device_map: how a model is spread over several GPUs, such as `auto`.
+    attn: the implementation of attention, such as `sdpa` or `flash_attention_2`.
 
     Requests of about one length are answered together, whatever the batch each as if it were alone (up to the rounding
     of sums in another order); a batch that does not fit into memory is halved.
@@ -27,7 +54,7 @@ class HuggingFace(LocalBackend):
 
     def __init__(self, spec: Spec) -> None:
         need("torch", "transformers", "accelerate")
-        self._options = read_options(spec, HfOptions)
+        self._options = read_options(spec, _Options)
         super().__init__(spec, self._options, self._options.device)
         self.identity["attention"] = self._options.attn
 
@@ -40,11 +67,8 @@ class HuggingFace(LocalBackend):
     def _load(self) -> tuple[Engine, Any]:
         import torch
 
-        from mmdyn.models.backends._local_loading import load_processor, load_weights
-        from mmdyn.models.backends._local_model import LocalModel
-
-        options, on_gpu = self._options, self._device.type == "cuda"
-        if on_gpu:
+        options = self._options
+        if self._device.type == "cuda":
             torch.cuda.set_device(self._device)  # of this thread, which is the only one that uses it
         placed = options.device_map or (None if self._device.type == "cpu" else str(self._device))
         settings: dict[str, Any] = {"dtype": self._dtype, "trust_remote_code": options.trust_remote_code}
@@ -52,4 +76,186 @@ class HuggingFace(LocalBackend):
         settings |= {"attn_implementation": options.attn} if options.attn else {}
         processor = load_processor(self._folder, self._vision, options.trust_remote_code)
         model = load_weights(self._folder, self._vision, **settings)
-        return LocalModel(processor, model, options, lambda: self._closing), processor
+        return _Engine(processor, model, options, lambda: self._closing), processor
+
+
+class _Engine:
+    """processor, model: as transformers loads them. stopped: asked at every token; true ends what is being written."""
+
+    def __init__(self, processor: Any, model: Any, options: _Options, stopped: Callable[[], bool]) -> None:
+        self.processor, self.model = processor, model
+        self.tokenizer = getattr(processor, "tokenizer", processor)
+        self._vision, self._options, self._stopped = processor is not self.tokenizer, options, stopped
+        self._ends_texts = ends_texts(self.tokenizer)
+        model.generation_config = self._generation_config()
+        self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def _encode(self, prompts: Sequence[Prompt], side: str) -> Any:
+        """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be
+        read."""
+        self.tokenizer.padding_side = side
+        settings = {"padding": True, "return_tensors": "pt", "add_special_tokens": prompts[0].special}
+        texts = [prompt.text for prompt in prompts]
+        if prompts[0].pictures:
+            inputs = self.processor(text=texts, images=[prompt.pictures for prompt in prompts], **settings)
+        else:
+            inputs = self.processor(text=texts, **settings)
+        if prompts[0].special and self._ends_texts:
+            _take_ends_off(inputs, side)
+        return inputs.to(self.model.device, dtype=self.model.dtype) if self._vision else inputs.to(self.model.device)
+
+    def _check_length(self, tokens: int, more: int) -> None:
+        """Raises Refused for a prompt that leaves no room for so many tokens more."""
+        if self.context is not None and tokens + more > self.context:
+            raise Refused(
+                f"the prompt has {tokens} tokens, which with {more} more is beyond the {self.context} that the model "
+                "takes: lower max_new_tokens or max_pixels"
+            )
+
+    def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+        """An answer for each prompt; prompts have equally many pictures. Raises ValueError where one cannot be
+        taken."""
+        import torch
+        from transformers import LogitsProcessorList, StoppingCriteriaList
+
+        inputs = self._encode(prompts, "left")
+        lengths = [int(count) for count in inputs["attention_mask"].sum(-1)]
+        options = self._options
+        self._check_length(max(lengths), options.max_new_tokens)
+        seeds = [prompt.seed for prompt in prompts]
+        draws = [_Draws(seeds, options.temperature, options.top_p)] if options.temperature else []
+        with torch.inference_mode():
+            made = self.model.generate(
+                **inputs,
+                tokenizer=self.tokenizer,  # for a checkpoint that ends answers at some texts
+                logits_processor=LogitsProcessorList(draws),
+                stopping_criteria=StoppingCriteriaList([self._stop]),
+            )
+        rows = made[:, inputs["input_ids"].shape[1] :].tolist()
+        return [self._reply(*each) for each in zip(prompts, lengths, rows, strict=True)]
+
+    def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+        """The likeliest of each prompt's choices; prompts have equally many pictures. Raises ValueError where one
+        cannot be taken.
+
+        A row of the batch is a prompt with all but the last token of a choice: those of one token each share a row.
+        """
+        found = [[continuation_ids(self.tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts]
+        rows = list(dict.fromkeys((number, ids[:-1]) for number, each in enumerate(found) for ids in each))
+        inputs = self._encode([prompts[number] for number, _ in rows], "right")
+        lengths = [int(length) for length in inputs["attention_mask"].sum(-1)]
+        starts = {number: length for (number, _), length in zip(rows, lengths, strict=True)}
+        self._check_length(max(lengths), max(len(ids) for each in found for ids in each))
+        _append(inputs, lengths, [ids for _, ids in rows])
+        tables = dict(zip(rows, self._tables(inputs, lengths, [len(ids) + 1 for _, ids in rows]), strict=True))
+        replies = list[Reply | ValueError]()
+        for number, (prompt, each) in enumerate(zip(prompts, found, strict=True)):
+            sums = [sum(float(tables[number, ids[:-1]][at, token]) for at, token in enumerate(ids)) for ids in each]
+            replies.append(likeliest(prompt, sums, [len(ids) for ids in each], starts[number]))
+        return replies
+
+    def _tables(self, inputs: Any, lengths: Sequence[int], counts: Sequence[int]) -> list[Any]:
+        """For each row a float32 tensor of shape (count, vocabulary), log-probabilities in nats: of what comes after
+        the prompt's last token, and on."""
+        import torch
+
+        needed = [range(length - 1, length - 1 + count) for length, count in zip(lengths, counts, strict=True)]
+        places = sorted({place for each in needed for place in each})
+        kept = {"logits_to_keep": torch.tensor(places, device=self.model.device)} if self.keeps_logits else {}
+        with torch.inference_mode():
+            logits = self.model(**inputs, use_cache=False, **kept).logits
+        column = {place: number for number, place in enumerate(places)} if kept else {place: place for place in places}
+        return [
+            torch.log_softmax(logits[row, [column[place] for place in each]].float(), -1).cpu()
+            for row, each in enumerate(needed)
+        ]
+
+    def _reply(self, prompt: Prompt, length: int, tokens: list[int]) -> Reply:
+        ends = next((number for number, token in enumerate(tokens) if token in self._ends), None)
+        kept = tokens if ends is None else tokens[:ends]
+        if ends is None and self.model.generation_config.stop_strings:
+            while kept[-1:] == [self.tokenizer.pad_token_id]:  # the others of its batch are longer
+                kept = kept[:-1]
+        finish = "length" if ends is None and len(kept) == self._options.max_new_tokens else "stop"
+        text = self.tokenizer.decode(kept, skip_special_tokens=True)
+        return written(prompt, text, finish, length, len(kept) + (ends is not None))
+
+    def _generation_config(self) -> Any:
+        """The checkpoint's own, without what draws: that is done by `_Draws`."""
+        config = self.model.generation_config
+        ends = config.eos_token_id if config.eos_token_id is not None else self.tokenizer.eos_token_id
+        self._ends = frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])
+        config.update(
+            do_sample=False,
+            num_beams=1,
+            num_return_sequences=1,
+            return_dict_in_generate=False,
+            max_length=None,
+            max_new_tokens=self._options.max_new_tokens,
+            eos_token_id=sorted(self._ends) or None,
+            pad_token_id=self.tokenizer.pad_token_id,
+            **dict.fromkeys(_DRAWN),
+        )
+        return config
+
+    def _stop(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+        import torch
+
+        return torch.full((input_ids.shape[0],), self._stopped(), device=input_ids.device, dtype=torch.bool)
+
+
+def _take_ends_off(inputs: Any, side: str) -> None:
+    """Take the EOS off that the tokenizer put behind each text, in place."""
+    shape, mask = inputs["input_ids"].shape, inputs["attention_mask"]
+    if side == "right":
+        mask.scatter_(1, mask.sum(-1, keepdim=True) - 1, 0)
+    for name, old in list(inputs.items()):
+        if getattr(old, "shape", None) == shape:
+            inputs[name] = old[:, :-1]
+
+
+def _append(inputs: Any, lengths: Sequence[int], rows: Sequence[tuple[int, ...]]) -> None:
+    """Put each row's tokens behind its prompt, in place; what is kept by token (masks, types) grows with them."""
+    if not any(rows):
+        return
+    import torch
+
+    shape = inputs["input_ids"].shape
+    wide = max(length + len(ids) for length, ids in zip(lengths, rows, strict=True))
+    for name, old in list(inputs.items()):
+        if not hasattr(old, "shape") or old.shape != shape:
+            continue
+        new = torch.zeros((shape[0], max(wide, shape[1])), dtype=old.dtype, device=old.device)
+        new[:, : shape[1]] = old
+        for number, (length, ids) in enumerate(zip(lengths, rows, strict=True)):
+            values = {"input_ids": list(ids), "attention_mask": [1] * len(ids)}.get(name, [0] * len(ids))
+            new[number, length : length + len(ids)] = torch.tensor(values, dtype=old.dtype, device=old.device)
+        inputs[name] = new
+
+
+class _Draws:
+    """A step of transformers' generation: leaves of each row's scores the one token that was drawn.
+
+    A row has a stream of its own, of which each step takes one number u in [0, 1). Tokens stand in the order of their
+    probabilities, and the one whose share holds u is taken; those beyond the likeliest that make up `top_p` have no
+    share (nucleus sampling, Holtzman et al. 2020, section 3.1).
+    """
+
+    def __init__(self, seeds: Sequence[tuple[str | int, ...]], temperature: float, top_p: float) -> None:
+        self._streams = [stream(*seed) for seed in seeds]
+        self._temperature, self._top_p = temperature, top_p
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Scores of shape (rows, tokens) with all but one of each row at minus infinity."""
+        import torch
+
+        shares = torch.softmax(scores.float() / self._temperature, -1)
+        probabilities, tokens = torch.sort(shares, dim=-1, descending=True, stable=True)
+        ends = probabilities.cumsum(-1)
+        kept = ends - probabilities < self._top_p
+        ends = torch.where(kept, ends, torch.inf)
+        total = torch.where(kept, probabilities, 0).sum(-1, keepdim=True)
+        numbers = torch.tensor([[each.random()] for each in self._streams], device=scores.device, dtype=torch.float32)
+        places = torch.minimum((ends <= numbers * total).sum(-1, keepdim=True), kept.sum(-1, keepdim=True) - 1)
+        return torch.full_like(scores, -torch.inf).scatter(-1, tokens.gather(-1, places), 0.0)

@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+import msgspec
+from msgspec import Struct
+
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
-from mmdyn.models.backends._http_pictures import Picture, Pictures
-from mmdyn.models.backends._http_setup import Api, Count, HttpOptions
-from mmdyn.models.backends._openai_reply import read_reply
+from mmdyn.models.backends._http_options import Api, Count, HttpOptions
+from mmdyn.models.backends._pictures import Picture, Pictures
+from mmdyn.models.backends._replies import consistent, count, split_thinking
 from mmdyn.models.message import Message, TextPart
-from mmdyn.models.model import Spec
-from mmdyn.record import Reply
-
-_API = Api(
-    path="/chat/completions",
-    endings=("/chat/completions",),
-    models="/models",
-    key_header="Authorization",
-    key_form="Bearer {}",
-    reserved=("model", "messages", "stream"),
-)
+from mmdyn.models.model import Spec, TransientError
+from mmdyn.record import Reply, Usage
 
 _PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "logprobs")
+_NAMES = dict(zip(_PARAMETERS, _PARAMETERS, strict=True))
+
+_COMPLETE = {"stop", "length", "content_filter", "eos", "end_turn", "stop_sequence", "max_tokens"}
+"""Finish reasons with which an empty text is what the model had to say."""
+
+_CUT_OFF = {"error", "abort"}
+"""Finish reasons with which even a text is only a part of one."""
 
 
 class _Options(HttpOptions, frozen=True, kw_only=True):
@@ -36,6 +37,41 @@ class _Options(HttpOptions, frozen=True, kw_only=True):
     logprobs: bool | None = None
     images: Literal["data", "file"] = "data"
     think: Literal["split", "keep"] = "split"
+
+
+class _Piece(Struct, frozen=True):
+    type: str = "text"
+    text: str | None = None
+
+
+class _Message(Struct, frozen=True):
+    content: str | list[_Piece] | None = None
+    refusal: str | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+
+class _Token(Struct, frozen=True):
+    logprob: float | None = None
+
+
+class _Logprobs(Struct, frozen=True):
+    content: list[_Token] | None = None
+
+
+class _Choice(Struct, frozen=True):
+    message: _Message = _Message()
+    finish_reason: str | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Completion(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    usage: object = None
+    error: object = None
+
+
+_DECODER = msgspec.json.Decoder(_Completion)
 
 
 class OpenAI(HttpModel[_Options]):
@@ -52,25 +88,27 @@ class OpenAI(HttpModel[_Options]):
     think: `split` parts a leading `<think>…</think>` from the answer, `keep` leaves the text as it is.
     """
 
+    names = _NAMES
+    api = Api(
+        path="/chat/completions",
+        endings=("/chat/completions",),
+        models="/models",
+        key_header="Authorization",
+        key_form="Bearer {}",
+        reserved=("model", "messages", "stream"),
+    )
+
     def __init__(self, spec: Spec) -> None:
-        super().__init__(spec, _API, _Options)
+        super().__init__(spec, _Options)
         if self._options.think == "keep":
             self.identity["think"] = "keep"
 
     def _open_pictures(self) -> Pictures:
-        as_files = self._options.images == "file"
-        if as_files and (self._options.max_pixels or self._options.max_side):
+        options = self._options
+        as_files = options.images == "file"
+        if as_files and (options.max_pixels or options.max_side):
             raise UserError("images=file sends pictures as they lie: leave max_pixels and max_side out")
-        return Pictures(max_pixels=self._options.max_pixels, max_side=self._options.max_side, as_files=as_files)
-
-    def _parameters(self) -> tuple[dict[str, Json], dict[str, str]]:
-        values = {name: getattr(self._options, name) for name in _PARAMETERS}
-        return {name: value for name, value in values.items() if value is not None}, {
-            name: name for name in _PARAMETERS
-        }
-
-    def _may_vary(self) -> bool:
-        return self._sent.get("temperature") != 0 and self._sent.get("seed") is None
+        return Pictures(max_pixels=options.max_pixels, max_side=options.max_side, as_files=as_files)
 
     def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
         turns: list[Json] = [{"role": message.role, "content": _content(message, pictures)} for message in messages]
@@ -79,16 +117,61 @@ class OpenAI(HttpModel[_Options]):
         return {"model": self._server.model, "messages": turns, **self._sent}
 
     def _read(self, body: bytes) -> Reply:
-        return read_reply(body, self._server, keep_thinking=self._options.think == "keep")
+        """The first choice. An error in a completion's place is what Server.error makes of it.
+
+        An empty text is an answer where the server says that the completion is complete (finish reason stop, length,
+        …): asking again would give the same and cost the same, and scoring counts it as unparsed. Without a finish
+        reason it is a body that was cut off, and asked for again. A refusal of its own field is the text, with the
+        finish reason `refusal`. What was thought aloud (a field of its own, or a leading `<think>…</think>`) is the
+        reply's reasoning.
+        """
+        completion = self._decoded(_DECODER, body, "completion")
+        if completion.error and not completion.choices:
+            raise self._server.error(_status(completion.error), {}, body)
+        if not completion.choices:
+            raise TransientError("an answer without choices")
+        choice = completion.choices[0]
+        message, finish = choice.message, choice.finish_reason or ""
+        content = message.content or ""
+        text = content if isinstance(content, str) else "".join(piece.text or "" for piece in content)
+        thought, text = ("", text) if self._options.think == "keep" else split_thinking(text)
+        if not text and message.refusal:
+            text, finish = message.refusal, "refusal"
+        if finish in _CUT_OFF or not (text or finish in _COMPLETE):
+            raise self._unfinished(finish)
+        field = message.reasoning_content if isinstance(message.reasoning_content, str) else message.reasoning
+        if isinstance(field, str) and field:
+            thought = f"{field}\n{thought}" if thought else field
+        logprobs = _logprobs(choice.logprobs) if choice.logprobs else ()
+        return Reply(text, finish, _usage(completion.usage), reasoning=thought, logprobs=logprobs)
 
 
 def _content(message: Message, pictures: Mapping[str, Picture]) -> Json:
     parts = message.shown
-    if all(isinstance(part, TextPart) for part in parts):
-        return message.text
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    if len(texts) == len(parts):
+        return "".join(texts)
     return [
         {"type": "text", "text": part.text}
         if isinstance(part, TextPart)
         else {"type": "image_url", "image_url": {"url": pictures[part.digest].url}}
         for part in parts
     ]
+
+
+def _usage(given: object) -> Usage:
+    return consistent(
+        count(given, "prompt_tokens"),
+        count(given, "completion_tokens"),
+        count(given, "reasoning_tokens", within="completion_tokens_details"),
+        count(given, "cached_tokens", within="prompt_tokens_details") or count(given, "prompt_cache_hit_tokens"),
+    )
+
+
+def _logprobs(given: _Logprobs) -> tuple[float, ...]:
+    return tuple(token.logprob for token in given.content or () if token.logprob is not None)
+
+
+def _status(error: object) -> int:
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 502

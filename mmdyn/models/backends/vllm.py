@@ -1,18 +1,42 @@
-"""`vllm:REPOSITORY` or `vllm:FOLDER`: models on this machine's GPUs, run by vLLM's offline engine."""
+"""`vllm:REPOSITORY` or `vllm:FOLDER`: models on this machine's GPUs, run by vLLM's offline engine (`LLM.generate`)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from mmdyn.errors import UserError
-from mmdyn.models.backends._local_backend import Engine, LocalBackend
-from mmdyn.models.backends._local_options import VllmOptions
+from msgspec import Meta
+
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import digest
+from mmdyn.models.backends._local_backend import Count, Engine, LocalBackend, LocalOptions
+from mmdyn.models.backends._local_checkpoint import load_processor, read_json
+from mmdyn.models.backends._local_prompt import Prompt, continuation_ids, ends_texts, likeliest, written
 from mmdyn.models.model import Spec, read_options
+from mmdyn.record import Reply
+
+
+class _Options(LocalOptions, frozen=True):
+    batch: Count = 256
+    tensor_parallel_size: Count = 1
+    gpu_memory_utilization: Annotated[float, Meta(gt=0, le=1)] = 0.9
+    max_model_len: Count | None = None
+    max_images: Count = 16
+
+
+_PASSED_ON = ("trust_remote_code", "tensor_parallel_size", "gpu_memory_utilization", "max_model_len")
 
 
 class VLLM(LocalBackend):
-    """A checkpoint run by vLLM, which must be installed. Options: `VllmOptions`.
+    """A checkpoint run by vLLM, which must be installed.
+
+    Options, after the name, beside those of LocalOptions:
+    tensor_parallel_size: over how many GPUs the model is spread.
+    gpu_memory_utilization: the share of a GPU's memory that the engine takes.
+    max_model_len: the most tokens of prompt and answer together, the model's own unless given.
+    max_images: the most pictures in a request.
 
     The engine makes its own batches out of the requests that it is handed; prompts are the same as `hf` writes.
     """
@@ -23,14 +47,82 @@ class VLLM(LocalBackend):
     def __init__(self, spec: Spec) -> None:
         if find_spec("vllm") is None:
             raise UserError("vllm is needed for this and is not installed: pip install vllm")
-        self._options = read_options(spec, VllmOptions)
+        self._options = read_options(spec, _Options)
         super().__init__(spec, self._options)
 
     def _load(self) -> tuple[Engine, Any]:
-        from mmdyn.models.backends._local_loading import load_processor
-        from mmdyn.models.backends._vllm_engine import VllmEngine
-
         processor = load_processor(self._folder, self._vision, self._options.trust_remote_code)
         tokenizer = processor.tokenizer if self._vision else processor
         dtype = str(self._dtype).removeprefix("torch.")
-        return VllmEngine(self._folder, tokenizer, dtype, self._options, self._vision), processor
+        return _Engine(self._folder, tokenizer, dtype, self._options, self._vision), processor
+
+
+class _Engine:
+    """An engine on the GPUs that it finds. Raises ModelError where it cannot be started."""
+
+    def __init__(self, folder: Path, tokenizer: Any, dtype: str, options: _Options, vision: bool) -> None:
+        from vllm import LLM
+
+        self._tokenizer, self._options, self._ends_texts = tokenizer, options, ends_texts(tokenizer)
+        self._penalty = read_json(folder / "generation_config.json").get("repetition_penalty") or 1.0
+        settings: dict[str, Any] = {name: getattr(options, name) for name in _PASSED_ON}
+        settings |= {"limit_mm_per_prompt": {"image": options.max_images}} if vision else {}
+        try:
+            self._llm = LLM(model=str(folder), dtype=dtype, **settings)
+        except (ImportError, OSError, ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise ModelError(f"vLLM cannot start {folder} ({reason}): mend the options, or ask it as hf:") from None
+
+    def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+        """An answer for each prompt. Raises ValueError where one is too long for the engine."""
+        from vllm import SamplingParams
+
+        options = self._options
+        parameters = [
+            SamplingParams(
+                temperature=options.temperature,
+                top_p=options.top_p,
+                max_tokens=options.max_new_tokens,
+                seed=int(digest(prompt.seed)[:12], 16),
+                repetition_penalty=self._penalty,
+            )
+            for prompt in prompts
+        ]
+        made = self._llm.generate([self._put(prompt) for prompt in prompts], parameters, use_tqdm=False)
+        replies = list[Reply | ValueError]()
+        for prompt, output in zip(prompts, made, strict=True):
+            said, read = output.outputs[0], len(output.prompt_token_ids)
+            replies.append(written(prompt, said.text, said.finish_reason or "", read, len(said.token_ids)))
+        return replies
+
+    def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+        """The likeliest continuation of each prompt: each is put behind it, and the engine says how likely every token
+        was."""
+        from vllm import SamplingParams
+
+        found = [
+            [continuation_ids(self._tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts
+        ]
+        asked = [self._put(prompt, ids) for prompt, each in zip(prompts, found, strict=True) for ids in each]
+        parameters = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
+        made = iter(self._llm.generate(asked, parameters, use_tqdm=False))
+        replies = list[Reply | ValueError]()
+        for prompt, each in zip(prompts, found, strict=True):
+            outputs = [next(made) for _ in each]
+            lengths = [len(ids) for ids in each]
+            sums = [_sum(output, ids) for output, ids in zip(outputs, each, strict=True)]
+            replies.append(likeliest(prompt, sums, lengths, len(outputs[0].prompt_token_ids) - lengths[0]))
+        return replies
+
+    def _put(self, prompt: Prompt, more: tuple[int, ...] = ()) -> dict[str, Any]:
+        ids = self._tokenizer(prompt.text, add_special_tokens=prompt.special)["input_ids"]
+        if prompt.special and self._ends_texts:
+            ids = ids[:-1]
+        pictures = {"multi_modal_data": {"image": prompt.pictures}} if prompt.pictures else {}
+        return {"prompt_token_ids": [*ids, *more], **pictures}
+
+
+def _sum(output: Any, ids: tuple[int, ...]) -> float:
+    """The log-probability of the prompt's last tokens."""
+    last = output.prompt_logprobs[-len(ids) :]
+    return sum(float(table[token].logprob) for table, token in zip(last, ids, strict=True))

@@ -8,15 +8,23 @@ import weakref
 from collections.abc import Mapping
 from typing import ClassVar
 
-from mmdyn.errors import InputError, ModelError, UserError
-from mmdyn.keys import Json, sha256
-from mmdyn.models.backends._vlmeval_errors import Names, failed, refused
-from mmdyn.models.backends._vlmeval_place import Place
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import Json
+from mmdyn.models.backends._vlmeval_options import Options, identified, parse, resolve
+from mmdyn.models.backends._vlmeval_place import Names, Place, failed, refused
 from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
-from mmdyn.models.backends._vlmeval_setup import Options, identified, parse
 from mmdyn.models.message import ImagePart, Message, TextPart
 from mmdyn.models.model import Limits, RejectedError, Spec, TransientError
 from mmdyn.record import Reply, Usage
+
+VLMEVAL_FAILURES = (
+    "Failed to obtain answer",
+    "Fail to obtain answer",
+    "Error: Bad Response Statuse Code.",
+    "Error: Failed to parse the response.",
+    "Image Decode Error",
+)
+"""How what its classes return in an answer's place begins."""
 
 API_CONCURRENCY = 16
 DEATHS = 3
@@ -51,7 +59,9 @@ class Vlmeval:
         self.label = options.label or f"vlmeval:{spec.name}"
         self._timeout, self._system = options.timeout, options.system
         self._names = Names(self.label, spec.name, options.interpreter)
-        model: dict[str, Json] = {"name": spec.name, "options": keywords, "path": options.folders}
+        given = {name: resolve(value, name) for name, value in keywords.items()}
+        model: dict[str, Json] = {"name": spec.name, "options": given, "path": options.folders}
+        model["failures"] = list(VLMEVAL_FAILURES)
         seconds = options.load_timeout
         self._places = [Place(self._names, environment, model, seconds) for environment in options.environments]
         self._close = weakref.finalize(self, _close, self._places)
@@ -64,7 +74,7 @@ class Vlmeval:
             raise
         self._encodes, self._interleaves = found["encodes"], found["interleaves"]
         self.limits = Limits(len(self._places) * self._threads, options.max_tries, hangs=False)
-        drawn = found["keywords"]
+        drawn = {**found["keywords"], **keywords}
         self.varies = bool(drawn.get("do_sample")) or drawn.get("temperature") not in (None, 0)
         self.identity: dict[str, Json] = {
             "backend": "vlmeval",
@@ -72,7 +82,7 @@ class Vlmeval:
             "system": options.system,
             "version": found["version"],
             "class": found["class"],
-            "keywords": identified(found["keywords"]),
+            "keywords": identified(drawn),
             "endpoint": identified(found["endpoint"]),
         }
 
@@ -155,12 +165,7 @@ def vlmeval_models(python: str = "", path: str = "", seconds: float = 600) -> li
 def _typed(part: TextPart | ImagePart) -> Json:
     if isinstance(part, TextPart):
         return {"type": "text", "value": part.text}
-    try:
-        data = part.path.read_bytes()
-    except OSError as error:
-        raise InputError(part.path, None, f"cannot be read ({error.strerror}): put the picture back") from None
-    if sha256(data) != part.digest:
-        raise InputError(part.path, None, "the picture was changed while it was in use: run the same command again")
+    part.read()  # to see that it is the one that was asked about
     return {"type": "image", "value": str(part.path.resolve())}
 
 

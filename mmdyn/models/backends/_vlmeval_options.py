@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.backends._vlmeval_process import CREDENTIALS
-from mmdyn.models.backends._vlmeval_worker import HEADERS, SECRET
+from mmdyn.models.backends._secrets import HEADERS, SECRET, USERINFO
 from mmdyn.models.checkpoint import Form, find_checkpoint
 from mmdyn.models.model import Spec, read_options
 
@@ -65,31 +64,42 @@ def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
         if (value := getattr(options, name)) is not None and not value > 0:
             raise UserError(f"the option {name} of vlmeval:{spec.name} is {value}: give more than 0")
     keywords = dict[str, Json]()
-    for key, text in spec.options.items():
-        if key in own:
-            continue
-        name, value = key.removeprefix("init."), _value(text)
+    for key in [key for key in spec.options if key not in own]:
+        name, value = key.removeprefix("init."), _value(spec.options[key])
         if _in_sight(name, value):
-            secret, write = (
-                ("has", "'$VARIABLE' in its place") if isinstance(value, (dict, list)) else ("is", f"'{key}=$VARIABLE'")
-            )
-            raise UserError(
-                f"the option {key} {secret} a secret: put it into a variable of the environment and write {write}"
-            )
+            nested = isinstance(value, dict | list)
+            told = f"the option {key} {'has' if nested else 'is'} a secret: put it into a variable of the environment"
+            write = "'$VARIABLE' in its place" if nested else f"'{key}=$VARIABLE'"
+            raise UserError(f"{told} and write {write}")
         keywords[name] = value
     return options, keywords
 
 
+def resolve(value: Json, option: str) -> Json:
+    """An option's value with `$NAME` read from the environment. Raises UserError where a variable is not set."""
+    if isinstance(value, dict):
+        return {name: resolve(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [resolve(item, option) for item in value]
+    if not isinstance(value, str) or not value.startswith("$"):
+        return value
+    if value[1:] not in os.environ:
+        raise UserError(f"the environment has no variable {value[1:]}, which the option {option} names: set it")
+    return os.environ[value[1:]]
+
+
 def identified(keywords: dict[str, Json]) -> dict[str, Json]:
-    """Keywords as an identity holds them: where one names a checkpoint's folder, its digest stands for the path.
-    Addresses are without credentials; digests stand for their queries, without what is a secret by its name, and for
-    headers.
+    """Keywords as an identity holds them: without those that are secrets by their name, and with what a variable holds
+    for `$NAME`.
+
+    Where one names a checkpoint's folder, its digest stands for the path. Addresses are without credentials; digests
+    stand for their queries, without what is a secret by its name, and for headers.
     """
     found = dict[str, Json]()
     for name, value in keywords.items():
         if HEADERS.search(name) and isinstance(value, dict):
-            found |= {name: digest(value)} if value else {}
-        else:
+            found |= {name: digest(headers)} if (headers := identified(value)) else {}
+        elif not SECRET.search(name):
             found[name] = _identified(value)
     return found
 
@@ -99,7 +109,11 @@ def _identified(value: Json) -> Json:
         return identified(value)
     if isinstance(value, list):
         return [_identified(item) for item in value]
-    return _checkpoint(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    if value.startswith("$") and not SECRET.search(value[1:]):
+        value = os.environ.get(value[1:], value)
+    return _checkpoint(value)
 
 
 def _in_sight(name: str, value: Json) -> bool:
@@ -128,7 +142,7 @@ def _checkpoint(value: str) -> Json:
         there = (folder / FORM.index).is_file()
     except (OSError, ValueError):  # a text that can be no path
         there = False
-    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(_digested, CREDENTIALS.sub("//***@", value))
+    return find_checkpoint(value, FORM).identity if there else _QUERY.sub(_digested, USERINFO.sub("://***@", value))
 
 
 def _digested(address: re.Match[str]) -> str:

@@ -11,25 +11,25 @@ from mmdyn.keys import Json, stream
 
 WHY = "a fake verdict"
 
-CODE = re.compile(r"^=== ([0-9a-f]{24}) ", re.MULTILINE)
+VERDICT_CODE = re.compile(r"^=== ([0-9a-f]{24}) ", re.MULTILINE)
 """The lines of a judge's prompt between which its material stands: see scoring/rubrics/_rubric.py."""
 _KIND = re.compile(r"^- (\w+)[:：]", re.MULTILINE | re.ASCII)
 _KEY = re.compile(r'"(\w+)": ')
 
 
-def code_of(prompt: str) -> str:
+def verdict_code(prompt: str) -> str:
     """The code of a judge's prompt: that of its first line of the kind. The empty string where it has none."""
-    found = CODE.search(prompt)
+    found = VERDICT_CODE.search(prompt)
     return found[1] if found else ""
 
 
-def verdict(prompt: str, *, hashed: bool, pictures: bool = False) -> str:
+def fake_verdict(prompt: str, *, hashed: bool, pictures: bool = False) -> str:
     """A verdict on what a judge's prompt shows, as JSON with its code: the best one, or one drawn by the prompt's text.
 
     Marks, items, ratings, the better one of two and kinds of errors; the kind of those in pictures only where there are
     `pictures`. The empty string for any other prompt.
     """
-    code = code_of(prompt)
+    code = verdict_code(prompt)
     told = prompt[prompt.rfind(f"=== {code} ") :] if code else ""
     _, wanted, form = told.rpartition(f'{{"code": "{code}", ')
     if not wanted:

@@ -1,4 +1,11 @@
-"""The APIs that the fake server speaks: how each writes a request, an answer and an error."""
+"""The APIs that the fake server speaks: how each writes a request, an answer and an error.
+
+Each says how a key comes (`key_header`, `key_form`), what it answers for the faults `empty` and `blank`, and has
+
+- `read`: the request in a body; `media` is the folder below which file URLs are read. Raises ValueError.
+- `answer`: a whole answer; `tokens` are those that were read and written.
+- `error`: the body of an error.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +13,7 @@ import base64
 import binascii
 import re
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -24,25 +31,6 @@ class Asked(Struct, frozen=True):
     messages: tuple[Message, ...]
     pictures: tuple[str, ...] = ()
     logprobs: bool = False
-
-
-class Dialect(Protocol):
-    """One API. `key_header` and `key_form` say how a key comes; `empty` and `blank` are the answers of those two
-    faults."""
-
-    key_header: str
-    key_form: str
-    empty: bytes
-    blank: bytes
-
-    def read(self, path: str, body: bytes, media: Path | None) -> Asked:
-        """The request. `media`: the folder below which file URLs are read. Raises ValueError (also DecodeError)."""
-
-    def answer(self, asked: Asked, text: str, tokens: tuple[int, int]) -> Json:
-        """A whole answer; `tokens` are those that were read and written."""
-
-    def error(self, status: int, message: str) -> Json:
-        """The body of an error."""
 
 
 class _Url(Struct, frozen=True):
@@ -226,6 +214,8 @@ class GeminiContent:
     def error(self, status: int, message: str) -> Json:
         return {"error": {"code": status, "message": message, "status": _STATUSES.get(status, "INVALID_ARGUMENT")}}
 
+
+Dialect: TypeAlias = ChatCompletions | AnthropicMessages | GeminiContent
 
 _DIALECTS: dict[str, Dialect] = {
     "/chat/completions": ChatCompletions(),

@@ -1,17 +1,17 @@
-"""A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
+"""The fake server: it answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 
-For tests and dry runs. Every fault is drawn from the seed, the request's bytes and how often it came, so the same run
-meets the same faults.
+Every fault is drawn from the seed, the request's bytes and how often it came, so the same run meets the same faults.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 import time
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
+from typing import Self
 
 import msgspec
 from aiohttp import web
@@ -20,20 +20,25 @@ from msgspec import Struct
 from mmdyn.errors import ModelError, UserError, did_you_mean
 from mmdyn.keys import Json, stream
 from mmdyn.models import Baseline, Scripted, Spec, TransientError
-from mmdyn.testing.fake_server_dialects import Asked, ChatCompletions, Dialect, dialect_of
-from mmdyn.testing.fake_server_faults import Fault, misbehave, parse_faults
-from mmdyn.testing.fake_server_verdicts import verdict
+from mmdyn.testing.dialects import Asked, ChatCompletions, Dialect, dialect_of
+from mmdyn.testing.fake_verdicts import fake_verdict
+from mmdyn.testing.faults import Fault, misbehave, parse_faults
 
 REPLIES = {"first": "majority", "hashed": "random"}
 
 
 class Stats(Struct):
-    """What came in. `by_outcome` counts HTTP statuses and the faults that are none; `requests` how often each request
-    came.
+    """What came in.
 
-    `asked_again` counts requests that came though they had been answered, `begun_again` those that came though an
-    earlier one was in flight, or cut off by who asked before its end; `images` how often each picture came, by SHA-256.
-    `seconds` go from the first request's coming in to the latest one's end.
+    Attributes:
+        total: Requests.
+        seconds: From the first request's coming in to the latest one's end.
+        in_flight, max_in_flight: Requests that are being answered: now, and at most.
+        asked_again: Requests that came though they had been answered.
+        begun_again: Requests that came though an equal one was in flight, or was cut off by who asked.
+        by_outcome: Answers by HTTP status, and by the faults that are none.
+        requests: How often each request came, by the BLAKE2b digest of its body.
+        images: How often each picture came, by SHA-256.
     """
 
     total: int = 0
@@ -48,16 +53,29 @@ class Stats(Struct):
 
 
 class FakeServer:
-    """The server, as an async context manager; `url` is its base_url while it runs, for all three APIs.
+    """The server. It runs within a `with` block, in a thread of its own, or within an `async with` block.
 
-    latency: seconds before each answer. reply: `first` (the first option), `hashed` (drawn from the options by the
-        prompt's text) or a file as the `scripted` backend reads it; without a file, a prompt that asks for a verdict on
-        an answer gets the best one, or one drawn by its text. faults: as parse_faults reads them. key: what it wants as
-        the key.
-    models: the names that it knows (any, where none is given). context: characters of text that it takes for one
-        request.
-    blind: it takes no pictures. media: the folder below which it reads pictures that come as file URLs. port 0 takes
-        any free one. Raises UserError.
+    Args:
+        host, port: Where it listens. Port 0 takes any free one.
+        latency: Seconds before each answer.
+        reply: `first` (the first option of the prompt), `hashed` (an option drawn by the prompt's text), or a file as
+            `write_script` writes it. Without a file, a prompt for a judge gets the best verdict, or one drawn by its
+            text.
+        faults: How it misbehaves and how often, such as `429@1=0.1,drop=0.05`: an HTTP status (`@` adds a Retry-After
+            in seconds) or one of `FAULTS`, and a rate in [0, 1].
+        seed: Draws the faults.
+        key: The key that it wants.
+        models: The names that it knows; any, where none is given.
+        context: Characters of text that it takes for one request.
+        blind: It takes no pictures.
+        media: The folder below which it reads pictures that come as file URLs.
+
+    Attributes:
+        url: Its base_url while it runs, for all three APIs.
+        stats: What came in so far.
+
+    Raises:
+        UserError: A fault or a reply that is none, or, when it starts, a port that is taken.
     """
 
     def __init__(
@@ -84,7 +102,21 @@ class FakeServer:
         self._answered, self._unended = set[str](), set[str]()
         self._began = 0.0
 
-    async def __aenter__(self) -> FakeServer:
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        try:
+            return asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result()
+        except BaseException:
+            self._end_thread()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self.__aexit__(), self._loop).result()
+        self._end_thread()
+
+    async def __aenter__(self) -> Self:
         server = web.Server(self._handle, access_log=None, handler_cancellation=True)
         self._runner = web.ServerRunner(server, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -92,17 +124,19 @@ class FakeServer:
             await web.TCPSite(self._runner, self._host, self._port, backlog=1024).start()
         except OSError as error:
             await self._runner.cleanup()
-            raise UserError(
-                f"cannot listen on {self._host}:{self._port} ({error.strerror}): choose another --port"
-            ) from None
+            where = f"{self._host}:{self._port}"
+            raise UserError(f"cannot listen on {where} ({error.strerror}): choose another --port") from None
         host, port = self._runner.addresses[0][:2]
         self.url = f"http://{host}:{port}/v1"
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._runner.cleanup()
+
+    def _end_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         dialect = dialect_of(request.path)
@@ -193,7 +227,7 @@ class FakeServer:
             return self._model.reply(asked.messages)
         prompt = "\n".join(message.text for message in asked.messages)
         hashed = self._model.label == "baseline:random"
-        return verdict(prompt, hashed=hashed, pictures=bool(asked.pictures)) or self._model.reply(asked.messages)
+        return fake_verdict(prompt, hashed=hashed, pictures=bool(asked.pictures)) or self._model.reply(asked.messages)
 
     def _error(
         self, dialect: Dialect, status: int, message: str, headers: dict[str, str] | None = None

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json, digest
-from mmdyn.models.backends._vlmeval_worker import SECRET
+from mmdyn.models.backends._secrets import SECRET
 from mmdyn.models.model import Spec, read_options
 
 if TYPE_CHECKING:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from asking import user
+from asking import asking, user
 from PIL import Image
 
 from making import picture
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import sha256
 from mmdyn.models import ImagePart
-from mmdyn.models.backends._http_pictures import Picture, Pictures
+from mmdyn.models.backends._pictures import Picture, Pictures
+from mmdyn.testing import FakeServer
 
 
 def part(folder: Path, data: bytes, name: str = "p") -> ImagePart:
@@ -103,6 +104,37 @@ def test_a_photographs_orientation_and_colour_profile_stay(tmp_path: Path):
     assert image.getexif()[0x0112] == 6 and image.info["icc_profile"] == b"profile"
 
 
+@pytest.mark.parametrize(
+    ("form", "mode"), [("PNG", "RGB"), ("JPEG", "RGB"), ("GIF", "P"), ("WEBP", "RGB"), ("PNG", "L")]
+)
+def test_pictures_are_sent_in_the_bytes_of_the_file_whatever_its_name(tmp_path: Path, form: str, mode: str):
+    data = picture(mode=mode, format=form) + b"trailing bytes that a decoder would drop"
+    sent = Pictures().get(part(tmp_path, data, "misnamed.bmp"))
+    assert sent == Picture(f"image/{form.lower()}", base64.b64encode(data).decode())
+    assert sent.url == f"data:{sent.media_type};base64,{sent.base64}"
+
+
+def test_a_picture_that_is_missing_broken_or_another_one_is_told(tmp_path: Path):
+    found, broken = part(tmp_path, picture()), part(tmp_path, b"no picture", "broken")
+    for given, says in (
+        (ImagePart(found.path, "0" * 64), r"p: the picture was changed while it was in use"),
+        (broken, "broken: not a picture that can be read"),
+        (ImagePart(tmp_path / "gone", ""), r"gone: cannot be read \(No such file or directory\)"),
+    ):
+        for pictures in (Pictures(), Pictures(as_files=True)):
+            with pytest.raises(InputError, match=says):
+                pictures.get(given)
+
+
+def test_kept_pictures_are_bounded_in_size(tmp_path: Path):
+    pictures = Pictures(most=20_000)
+    parts = [part(tmp_path, picture(text=str(number)) + bytes(3000), str(number)) for number in range(20)]
+    urls = [pictures.get(each).url for each in parts]
+    assert pictures.size <= 20_000
+    parts[-1].path.unlink()
+    assert pictures.get(parts[-1]).url == urls[-1]
+
+
 def test_a_picture_that_cannot_be_scaled_is_told(tmp_path: Path):
     pictures = Pictures(max_side=2)
     broken = saved(Image.effect_noise((200, 200), 50), "JPEG")
@@ -112,12 +144,25 @@ def test_a_picture_that_cannot_be_scaled_is_told(tmp_path: Path):
         pictures.get(part(tmp_path, saved(Image.new("F", (8, 8)), "TIFF"), "deep"))
 
 
-def test_files_are_named_and_still_checked(tmp_path: Path):
-    pictures = Pictures(as_files=True)
-    found = part(tmp_path, picture(), "a picture #1.png")
-    assert pictures.get(found).url == (tmp_path / "a picture #1.png").resolve().as_uri()
-    with pytest.raises(InputError, match="was changed while it was in use"):
-        pictures.get(ImagePart(found.path, "0" * 64))
+async def test_pictures_go_as_file_urls_to_a_server_that_may_read_them(tmp_path: Path):
+    path = part(tmp_path, picture(), "a picture #1.png").path
+    assert Pictures(as_files=True).get(part(tmp_path, picture())).url == (tmp_path / "p").resolve().as_uri()
+    async with FakeServer(media=tmp_path) as server, asking(f"openai:m,base_url={server.url},images=file") as asker:
+        assert (await asker.ask(user("Which?", path))).error == ""
+        assert dict(server.stats.images) == {sha256(picture()): 1}
+    async with FakeServer() as server, asking(f"openai:m,base_url={server.url},images=file") as asker:
+        with pytest.raises(ModelError, match=r"may not read files .* or leave images=file out"):
+            await asker.ask(user("Which?", path))
+
+
+async def test_a_reply_says_that_a_picture_was_made_smaller(tmp_path: Path):
+    small = part(tmp_path, picture(width=30, height=20), "small")
+    large = part(tmp_path, saved(Image.new("RGB", (400, 200), "blue"), "JPEG"), "large")
+    async with FakeServer() as server, asking(f"openai:m,base_url={server.url},max_side=100") as asker:
+        reply = await asker.ask(user("Which?", small.path, large.path))
+        assert reply.changed == "a picture was made smaller, from 400x200 to 100x50"
+        assert (await asker.ask(user("Which?", small.path))).changed == ""
+        assert small.digest in server.stats.images and large.digest not in server.stats.images
 
 
 async def test_scaling_leaves_the_loop_free_and_is_done_once(tmp_path: Path):

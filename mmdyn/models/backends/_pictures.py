@@ -1,25 +1,24 @@
-"""Pictures as they are sent: in the bytes that their files hold, or made smaller where a limit was asked for."""
+"""Pictures as models get them: encoded, in the bytes that their files hold, for those behind an API, and decoded for
+those on this machine; made smaller where a limit was asked for."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import io
+import struct
+import warnings
 from collections import OrderedDict
 from math import sqrt
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from PIL import Image as Pillow, ImageOps
+from PIL.Image import Image, Resampling
 
 from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, open_image
 from mmdyn.errors import InputError
-from mmdyn.keys import sha256
 from mmdyn.models.message import ImagePart, Message
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 JPEG_QUALITY = 95
 
@@ -41,7 +40,7 @@ class Picture(Struct, frozen=True):
 
 
 class Pictures:
-    """Reads pictures and keeps the latest by their digest; `size` is what they take, at most `most` characters.
+    """Encodes pictures and keeps the latest by their digest; `size` is what they take, at most `most` characters.
 
     max_pixels, max_side: what has more pixels, or a longer side, is scaled down to it. as_files: sent as file URLs.
     """
@@ -60,7 +59,7 @@ class Pictures:
 
     async def of(self, messages: tuple[Message, ...]) -> dict[str, Picture]:
         """The pictures of messages by digest, made smaller in a thread of its own. Raises InputError as `get` does."""
-        parts = {part.digest: part for message in messages for part in message.parts if isinstance(part, ImagePart)}
+        parts = {part.digest: part for part in image_parts(messages)}
         if self._max_pixels or self._max_side:
             for digest, part in parts.items():
                 if digest not in self._kept:
@@ -85,55 +84,81 @@ class Pictures:
             self.size -= len(self._kept.popitem(last=False)[1].url)
 
     def _load(self, part: ImagePart) -> Picture:
+        data = part.read()
         try:
-            data = part.path.read_bytes()
             image = open_image(data)
-            if sha256(data) != part.digest:
-                raise ValueError("the picture was changed while it was in use: run the same command again")
             media_type = IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[image.format or ""]]
             if self._as_files:
-                return Picture(media_type, "", file=Path(part.path).resolve().as_uri())
-            size = self._fitted(image.width, image.height)
+                return Picture(media_type, "", file=part.path.resolve().as_uri())
+            size = _fitted(image, self._max_pixels, self._max_side)
             if size == image.size:
                 return Picture(media_type, base64.b64encode(data).decode())
             return _smaller(image, size)
-        except OSError as error:
-            raise InputError(
-                part.path, None, f"cannot be read ({error.strerror or error}): put the picture back"
-            ) from None
-        except (SyntaxError, ValueError) as error:
-            raise InputError(part.path, None, str(error)) from None
+        except (OSError, SyntaxError, ValueError) as error:
+            raise _unreadable(part, error) from None
 
-    def _fitted(self, width: int, height: int) -> tuple[int, int]:
-        scale = 1.0
-        if self._max_pixels:
-            scale = min(scale, sqrt(self._max_pixels / (width * height)))
-        if self._max_side:
-            scale = min(scale, self._max_side / max(width, height))
-        return (max(1, int(width * scale)), max(1, int(height * scale))) if scale < 1 else (width, height)
+
+def decode(messages: tuple[Message, ...], max_pixels: int | None) -> tuple[list[Image], str]:
+    """The pictures of messages in the order in which they are read, as RGB and the right way up, and what was done to
+    them ("" for nothing).
+
+    max_pixels: a larger picture is scaled down to so many. Raises InputError where a file is missing, is no picture, or
+        is not the one that was asked about.
+    """
+    pictures, changed = list[Image](), list[str]()
+    for number, part in enumerate(image_parts(messages), 1):
+        data = part.read()
+        try:
+            picture = _rgb(_upright(open_image(data)))
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            raise _unreadable(part, error) from None
+        if (size := _fitted(picture, max_pixels, None)) != picture.size:
+            changed.append(f"picture {number} scaled from {_sizes(picture.size, size)}")
+            picture = picture.resize(size, Resampling.LANCZOS)
+        pictures.append(picture)
+    return pictures, "; ".join(changed)
+
+
+def image_parts(messages: tuple[Message, ...]) -> list[ImagePart]:
+    """The pictures of messages in the order in which they are read."""
+    return [part for message in messages for part in message.parts if isinstance(part, ImagePart)]
+
+
+def _unreadable(part: ImagePart, error: Exception) -> InputError:
+    says = f"cannot be read ({error}): put the picture back" if isinstance(error, OSError) else str(error)
+    return InputError(part.path, None, says)
+
+
+def _fitted(image: Image, max_pixels: int | None, max_side: int | None) -> tuple[int, int]:
+    """The size at which a picture is within the limits."""
+    scale = 1.0
+    if max_pixels:
+        scale = min(scale, sqrt(max_pixels / (image.width * image.height)))
+    if max_side:
+        scale = min(scale, max_side / max(image.size))
+    return (max(1, int(image.width * scale)), max(1, int(image.height * scale))) if scale < 1 else image.size
+
+
+def _sizes(was: tuple[int, int], now: tuple[int, int]) -> str:
+    return f"{was[0]}x{was[1]} to {now[0]}x{now[1]}"
 
 
 def _smaller(image: Image, size: tuple[int, int]) -> Picture:
     """Scaled down, as JPEG where it is one and as PNG otherwise, with the orientation and colour profile that it
     has."""
-    from PIL.Image import Resampling
-
     form = "JPEG" if image.format == "JPEG" else "PNG"
     tags = {name: image.info[name] for name in ("exif", "icc_profile") if image.info.get(name)}
     out = io.BytesIO()
     _plain(image).resize(size, Resampling.LANCZOS).save(out, form, quality=JPEG_QUALITY, **tags)
-    was, now = (f"{width}x{height}" for width, height in (image.size, size))
-    changed = f"a picture was made smaller, from {was} to {now}{'' if form == image.format else ', and a PNG'}"
+    changed = f"a picture was made smaller, from {_sizes(image.size, size)}"
+    changed += "" if form == image.format else ", and a PNG"
     return Picture(f"image/{form.lower()}", base64.b64encode(out.getvalue()).decode(), changed=changed)
 
 
 def _plain(image: Image) -> Image:
     """In a mode that can be scaled and saved. Raises ValueError."""
-    from PIL import Image as Pillow
-
     if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PNG"):
-        values = np.asarray(image).astype(np.uint32)
-        return Pillow.fromarray(((values * 255 + 32767) // 65535).astype(np.uint8))
+        return _grey(image)
     if image.mode in ("I", "F"):
         raise ValueError("the picture has 32 bits a channel: save it with 8 or 16 bits")
     if image.mode == "1":
@@ -141,3 +166,31 @@ def _plain(image: Image) -> Image:
     if image.mode not in ("L", "LA", "RGB", "RGBA") or "transparency" in image.info:
         return image.convert("RGBA" if image.has_transparency_data else "RGB")
     return image
+
+
+def _grey(image: Image) -> Image:
+    """8 bits of 16, which Pillow would clip."""
+    values = np.asarray(image).clip(0, 65535).astype(np.uint32)
+    return Pillow.fromarray(((values * 255 + 32767) // 65535).astype(np.uint8))
+
+
+def _upright(picture: Image) -> Image:
+    """As its EXIF orientation says it stands; EXIF that cannot be read says nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ImageOps.exif_transpose(picture)
+    except (SyntaxError, struct.error):
+        return picture
+
+
+def _rgb(picture: Image) -> Image:
+    """What is transparent shows a white page."""
+    if picture.mode.startswith("I"):
+        picture = _grey(picture)
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    layer = picture.convert("RGBA")
+    page = Pillow.new("RGBA", layer.size, "white")
+    page.alpha_composite(layer)
+    return page.convert("RGB")

@@ -17,7 +17,7 @@ from mmdyn.run import compare, evaluate, label_errors
 from mmdyn.sample import Language
 from mmdyn.scoring.error_judge import error_sheet
 from mmdyn.tables import report
-from mmdyn.testing.fake_server_verdicts import verdict
+from mmdyn.testing import fake_verdict as verdict
 
 ASKED = {
     "match": blank(answer=(("3",), ("4",))),
