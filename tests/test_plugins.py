@@ -173,18 +173,8 @@ def test_a_real_installer_installs_it(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
     pytest.importorskip("pip")
     shutil.copytree(PACKAGE, tmp_path / "package", ignore=shutil.ignore_patterns("__pycache__"))
-    command = [
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "--target",
-        tmp_path / "site",
-    ]
-    done = python(tmp_path, *command, tmp_path / "package")
+    command = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--target"]
+    done = python(tmp_path, *command, tmp_path / "site", tmp_path / "package")
     assert done.returncode == 0, done.stderr
     listed = python(tmp_path / "site", "-m", "mmdyn", "list", "scorers")
     assert "generous  (mmdyn_example.generous:Generous)\n" in listed.stdout

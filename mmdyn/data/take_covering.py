@@ -34,18 +34,12 @@ class Covered(Struct, frozen=True):
 
 
 class _One(Struct):
-    """A parent, its rank, the group that its field puts it into, and the numbers of its points."""
+    """A parent, its rank, the value of the balanced field, and the numbers of its points."""
 
     id: str
     rank: float
-    group: int
+    group: str
     points: tuple[int, ...]
-
-
-class _Pool(Struct):
-    ones: list[_One]
-    groups: list[str]
-    points: int
 
 
 def take_covering(
@@ -72,38 +66,37 @@ def take_covering(
     """
     if (n is not None and n < 1) or (n is None and points is None):
         raise UserError(f"--n is {n}: take at least one sample")
-    pool = _read(source, points, balance, seed)
-    chosen = _without_spare(_exchanged(pool, _without_spare(_greedy(pool))))
+    ones = _read(source, points, balance, seed)
+    covered = len({point for one in ones for point in one.points})
+    chosen = _without_spare(_exchanged(ones, _without_spare(_greedy(ones, covered))))
     needed = len(chosen)
     if n is not None and n < needed:
         raise UserError(f"to cover all {points} takes {needed} samples and --n is {n}: raise it, or leave it out")
-    chosen += _fill(pool, chosen, (n or needed) - needed)
+    chosen += _fill(ones, chosen, (n or needed) - needed)
     ids = {one.id for one in chosen}
     done = write_part(source, out, name, lambda: ids, cover=points, balance=balance, n=n, seed=seed)
-    return Covered(done, pool.points, needed, _counted(pool, pool.ones), _counted(pool, chosen))
+    before, after = (Counter(one.group for one in some) for some in (ones, chosen))
+    groups = sorted(before)
+    return Covered(
+        done, covered, needed, {name: before[name] for name in groups}, {name: after[name] for name in groups}
+    )
 
 
-def _read(source: SampleSet, points: str | None, balance: str | None, seed: int) -> _Pool:
-    numbers: dict[str, int] = {}
-    groups: dict[str, int] = {} if balance else {"": 0}
-    pool, known = _Pool([], [], 0), set[str]()
-    spelled: dict[str, str] = {}
+def _read(source: SampleSet, points: str | None, balance: str | None, seed: int) -> list[_One]:
+    """The parents of a set."""
+    ones, known = list[_One](), set[str]()
+    numbers, spelled = dict[str, int](), dict[str, str]()
     for sample in parents(source):
         names = [spelled.get(name) or spelled.setdefault(name, fold(name) or name) for name in _names(sample, points)]
         known |= sample.fields.keys()
-        pool.ones.append(
-            _One(
-                sample.parent,
-                float(stream(seed, "sample", sample.parent).random()),
-                groups.setdefault(stratum_of(sample, [balance])[0] if balance else "", len(groups)),
-                tuple({numbers.setdefault(name, len(numbers)): None for name in names}),
-            )
-        )
+        rank = float(stream(seed, "sample", sample.parent).random())
+        group = stratum_of(sample, [balance])[0] if balance else ""
+        own = dict.fromkeys(numbers.setdefault(name, len(numbers)) for name in names)
+        ones.append(_One(sample.parent, rank, group, tuple(own)))
     check_fields(source, [field for field in (points, balance) if field and field != POINTS], known)
     if points and not numbers:
         raise UserError(f"no sample of {source.folder} has {points}: give a set whose samples do, or leave --cover out")
-    pool.groups, pool.points = list(groups), len(numbers)
-    return pool
+    return ones
 
 
 def _names(sample: Sample, points: str | None) -> Iterable[str]:
@@ -112,34 +105,32 @@ def _names(sample: Sample, points: str | None) -> Iterable[str]:
     return filter(None, stratum_of(sample, [points])) if points else ()
 
 
-def _greedy(pool: _Pool) -> list[_One]:
+def _greedy(ones: list[_One], points: int) -> list[_One]:
     """Samples that cover all points. Each group has a heap of its own, so that its head is found whatever the others
     have."""
-    heaps: list[list[tuple[int, float, int]]] = [[] for _ in pool.groups]
-    for number, one in enumerate(pool.ones):
-        heaps[one.group].append((-len(one.points), one.rank, number))
-    for heap in heaps:
+    heaps = dict[str, list[tuple[int, float, int]]]()
+    for number, one in enumerate(ones):
+        heaps.setdefault(one.group, []).append((-len(one.points), one.rank, number))
+    for heap in heaps.values():
         heapq.heapify(heap)
-    covered, chosen, sizes = set[int](), list[_One](), [0] * len(heaps)
-    while len(covered) < pool.points:
-        for heap in heaps:
-            _settle(heap, pool, covered)
-        group = min(
-            (g for g, heap in enumerate(heaps) if heap), key=lambda g: (heaps[g][0][0], sizes[g], heaps[g][0][1])
-        )
-        one = pool.ones[heapq.heappop(heaps[group])[2]]
-        chosen.append(one)
-        covered.update(one.points)
+    covered, chosen, sizes = set[int](), list[_One](), Counter[str]()
+    while len(covered) < points:
+        for heap in heaps.values():
+            _settle(heap, ones, covered)
+        heads = [(heap[0][0], sizes[group], heap[0][1], group) for group, heap in heaps.items() if heap]
+        group = min(heads)[-1]
+        chosen.append(ones[heapq.heappop(heaps[group])[2]])
+        covered.update(chosen[-1].points)
         sizes[group] += 1
     return chosen
 
 
-def _settle(heap: list[tuple[int, float, int]], pool: _Pool, covered: set[int]) -> None:
+def _settle(heap: list[tuple[int, float, int]], ones: list[_One], covered: set[int]) -> None:
     """Bring the sample that adds the most to the head: what a sample adds only falls, so only heads are counted
     again."""
     while heap:
         gain, rank, number = heap[0]
-        now = sum(point not in covered for point in pool.ones[number].points)
+        now = sum(point not in covered for point in ones[number].points)
         if now and now == -gain:
             return
         if now:
@@ -160,13 +151,13 @@ def _without_spare(chosen: list[_One]) -> list[_One]:
     return kept[::-1]
 
 
-def _exchanged(pool: _Pool, chosen: list[_One]) -> list[_One]:
+def _exchanged(ones: list[_One], chosen: list[_One]) -> list[_One]:
     """The chosen, where one can be, exchanged for another of a group that has at least two fewer and covers what it
     alone does."""
     times = Counter(point for one in chosen for point in one.points)
     sizes = Counter(one.group for one in chosen)
     among: dict[int, list[_One]] = {}
-    for one in sorted(pool.ones, key=lambda one: one.rank):
+    for one in sorted(ones, key=lambda one: one.rank):
         for point in one.points:
             among.setdefault(point, []).append(one)
     kept, exchanged = sorted(chosen, key=lambda one: one.rank), True
@@ -188,15 +179,14 @@ def _exchanged(pool: _Pool, chosen: list[_One]) -> list[_One]:
     return kept
 
 
-def _fill(pool: _Pool, chosen: list[_One], more: int) -> list[_One]:
+def _fill(ones: list[_One], chosen: list[_One], more: int) -> list[_One]:
     """`more` samples that are not chosen yet, each out of the smallest group that has one left."""
-    taken = {one.id for one in chosen}
-    left: list[list[_One]] = [[] for _ in pool.groups]
-    for one in sorted(pool.ones, key=lambda one: -one.rank):
+    taken, left = {one.id for one in chosen}, dict[str, list[_One]]()
+    for one in sorted(ones, key=lambda one: -one.rank):
         if one.id not in taken:
-            left[one.group].append(one)
+            left.setdefault(one.group, []).append(one)
     sizes = Counter(one.group for one in chosen)
-    waiting = [(sizes[group], ones[-1].rank, group) for group, ones in enumerate(left) if ones]
+    waiting = [(sizes[group], some[-1].rank, group) for group, some in left.items()]
     heapq.heapify(waiting)
     filled: list[_One] = []
     while waiting and len(filled) < more:
@@ -205,8 +195,3 @@ def _fill(pool: _Pool, chosen: list[_One], more: int) -> list[_One]:
         if left[group]:
             heapq.heappush(waiting, (size + 1, left[group][-1].rank, group))
     return filled
-
-
-def _counted(pool: _Pool, ones: Iterable[_One]) -> dict[str, int]:
-    counts = Counter(one.group for one in ones)
-    return {pool.groups[group]: counts[group] for group in sorted(range(len(pool.groups)), key=pool.groups.__getitem__)}

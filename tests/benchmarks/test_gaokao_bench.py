@@ -112,22 +112,6 @@ def test_words_for_blanks() -> None:
     assert samples["gaokao-bench-2010-2022_Math_I_Fill-in-the-Blank-31"].answer == (("(2)(3)",),)
 
 
-@pytest.mark.parametrize(
-    ("number", "verses"),
-    [
-        (0, "金就砺则利 则知明而行无过矣 而伯乐不常有 骈死于槽枥之间 丰年留客足鸡豚 柳暗花明又一村"),
-        (8, "且夫水之积也不厚 则其负大舟也无力 转轴拨弦三两声 未成曲调先有情 东风不与周郎便 铜雀春深锁二乔"),
-        (12, "水何澹澹 山岛竦峙 使秦复爱六国之人 则递三世可至万世而为君 谁得而族灭也"),
-        (18, "不过数仞而下 翱翔蓬蒿之间 地崩山摧壮士死 然后天梯石栈相钩连 浊酒一杯家万里 燕然未勒归无计"),
-        (23, "輮以为轮 輮使之然也 临溪而渔 溪深而鱼肥 而未尝往也 而卒莫消长也"),
-        (27, "总角之宴 言笑晏晏 无边落木萧萧下 不尽长江滚滚来 金戈铁马 气吞万里如虎"),
-    ],
-)
-def test_verses(number: int, verses: str) -> None:
-    id = f"gaokao-bench-2010-2022_Chinese_Language_Famous_Passages_and_Sentences_Dictation-{number}"
-    assert real("gaokao_bench")[id].answer == tuple((verse,) for verse in verses.split())
-
-
 def test_open_questions() -> None:
     samples = real("gaokao_bench")
     errors = samples["gaokao-bench-2012-2022_English_Language_Error_Correction-24"]

@@ -28,15 +28,10 @@ def test_every_row_becomes_a_sample() -> None:
 @pytest.mark.parametrize(
     ("id", "answer", "option"),
     [
-        ("524", "A", "Carriage and Aeroplane"),
-        ("390", "B", r"$625 \uparrow 626 \rightarrow$"),
-        ("654", "E", "G"),
-        ("217", "D", "either C or D"),
-        ("2288", "D", "$1:4$"),
-        ("761", "D", "H"),
-        ("1893", "A", "A"),
+        ("524", "A", "Carriage and Aeroplane"), ("390", "B", r"$625 \uparrow 626 \rightarrow$"), ("654", "E", "G"),
+        ("217", "D", "either C or D"), ("2288", "D", "$1:4$"), ("761", "D", "H"), ("1893", "A", "A"),
     ],
-)
+)  # fmt: skip
 def test_choices(id: str, answer: str, option: str) -> None:
     sample = real("math_vision")[f"math-vision-{id}"]
     assert sample.answer == (answer,) and texts(sample)[ord(answer) - ord("A")] == option

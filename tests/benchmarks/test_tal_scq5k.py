@@ -98,14 +98,6 @@ def test_fields_and_knowledge() -> None:
     assert points[0].route == ("Overseas Competition", "Knowledge Point", "Combinatorics")
 
 
-def test_two_analyses_and_their_markup(tmp_path: Path) -> None:
-    [row] = made(
-        "tal_scq5k", tmp_path, {**ROW, "answer_analysis": ["First. ", "<p>Then</p>\n<p>last.</p>"]}, file="en.jsonl"
-    )
-    assert row.sample and row.sample.explanation == "First.\n\nThen\nlast."
-    assert row.sample.id == "tal-scq5k-en-abc" and texts(row.sample) == ["$$1$$", "$$2$$", "$$3$$"]
-
-
 @pytest.mark.parametrize(
     ("level", "difficulty"), [("0", "easy"), ("1", "easy"), ("2", "medium"), ("3", "hard"), ("4", "hard")]
 )

@@ -57,10 +57,7 @@ TSV = [
     ({"image": f"['{b64(JPEG)}' + open('x')]"}, "the list \"['"),
     ({"image": f"['{b64(JPEG)}', 3]"}, "the list \"['"),
     ({"image_path": "../secret.png"}, "image path '../secret.png' leaves the folder: name pictures relative to "),
-    ({"image_path": "/etc/passwd"}, "image path '/etc/passwd' leaves the folder: name pictures relative to "),
-    ({"image_path": "link.png"}, "image path 'link.png' leaves the folder by a link: copy the picture into "),
     ({"image_path": "none.png"}, "image 'none.png' is missing: put the file into "),
-    ({"image_path": "https://example.org/a.png"}, "image 'https://example.org/a.png' is a URL: download the picture"),
     ({"answer": "E"}, "the answer 'E' is no option: the options are A, B"),
     ({"answer": ""}, "the answer is empty: fill it in"),
     ({"A": "x", "B": "", "C": "z"}, "option C is given but B is empty: fill B or close the gap"),
@@ -76,9 +73,9 @@ TSV = [
     ({"question": "one\ttab"}, "11 cells where the header has 10: quote a cell that holds a tab or a new line"),
     ({"question": 'a "quoted"'}, None),
     ({"question": '"a "quoted" word"'}, 'a quote is not closed, or not doubled inside a quoted cell: write "" for'),
-    ({"question": "nul\0"}, "line 32 holds a NUL character: remove it"),
-    ({"question": "latin-\udce9"}, "line 33 is not UTF-8 (byte 10 of the line): save the file as UTF-8"),
-    ({"question": '"never closed'}, "a quote is not closed, or not doubled inside a quoted cell (lines 34 to 35 cannot be read)"),
+    ({"question": "nul\0"}, "line 29 holds a NUL character: remove it"),
+    ({"question": "latin-\udce9"}, "line 30 is not UTF-8 (byte 10 of the line): save the file as UTF-8"),
+    ({"question": '"never closed'}, "a quote is not closed, or not doubled inside a quoted cell (lines 31 to 32 cannot be read)"),
 ]  # fmt: skip
 
 
@@ -140,13 +137,7 @@ LINES = [
     ({"images": [5]}, "images[0] must be a text, a whole number given"),
     ({"images": ["none.png"]}, "image 'none.png' is missing: put the file into "),
     ({"images": ["../secret.png"]}, "image path '../secret.png' leaves the folder: name pictures relative to "),
-    ({"images": ["/etc/passwd"]}, "image path '/etc/passwd' leaves the folder: name pictures relative to "),
-    ({"images": ["a\\..\\b.png"]}, "image path "),
-    ({"images": ["link.png"]}, "image path 'link.png' leaves the folder by a link: copy the picture into "),
-    ({"images": ["."]}, "image '.' is missing: put the file into "),
     ({"images": ["bad.jsonl"]}, "not a picture that can be read"),
-    ({"images": ["data:image/png;base64,%%%"]}, "the picture's base64 is broken or cut off: encode the file again"),
-    ({"images": ["data:image/png;base64," + b64(bomb())]}, "the picture has "),
     ({"images": ["data:image/png;base64," + b64(JPEG[:900])]}, "the picture is broken or cut off ("),
     ({"question": ""}, "the question is empty: give it words or a picture"),
     ({"question": "<image 1>"}, "the question marks <image 1> but 0 images are given"),
@@ -174,8 +165,6 @@ def test_jsonl(outside: Path, tmp_path: Path) -> None:
 
 ROWS: list[tuple[dict[str, Any], str]] = [
     ({"images": [{"bytes": JPEG[:900], "path": None}]}, "the picture is broken or cut off ("),
-    ({"images": [{"bytes": bomb(), "path": None}]}, "the picture has "),
-    ({"images": [{"bytes": NO_PICTURE, "path": None}]}, "not a picture that can be read"),
     ({"images": [{"bytes": None, "path": "../secret.png"}]}, "image path '../secret.png' leaves the folder: name pictures"),
     ({"images": [{"bytes": None, "path": None}]}, "a picture is empty: give struct{bytes, path} with one of the two filled"),
     ({"answer": "D"}, "the answer 'D' is no option: the options are A, B"),

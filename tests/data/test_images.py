@@ -29,16 +29,6 @@ def test_bytes_are_kept_as_they_are(tmp_path: Path, format: str, mode: str, suff
     assert [path.name for path in (tmp_path / "images").rglob("*") if path.is_file()] == [ref.rpartition("/")[2]]
 
 
-def test_pictures_go_from_folder_to_folder(tmp_path: Path) -> None:
-    here, there = ImageFolder(tmp_path / "here"), ImageFolder(tmp_path / "there")
-    data = picture(format="JPEG")
-    (tmp_path / "there").mkdir()
-    for name in ("cat.png", image_ref(picture()).rpartition("/")[2]):
-        (tmp_path / "there" / name).write_bytes(data)
-        assert here.bring(there, name) == image_ref(data, "jpg")
-    assert here.bring(there, there.put(picture())) == image_ref(picture())
-
-
 def test_base64_as_people_write_it() -> None:
     data = picture()
     text = base64.b64encode(data).decode()

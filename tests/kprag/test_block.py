@@ -12,18 +12,12 @@ ICE = Piece("- Ice", ": It floats. It is 0.9 times as dense, e.g. in a lake! Or 
 @pytest.mark.parametrize(
     ("text", "size", "shown"),
     [
-        ("冰浮在水上。它比水轻。", 32, "冰浮在水上。"),
-        ("他说：“冰是冷的。”对吗？", 30, "他说：“冰是冷的。”"),
-        ("冰浮在水上，它比水轻", 10, "冰浮在"),
-        ("one\ntwo three", 8, "one"),
-        ("It is $x. y$ so. And more", 13, "It is $x. y$"),
-        ("It is $x. y$ so. And more", 17, "It is $x. y$ so."),
-        ("It costs $5. And more", 14, "It costs $5."),
-        ("Wait... what. Yes", 14, "Wait... what."),
-        ("word", 2, "wo"),
-        ("冰", 4, "冰"),
+        ("冰浮在水上。它比水轻。", 32, "冰浮在水上。"), ("他说：“冰是冷的。”对吗？", 30, "他说：“冰是冷的。”"), ("冰浮在水上，它比水轻", 10, "冰浮在"),
+        ("one\ntwo three", 8, "one"), ("It is $x. y$ so. And more", 13, "It is $x. y$"),
+        ("It is $x. y$ so. And more", 17, "It is $x. y$ so."), ("It costs $5. And more", 14, "It costs $5."),
+        ("Wait... what. Yes", 14, "Wait... what."), ("word", 2, "wo"), ("冰", 4, "冰"),
     ],
-)
+)  # fmt: skip
 def test_sentences_of_both_languages(text: str, size: int, shown: str) -> None:
     kept, cut = fit([Piece("", text)], "\n", size)
     assert (kept, cut) == ([shown], shown != text)

@@ -12,7 +12,7 @@ from making_bases import SHAPES, WordVectors, kept, tree
 import kprag.index as module
 from kprag import Index, Node, check_index_place, open_base, read_base, read_retrievers
 from kprag.index import Hit, open_index
-from kprag.retrieval.passages import Passage, best
+from kprag.retrieval.passages import Passage
 from mmdyn.errors import InputError, UserError
 
 BASE = tree(*SHAPES)
@@ -26,22 +26,13 @@ def found(hits: list[Hit]) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("What is the volume of two cubes?", "cube"),
-        ("一个三角形的面积是多少？", "面积"),
-        ("Area of a triangle with base 3 and height 4", "tri"),
-        ("A circle's diameter", "circ"),
+        ("What is the volume of two cubes?", "cube"), ("一个三角形的面积是多少？", "面积"),
+        ("Area of a triangle with base 3 and height 4", "tri"), ("A circle's diameter", "circ"),
     ],
-)
+)  # fmt: skip
 def test_each_retriever_finds_words_in_any_language(text: str, first: str, retriever: str, tmp_path: Path) -> None:
     index = Index.build(BASE, kept=kept(tmp_path))
     assert found(index.search(text, 2, retriever))[0] == first  # type: ignore[arg-type]
-
-
-def test_the_best_come_first_and_of_equals_the_bases_first() -> None:
-    assert best(np.array([1, 3, 2, 3, 0], np.float32), 3) == [1, 3, 2]
-    assert best(np.array([1, 1, 1, 1], np.float32), 2) == [0, 1]
-    assert best(np.array([1, 2], np.float32), 5) == [1, 0]
-    assert found(Index.build(BASE).search("nothing of it", 9)) == ["tri", "circ", "面积", "cube"]
 
 
 def test_names_aliases_and_descriptions_are_searched() -> None:

@@ -25,14 +25,11 @@ def test_chinese(text: str, value: str, percent: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "value", "rest"),
     [
-        ("one hundred and five", "105", ""),
-        ("one million two hundred thousand", "1200000", ""),
-        ("two thirds", "2/3", ""),
-        ("three and a half", "7/2", ""),
-        ("minus seven", "-7", ""),
+        ("one hundred and five", "105", ""), ("one million two hundred thousand", "1200000", ""),
+        ("two thirds", "2/3", ""), ("three and a half", "7/2", ""), ("minus seven", "-7", ""),
         ("twenty-one apples", "21", " apples"),
     ],
-)
+)  # fmt: skip
 def test_english(text: str, value: str, rest: str) -> None:
     assert english(text) == (Fraction(value), rest)
 

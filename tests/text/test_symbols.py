@@ -60,17 +60,11 @@ def test_circled_numbers_stay_and_prices_are_no_formulas() -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("____ and ______", 2),
-        ("是（　　）。", 1),
-        ("is $(\\quad)$ or \\underline{\\quad}", 2),
-        ("the ___12___ day", 1),
-        ("f() and f\\left(\\right) and P2( ) are called (x)", 0),
-        ("则（ $)$", 1),
-        ("$=($ )", 1),
-        ("$\\left( \\right)$ 或\\uline{~\\textasciitilde~}", 2),
-        ("", 0),
+        ("____ and ______", 2), ("是（　　）。", 1), ("is $(\\quad)$ or \\underline{\\quad}", 2), ("the ___12___ day", 1),
+        ("f() and f\\left(\\right) and P2( ) are called (x)", 0), ("则（ $)$", 1), ("$=($ )", 1),
+        ("$\\left( \\right)$ 或\\uline{~\\textasciitilde~}", 2), ("", 0),
     ],
-)
+)  # fmt: skip
 def test_blanks(text: str, count: int) -> None:
     assert count_blanks(text) == count
 
