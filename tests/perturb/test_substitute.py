@@ -12,8 +12,7 @@ from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.text import protected
 from perturb import NotApplicable
-from perturb.rewrite.embedded_rewriter import NO_WORD, EmbeddedRewriter
-from perturb.services import open_rewriter
+from perturb.rewrite.embedded_rewriter import NO_WORD
 from perturb.text.substitute import Substitute
 
 QUESTION = "Find the area of $R$ in <image 1>. It is ____ 3 cm²."
@@ -97,10 +96,6 @@ def test_a_text_in_another_order_is_taken() -> None:
 def test_a_trail_with_other_image_marks_is_not_applied() -> None:
     with pytest.raises(ValueError, match="does not have the image marks of the old one"):
         Substitute().apply(item(sample=SAMPLE), {"by": "m", "question": "Find it."})
-
-
-def test_the_embedded_rewriter_is_opened_by_its_name() -> None:
-    assert isinstance(open_rewriter("embedded", 4), EmbeddedRewriter)
 
 
 SETS = {
