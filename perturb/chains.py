@@ -119,7 +119,7 @@ def load_operator(name: str) -> type[Operator]:
     """An operator's class. Raises PluginError for one of another package that does not keep to the contract."""
     found = plugins.load("operators", name)
     if not issubclass(found, Operator):
-        raise PluginError(f"the operator {name!r} is no perturb._operator.Operator: make its class a subclass of that")
+        raise PluginError(f"the operator {name!r} is no perturb.Operator: make its class a subclass of that")
     if unknown := set(found.uses) - set(get_args(Tool)):
         raise PluginError(f"the operator {name!r} uses {min(unknown)!r}: services are {', '.join(get_args(Tool))}")
     return found

@@ -1,14 +1,15 @@
-"""What goes through a chain of operators: a sample with its pictures, decoded."""
+"""What goes through a chain of operators, a sample with its pictures, decoded; and who works on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from mmdyn.keys import Json
 from mmdyn.sample import ImageRef, Sample
 
 Pixels: TypeAlias = NDArray[np.uint8]
@@ -57,3 +58,17 @@ class NotApplicable(Struct, frozen=True):
 
 
 NO_PICTURE = NotApplicable("the sample has no picture")
+
+
+class OpenedTool(Protocol):
+    """What rewrites, paints or judges. Used from several threads at a time."""
+
+    label: str
+    """What a trail or a verdict names it by: `embedded`, `flux`, a model's label."""
+    identity: Json
+    """What of it decides what it makes (never a key or token): goes into the set's manifest."""
+    waits: bool
+    """Whether it waits for a server or a batch, so that many should be asked at a time."""
+
+    def close(self) -> None:
+        """Let go of connections and memory."""

@@ -15,7 +15,7 @@ from mmdyn import plugins
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json
 from perturb.device_pixels import Canvas
-from perturb.item import Pixels
+from perturb.item import OpenedTool, Pixels
 
 if TYPE_CHECKING:
     from perturb.judge._judge import Judge
@@ -30,17 +30,11 @@ STYLERS = (EMBEDDED, "flux", "klein")
 _EMBEDDED_JUDGE = re.compile(rf"{EMBEDDED}(?:[:,].*)?", re.DOTALL)
 
 
-class Styler(Protocol):
+class Styler(OpenedTool, Protocol):
     """Paints pictures in another style without changing what they show. Used from several threads at a time."""
 
-    label: str
-    """What a trail names it by: embedded, flux, klein."""
-    identity: Json
-    """What of it decides its pictures: goes into the set's manifest."""
     device: str | None
     """The torch device on which it wants pixels (uint8 tensors of the same shapes); None for arrays on the host."""
-    waits: bool
-    """Whether calls from several threads are put together into batches, so that many should be made at a time."""
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
         """Draw what `paint` needs."""
@@ -51,9 +45,6 @@ class Styler(Protocol):
 
         Raises ValueError where this picture cannot be painted, UserError where none can.
         """
-
-    def close(self) -> None:
-        """Let go of the model's memory."""
 
 
 class Tools(Struct, frozen=True):

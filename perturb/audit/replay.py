@@ -53,7 +53,8 @@ def replay(
     refs = dict(zip(olds, news, strict=True))
     words = replace(replace_images(item.sample, refs), id=after.id, variant=trail)
     differing = [name for name in Sample.__struct_fields__ if getattr(words, name) != getattr(after, name)]
-    near, exact = list[str](), not any(_is_painted(step) for step in trail.steps)
+    painted = [step for step in trail.steps if "styler" in operator_of(step).uses]
+    near, exact = list[str](), all(step.params.get("by") == EMBEDDED for step in painted)
     for number, (old, new) in enumerate(refs.items(), 1):
         if (apart := levels_apart(_again(item, old, originals, source), images, new)) is None:
             continue
@@ -123,8 +124,3 @@ def _again(item: Item, ref: ImageRef, originals: LazyPictures, source: ImageFold
         return encode(picture) if changed else source.read(ref)
     except ValueError as error:
         raise UserError(f"{ref} cannot be made again: {error}") from None
-
-
-def _is_painted(step: Step) -> bool:
-    """Whether a diffusion model did it, whose bits no other machine promises."""
-    return "styler" in operator_of(step).uses and step.params.get("by") != EMBEDDED

@@ -55,20 +55,17 @@ class SaltPepper(Operator):
         Draws may meet in one place, so there are -ln(1 - density) of them a pixel; the colour hangs on the place alone,
         so that it does not matter which came last.
         """
-        draws = round(-math.log1p(-density) * math.prod(pixels.shape[:2]))
+        size = math.prod(pixels.shape[:2])
+        draws = round(-math.log1p(-density) * size)
         if not isinstance(pixels, np.ndarray):
             return self.services.canvas.sprinkle(pixels, draws, both_keys)
-        return _specks(pixels, draws, both_keys)
-
-
-def _specks(pixels: Pixels, draws: int, both_keys: tuple[int, int]) -> Pixels:
-    (place_key, colour_key), size = both_keys, math.prod(pixels.shape[:2])
-    places = (mixed(np.arange(draws, dtype=np.uint32), place_key).astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
-    salt = mixed(places.astype(np.uint32), colour_key) >> np.uint32(31)
-    colours = salt.astype(np.uint8) * np.uint8(255)
-    noisy = pixels.copy()
-    flat, channels = noisy.reshape(-1), noisy.size // size
-    values = places.astype(np.intp) * channels
-    for channel in range(channels):  # one by one is three times as fast as whole pixels
-        flat[values + channel] = colours
-    return noisy
+        number = mixed(np.arange(draws, dtype=np.uint32), both_keys[0]).astype(np.uint64)
+        places = (number * np.uint64(size)) >> np.uint64(32)
+        salt = mixed(places.astype(np.uint32), both_keys[1]) >> np.uint32(31)
+        colours = salt.astype(np.uint8) * np.uint8(255)
+        noisy = pixels.copy()
+        flat, channels = noisy.reshape(-1), noisy.size // size
+        values = places.astype(np.intp) * channels
+        for channel in range(channels):  # one by one is three times as fast as whole pixels
+            flat[values + channel] = colours
+        return noisy

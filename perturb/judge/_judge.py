@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mmdyn.keys import Json
 from mmdyn.sample import IMAGE_MARK, Language, Sample, Verdict
-from perturb.item import Picture
+from perturb.item import OpenedTool, Picture
 from perturb.judge._forms import UNKNOWN
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -56,22 +56,12 @@ def gravest(doubts: Iterable[Doubt]) -> Doubt | None:
     return first
 
 
-class Judge(Protocol):
+class Judge(OpenedTool, Protocol):
     """Says whether a variant still asks the same and has the same answer. Used from several threads at a time."""
-
-    label: str
-    """What a verdict names it by: `embedded`, or the model's label."""
-    identity: Json
-    """What of it decides its verdicts (never a key or token): goes into the set's manifest."""
-    waits: bool
-    """Whether it waits for a server, so that many should be asked at a time."""
 
     def judge(self, case: Case) -> Verdict:
         """A verdict of status `kept` or `rejected`, with reason and confidence. Raises ValueError where none could be
         had."""
-
-    def close(self) -> None:
-        """Let go of connections and memory."""
 
 
 def case_of(a: str, b: str, answer: Json = None) -> Case:

@@ -65,8 +65,9 @@ class EmbeddedJudge(Judge):
         if self._embedder:
             self._embedder.check()
         self._ocr = open_ocr()
+        rules = [files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES]
         self.identity: Json = {
-            "rules": [invariants.VERSION, _rules()],
+            "rules": [invariants.VERSION, digest(rules)],
             "model": self._embedder.identity if self._embedder else NO_MODEL,
             "pictures": picture_checks(self._ocr),
             **(msgspec.to_builtins(self._options) if self._embedder else {}),
@@ -95,8 +96,3 @@ class EmbeddedJudge(Judge):
 
     def _rejected(self, doubt: Doubt) -> Verdict:
         return Verdict("rejected", self.label, doubt.reason, round(doubt.confidence, 4))
-
-
-def _rules() -> str:
-    """A digest of the word lists that the rules go by."""
-    return digest([files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from statistics import fmean
 from typing import Annotated
 
@@ -87,17 +88,14 @@ class ModelJudge(Judge):
             yield asked, *_pictures(case.looks, language)
 
     def _decide(self, prompt: Message, language: Language) -> Verdict:
-        votes = [ask_until_usable(self._client, prompt, language, _vote, nonce) for nonce in self._nonces]
+        read = partial(read_reply, shapes=(Vote,))
+        votes = [ask_until_usable(self._client, prompt, language, read, nonce) for nonce in self._nonces]
         same = 2 * sum(vote.same for vote in votes) > len(votes)
         majority = [vote for vote in votes if vote.same is same]
         surest = max(majority, key=lambda vote: vote.confidence)
         confidence = len(majority) / len(votes) * fmean(vote.confidence for vote in majority)
         reason = " ".join(surest.reason.split())[:_LONGEST_REASON]
         return Verdict("kept" if same else "rejected", self.label, reason, round(confidence, 4))
-
-
-def _vote(reply: str) -> Vote:
-    return read_reply(reply, (Vote,))
 
 
 def _shown(sample: Sample) -> str:

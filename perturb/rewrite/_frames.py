@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, TypeAlias
 
@@ -67,6 +67,15 @@ def lines_of(language: str, table: str) -> list[str]:
     """The lines of a language's table, without those that are empty or a remark."""
     text = (FOLDER / language / table).read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def splice(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """The text with other words from start to end of each change; they come in order and do not overlap."""
+    parts, at = list[str](), 0
+    for start, end, new in changes:
+        parts += text[at:start], new
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def read(language: str) -> dict[str, Any]:

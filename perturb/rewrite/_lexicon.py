@@ -88,7 +88,7 @@ class Lexicon:
         if capital:
             instead = tuple(choice[0].upper() + choice[1:] for choice in instead)
         if _ARTICLE.search(text, max(0, start - 4), start):
-            instead = tuple(choice for choice in instead if _sounds_alike(choice, word))
+            instead = tuple(choice for choice in instead if bool(_VOWEL.match(choice)) == bool(_VOWEL.match(word)))
         return Hit(start, end, instead, entry.rule) if instead else None
 
 
@@ -101,11 +101,6 @@ def lexicon(language: Language) -> Lexicon:
 def _begins(text: str, start: int) -> bool:
     """Whether a sentence begins here, so that a capital letter is no part of a name."""
     return bool(_BEGINNING.search(text, max(0, start - 4), start))
-
-
-def _sounds_alike(word: str, other: str) -> bool:
-    """Whether the same article (a, an) goes before both."""
-    return bool(_VOWEL.match(word)) == bool(_VOWEL.match(other))
 
 
 def _read(table: Iterable[str]) -> Iterator[tuple[str, Entry]]:

@@ -7,9 +7,8 @@ from typing import Protocol
 from msgspec import Struct
 from numpy.random import Generator
 
-from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb.item import NotApplicable
+from perturb.item import NotApplicable, OpenedTool
 
 SEVERITIES = ("mild", "strong")
 
@@ -21,18 +20,11 @@ class Standalone(Struct, frozen=True, forbid_unknown_fields=True):
     answers: tuple[str, ...]
 
 
-class Rewriter(Protocol):
+class Rewriter(OpenedTool, Protocol):
     """Puts a sample's question into other words without changing what is asked. Used from several threads at a time.
 
     How much of a question changes goes by the `severity`: "", or one of SEVERITIES.
     """
-
-    label: str
-    """What a trail names it by: `embedded`, or the model's label."""
-    identity: Json
-    """What of it decides its texts (never a key or token): goes into the set's manifest."""
-    waits: bool
-    """Whether it waits for a server, so that many should be asked at a time."""
 
     def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
         """The question with some keywords replaced by synonyms: about a quarter of those that have any, or all.
@@ -57,6 +49,3 @@ class Rewriter(Protocol):
         """A single_choice as a question that is answered without its options. Raises ValueError where a model did not
         answer."""
         return NotApplicable("the rewriter writes no stems that stand alone")
-
-    def close(self) -> None:
-        """Let go of connections."""

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from perturb.item import NotApplicable
 from perturb.rewrite._atoms import BLANK, mask
-from perturb.rewrite._frames import Pick
+from perturb.rewrite._frames import Pick, splice
 from perturb.rewrite._sentences_en import English
 from perturb.rewrite._sentences_zh import Chinese
 
@@ -79,7 +79,7 @@ def paraphrase(question: str, language: str, stream: Generator, severity: str = 
                 changes.append(change)
     if not changes:
         return NotApplicable(NOTHING_FITS)
-    return _changed(masked, _chosen(changes, pick, severity)).translate(atoms)
+    return splice(masked, _chosen(changes, pick, severity)).translate(atoms)
 
 
 def _picker(stream: Generator) -> Pick:
@@ -102,14 +102,6 @@ def _chosen(changes: list[_Change], pick: Pick, severity: str) -> list[_Change]:
     if severity == "mild":
         return [changes[sure]]
     return [change for number, change in enumerate(changes) if number == sure or pick(_ONE_IN)]
-
-
-def _changed(text: str, changes: list[_Change]) -> str:
-    parts, at = [], 0
-    for start, end, made in changes:
-        parts += [text[at:start], made]
-        at = end
-    return "".join([*parts, text[at:]])
 
 
 def _stop(text: str) -> str:

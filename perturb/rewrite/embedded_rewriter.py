@@ -11,7 +11,7 @@ from mmdyn.keys import Json, digest, sha256
 from mmdyn.sample import Language, Sample
 from perturb.item import NotApplicable
 from perturb.rewrite import _sentences
-from perturb.rewrite._frames import FOLDER, lines_of
+from perturb.rewrite._frames import FOLDER, lines_of, splice
 from perturb.rewrite._lexicon import Hit, lexicon
 from perturb.rewrite._rewriter import Rewriter
 
@@ -96,12 +96,11 @@ def _replaced(text: str, hits: list[Hit], stream: Generator, severity: str) -> s
     chances = dict(zip(rules, draws, strict=False))
     choices = dict(zip(rules, draws[len(rules) :], strict=True))
     share = _share(sorted(chances.values()), severity)
-    pieces, at = list[str](), 0
+    changes = list[tuple[int, int, str]]()
     for start, end, instead, rule in hits:
         if chances[rule] <= share:
-            pieces += text[at:start], instead[int(choices[rule] * len(instead))]
-            at = end
-    return "".join([*pieces, text[at:]])
+            changes.append((start, end, instead[int(choices[rule] * len(instead))]))
+    return splice(text, changes)
 
 
 def _share(chances: list[float], severity: str) -> float:

@@ -51,12 +51,8 @@ class EmbeddedStyler:
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
         """A palette, the strength in percent, and a 63-bit seed for the texture."""
-        names = list(palettes())
-        return {
-            "palette": names[stream.integers(len(names))],
-            "percent": STRENGTHS[severity],
-            "seed": int(stream.integers(1 << 63)),
-        }
+        palette = list(palettes())[stream.integers(len(palettes()))]
+        return {"palette": palette, "percent": STRENGTHS[severity], "seed": int(stream.integers(1 << 63))}
 
     def paint(self, pixels: Pixels, params: Mapping[str, Json], number: int) -> Pixels:
         """An RGB picture of the same size; a grey one gets colours too. Raises ValueError for a palette that there is
@@ -130,11 +126,8 @@ def _blank(pixels: Pixels) -> NDArray[np.bool_]:
     grey = pixels if pixels.ndim == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
     level = grey.astype(np.int16)
     blank = np.ones(grey.shape, np.bool_)
-    for one, other in (
-        ((slice(1, None),), (slice(None, -1),)),
-        ((slice(None), slice(1, None)), (slice(None), slice(None, -1))),
-    ):
-        same = np.abs(level[one] - level[other]) < _EDGE
-        blank[one] &= same
-        blank[other] &= same
+    for levels, mask in ((level, blank), (level.T, blank.T)):
+        same = np.abs(levels[1:] - levels[:-1]) < _EDGE
+        mask[1:] &= same
+        mask[:-1] &= same
     return blank

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from numpy.random import Generator
 
 from mmdyn.sample import Answer, Language, Match, Option, Sample, TaskType
-from mmdyn.text import Number, count_blanks, is_named_by_label, names_a_label, unwrapped_text, without_form_notes
+from mmdyn.text import Number, count_blanks, names_a_label, unwrapped_text, without_form_notes
 from perturb.item import NotApplicable
 from perturb.short_answers import LONGEST, answer_of, differ, equal, quantity
 from perturb.text._stem import GAP, asks, need_of_options, wants_reasons, with_blank
@@ -100,11 +100,6 @@ def as_either(sample: Sample, true_first: bool) -> Sample:
     texts = _TRUE_FALSE[sample.language][:: 1 if true_first else -1]
     answer = "A" if sample.answer is true_first else "B"
     return _converted(sample, "single_choice", (answer,), options=_labelled(texts))
-
-
-def is_label(text: str) -> bool:
-    """Whether a text could be taken for an option's label, so that it is no option's text."""
-    return is_named_by_label(text, LABELS)
 
 
 def as_blank(sample: Sample) -> Sample | NotApplicable:

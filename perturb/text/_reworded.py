@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import ClassVar, Literal, cast
 
 import msgspec
 from numpy.random import Generator
@@ -28,19 +27,19 @@ class Rewording(Operator):
     random = True
     uses = ("rewriter",)
     severities = SEVERITIES
-
-    @abstractmethod
-    def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """The rewriter's text. Raises ValueError where a model did not answer."""
+    way: ClassVar[Literal["substitute", "paraphrase"]]
+    """The rewriter's method."""
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """`by`: the rewriter's label; `question`: the new text. Raises ValueError where a model did not answer."""
-        text = self.reworded(sample, stream)
+        rewriter = self.services.rewriter
+        reword = rewriter.substitute if self.way == "substitute" else rewriter.paraphrase
+        text = reword(sample, stream, self._severity)
         if isinstance(text, NotApplicable):
             return text
         if reason := _fault(sample.question, text, sample.labels or tuple(LABELS)):
             return NotApplicable(reason)
-        return {"by": self.services.rewriter.label, "question": text}
+        return {"by": rewriter.label, "question": text}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with the new question. Raises ValueError where its image marks are not those of the old one."""

@@ -9,11 +9,13 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import CHOICE_TYPES, Sample, TaskType
+from mmdyn.text import is_named_by_label
 from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
 from perturb.services import EMBEDDED
 from perturb.text._alone import as_alone, ask_alone
 from perturb.text._other_forms import (
+    LABELS,
     alike,
     as_blank,
     as_choice,
@@ -22,7 +24,6 @@ from perturb.text._other_forms import (
     as_filled_claim,
     as_open,
     draw_claim,
-    is_label,
     short_answer,
     with_gap,
     without_notes,
@@ -131,7 +132,7 @@ class Convert(Operator):
         short = short_answer(sample)
         if isinstance(short, NotApplicable):
             return short
-        if is_label(short.text):
+        if is_named_by_label(short.text, LABELS):
             return NotApplicable("the answer is a letter, as options have")
         wrong = wrong_answers(sample, short, COUNT if target == "single_choice" else 1, stream, self.services)
         if isinstance(wrong, NotApplicable):

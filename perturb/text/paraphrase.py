@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from numpy.random import Generator
-
-from mmdyn.sample import Sample
-from perturb.item import NotApplicable
 from perturb.text._reworded import Rewording
 
 
@@ -22,6 +18,4 @@ class Paraphrase(Rewording):
     Source: MDK12-Bench, "Evaluation Methods", Sentence Paraphrasing.
     """
 
-    def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """What the rewriter's `paraphrase` gives."""
-        return self.services.rewriter.paraphrase(sample, stream, self._severity)
+    way = "paraphrase"

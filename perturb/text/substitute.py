@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from numpy.random import Generator
-
-from mmdyn.sample import Sample
-from perturb.item import NotApplicable
 from perturb.text._reworded import Rewording
 
 
@@ -20,6 +16,4 @@ class Substitute(Rewording):
     a formula, a number, a unit, a symbol, a blank, a quotation or an image mark would change.
     """
 
-    def reworded(self, sample: Sample, stream: Generator) -> str | NotApplicable:
-        """What the rewriter's `substitute` gives."""
-        return self.services.rewriter.substitute(sample, stream, self._severity)
+    way = "substitute"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mmdyn.keys import stream
-from perturb.short_answers import answer_of, differ, equal, quantity, resembles, spread
+from perturb.short_answers import answer_of, differ, equal, resembles, spread
 from perturb.text._wrong import near_values
 
 
@@ -25,13 +25,6 @@ from perturb.text._wrong import near_values
 )  # fmt: skip
 def test_kinds_of_answers(text: str, kind: str) -> None:
     assert answer_of(text).kind == kind
-
-
-def test_a_bare_integer_is_read_as_numbers_are() -> None:
-    from mmdyn.text import read_number
-
-    for text in ("0", "-0", "007", "12", "$5$", "$$-12$$", " 4 ", "$ 3 $", "999999999"):
-        assert quantity(text) == read_number(text), text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ MDK12-Bench, "Evaluation Methods", Question Type Conversion.
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,8 @@ from making_items import apply, draw, item, refusal
 
 from making import blank, choice, open_ended
 from mmdyn.sample import Match, Sample
-from perturb import NotApplicable, Services
-from perturb.short_answers import Pool, answer_of
+from perturb import NotApplicable
+from perturb.short_answers import answer_of
 from perturb.text.convert import Convert
 
 
@@ -143,26 +142,14 @@ def test_a_trail_that_does_not_fit_its_sample_is_not_applied() -> None:
     [
         (blank(answer=(("4",), ("5",))), "the question has several blanks"),
         (blank(question="____ + ____ = 4"), "the question has several blanks"),
-        (
-            blank(question="What is the colour of the sky?", answer=(("blue",),)),
-            "no wrong answers that look right were found; the question shows no blank and asks openly already",
-        ),
-        (
-            blank(question="Find a factor of 12.", answer=(("4",),)),
-            "other answers may be right too (find a); the question shows no blank and asks openly already",
-        ),
-        (
-            blank(question="Which line shows it?", answer=(("C",),)),
-            "the answer is a letter, as options have; the question shows no blank and asks openly already",
-        ),
+        (blank(question="What is the colour of the sky?", answer=(("blue",),)), "no wrong answers that look right were found; the question shows no blank and asks openly already"),
+        (blank(question="Find a factor of 12.", answer=(("4",),)), "other answers may be right too (find a); the question shows no blank and asks openly already"),
+        (blank(question="Which line shows it?", answer=(("C",),)), "the answer is a letter, as options have; the question shows no blank and asks openly already"),
         (open_ended(), "the answer is not short and definite"),
         (open_ended(question="Why does ice float?", answer="density"), "the question asks for reasons or a drawing"),
-        (
-            open_ended(question="Find x. Find y? And z?", answer="4"),
-            "the stem has not exactly one blank or question",
-        ),
+        (open_ended(question="Find x. Find y? And z?", answer="4"), "the stem has not exactly one blank or question"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_other_form(sample: Sample, reason: str) -> None:
     assert refusal(Convert(), sample) == reason
 
@@ -188,23 +175,3 @@ def test_wrong_answers_stay_away_from_what_may_be_rounded() -> None:
 
 
 # from other samples
-
-
-def test_wrong_answers_come_from_other_samples_with_the_same_knowledge_point(tmp_path: Path) -> None:
-    point = ("rocks",)
-    others = [
-        choice("a", texts=("granite", "basalt", "marble", "All of the above"), answer="A", knowledge_points=point),
-        blank("b", answer=(("slate",),), knowledge_points=point),
-        blank("c", answer=(("photosynthesis",),), knowledge_points=("plants",)),
-    ]
-    sample = blank("s", question="Limestone turns into ____.", answer=(("marble",),), knowledge_points=point)
-    Pool.build([*others, sample], tmp_path / "pool.json")
-    bench = Services(pool=tmp_path / "pool.json")
-    drawn = [draw(Convert(bench), sample, number) for number in range(80)]
-    for params in drawn:
-        if params["target"] == "single_choice":
-            assert sorted(params["distractors"]) == ["basalt", "granite", "slate"]
-        if "by" in params:
-            assert (params["by"], params["pool"]) == ("pool", bench.pool.digest)
-    again = apply(Convert(), item(sample=sample), drawn[0]), apply(Convert(bench), item(sample=sample), drawn[0])
-    assert again[0].sample == again[1].sample, "a replay needs no pool"

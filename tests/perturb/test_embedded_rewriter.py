@@ -14,7 +14,7 @@ from mmdyn.sample import Language, Sample
 from mmdyn.text import protected_spans
 from perturb import NotApplicable
 from perturb.rewrite._frames import lines_of
-from perturb.rewrite._lexicon import _read, lexicon
+from perturb.rewrite._lexicon import _read
 from perturb.rewrite.embedded_rewriter import ABOUT_WORDS, FOREIGN, LONG, LONGEST, NO_WORD, EmbeddedRewriter
 
 REWRITER = EmbeddedRewriter()
@@ -33,31 +33,16 @@ def texts(question: str, language: Language = "en", draws: int = DRAWS) -> set[s
 REPLACED_EN = {
     "Find the area of the square.": {"Determine the area of the square.", "Work out the area of the square."},
     "Tom buys three cars.": {"Tom purchases three cars."},
-    "What is ∠1? As shown in the figure.": {
-        "What is ∠1? As illustrated in the figure.",
-        "What is ∠1? As depicted in the figure.",
-    },
-    "Which of the following is true?": {
-        "Which of these is true?",
-        "Which of the following is correct?",
-        "Which of these is correct?",
-    },
+    "What is ∠1? As shown in the figure.": {"What is ∠1? As illustrated in the figure.", "What is ∠1? As depicted in the figure."},
+    "Which of the following is true?": {"Which of these is true?", "Which of the following is correct?", "Which of these is correct?"},
     "It was an enormous tree.": {NO_WORD},
     "It was the enormous tree.": {"It was the huge tree."},
     "The whole cake, the whole number.": {"The entire cake, the whole number."},
-    "Ann tosses a coin and throws a die.": {
-        "Ann flips a coin and throws a die.",
-        "Ann tosses a coin and rolls a die.",
-        "Ann flips a coin and rolls a die.",
-    },
+    "Ann tosses a coin and throws a die.": {"Ann flips a coin and throws a die.", "Ann tosses a coin and rolls a die.", "Ann flips a coin and rolls a die."},
     "If $a=3$, what is $a+1$?": {"Given that $a=3$, what is $a+1$?"},
     "What type of triangle is it?": {"What kind of triangle is it?"},
-    "How many candies are there in total?": {
-        "How many sweets are there in total?",
-        "How many candies are there altogether?",
-        "How many sweets are there altogether?",
-    },
-}
+    "How many candies are there in total?": {"How many sweets are there in total?", "How many candies are there altogether?", "How many sweets are there altogether?"},
+}  # fmt: skip
 
 REPLACED_ZH = {
     "，求$x$的值": {"，试求$x$的值", "，求出$x$的值"},
@@ -223,16 +208,9 @@ def test_the_table_is_sound(language: Language) -> None:
 
 
 WORDS = {
-    "en": [
-        "Find the area of ",
-        "because ",
-        "Tom buys ",
-        ", which of the following is true? ",
-        "at random ",
-        "in total.",
-    ],
+    "en": ["Find the area of ", "because ", "Tom buys ", ", which of the following is true? ", "at random ", "in total."],
     "zh": ["，如果", "，求", "则", "，下列说法正确的是", "一共", "的最小值是", "，请问"],
-}
+}  # fmt: skip
 KEPT = [
     "$the area$ ",
     r"\(find\) ",
@@ -260,10 +238,3 @@ def test_what_is_protected_stays_in_order(language: Language, data: st.DataObjec
         for start, end in protected_spans(question):
             at = made.index(question[start:end], at) + end - start
         assert made != question
-
-
-def test_hits_are_in_order_and_outside_of_what_is_protected() -> None:
-    text = "Find the area of $the area$ because Tom “buys” 3 sweets. Find the sum. Tom buys it."
-    hits = lexicon("en").hits(text)
-    assert [text[hit.start : hit.end] for hit in hits] == ["Find", "because", "Find", "buys"]
-    assert hits[0].rule == hits[2].rule and hits[0].instead == ("Determine", "Work out")

@@ -74,24 +74,6 @@ def recorded(*replies: str, votes: int = 1) -> tuple[ModelJudge, Recorder]:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        says(True, 0.8, "the same"),
-        '```json\n{"same": true, "confidence": 0.8, "reason": "the same"}\n```',
-        'Let me think. {"same": false}\n{"same": true, "confidence": 0.8, "reason": " the\\n same "}\nDone.',
-        '{"same": true, "confidence": 0.8, "reason": "the same", "notes": [1]}',
-    ],
-)
-def test_the_last_object_that_is_a_verdict_counts(reply: str, judge: Made) -> None:
-    assert judge(reply).judge(REWORDED) == Verdict("kept", "scripted:replies.jsonl", "the same", 0.8)
-
-
-def test_a_reason_may_hold_latex(judge: Made) -> None:
-    verdict = judge('{"same": false, "confidence": 1, "reason": "\\sqrt{2} became \\frac{1}{2}"}').judge(REWORDED)
-    assert (verdict.status, verdict.reason) == ("rejected", "\\sqrt{2} became \\frac{1}{2}")
-
-
-@pytest.mark.parametrize(
     ("reply", "problem"),
     [
         ("I cannot say.", "it holds no JSON object"),
@@ -142,16 +124,6 @@ def test_a_strict_majority_decides(votes: list[tuple[bool, float]], status: str,
         == f"vote {max((sure, -n) for n, (same, sure) in enumerate(votes) if same is (status == 'kept'))[1] * -1}"
     )
     assert len({nonce for _, nonce in client.asked}) == len(votes), "no vote is another one's cached reply"
-
-
-@pytest.mark.parametrize("options", ["temperature=0", "temperature=0.0,top_p=0.5", "temperature=1,seed=7", "seed=7"])
-def test_votes_of_a_model_that_says_the_same_each_time_are_refused(options: str) -> None:
-    name = f"openai:m,base_url=http://127.0.0.1:9/v1,{options}"
-    with pytest.raises(
-        UserError, match=r"openai:m would vote alike each time: give it a temperature above 0 and no seed"
-    ):
-        open_judge(name, votes=3)
-    open_judge(name, votes=1).close()
 
 
 @pytest.mark.parametrize(

@@ -66,10 +66,6 @@ def test_severities(severity: str, low: float, high: float) -> None:
     assert draws[0]["value"] == draw(Pad(), sample)["value"], "the colour does not hang on the severity"
 
 
-def test_its_severities_have_names() -> None:
-    assert Pad.severities == ("mild", "strong") and not Pad.noisy
-
-
 def test_all_pictures_of_a_sample_share_one_frame() -> None:
     options = tuple(Option(label, "", f"images/{number}.png") for number, label in enumerate("ABCD", 1))
     sample = Sample("s", "Which?", "single_choice", ("C",), options=options, images=("images/0.png",))

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-import numpy as np
 import pytest
 from making_sets import PICTURES, REFS, make_set, samples, tree
 
 from making import blank, choice, image_ref, picture, pixels, true_false, write_set
-from mmdyn import plugins
 from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
-from mmdyn.errors import Busy, InputError, UserError
-from mmdyn.sample import Sample, Verdict
-from mmdyn.work import Store
-from perturb import Item, NotApplicable, parse_chains, perturb, summarize
-from perturb.codec import encode, pictures_in
+from mmdyn.errors import UserError
+from mmdyn.sample import Verdict
+from perturb import parse_chains, perturb, summarize
 from perturb.rewrite.embedded_rewriter import EmbeddedRewriter
 
 OPS = "pad,color,pad+color,shuffle,convert,pad+shuffle+convert"
@@ -82,34 +77,6 @@ def test_the_set_is_self_contained_and_nothing_is_left_over(dynamic: SampleSet) 
         assert pixels(data).size
 
 
-def test_a_trail_replays_to_the_same_bytes(dynamic: SampleSet) -> None:
-    source = SampleSet(dynamic.folder.parent / "source")
-    parents = {sample.id: sample for sample in source}
-    for sample in dynamic:
-        assert sample.variant is not None
-        parent = parents[sample.variant.parent]
-        item: Item | NotApplicable = Item(parent, pictures_in(source.images, parent.all_images))
-        for step in sample.variant.steps:
-            assert isinstance(item, Item)
-            item = plugins.load("operators", step.operator)().apply(item, json.loads(json.dumps(step.params)))
-        assert isinstance(item, Item)
-        assert (item.sample.question, item.sample.answer) == (sample.question, sample.answer)
-        changed = isinstance(item.pictures, dict)
-        for before, after in zip(item.sample.all_images, sample.all_images, strict=True):
-            data = encode(item.pictures[before]) if changed else source.images.read(before)
-            assert data == dynamic.images.read(after)
-
-
-def test_the_pictures_of_a_variant_are_what_the_trail_says(dynamic: SampleSet) -> None:
-    (padded,) = (sample for sample in dynamic if sample.id == "en-choice~pad~0")
-    assert padded.variant is not None
-    params = padded.variant.steps[0].params
-    before, after = pixels(PICTURES[0]), pixels(dynamic.images.read(padded.images[0]))
-    top, left = round(float(str(params["top"])) * 40), round(float(str(params["left"])) * 60)
-    assert np.array_equal(after[top : top + 40, left : left + 60], before)
-    assert (after[0] == params["value"]).all()
-
-
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_workers_makes_the_same_bytes(dynamic: SampleSet, tmp_path: Path, workers: int) -> None:
     again = perturb(make_set(tmp_path / "s"), tmp_path / "out", ops=OPS, draws=2, seed=1, workers=workers, quiet=True)
@@ -130,14 +97,6 @@ def test_other_chains_and_more_draws_change_no_variant(dynamic: SampleSet, sourc
     common = [sample for sample in more if sample.id in before]
     assert len(common) > 20
     assert all(before[sample.id] == sample for sample in common)
-
-
-def test_seeds_and_draws_differ(source: SampleSet, tmp_path: Path) -> None:
-    params = []
-    for seed in (0, 1):
-        out = perturb(source, tmp_path / str(seed), ops="pad", draws=3, seed=seed, quiet=True)
-        params += [canonical for sample in out if sample.variant for canonical in [str(sample.variant.steps[0].params)]]
-    assert len(set(params)) == len(params)
 
 
 def test_names_that_mean_the_same_draw_the_same(source: SampleSet, tmp_path: Path) -> None:
@@ -260,120 +219,6 @@ def test_variants_are_no_parents(source: SampleSet, tmp_path: Path) -> None:
     mixed = write_set(tmp_path / "mixed", [choice(), next(iter(out))])
     with pytest.raises(UserError, match=r"holds a variant .en-choice~invert~0.: give a set of standard samples"):
         perturb(mixed, tmp_path / "third", ops="shuffle", quiet=True)
-
-
-def test_a_finished_set_is_opened_as_it_is(
-    source: SampleSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = perturb(source, tmp_path / "out", ops="pad", quiet=True)
-    before = {path: path.stat().st_mtime_ns for path in out.folder.rglob("*")}
-    again = perturb(source, tmp_path / "out", ops="pad", workers=3)
-    assert again.manifest == out.manifest
-    assert {path: path.stat().st_mtime_ns for path in out.folder.rglob("*")} == before
-    assert capsys.readouterr().err == f"{out.folder} is finished: nothing to do\n"
-
-
-@pytest.mark.parametrize(
-    ("settings", "differing"),
-    [
-        ({"draws": 2}, "draws 1, now 2"),
-        ({"seed": 3}, "seed 0, now 3"),
-        ({"ops": "pad,invert"}, 'ops "pad", now "pad,invert"'),
-        ({"limit": 1}, "limit null, now 1"),
-        ({"name": "other"}, 'name "mixed-dynamic", now "other"'),
-        ({"draws": 2, "seed": 3}, "draws 1, now 2; seed 0, now 3"),
-    ],
-)
-@pytest.mark.parametrize("finished", [True, False])
-def test_other_settings_in_the_same_folder_are_refused(
-    source: SampleSet, tmp_path: Path, settings: dict[str, object], differing: str, finished: bool
-) -> None:
-    usual: dict[str, object] = {"ops": "pad", "quiet": True}
-    perturb(source, tmp_path / "out", **usual)  # type: ignore[arg-type]
-    if not finished:
-        unfinish(tmp_path / "out", {"ops": "pad", "draws": 1, "seed": 0, "limit": None}, source)
-    with pytest.raises(UserError) as refused:
-        perturb(source, tmp_path / "out", **(usual | settings))  # type: ignore[arg-type]
-    assert str(refused.value) == (
-        f"{tmp_path / 'out'} was made with other settings ({differing}): choose another folder, or remove this one"
-    )
-
-
-def unfinish(out: Path, made: dict[str, object], source: SampleSet) -> None:
-    version = SampleSet(out).manifest.made["version"]
-    (out / "set.json").unlink()
-    (out / "samples.jsonl").unlink()
-    settings = {
-        "command": "perturb", **made, "version": version, "name": "mixed-dynamic",
-        "source": {"name": source.name, "digest": source.manifest.digest},
-    }  # fmt: skip
-    with Store(out / ".work") as store:
-        store.put("settings", "settings", json.dumps(settings).encode())
-
-
-def test_another_source_is_refused(source: SampleSet, tmp_path: Path) -> None:
-    perturb(source, tmp_path / "out", ops="pad", quiet=True)
-    other = write_set(tmp_path / "other", [choice()], "mixed")
-    with pytest.raises(UserError, match=r"was made with other settings .source "):
-        perturb(other, tmp_path / "out", ops="pad", quiet=True)
-
-
-@pytest.mark.parametrize("manifest", [True, False])
-def test_a_folder_with_another_set_is_left_alone(source: SampleSet, tmp_path: Path, manifest: bool) -> None:
-    for out in (tmp_path / "other", source.folder):
-        if out != source.folder:
-            write_set(out, [choice()])
-        if not manifest:
-            (out / "set.json").unlink()
-        before = tree(out)
-        with pytest.raises(UserError, match=r"already holds (a|another) set"):
-            perturb(source, out, ops="shuffle", quiet=True)
-        assert tree(out) == before
-
-
-def test_a_file_in_the_way(source: SampleSet, tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("in the way")
-    with pytest.raises(UserError, match=r"cannot write .*out"):
-        perturb(source, tmp_path / "out", ops="pad", quiet=True)
-
-
-def test_a_second_process_is_told_to_wait(source: SampleSet, tmp_path: Path) -> None:
-    with Store(tmp_path / "out" / ".work"), pytest.raises(Busy, match="is held by process"):
-        perturb(source, tmp_path / "out", ops="pad", quiet=True)
-
-
-def test_an_id_given_twice_is_told(tmp_path: Path) -> None:
-    source = write_set(tmp_path / "s", [choice("a"), choice("b")])
-    file = source.folder / "samples.jsonl"
-    file.write_bytes(file.read_bytes().replace(b'"id":"b"', b'"id":"a"').replace(b"triangle", b"square", 1))
-    with pytest.raises(InputError, match="the id 'a~shuffle~0' is given twice"):
-        perturb(source, tmp_path / "out", ops="shuffle", quiet=True)
-
-
-def test_a_bad_line_is_told_with_its_number(tmp_path: Path) -> None:
-    source = write_set(tmp_path / "s", [choice("a"), choice("b")])
-    file = source.folder / "samples.jsonl"
-    file.write_bytes(file.read_bytes() + b'{"id": 3}\n')
-    with pytest.raises(InputError, match=r"samples\.jsonl:3: "):
-        perturb(source, tmp_path / "out", ops="shuffle", quiet=True)
-
-
-class CountedSet(SampleSet):
-    """Counts how far its samples were read before the first was done with."""
-
-    read = 0
-
-    def __iter__(self) -> Iterator[Sample]:
-        for sample in super().__iter__():
-            self.read += 1
-            yield sample
-
-
-def test_the_set_is_streamed(tmp_path: Path) -> None:
-    folder = write_set(tmp_path / "s", (choice(f"s{n}") for n in range(500))).folder
-    counted = CountedSet(folder)
-    perturb(counted, tmp_path / "out", ops="shuffle", quiet=True)
-    assert counted.read == 1000, "once to make, once to write"
 
 
 def test_the_summary_counts_by_chain(dynamic: SampleSet) -> None:

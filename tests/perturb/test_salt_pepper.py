@@ -68,11 +68,6 @@ def test_the_bits_are_pinned() -> None:
     assert hashlib.sha256(after.tobytes()).hexdigest()[:16] == "b7371ae06f045ad3"
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (1, 1, 3), (3, 1, 3)])
-def test_tiny_pictures(shape: tuple[int, ...]) -> None:
-    assert specks(np.full(shape, 100, np.uint8), 0.05).shape == shape
-
-
 def test_draws() -> None:
     sample = choice(images=("images/0.png",))
     draws = [draw(SaltPepper(), sample, number) for number in range(1000)]
@@ -96,10 +91,6 @@ def test_severities(severity: str, low: float, high: float) -> None:
 def test_a_milder_draw_of_one_seed_leaves_fewer_specks_in_the_same_places() -> None:
     mild, strong = specks(GREY, 0.005), specks(GREY, 0.05)
     assert ((mild != 100) <= (strong != 100)).all()
-
-
-def test_it_is_known_as_noisy() -> None:
-    assert SaltPepper.noisy and SaltPepper.severities == ("mild", "strong")
 
 
 @pytest.mark.parametrize("channels", [(), (3,)])

@@ -24,16 +24,9 @@ from perturb.rewrite.embedded_rewriter import FOREIGN
 from perturb.text.paraphrase import Paraphrase
 
 GUARDED = {
-    "en": re.compile(
-        r"\b(?:not|no|never|none|neither|nor|without|except|cannot|false|wrong|incorrect|all|every|each|any|some|only|both|"
-        r"least|most|more|less|fewer|may|might|must|can|could|should|would|always|likely|possible|impossible|one|two|three|"
-        r"first|second|half|twice|respectively)\b|n['’]t\b|\d",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"[不没无非未]|错误|均|都|全|各|每|任[何意]|所有|只|仅|至[少多]|最[多少大小]|可能|一定|必|分别|除|[零一二两三四五六七八九十百千万半]|些|可以|应|\d"
-    ),
-}
+    "en": re.compile(r"\b(?:not|no|never|none|neither|nor|without|except|cannot|false|wrong|incorrect|all|every|each|any|some|only|both|" r"least|most|more|less|fewer|may|might|must|can|could|should|would|always|likely|possible|impossible|one|two|three|" r"first|second|half|twice|respectively)\b|n['’]t\b|\d", re.IGNORECASE),
+    "zh": re.compile(r"[不没无非未]|错误|均|都|全|各|每|任[何意]|所有|只|仅|至[少多]|最[多少大小]|可能|一定|必|分别|除|[零一二两三四五六七八九十百千万半]|些|可以|应|\d"),
+}  # fmt: skip
 """Negations, quantifiers, numbers and modals, which must occur equally often before and after."""
 
 FREE = {"Q", "t", "T", "m", "be", "done", "lead", "things"}
@@ -58,11 +51,6 @@ def frames() -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
 
 
 FRAMES = list(frames())
-
-
-def test_there_are_many_frames() -> None:
-    counts = Counter(language for language, _, _ in FRAMES)
-    assert counts["en"] > 45 and counts["zh"] > 70
 
 
 @pytest.mark.parametrize(("language", "entry", "pieces"), FRAMES, ids=[entry["match"][:40] for _, entry, _ in FRAMES])
@@ -147,12 +135,6 @@ def test_what_is_protected_stays_in_chinese(text: str, seed: int, severity: str)
 def test_any_text_is_rewritten_or_declined(text: str, language: str) -> None:
     made = paraphrase(text, language, stream("any"))
     assert made.reason if isinstance(made, NotApplicable) else made != text
-
-
-@given(st.text(alphabet='$()（）_ “”"《》\\[]<image 1>.,0a1b若', max_size=80))
-def test_masks_come_off_again(text: str) -> None:
-    masked, atoms = mask(text)
-    assert masked.translate(atoms) == text
 
 
 NO_CHANGE = [

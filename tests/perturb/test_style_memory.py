@@ -1,4 +1,4 @@
-"""Weights that do not fit: said in a sentence, with what needs less memory."""
+"""Weights that do not fit, or are no such model's: said in a sentence, with the mend."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from making_items import array
 
 from mmdyn.errors import UserError
 from mmdyn.models import Spec
-from perturb.style._loading import Settings
+from perturb.style._loading import Settings, check_kind, find_checkpoint
 from perturb.style.flux import Flux
+from perturb.style.klein import Klein
 
 
 class Greedy(Flux):
@@ -61,3 +62,19 @@ def test_weights_that_do_not_fit_are_told_with_the_mend(
 def test_what_needs_less_memory(settings: dict[str, Any], says: str) -> None:
     """`meta` stands for any device that is not the CPU."""
     assert Settings(**{"device": "meta", **settings}).smaller == says
+
+
+def test_folders_that_are_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"is no checkpoint in the form of diffusers: it has no model_index.json"):
+        find_checkpoint(str(tmp_path))
+    index = tmp_path / "model_index.json"
+    for text in ("", "[]", "{}", '{"_class_name": 3'):
+        index.write_text(text)
+        with pytest.raises(UserError, match=r"model_index.json cannot be read \(.*\): fetch the checkpoint again"):
+            check_kind(find_checkpoint(str(tmp_path)).folder, Flux.kinds, "flux")
+    index.write_text('{"_class_name": "Flux2KleinPipeline", "is_distilled": false}')
+    with pytest.raises(UserError, match="holds a base model, and klein needs a distilled one: name another one"):
+        check_kind(find_checkpoint(str(tmp_path)).folder, Klein.kinds, "klein")
+    index.write_text('{"_class_name": "StableDiffusionPipeline"}')
+    with pytest.raises(UserError, match="holds a StableDiffusionPipeline, and klein paints with a Flux2KleinPipeline"):
+        check_kind(find_checkpoint(str(tmp_path)).folder, Klein.kinds, "klein")

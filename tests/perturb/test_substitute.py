@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 from benchmarks.real_sets import real
 from making_items import apply, change, draw, item, refusal
-from numpy.random import Generator
 
 from making import choice, open_ended
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.text import protected_spans
 from perturb import NotApplicable
-from perturb.rewrite.embedded_rewriter import NO_WORD, EmbeddedRewriter
-from perturb.services import open_rewriter
+from perturb.rewrite.embedded_rewriter import NO_WORD
 from perturb.text.substitute import Substitute
 
 QUESTION = "Find the area of $R$ in <image 1>. It is ____ 3 cm²."
@@ -40,20 +38,16 @@ def test_a_question_without_a_known_word_is_refused() -> None:
     assert refusal(Substitute(), open_ended(question="2 + 2 = ?")) == NO_WORD.reason
 
 
-class Fixed(Substitute):
+def fixed(text: str) -> Substitute:
     """With a rewriter that always gives one text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
-
-    def reworded(self, sample: Sample, stream: Generator) -> str:
-        return self.text
+    operator = Substitute()
+    operator.services.rewriter.substitute = lambda *_: text  # type: ignore[method-assign]
+    return operator
 
 
 def test_a_rewriter_that_changes_nothing_is_refused() -> None:
-    assert refusal(Fixed(QUESTION + " \n"), SAMPLE) == "the rewriter changed nothing"
-    assert refusal(Fixed(" \n"), SAMPLE) == "the rewriter gave an empty text"
+    assert refusal(fixed(QUESTION + " \n"), SAMPLE) == "the rewriter changed nothing"
+    assert refusal(fixed(" \n"), SAMPLE) == "the rewriter gave an empty text"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +60,7 @@ def test_a_rewriter_that_changes_nothing_is_refused() -> None:
     ],
 )
 def test_a_text_that_lost_what_must_stay_is_refused(text: str, lost: str) -> None:
-    assert refusal(Fixed(text), SAMPLE) == f"the rewriter changed ⟨{lost}⟩"
+    assert refusal(fixed(text), SAMPLE) == f"the rewriter changed ⟨{lost}⟩"
 
 
 @pytest.mark.parametrize(
@@ -81,26 +75,22 @@ def test_a_text_that_lost_what_must_stay_is_refused(text: str, lost: str) -> Non
 )
 def test_a_text_that_brings_in_what_was_not_there_is_refused(more: str, reason: str) -> None:
     new = "Work out the area of $R$ in <image 1>. It is ____ 3 cm²."
-    assert refusal(Fixed(new + more), SAMPLE) == reason
+    assert refusal(fixed(new + more), SAMPLE) == reason
     asked = open_ended(question=QUESTION, images=("images/0.png",))
-    assert refusal(Fixed(new + more), asked) == reason
+    assert refusal(fixed(new + more), asked) == reason
     old = choice(question=QUESTION + more, images=("images/0.png",))
-    assert draw(Fixed(new + more), old)["question"] == new + more, "what was there may stay"
-    assert draw(Fixed(new + "\n\tSo?"), SAMPLE)["by"] == "embedded"
+    assert draw(fixed(new + more), old)["question"] == new + more, "what was there may stay"
+    assert draw(fixed(new + "\n\tSo?"), SAMPLE)["by"] == "embedded"
 
 
 def test_a_text_in_another_order_is_taken() -> None:
     text = "In <image 1>, what is the area of $R$? 3 cm² is ____."
-    assert draw(Fixed(text), SAMPLE) == {"by": "embedded", "question": text}
+    assert draw(fixed(text), SAMPLE) == {"by": "embedded", "question": text}
 
 
 def test_a_trail_with_other_image_marks_is_not_applied() -> None:
     with pytest.raises(ValueError, match="does not have the image marks of the old one"):
         Substitute().apply(item(sample=SAMPLE), {"by": "m", "question": "Find it."})
-
-
-def test_the_embedded_rewriter_is_opened_by_its_name() -> None:
-    assert isinstance(open_rewriter("embedded", 4), EmbeddedRewriter)
 
 
 SETS = {

@@ -13,7 +13,7 @@ from making_items import apply, draw, item, refusal
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.keys import stream
 from mmdyn.sample import Language, Sample
-from perturb import Operator, parse_chains
+from perturb import Operator
 from perturb.rewrite._lexicon import lexicon
 from perturb.text.convert import Convert
 from perturb.text.paraphrase import Paraphrase
@@ -28,11 +28,6 @@ SENTENCES: dict[Language, tuple[str, ...]] = {
     "en": ("What is the area of $A$?", "What is the area of $B$?", "Find the value of $x$.", "It is 3 cm."),
     "zh": ("三角形$A$的面积是多少？", "三角形$B$的面积是多少？", "求$C$的方程．", "正确．"),
 }
-
-
-def test_every_text_operator_takes_mild_and_strong() -> None:
-    for chain in parse_chains("substitute@mild,paraphrase@strong,convert@mild,shuffle@strong"):
-        assert chain.load()[0].severities == ("mild", "strong")
 
 
 @pytest.mark.parametrize("language", WORDS)
@@ -81,13 +76,6 @@ def test_mild_rephrases_one_sentence_and_strong_all_in_which_a_frame_fits(langua
     assert 2.2 < changed < 2.5, "one surely, two with a chance of 2/3"
 
 
-@pytest.mark.parametrize("operator", [Substitute, Paraphrase])
-@pytest.mark.parametrize("severity", ["mild", "strong"])
-def test_what_a_severity_refuses_is_what_is_refused_without_one(operator: type[Operator], severity: str) -> None:
-    for sample in (open_ended(question="2 + 2 = ?"), open_ended(question="What does the word “sanguine” mean?")):
-        assert refusal(operator(severity=severity), sample) == refusal(operator(), sample)
-
-
 def orders(severity: str, sample: Sample, draws: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(draw(Shuffle(severity=severity), sample, number)["order"]) for number in range(draws))
 
@@ -108,12 +96,6 @@ def test_mild_swaps_two_options_and_strong_leaves_none_at_its_place() -> None:
 def test_two_that_may_move_trade_places_whatever_the_severity(severity: str) -> None:
     sample = choice(texts=("one", "two", "All of the above", "None of the above"), answer="A")
     assert orders(severity, sample, 20) == {(1, 0, 2, 3): 20}
-
-
-@pytest.mark.parametrize("severity", ["mild", "strong"])
-def test_an_option_that_speaks_of_all_others_stays_last(severity: str) -> None:
-    found = orders(severity, choice(texts=("one", "two", "three", "None of the above"), answer="D"), 60)
-    assert {order[3] for order in found} == {3} and len(found) == (3 if severity == "mild" else 2)
 
 
 NUMBER = choice(question="How many legs has an insect?", texts="4567", answer="C")

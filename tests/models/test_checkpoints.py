@@ -1,4 +1,4 @@
-"""Where a diffusion model's weights are looked for, and what is said where they cannot be had."""
+"""Where a model's weights are looked for, and what is said where they cannot be had."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import UserError
+from mmdyn.models import Form, find_checkpoint
 from mmdyn.models.checkpoint import BLOCK, BLOCKS
-from perturb.style._loading import check_kind, find_checkpoint
-from perturb.style.flux import Flux
-from perturb.style.klein import Klein
+
+FORM = Form("diffusers", "model_index.json", ("*/*",))
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = {
@@ -81,8 +81,8 @@ def hub() -> Iterator[str]:
 def found(names: list[str], home: Path, **environment: str) -> list[str]:
     """What a process of its own finds by each name: the libraries read the environment once."""
     code = (
-        "import sys\nfrom mmdyn.errors import UserError\nfrom perturb.style._loading import find_checkpoint\n"
-        "for name in sys.argv[1:]:\n    try:\n        made = find_checkpoint(*name.split('@'))\n"
+        "import sys\nfrom mmdyn.errors import UserError\nfrom mmdyn.models import Form, find_checkpoint\n"
+        "for name in sys.argv[1:]:\n    try:\n        made = find_checkpoint(name.partition('@')[0], Form('diffusers', 'model_index.json', ('*/*',)), name.partition('@')[2] or None)\n"
         "        print(made.identity, sorted(path.name for path in made.folder.rglob('*') if path.is_file()))\n"
         "    except UserError as error:\n        print(error)"
     )
@@ -115,7 +115,7 @@ def test_what_the_hub_says_is_said_with_the_mend(hub: str, tmp_path: Path) -> No
 
 def test_offline_the_cache_is_enough_and_what_is_not_there_is_said(hub: str, tmp_path: Path) -> None:
     found(["own/open"], tmp_path, HF_ENDPOINT=hub)
-    there, absent = found(["own/open", Flux.repository], tmp_path, HF_HUB_OFFLINE="1")
+    there, absent = found(["own/open", "black-forest-labs/FLUX.1-dev"], tmp_path, HF_HUB_OFFLINE="1")
     assert there.startswith(f"{{'repository': 'own/open', 'revision': '{COMMIT}'}}")
     assert absent.startswith("black-forest-labs/FLUX.1-dev is not in the cache and cannot be fetched (")
     assert absent.endswith("): go online, or name a folder that has it, such as /path/to/FLUX.1-dev")
@@ -133,7 +133,7 @@ def test_offline_the_cache_is_enough_and_what_is_not_there_is_said(hub: str, tmp
 )
 def test_a_folder_that_is_not_there(name: str, says: str) -> None:
     with pytest.raises(UserError) as error:
-        find_checkpoint(name)
+        find_checkpoint(name, FORM)
     assert str(error.value) == says
 
 
@@ -156,7 +156,7 @@ def test_large_weights_are_told_apart_by_samples(tmp_path: Path) -> None:
 
     def identity(header: bytes = b"{" + b" " * 200_000 + b"}", change: int | None = None) -> Any:
         large(weights, header, change)
-        return find_checkpoint(str(tmp_path)).identity
+        return find_checkpoint(str(tmp_path), FORM).identity
 
     first = identity()
     assert identity() == first
@@ -174,7 +174,7 @@ def test_large_weights_are_told_apart_by_samples(tmp_path: Path) -> None:
 def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "model_index.json").mkdir()
     with pytest.raises(UserError, match="is no checkpoint in the form of diffusers"):
-        find_checkpoint(str(tmp_path))
+        find_checkpoint(str(tmp_path), FORM)
     (tmp_path / "model_index.json").rmdir()
     (tmp_path / "model_index.json").write_text("{}")
     (tmp_path / "vae").mkdir()
@@ -184,21 +184,5 @@ def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     if os.access(secret, os.R_OK):
         pytest.skip("this user may read everything")
     with pytest.raises(UserError) as error:
-        find_checkpoint(str(tmp_path))
+        find_checkpoint(str(tmp_path), FORM)
     assert str(error.value) == f"{secret} cannot be read (Permission denied): mend the checkpoint"
-
-
-def test_folders_that_are_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is no checkpoint in the form of diffusers: it has no model_index.json"):
-        find_checkpoint(str(tmp_path))
-    index = tmp_path / "model_index.json"
-    for text in ("", "[]", "{}", '{"_class_name": 3'):
-        index.write_text(text)
-        with pytest.raises(UserError, match=r"model_index.json cannot be read \(.*\): fetch the checkpoint again"):
-            check_kind(find_checkpoint(str(tmp_path)).folder, Flux.kinds, "flux")
-    index.write_text('{"_class_name": "Flux2KleinPipeline", "is_distilled": false}')
-    with pytest.raises(UserError, match="holds a base model, and klein needs a distilled one: name another one"):
-        check_kind(find_checkpoint(str(tmp_path)).folder, Klein.kinds, "klein")
-    index.write_text('{"_class_name": "StableDiffusionPipeline"}')
-    with pytest.raises(UserError, match="holds a StableDiffusionPipeline, and klein paints with a Flux2KleinPipeline"):
-        check_kind(find_checkpoint(str(tmp_path)).folder, Klein.kinds, "klein")
