@@ -36,10 +36,14 @@ class Knowledge:
         An own point has the set's text, or else the description that the base has of its name; a point of the base has
         its description, or else the set's text of its name. Points of one `key`, and own points that mean the same
         nodes, are one point, laid once. Marks of pictures are left out of texts, and names stand on one line.
+    k: how many points are looked up; where they are mixed with the sample's own, how many there are in all (more only
+        where it has more of its own). seed: of distractors, and of the order where it is shuffled.
     """
 
-    def __init__(self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout) -> None:
-        self._texts, self._base, self._layout = texts, base, layout
+    def __init__(
+        self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout, *, k: int = 3, seed: int = 0
+    ) -> None:
+        self._texts, self._base, self._layout, self._k, self._seed = texts, base, layout, k, seed
 
     def build(self, sample: Sample, context: Context, found: Sequence[str] = ()) -> BuiltContext | None:
         """What lies beside a sample in a context that is not none; None where the sample cannot be asked in it.
@@ -69,15 +73,15 @@ class Knowledge:
         if context.source == "gold":
             return own
         if context.source == "retrieved":
-            return self._found(found)[: self._layout.k]
+            return self._found(found)[: self._k]
         if context.source == "mixed":
             names = {name for one in own for name in one.keys}
             others = [one for one in self._found(found) if one.keys.isdisjoint(names)]
-            return own and [*own, *others[: max(0, self._layout.k - len(own))]]
+            return own and [*own, *others[: max(0, self._k - len(own))]]
         assert context.source == "distractor", context
         if not own or self._base is None:
             return None
-        return self._distractors.draw(own, sample.language, stream("distractors", self._layout.seed, sample.parent))
+        return self._distractors.draw(own, sample.language, stream("distractors", self._seed, sample.parent))
 
     def _own(self, sample: Sample) -> list[Point]:
         """The points that a sample names, in its order, each under the first of its names."""
@@ -126,7 +130,7 @@ class Knowledge:
         """In which order the points stand that there is room for."""
         places = list(range(count))
         if self._layout.order == "shuffled":
-            stream("order of points", self._layout.seed, sample.parent).shuffle(places)
+            stream("order of points", self._seed, sample.parent).shuffle(places)
         return places[::-1] if self._layout.order == "reversed" else places
 
     def _hints(self, sample: Sample, kind: str) -> BuiltContext | None:

@@ -55,6 +55,25 @@ def number_option(
     return click.option(name, metavar=metavar, default=default, show_default=True, type=kind, help=help)
 
 
+def limit_option(name: str, help: str, default: int | None = None) -> Callable[[F], F]:
+    """How many samples, as the parameter `name`."""
+    kind = click.IntRange(min=1)
+    return click.option("-n", "--limit", name, metavar="N", default=default, show_default=True, type=kind, help=help)
+
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+
+
+def no_cache_option(help: str) -> Callable[[F], F]:
+    """Whether replies come out of the response cache."""
+    return click.option("--no-cache", "use_cache", flag_value=False, default=True, help=help)
+
+
+def workers_option(help: str) -> Callable[[F], F]:
+    """How many processes make variants."""
+    return number_option("--workers", "N", help)
+
+
 def concurrency_option(help: str) -> Callable[[F], F]:
     """How much is waited for at a time."""
     return number_option("--concurrency", "N", help, default=32)
@@ -106,38 +125,9 @@ def variant_options(*, required: bool) -> Callable[[F], F]:
             show_default=True,
             help=f"{aside}Who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.",
         ),
-        number_option("--workers", "N", f"{aside}Processes; the variants are the same for any number."),
     )
 
     return lambda command: add_options(command, options)
-
-
-def executor_options(command: F) -> F:
-    """The options that say who asks."""
-    options = (
-        click.option(
-            "--executor",
-            default="local",
-            show_default=True,
-            help="local (this process), accelerate (processes that a launcher started) or ray (replicas on a cluster).",
-        ),
-        click.option("--address", default="", help="Of the Ray cluster. [default: one is started on this machine]"),
-        number_option("--replicas", "N", "With ray: how many of each model."),
-        click.option(
-            "--gpus-per-replica",
-            "gpus",
-            metavar="X",
-            type=click.FloatRange(min=0),
-            help="With ray: such as 1 or 0.5. [default: 1 where the cluster has GPUs]",
-        ),
-        click.option(
-            "--partition",
-            default="cost",
-            show_default=True,
-            help="How launched processes share the asks: by size, by cost, or in chunks (count,asks=64).",
-        ),
-    )
-    return add_options(command, options)
 
 
 def money_options(command: F) -> F:

@@ -10,10 +10,12 @@ import click
 from mmdyn.cli._shared import (
     OutPath,
     concurrency_option,
+    limit_option,
     list_failures,
     money_options,
     number_option,
     print_json,
+    quiet_option,
     split,
 )
 
@@ -39,14 +41,14 @@ if TYPE_CHECKING:
     help="The models to compare, of RUN_A and RUN_B, or both of one run. [default: the only ones]",
 )
 @number_option("--votes", "N", "How often the judge is asked in each order; odd.")
-@number_option("--limit", "N", "Only N pairs, drawn at random; a larger N keeps those of before.", default=None)
+@limit_option("limit", "Only N pairs, drawn at random; a larger N keeps those of before.")
 @click.option("--by", callback=split, metavar="FIELD,...", help="Break the figures down by these fields.")
 @click.option("--no-gold", "gold", flag_value=False, default=True, help="Do not show the judge the golden answer.")
 @click.option("--pictures", is_flag=True, help="Show the judge the samples' pictures.")
 @concurrency_option("Requests in flight at most.")
 @money_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@quiet_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions.
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._audit import show_variants
-from mmdyn.cli._shared import OutPath, split
+from mmdyn.cli._command import Command
+from mmdyn.cli._shared import OutPath, limit_option, quiet_option, split
 
 if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
@@ -48,14 +49,22 @@ def command() -> None:
 @click.option(
     "--skip-bad", is_flag=True, help="List bad rows in rejected.jsonl and go on, instead of ending at the first."
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many samples.")
+@limit_option("limit", "Stop after so many samples.")
 @click.option(
     "--kprag",
     is_flag=True,
     help="From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.",
 )
+@quiet_option
 def convert_command(
-    source: Path, out: Path, origin: str | None, name: str | None, skip_bad: bool, limit: int | None, kprag: bool
+    source: Path,
+    out: Path,
+    origin: str | None,
+    name: str | None,
+    skip_bad: bool,
+    limit: int | None,
+    kprag: bool,
+    quiet: bool,
 ) -> None:
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format."""
     from mmdyn.data import convert
@@ -69,7 +78,7 @@ def convert_command(
         click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
         return
     benchmark, format = _origin(origin)
-    with ProgressBar("convert") as bar:
+    with ProgressBar("convert", quiet=quiet) as bar:
         watch = _Watch(bar.advance, quiet=not skip_bad)
         made = convert(
             source, out, benchmark=benchmark, format=format, name=name, skip_bad=skip_bad, limit=limit, on_row=watch
@@ -81,10 +90,10 @@ def convert_command(
         click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
 
 
-@command.command("show")
+@command.command("show", cls=Command, gone={"--number": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.argument("id", required=False)
-@click.option("-n", "--number", type=click.IntRange(min=1), default=5, show_default=True, help="How many samples.")
+@limit_option("limit", "How many samples.", 5)
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, as in samples.jsonl.")
 @PARENT
 @click.option("--pictures", metavar="DIR", type=OutPath(), help="Copy the pictures, before and after.")
@@ -95,7 +104,7 @@ def convert_command(
     default="",
     help="With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]",
 )
-def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit: Any) -> None:
+def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit: Any) -> None:
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 
     A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
@@ -111,11 +120,11 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
 
     source = load(path)
     if source.manifest.parent and not as_json:
-        show_variants(source, id, number, **audit)
+        show_variants(source, id, limit, **audit)
         return
     wanted = (sample for sample in source if id in (None, sample.id, sample.parent))
     shown = False
-    for sample in wanted if id else islice(wanted, number):
+    for sample in wanted if id else islice(wanted, limit):
         click.echo(json.dumps(to_builtins(sample)) if as_json else describe(sample, source.images) + "\n")
         shown = True
     if not shown:
@@ -125,7 +134,8 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
 @command.command("validate")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with the counts and every problem.")
-def validate_command(path: Path, as_json: bool) -> None:
+@quiet_option
+def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
     """List every problem of a set or file; exit status 2 where there is one."""
     import json
 
@@ -133,7 +143,7 @@ def validate_command(path: Path, as_json: bool) -> None:
     from mmdyn.work import ProgressBar
 
     tally, problems = Tally(), list[dict[str, str | int | None]]()
-    with ProgressBar("validate") as bar:
+    with ProgressBar("validate", quiet=quiet) as bar:
         for row in validate(path):
             tally.add(row)
             bar.advance(problems=tally.problems)
@@ -149,12 +159,10 @@ def validate_command(path: Path, as_json: bool) -> None:
         raise click.exceptions.Exit(2)
 
 
-@command.command("sample")
+@command.command("sample", cls=Command, gone={"--n": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=OutPath(), help="The set folder to write.")
-@click.option(
-    "-n", "--n", type=click.IntRange(min=1), help="How many samples; with --cover as few as cover, without it."
-)
+@limit_option("limit", "How many samples; with --cover as few as cover, without it.")
 @click.option("--by", callback=split, help="Fields to stratify by, with commas: discipline,difficulty.")
 @click.option("--cover", metavar="NAME", help="Cover every value: knowledge_points, or a field.")
 @click.option(
@@ -165,7 +173,7 @@ def validate_command(path: Path, as_json: bool) -> None:
 def sample_command(
     path: Path,
     out: Path,
-    n: int | None,
+    limit: int | None,
     by: list[str],
     cover: str | None,
     balance: str | None,
@@ -175,18 +183,18 @@ def sample_command(
     """Take a sample of a set; variants travel with their parent.
 
     Stratified with --by: each stratum has its share. With --cover: few samples that name every knowledge point. With
-    --balance: as many of each difficulty, and then what --n still takes.
+    --balance: as many of each difficulty, and then what --limit still takes.
     """
     from mmdyn.data import cover as cover_set, load, take
 
     if by and (cover or balance):
         raise click.UsageError("--by keeps a set's shares, --cover and --balance do not: choose one of them")
-    if n is None and not cover:
-        raise click.UsageError("say how many samples: --n 100")
-    if n is not None and not (cover or balance):
-        click.echo(f"{out}: {len(take(load(path), out, n, by, seed, name))} samples")
+    if limit is None and not cover:
+        raise click.UsageError("say how many samples: --limit 100")
+    if limit is not None and not (cover or balance):
+        click.echo(f"{out}: {len(take(load(path), out, limit, by, seed, name))} samples")
         return
-    done = cover_set(load(path), out, cover, balance, n, seed, name)
+    done = cover_set(load(path), out, cover, balance, limit, seed, name)
     click.echo(f"{out}: {len(done.made)} samples")
     if cover:
         click.echo(f"{cover}: {done.points} of {done.points} covered, which took {done.needed} samples")
@@ -194,13 +202,13 @@ def sample_command(
         click.echo(f"{balance}: {_shares(done.before)} before, {_shares(done.after)} after")
 
 
-@command.command("audit")
+@command.command("audit", cls=Command, gone={"--number": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=OutPath(), help="The HTML file to write.")
-@click.option("-n", "--number", type=click.IntRange(min=1), default=60, show_default=True, help="Variants at most.")
+@limit_option("limit", "Variants at most.", 60)
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other variants.")
 @PARENT
-def audit_command(path: Path, out: Path, number: int, seed: int, parent: str | None) -> None:
+def audit_command(path: Path, out: Path, limit: int, seed: int, parent: str | None) -> None:
     """Write an HTML sheet of variants beside their parents, for people to mark keep or reject.
 
     The labels that the sheet saves are read by `mmdyn judge --calibrate`.
@@ -209,7 +217,7 @@ def audit_command(path: Path, out: Path, number: int, seed: int, parent: str | N
     from perturb import find_parent, write_sheet
 
     dynamic = SampleSet(path)
-    count = write_sheet(dynamic, find_parent(dynamic, parent), out, number, seed)
+    count = write_sheet(dynamic, find_parent(dynamic, parent), out, limit, seed)
     click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
 
 

@@ -8,7 +8,15 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from mmdyn.cli._shared import concurrency_option, list_failures, money_options, number_option, print_json, split
+from mmdyn.cli._shared import (
+    concurrency_option,
+    list_failures,
+    money_options,
+    number_option,
+    print_json,
+    quiet_option,
+    split,
+)
 from mmdyn.errors import printable
 
 
@@ -27,7 +35,7 @@ from mmdyn.errors import printable
 @concurrency_option("Requests in flight at most.")
 @money_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@quiet_option
 def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking: Any) -> None:
     """Count the wrong answers of RUN: cut off, empty, unparsed; and the refused and failed ones beside them.
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from mmdyn.cli._shared import concurrency_option, number_option
+from mmdyn.cli._shared import concurrency_option, number_option, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
     from mmdyn.tables import Calibration, Share
+    from mmdyn.work import ProgressBar
     from perturb import Judge, Sources
 
 
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     default="",
     help="With --calibrate: who restyles pictures that must be made again without noise. [default: as the set says]",
 )
+@quiet_option
 def command(
-    file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, **places: str
+    file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, quiet: bool, **places: str
 ) -> None:
     """Say of each pair in FILE (- for standard input) whether both questions ask the same.
 
@@ -50,6 +52,7 @@ def command(
     With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set,
     parent_set, id, attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
     """
+    from mmdyn.work import ProgressBar
     from perturb import Sources, open_judge
 
     if as_json and not calibrate:
@@ -60,10 +63,11 @@ def command(
         )
     judge = open_judge(name, votes, concurrency)
     try:
-        if calibrate:
-            failed = _calibrate(file, judge, concurrency, as_json, Sources(**places))
-        else:
-            failed = _judge(file, judge, concurrency)
+        with ProgressBar("judging", quiet=quiet) as bar:
+            if calibrate:
+                failed = _calibrate(file, judge, concurrency, as_json, Sources(**places), bar)
+            else:
+                failed = _judge(file, judge, concurrency, bar)
     finally:
         judge.close()
     if failed:
@@ -71,7 +75,7 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
+def _judge(file: BinaryIO, judge: Judge, concurrency: int, bar: ProgressBar) -> int:
     """Print every line with its verdict; how many have none."""
     import sys
 
@@ -80,13 +84,15 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
     from perturb import judge_lines
 
     failed = 0
-    for row in judge_lines(file, file.name, judge, concurrency):
+    for row in bar.count(judge_lines(file, file.name, judge, concurrency)):
         sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
         failed += row["same"] is None
     return failed
 
 
-def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources) -> int:
+def _calibrate(
+    file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources, bar: ProgressBar
+) -> int:
     import msgspec
 
     from mmdyn.data import LabelledFile
@@ -97,7 +103,7 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
     lines = LabelledFile(file)
     labelled = labelled_cases(lines, file.name, sources)
     judged = in_order(lambda pair: verdict_of(judge, pair[1]), labelled, concurrency if judge.waits else 1)
-    measured = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in judged))
+    measured = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in bar.count(judged)))
     calibration = msgspec.structs.replace(measured, labels=lines.digest, file=Path(file.name).name)
     kept, replaced = save(calibration)
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mmdyn.cli._shared import OutPath, number_option, split
+from mmdyn.cli._shared import OutPath, number_option, quiet_option, split
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _base_options(command: F) -> F:
         ),
         click.option("--wide", is_flag=True, help="The levels above points are found too, not points alone."),
         click.option("--join", is_flag=True, help="Make one level of those that routes have beyond six."),
+        quiet_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -201,7 +202,7 @@ def _open(base: Path, retriever: str, how: dict[str, Any]) -> Index:
     from kprag import open_base
     from mmdyn.work import ProgressBar
 
-    with ProgressBar("embed") as bar:
+    with ProgressBar("embed", quiet=how.pop("quiet")) as bar:
         return open_base(base, meaning=retriever != "lexical", on_chunk=bar.advance, **how)
 
 

@@ -10,10 +10,12 @@ import click
 from mmdyn.cli._shared import (
     OutPath,
     concurrency_option,
+    limit_option,
     not_empty,
     number_option,
     print_variants,
     variant_options,
+    workers_option,
 )
 
 
@@ -28,6 +30,7 @@ from mmdyn.cli._shared import (
     help="The new set's folder; the same command again goes on in it.",
 )
 @variant_options(required=True)
+@workers_option("Processes; the variants are the same for any number.")
 @click.option(
     "--factorial", is_flag=True, help="Every subset of the chains, chained, with shared draws: what does each one cost?"
 )
@@ -40,9 +43,9 @@ from mmdyn.cli._shared import (
 @number_option("--votes", "N", "Ask a judge model so often; the majority counts.")
 @number_option("--redraws", "R", "Draw a rejected variant again up to R times.", default=3, least=0)
 @concurrency_option("Variants under way at a time where a model or a GPU is waited for.")
-@number_option("--limit", "N", "Only the first N samples.", default=None)
+@limit_option("limit", "Only the first N samples.")
 @click.option("--name", metavar="NAME", help="The new set's name. [default: SET's name with -dynamic]")
-@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 

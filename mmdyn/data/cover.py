@@ -73,7 +73,7 @@ def cover(
     else.
     """
     if (n is not None and n < 1) or (n is None and points is None):
-        raise UserError(f"--n is {n}: take at least one sample")
+        raise UserError(f"--limit is {n}: take at least one sample")
     how: dict[str, Json] = {
         "command": "mmdyn data sample",
         "cover": points,
@@ -86,7 +86,7 @@ def cover(
     chosen = _without_spare(_exchanged(pool, _without_spare(_greedy(pool))))
     needed = len(chosen)
     if n is not None and n < needed:
-        raise UserError(f"to cover all {points} takes {needed} samples and --n is {n}: raise it, or leave it out")
+        raise UserError(f"to cover all {points} takes {needed} samples and --limit is {n}: raise it, or leave it out")
     chosen += _fill(pool, chosen, (n or needed) - needed)
     with place(out, how) as done:
         if not done:

@@ -11,7 +11,7 @@ from mmdyn.tables.table import clean, names_of, open_console, percent, print_gri
 TITLE = (
     "AUC of the weighed options in percent with 95 % intervals; n counts parent samples, cases statements or options"
 )
-NONE = "AUC: no options were weighed: ask with --scoring-mode likelihood."
+NONE = "AUC: no options were weighed: ask with --style likelihood."
 
 
 def print_auc(rows: Sequence[AucRow], file: TextIO | None = None) -> None:

@@ -15,10 +15,8 @@ from mmdyn.sample import Language, Step, Variant, Verdict
 DISTRACTOR = Context.parse("distractor")
 
 
-def build(
-    base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object
-) -> BuiltContext | None:
-    return Knowledge({}, base, layout or Layout()).build(choice(id, knowledge_points=points, **more), DISTRACTOR)
+def build(base: Taxonomy, *points: str, id: str = "s1", seed: int = 0, **more: object) -> BuiltContext | None:
+    return Knowledge({}, base, Layout(), seed=seed).build(choice(id, knowledge_points=points, **more), DISTRACTOR)
 
 
 def drawn(base: Taxonomy, *points: str, language: Language = "en") -> set[str]:
@@ -159,7 +157,7 @@ def test_a_variant_has_its_parents_distractors_whatever_was_asked_before() -> No
     for number in range(5):
         knowledge.build(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
     assert knowledge.build(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
-    assert build(base, "p7", "p8", layout=Layout(seed=1)) != first != build(base, "p7", "p8", id="s2")
+    assert build(base, "p7", "p8", seed=1) != first != build(base, "p7", "p8", id="s2")
 
 
 def test_every_point_is_drawn_about_as_often() -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from making_judged_runs import code_of_answer, scripted, values, verdicts
 from making_judges import judged_by, marks
+from running import QUIET
 from serving import bare_environment as bare_environment, script, serve
 from test_judge_injection import ATTACKS, obedient
 
 from making import open_ended, write_set
 from mmdyn.data import SampleSet
 from mmdyn.models import Asker, open_model
-from mmdyn.run import evaluate
-from mmdyn.run.conditions import parse_conditions
+from mmdyn.run import ConditionSpec, ScoringConfig, evaluate
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import plan
 from mmdyn.run.prompt_flow import PromptFlow
@@ -84,9 +84,7 @@ def test_beside_a_ray_cluster_this_process_judges(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     opened, asked, lines = prepared(tmp_path)
     judged = scripted(tmp_path / "judge.jsonl", *lines)
-    command = eval_command(
-        opened, asked, judged, tmp_path / "run", "--executor", "ray", "--address", "local", "--gpus-per-replica", "0"
-    )
+    command = eval_command(opened, asked, judged, tmp_path / "run", "--ray", "local,gpus=0")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert values(tmp_path / "run") == MARKS
@@ -102,7 +100,7 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
     with Store(tmp_path / "run" / "records") as store, ProgressBar("asking", quiet=True) as progress:
         grader = Grader(store, Cascade(Scorer(), [judge]))
         runner = Runner([opened], PromptFlow([Renderer(opened.images)], store), store, grader, progress)
-        asks = plan([opened], parse_conditions(["standard"], ["direct"]), 1, None)
+        asks = plan([opened], ConditionSpec(["standard"], styles=["direct"]).conditions(), 1, None)
         await runner.run(Asker(open_model(scripted(tmp_path / "m.jsonl", *lines))), asks, 4)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0
     with Reader(tmp_path / "run" / "records") as reader:
@@ -112,8 +110,14 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
 
 def test_the_rest_of_a_run_is_as_without_judges(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
-    plain = evaluate(opened, asked, tmp_path / "plain", quiet=True)
-    judged = evaluate(opened, asked, tmp_path / "judged", judges=scripted(tmp_path / "j.jsonl", *lines), quiet=True)
+    plain = evaluate(opened, asked, tmp_path / "plain", execution=QUIET)
+    judged = evaluate(
+        opened,
+        asked,
+        tmp_path / "judged",
+        scoring=ScoringConfig(judges=scripted(tmp_path / "j.jsonl", *lines)),
+        execution=QUIET,
+    )
     for kind in ("sample", score_kind(plain.config.scorer)):
         with Reader(plain.records_folder) as one, Reader(judged.records_folder) as other:
             assert [*one.items(kind)] == [*other.items(kind)] and any(one.items(kind))

@@ -14,13 +14,14 @@ from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProvider
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Grader
-from mmdyn.run.judges import Judging
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.prompt_flow import PromptFlow
 from mmdyn.run.render import Renderer
 from mmdyn.run.runner import Runner
+from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 
@@ -29,26 +30,20 @@ WAITING = 4
 
 
 class Job(Struct, frozen=True):
-    """What a process needs to do its share of a run by itself.
+    """What a process needs to do its share of a run by itself: the groups of `evaluate`, as they were given.
 
     models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own
-        template, or nothing. judging: who judges the replies. library: what lies beside the questions. Known once the
-        sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
+        template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for each model.
     """
 
     out: Path
     models: tuple[str, ...]
-    wanted: ConditionSpec
-    epochs: int
-    limit: int | None
-    policy: str
-    prompt: str
-    concurrency: int
-    use_cache: bool
-    quiet: bool
-    judging: Judging = Judging()
-    library: KnowledgeConfig = KnowledgeConfig()
-    sets: tuple[Path, ...] = ()
+    spec: ConditionSpec = ConditionSpec()
+    scoring: ScoringConfig = ScoringConfig()
+    knowledge: KnowledgeConfig = KnowledgeConfig()
+    limits: Limits = Limits()
+    execution: Execution = Execution()
+    prompt: str = ""
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
 
@@ -72,12 +67,12 @@ class Engine:
         providers: Sequence[ContextProvider] = (),
     ) -> None:
         self.job, self.sets, self.models, self.store = job, sets, models, store
-        self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.policy))
+        self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.scoring.policy))
         self.providers = providers
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
-        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit, self.providers)
+        return plan(self.sets, self.job.conditions, self.job.spec.epochs, self.job.limits.n, self.providers)
 
     def ask(
         self,
@@ -96,7 +91,7 @@ class Engine:
         models = self.models if models is None else models
         job, total = self.job, self.job.planned if of_all is None else of_all
         turns = PromptFlow(open_renderers(job, self.sets), self.store)
-        with ProgressBar(what, total * len(models), quiet=job.quiet) as progress:
+        with ProgressBar(what, total * len(models), quiet=job.execution.quiet) as progress:
             runner = Runner(self.sets, turns, self.store, Grader(self.store, self.cascade), progress)
             run_to_the_end(self._ask_all(runner, models, asks))
 
@@ -104,7 +99,7 @@ class Engine:
         job = self.job
         try:
             for model in models:
-                await _ask(runner, model, asks(), job.concurrency, job.use_cache, self.budget)
+                await _ask(runner, model, asks(), job.limits.concurrency, job.execution.use_cache, self.budget)
         finally:
             await self.cascade.close()
 
