@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from mmdyn.cli._command import Command
-from mmdyn.cli._judging import GONE, judge_mode_option, judge_option, policy_option, rubric_option
-from mmdyn.cli._shared import concurrency_option, money_options, quiet_option
+from mmdyn.cli._command import Command, Groups, limits_options, scoring_options
+from mmdyn.cli._shared import quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -24,28 +23,15 @@ if TYPE_CHECKING:
     from mmdyn.work import ProgressBar
 
 
-@click.command("grade", cls=Command, gone=GONE)
+def _groups() -> Groups:
+    return {"Scoring": scoring_options("policy", "judges", "judge_mode", "rubric"), "Limits": limits_options()}
+
+
+@click.command("grade", cls=Command, groups=_groups, gone={"--votes": "write --rubric NAME,votes=N"})
 @click.argument("file", type=click.File("rb"))
-@policy_option
-@judge_option
-@judge_mode_option
-@rubric_option
-@concurrency_option("Requests in flight at most, to each judge.")
-@money_options
-@click.option(
-    "--calibrate",
-    is_flag=True,
-    help="Measure rules and judges against people's marks, and keep the result for reports.",
-)
-@click.option(
-    "--threshold",
-    metavar="X",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.5,
-    show_default=True,
-    help="With --calibrate: an answer is right from this mark, or value, on.",
-)
-@click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
+@click.option("--calibrate", is_flag=True)
+@click.option("--threshold", metavar="X", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True)
+@click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def command(
     file: BinaryIO,
@@ -70,6 +56,10 @@ def command(
 
     With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and
     each of them, and all combined, are compared with these marks.
+    \f
+    calibrate: Measure rules and judges against people's marks, and keep the result for reports.
+    threshold: With --calibrate: an answer is right from this mark, or value, on.
+    as_json: With --calibrate: print one JSON object on standard output.
     """
     from mmdyn.models import open_budget
     from mmdyn.run import ScoringConfig, open_cascade

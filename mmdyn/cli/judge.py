@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from mmdyn.cli._shared import concurrency_option, number_option, quiet_option
+from mmdyn.cli._command import Command
+from mmdyn.cli._shared import number_option, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -16,29 +17,16 @@ if TYPE_CHECKING:
     from perturb import Judge, Sources
 
 
-@click.command("judge")
+@click.command("judge", cls=Command)
 @click.argument("file", type=click.File("rb"))
-@click.option(
-    "--judge",
-    "name",
-    metavar="MODEL",
-    default="embedded",
-    show_default=True,
-    help="Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), or a MODEL.",
-)
-@number_option("--votes", "N", "Asks of a model; odd.")
-@concurrency_option("Requests in flight.")
-@click.option("--calibrate", is_flag=True, help="FILE is labelled: measure the judge, and keep the result for reports.")
-@click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
-@click.option("--set", "dynamic", metavar="SET", default="", help="With --calibrate: where the marked set lies now.")
-@click.option("--parent", metavar="SET", default="", help="With --calibrate: where the set lies that it was made of.")
-@click.option(
-    "--style-backend",
-    "style",
-    metavar="NAME",
-    default="",
-    help="With --calibrate: who restyles pictures that must be made again without noise. [default: as the set says]",
-)
+@click.option("--judge", "name", metavar="MODEL", default="embedded", show_default=True)
+@number_option("--votes", "N")
+@number_option("--concurrency", "N", default=32)
+@click.option("--calibrate", is_flag=True)
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--set", "dynamic", metavar="SET", default="")
+@click.option("--parent", metavar="SET", default="")
+@click.option("--style-backend", "style", metavar="NAME", default="")
 @quiet_option
 def command(
     file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, quiet: bool, **places: str
@@ -51,6 +39,15 @@ def command(
 
     With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set,
     parent_set, id, attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
+    \f
+    name: Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), or a MODEL.
+    votes: Asks of a model; odd.
+    concurrency: Requests in flight.
+    calibrate: FILE is labelled: measure the judge, and keep the result for reports.
+    as_json: With --calibrate: print one JSON object on standard output.
+    dynamic: With --calibrate: where the marked set lies now.
+    parent: With --calibrate: where the set lies that it was made of.
+    style: With --calibrate: who restyles pictures that must be made again without noise. [default: as the set says]
     """
     from mmdyn.work import ProgressBar
     from perturb import Sources, open_judge

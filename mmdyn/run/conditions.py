@@ -27,11 +27,21 @@ Names = str | Sequence[str]
 class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """What is asked. Each of modes, contexts and styles is a sequence, or one text with commas.
 
-    modes: standard, dynamic, kprag, dynamic+kprag; those that the sets hold where none is named. contexts: what lies
-        beside each variant that the modes name (`Context.parse`). styles: direct, cot, likelihood. prompt: the file of
-        one's own template, a style of its own.
-    ops, draws, rewriter, style_backend: variants to make on the way, as for `perturb`. seed: of these, of distractors
-        and of shuffled points. epochs: how often everything is asked.
+    modes: standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]
+    contexts: What lies beside each variant of the modes: none, kprag (also kprag:retrieved, kprag:mixed), distractor
+        (as many other points), hint:KIND, hint:all; with :none or :two-turn for how a model is to elaborate on points.
+    styles: direct, cot, or both with a comma; likelihood weighs the options of choices and statements instead of having
+        answers written (for base models).
+    prompt: A template of your own with {question}, {options}, {instruction} and, where a context is asked, {knowledge};
+        a style of its own.
+    ops: Operators that make variants (kept in RUN/sets by an eval); a comma separates variants, a plus chains:
+        pad,color,pad@strong+color. A preset (mdk12) or a YAML file of chains stands for several. `mmdyn list operators`
+        names them.
+    draws: With --ops: variants per sample and chain; one where nothing in a chain is random.
+    seed: Another seed draws other variants, and other distractors.
+    rewriter: With --ops: who substitutes, paraphrases and converts: embedded rules, or a MODEL.
+    style_backend: With --ops: who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.
+    epochs: Ask everything so many times.
     """
 
     modes: Names = ()

@@ -14,19 +14,7 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import (
-    TRIES,
-    Budget,
-    ImagePart,
-    Message,
-    Model,
-    Price,
-    Spec,
-    TextPart,
-    choices,
-    identity,
-    open_model,
-)
+from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found

@@ -179,11 +179,7 @@ def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
 
 
 def _config(
-    job: Job,
-    sets: Sequence[SampleSet],
-    models: Sequence[Model],
-    skipped: dict[str, int],
-    knowledge: dict[str, Json],
+    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], knowledge: dict[str, Json]
 ) -> RunConfig:
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),

@@ -11,8 +11,13 @@ from mmdyn.models import Budget, open_budget
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """How far a run goes.
 
-    n: the first questions of each set, with their variants; None for all. max_cost, max_requests: where this call
-        stops; None for nowhere. prices: a file as `read_prices` reads it. concurrency: requests in flight at most.
+    n: Only the first N questions of each set, with their variants.
+    max_cost: Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes
+        on, with X anew.
+    max_requests: Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.
+    prices: A file of what models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a
+        million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts.
+    concurrency: Requests in flight at most; one that seems to hang is none.
     """
 
     n: int | None = None
@@ -54,11 +59,14 @@ class RayConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Execution(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who carries out a run, and how.
+    """Who carries out a run, and how. `ray` is a RayConfig, or its text.
 
-    ray: a RayConfig, or its text (`local,replicas=2,gpus=0.5`); empty for this process and the ranks that it was
-        launched with. partition: how these share the asks, as `Partition.parse` reads it. workers: processes that make
-        variants. use_cache: whether what another run asked is taken from the response cache. quiet: no progress.
+    ray: Replicas on a Ray cluster answer: HOST:PORT, or local to start one on this machine; replicas=2 of each model,
+        each with gpus=0.5. [default: this process, or those that a launcher started]
+    partition: How launched processes share the asks: by size, by cost, or in chunks (count,asks=64).
+    workers: With --ops: processes; the variants are the same for any number.
+    use_cache: Off asks again what another run has asked before.
+    quiet: No progress.
     """
 
     ray: str | RayConfig = ""

@@ -66,11 +66,18 @@ class RetrieverConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where knowledge comes from and how it is laid beside questions.
+    """Where knowledge comes from and how it is laid beside questions. `base`, `retriever` and `layout` are a
+    BaseConfig, a RetrieverConfig and a Layout, or their texts; that of `rerank`, which may hold secrets, is never
+    written down.
 
-    base, retriever, layout: a BaseConfig, a RetrieverConfig and a Layout, or their texts: `points.jsonl,join=true`,
-        `hybrid,k=5,query=ocr`, `tokens=800,order=reversed`. rerank: who puts the first points in order; the text of a
-        MODEL, which may hold secrets, is never written down.
+    base: Where points are looked up and distractors drawn [default: the set's own points]; join=true makes one level of
+        those that routes have beyond six.
+    retriever: lexical, dense or hybrid [default: the best that an index has, else hybrid]; k=3: how many points; where
+        BASE is no index, embedder=MODEL of sentence-transformers and examples=SET, whose explained questions join the
+        points' texts; query=ocr,caption: what joins a query.
+    rerank: Who puts the first 20 points in order: cross:NAME_OR_FOLDER, or a MODEL.
+    layout: tokens=800: how much knowledge at most (estimated); order=given (the best first), reversed or shuffled;
+        format=texts, names, or routes (with the levels above).
     """
 
     base: str | BaseConfig = ""

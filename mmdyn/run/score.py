@@ -13,10 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.errors import Stopped
-from mmdyn.models import Budget, open_budget, say_cost
+from mmdyn.models import Budget, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Counts, Grader, JudgeQueue
 from mmdyn.run.recorded import check_asked, pictures_of
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
@@ -83,7 +84,8 @@ def score(
     scoring: str | ScoringConfig = ScoringConfig(),
     *,
     sets: Given | Sequence[Given] = (),
-    **asking: Any,
+    limits: Limits = Limits(),
+    execution: Execution = Execution(quiet=True),
 ) -> list[Change]:
     """Score every answered record by a policy, and by judges, as `evaluate` does; make these scores the ones in force,
     unless a verdict is missing, and return what changed. `scoring` may be the name of a policy.
@@ -91,31 +93,23 @@ def score(
     The golden answers are those that the run's sets have now, where the question is still the one that was asked;
     `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
     judge is asked only about answers on which it gave none, and which it is to judge.
-    asking: concurrency, use_cache, prices, max_cost, max_requests and quiet, as of `evaluate`; they are about the
-        judges alone. Raises Busy while the run is going on, UserError for settings that do not fit and a run without
-        answers, ModelError for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in
-        force, and the same call goes on.
+    `limits` (all but n) and `execution` (use_cache and quiet) are about the judges alone.
+
+    Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError
+    for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call
+    goes on.
     """
     scoring = ScoringConfig(scoring) if isinstance(scoring, str) else scoring
-    return rescore(run, scoring, sets=several(sets), **asking).changes
+    return rescore(run, scoring, several(sets), limits, execution).changes
 
 
 def rescore(
-    run: RunFolder | str | Path,
-    scoring: ScoringConfig,
-    *,
-    sets: Sequence[Given] = (),
-    concurrency: int = 32,
-    use_cache: bool = True,
-    prices: str | Path | None = None,
-    max_cost: float | None = None,
-    max_requests: int | None = None,
-    quiet: bool = True,
+    run: RunFolder | str | Path, scoring: ScoringConfig, sets: Sequence[Given], limits: Limits, execution: Execution
 ) -> Rescored:
     """The same, with what the judges were asked."""
     run = run if isinstance(run, RunFolder) else RunFolder(run)
-    budget = open_budget(prices, max_cost, max_requests)
-    settings: dict[str, Any] = {"concurrency": concurrency, "use_cache": use_cache, "budget": budget}
+    budget = limits.budget
+    settings: dict[str, Any] = {"concurrency": limits.concurrency, "use_cache": execution.use_cache, "budget": budget}
     with open_cascade(scoring, **settings) as cascade, Store(run.records_folder) as store:
         budget.check([judge.asker.model for judge in cascade.judges])
         run = RunFolder(run.folder)
@@ -125,7 +119,7 @@ def rescore(
         store.flush()
         run.config = replace(run.config, sets=tuple(answers.entries))
         grader = Grader(store, cascade)
-        with ProgressBar("scoring", run.config.planned, quiet=quiet) as progress:
+        with ProgressBar("scoring", run.config.planned, quiet=execution.quiet) as progress:
             again = _Again(run, grader, store, budget, progress)
             again.check()
             run.write_config(begun_again(run, scoring_of(cascade)))

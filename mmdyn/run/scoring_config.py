@@ -26,12 +26,19 @@ class RubricConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScoringConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """How replies are scored.
+    """How replies are scored. `rubric` is a RubricConfig, or its text; the texts of judges, which may hold secrets, are
+    never written down.
 
-    policy: how credit is given. judges: MODEL texts, the cheap one first, which may hold secrets: they are never
-        written down. judge_mode: as a Cascade's. rubric: a RubricConfig, or its text (`match,votes=3,pictures=true`).
-        else_rules: the rules' score counts where no verdict could be had; else judges' scores come into force only when
-        no verdict is missing.
+    policy: How credit is given: `mmdyn list scorers`.
+    judges: Who judges what rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only
+        where the one before gives less than full marks, or no verdict.
+    judge_mode: With --judge: unsure asks about answers that need a judge (nothing was read, or not surely; open answers
+        and blanks in words that do not equal the right one), wrong about whatever the rules do not call right, all
+        about everything.
+    rubric: With --judge: what is asked (`mmdyn list rubrics`; auto is checklist for a sample that has one, else match),
+        how often of each (votes=3; odd), and whether with the samples' pictures (pictures=true).
+    else_rules: With --judge: where no verdict could be had the rules' score counts; else the judges' scores come into
+        force only when none is missing.
     """
 
     policy: str = "mdk12"

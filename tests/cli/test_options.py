@@ -29,7 +29,7 @@ def test_an_option_is_a_key_of_the_section_that_its_heading_names() -> None:
             listed.setdefault(heading, []).append(found[1])
     assert [*listed] == ["options", *SECTIONS]
     assert listed.pop("options") == ["--model", "--out", "--dry-run", "--help"]
-    places = {option.opts[-1]: option.name for option in command.params if isinstance(option, click.Option)}
+    places = {option.opts[-1]: option.name for option in _options(command)}
     for section, options in listed.items():
         assert sorted(places[option] or "" for option in options) == sorted(SECTIONS[section].__struct_fields__)
     assert sum(map(len, listed.values())) + 3 == 32
@@ -52,7 +52,7 @@ def test_an_option_that_is_gone_says_what_to_write(option: str, tmp_path: Path) 
 )
 def test_what_shows_progress_can_be_quiet(name: str) -> None:
     found = _command(name)
-    (quiet,) = [option for option in found.params if option.name == "quiet"]
+    (quiet,) = [option for option in _options(found) if option.name == "quiet"]
     assert {"-q", "--quiet"} == {*quiet.opts}
 
 
@@ -60,7 +60,7 @@ def test_what_shows_progress_can_be_quiet(name: str) -> None:
     "name", ["eval", "compare", "perturb", "data convert", "data show", "data sample", "data audit"]
 )
 def test_how_many_samples_is_one_option(name: str) -> None:
-    assert [option.opts for option in _command(name).params if "--limit" in option.opts] == [["-n", "--limit"]]
+    assert [option.opts for option in _options(_command(name)) if "--limit" in option.opts] == [["-n", "--limit"]]
 
 
 def test_quiet_and_nested_options_as_they_are_typed(tmp_path: Path) -> None:
@@ -77,3 +77,17 @@ def _command(name: str) -> click.Command:
         assert isinstance(found, click.Group)
         found = found.commands[part]
     return found
+
+
+def test_every_option_says_what_it_does() -> None:
+    names = [name for name in commands.list_commands(click.Context(commands)) if name != "fake-server"]
+    found = [(name, import_module(f"mmdyn.cli.{name}").command) for name in names]
+    for name, one in found:
+        if isinstance(one, click.Group):
+            found += [(f"{name} {part}", inner) for part, inner in one.commands.items()]
+            continue
+        assert [option.name for option in _options(one) if not option.help] == [], name
+
+
+def _options(found: click.Command) -> list[click.Option]:
+    return [option for option in found.get_params(click.Context(found)) if isinstance(option, click.Option)]

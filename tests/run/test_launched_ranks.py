@@ -203,7 +203,8 @@ def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
     source: SampleSet, alone: dict[str, Record], tmp_path: Path
 ) -> None:
-    settings = {"modes": ["standard", "kprag"], "epochs": 2, "models": ["baseline:lexical"]}
+    asked = {"modes": ["standard", "kprag"], "epochs": 2}
+    settings = {"conditions": asked, "models": ["baseline:lexical"]}
     places = {"sets": [str(source.folder)], "out": str(tmp_path / "run")}
     (tmp_path / "c.yaml").write_text(json.dumps(settings | places))
     arguments = ["-m", "mmdyn", "run", str(tmp_path / "c.yaml")]
@@ -247,13 +248,6 @@ def test_a_rank_that_cannot_ask_tells_the_first_one(source: SampleSet, tmp_path:
     second.communicate()
     assert first.returncode == 2, said
     assert "a failure scripted in" in said and "Traceback" not in said
-
-
-def test_accelerate_on_one_process_is_a_share_of_all(
-    source: SampleSet, alone: dict[str, Record], tmp_path: Path
-) -> None:
-    options: Any = {"modes": ["standard", "kprag"], "epochs": 2, "quiet": True, "executor": "accelerate"}
-    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(**options))) == alone
 
 
 def test_a_limit_stops_each_rank_and_keeps_what_was_answered(source: SampleSet, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from mmdyn.models import RejectedError
 from mmdyn.models.asker import REFUSALS
 from mmdyn.plugins import load
 from mmdyn.record import Reply, Score
-from mmdyn.run import Execution, ScoringConfig, evaluate, score
+from mmdyn.run import Execution, Limits, ScoringConfig, evaluate, score
 from mmdyn.run.grader import Grader
 from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade, Scorer
@@ -35,6 +35,7 @@ from mmdyn.work import RunFolder, Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
+UNCACHED = Execution(use_cache=False, quiet=True)
 CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
 
 
@@ -81,11 +82,11 @@ def test_a_changed_reading_asks_only_about_what_it_calls_wrong_now(tmp_path: Pat
     assert before == RULES | {"primes": 0.5}
     with serve(reply=str(script(tmp_path, *judge_lines({"sky": 0.5, "sides": 0.5, **CHEAP})))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
-        score(run, ScoringConfig(judges=cheap, judge_mode="wrong"), use_cache=False)
+        score(run, ScoringConfig(judges=cheap, judge_mode="wrong"), execution=UNCACHED)
         with Store(run.records_folder) as store:  # as if the rules were read otherwise, in which sky is wrong
             key = next(record.key for record in run.records() if record.sample == "sky")
             store.put(f"score:{Scorer('exam').name}", key, b'{"status":"ok","value":0.0}')
-        changes = score(run, ScoringConfig("exam", judges=cheap, judge_mode="wrong"), use_cache=False)
+        changes = score(run, ScoringConfig("exam", judges=cheap, judge_mode="wrong"), execution=UNCACHED)
         assert [(one.sample, one.before, one.after) for one in changes] == [("sky", 1.0, 0.5)]
         assert server.stats.total == 4
 
@@ -152,10 +153,20 @@ def test_a_limit_leaves_the_scores_of_before_in_force_and_the_same_call_goes_on(
         with pytest.raises(
             Stopped, match="stopped at --max-requests 2: 2 requests by this call; 1 to judge, and the same"
         ):
-            score(run, ScoringConfig(judges=cheap, judge_mode="wrong"), max_requests=2, use_cache=False)
+            score(
+                run, ScoringConfig(judges=cheap, judge_mode="wrong"), limits=Limits(max_requests=2), execution=UNCACHED
+            )
         assert values(run) == RULES
         assert (
-            len(score(run, ScoringConfig(judges=cheap, judge_mode="wrong"), max_requests=2, use_cache=False)) == 3
+            len(
+                score(
+                    run,
+                    ScoringConfig(judges=cheap, judge_mode="wrong"),
+                    limits=Limits(max_requests=2),
+                    execution=UNCACHED,
+                )
+            )
+            == 3
             and server.stats.total == 3
         )
     with Store(run.records_folder), pytest.raises(Busy):
@@ -217,7 +228,7 @@ def test_pictures_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
         assert values(run) == {sample.id: 0.5} and sum(server.stats.images.values()) == 1
         (change,) = score(run, ScoringConfig(judges=judges))
         assert (change.before, change.after) == (0.5, 0.25) and sum(server.stats.images.values()) == 1
-        (change,) = score(run, ScoringConfig(judges=judges, rubric="auto,pictures=true"), use_cache=False)
+        (change,) = score(run, ScoringConfig(judges=judges, rubric="auto,pictures=true"), execution=UNCACHED)
         assert change.after == 0.5 and server.stats.total == 2, "the verdict was known"
 
 

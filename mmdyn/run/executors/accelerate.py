@@ -85,8 +85,7 @@ class Accelerate:
 
     def _ask(self, engine: Engine) -> None:
         share = Share(engine, self._partition, self.ranks.number, self.ranks.size, self._session)
-        what = f"asking, rank {self.ranks.number}" if self.ranks.size > 1 else "asking"
-        engine.ask(lambda: share, of_all=len(share), what=what)
+        engine.ask(lambda: share, of_all=len(share), what=f"asking, rank {self.ranks.number}")
 
     @contextmanager
     def _saying_so(self, engine: Engine) -> Iterator[None]:
