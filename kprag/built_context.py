@@ -37,11 +37,16 @@ class Knowledge:
     Args:
         texts: A point's name -> its text, as the set brings it.
         base: What is searched, and what distractors are drawn from; None for the set's own points alone.
-        layout: How many points are shown, in how much room, in which order and form.
+        layout: In how much room points are shown, in which order and form.
+        k: How many points are looked up; where they are mixed with the sample's own, how many there are in all (more
+            only where it has more of its own).
+        seed: Of distractors, and of the order where it is shuffled.
     """
 
-    def __init__(self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout) -> None:
-        self._texts, self._base, self._layout = texts, base, layout
+    def __init__(
+        self, texts: Mapping[str, str], base: Taxonomy | None, layout: Layout, *, k: int = 3, seed: int = 0
+    ) -> None:
+        self._texts, self._base, self._layout, self._k, self._seed = texts, base, layout, k, seed
 
     def build_context(self, sample: Sample, context: Context, found: Sequence[str] = ()) -> BuiltContext | None:
         """Build what is shown beside a sample.
@@ -77,15 +82,15 @@ class Knowledge:
         if context.source == "gold":
             return own
         if context.source == "retrieved":
-            return self._found_points(found)[: self._layout.k]
+            return self._found_points(found)[: self._k]
         if context.source == "mixed":
             names = {name for one in own for name in one.keys}
             others = [one for one in self._found_points(found) if one.keys.isdisjoint(names)]
-            return own and [*own, *others[: max(0, self._layout.k - len(own))]]
+            return own and [*own, *others[: max(0, self._k - len(own))]]
         assert context.source == "distractor", context
         if not own or self._base is None:
             return None
-        return self._distractors.draw(own, sample.language, stream("distractors", self._layout.seed, sample.parent))
+        return self._distractors.draw(own, sample.language, stream("distractors", self._seed, sample.parent))
 
     def _own_points(self, sample: Sample) -> list[Point]:
         """The points that a sample names, in its order, each under the first of its names."""
@@ -134,7 +139,7 @@ class Knowledge:
         """In which order the points stand that there is room for."""
         places = list(range(count))
         if self._layout.order == "shuffled":
-            stream("order of points", self._layout.seed, sample.parent).shuffle(places)
+            stream("order of points", self._seed, sample.parent).shuffle(places)
         return places[::-1] if self._layout.order == "reversed" else places
 
     def _build_hints(self, sample: Sample, kind: str) -> BuiltContext | None:

@@ -1,4 +1,4 @@
-"""How knowledge is laid out beside a question: how many points, in how much room, in which order and form.
+"""How knowledge is laid out beside a question: in how much room, in which order and form.
 
 The text has one piece for each point; what there is no room for is left out."""
 
@@ -23,25 +23,18 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """How points are laid beside a question.
 
-    k: how many points are looked up; where they are mixed with the sample's own, how many there are in all (more only
-        where it has more of its own).
     tokens: the room for all of them, estimated at BYTES_A_TOKEN; None for as much as there is.
     order: as the sample names them or the best first (`given`), the first next to the question (`reversed`), or as it
         falls (`shuffled`, keyed by the parent's id).
     format: the points with their `texts`, their `names` alone, or texts behind `routes` of the levels above.
-    seed: of what is drawn: distractors, and the order where it is shuffled.
     """
 
-    k: int = 3
     tokens: int | None = None
     order: Order = "given"
     format: Format = "texts"
-    seed: int = 0
 
     def check(self) -> Layout:
         """This layout. Raises UserError, with a sentence, for a number below 1 and for a name that is not known."""
-        if self.k < 1:
-            raise UserError(f"{self.k} points cannot be looked up: give 1 or more")
         if self.tokens is not None and self.tokens < 1:
             raise UserError(f"knowledge has no room in {self.tokens} tokens: give 1 or more, or no limit")
         for what, name, known in (("order", self.order, ORDERS), ("format", self.format, FORMATS)):

@@ -1,7 +1,7 @@
 """mmdyn: new questions out of old ones, and how much of a model's score survives them.
 
-The public verbs are `load`, `perturb`, `evaluate`, `score` and `report`; they are imported when they are first used. A
-`KnowledgeConfig` with its `Layout` says what `evaluate` shows beside questions.
+The public verbs are `load`, `perturb`, `evaluate`, `score` and `report`; they are imported when they are first used.
+`evaluate` is told what to do in five groups: ConditionSpec, ScoringConfig, KnowledgeConfig, Limits and Execution.
 """
 
 from importlib import import_module
@@ -10,7 +10,11 @@ _ROOMS = {
     "kprag": ["Layout"],
     "mmdyn.data": ["SampleSet", "load"],
     "mmdyn.errors": ["MmdynError"],
-    "mmdyn.run": ["KnowledgeConfig", "evaluate", "score"],
+    "mmdyn.run": [
+        *("ConditionSpec", "Execution", "KnowledgeConfig", "Limits", "ScoringConfig"),
+        *("BaseConfig", "RayConfig", "RetrieverConfig", "RubricConfig"),
+        *("evaluate", "score"),
+    ],
     "mmdyn.sample": ["Sample"],
     "mmdyn.tables": ["report"],
     "mmdyn.work": ["RunFolder"],

@@ -1,7 +1,19 @@
 from kprag import Layout as Layout
 from mmdyn.data import SampleSet as SampleSet, load as load
 from mmdyn.errors import MmdynError as MmdynError
-from mmdyn.run import KnowledgeConfig as KnowledgeConfig, evaluate as evaluate, score as score
+from mmdyn.run import (
+    BaseConfig as BaseConfig,
+    ConditionSpec as ConditionSpec,
+    Execution as Execution,
+    KnowledgeConfig as KnowledgeConfig,
+    Limits as Limits,
+    RayConfig as RayConfig,
+    RetrieverConfig as RetrieverConfig,
+    RubricConfig as RubricConfig,
+    ScoringConfig as ScoringConfig,
+    evaluate as evaluate,
+    score as score,
+)
 from mmdyn.sample import Sample as Sample
 from mmdyn.tables import report as report
 from mmdyn.work import RunFolder as RunFolder

@@ -281,5 +281,6 @@ _WORDS = {
 
 
 def _field_names(kind: type[Struct]) -> list[str]:
-    nested = (Option, Match, Step, Verdict, Variant) if kind is Sample else ()
+    parts = [field.type for field in msgspec.structs.fields(kind) if hasattr(field.type, "__struct_fields__")]
+    nested = (Option, Match, Step, Verdict, Variant) if kind is Sample else parts
     return [name for struct in (kind, *nested) for name in struct.__struct_fields__]

@@ -10,6 +10,7 @@ import msgspec
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import SampleSet
 from mmdyn.record import Record
+from mmdyn.run import SECTIONS, Execution
 from mmdyn.work import RunFolder
 
 
@@ -38,3 +39,16 @@ def contents(run: RunFolder | Path) -> dict[str, Record]:
 def _timeless(record: Record) -> Record:
     reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
     return msgspec.structs.replace(record, reply=reply)
+
+
+QUIET = Execution(quiet=True)
+
+
+def grouped(**settings: Any) -> dict[str, Any]:
+    """Settings by their names alone, in the groups of `evaluate` that have them; a group as it is."""
+    places = {name: group for group, kind in SECTIONS.items() for name in kind.__struct_fields__}
+    given = {name: settings.pop(name) for name in SECTIONS if name in settings}
+    groups: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        groups.setdefault(places[name], {})[name] = value
+    return given | {group: SECTIONS[group](**fields) for group, fields in groups.items()}

@@ -93,7 +93,9 @@ def imported(file: Path) -> set[str]:
 
 def test_the_public_names() -> None:
     assert sorted(mmdyn.__all__) == [
-        "KnowledgeConfig", "Layout", "MmdynError", "RunFolder", "Sample", "SampleSet", "evaluate", "load", "perturb", "report", "score",
+        "BaseConfig", "ConditionSpec", "Execution", "KnowledgeConfig", "Layout", "Limits", "MmdynError", "RayConfig",
+        "RetrieverConfig", "RubricConfig", "RunFolder", "Sample", "SampleSet", "ScoringConfig", "evaluate", "load",
+        "perturb", "report", "score",
     ]  # fmt: skip
     for name in mmdyn.__all__:
         assert getattr(mmdyn, name).__name__ == name

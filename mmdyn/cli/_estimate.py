@@ -1,8 +1,8 @@
-"""What `mmdyn eval --dry-run` prints."""
+"""What `--dry-run` prints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +15,22 @@ if TYPE_CHECKING:
 COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "tokens in", "tokens out", "cost")
 
 
-def print_estimate(estimate: Estimate) -> None:
-    """Print a table, the sums, and what the numbers are worth."""
-    lines = [COLUMNS, *(_cells(row) for row in (*estimate.rows, *estimate.judges))]
+dry_run_option = click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Ask and write nothing: print how many requests there would be, with how many tokens, and their cost.",
+)
+
+
+def print_estimate(estimated: Callable[[], Estimate]) -> None:
+    """Print a table, the sums, and what the numbers are worth; nothing in other ranks than the first one, which would
+    count the same."""
+    from mmdyn.work import Ranks
+
+    if Ranks.of_environment().number:
+        return
+    found = estimated()
+    lines = [COLUMNS, *(_cells(row) for row in (*found.rows, *found.judges))]
     widths = [max(len(line[place]) for line in lines) for place in range(len(COLUMNS))]
     for line in lines:
         cells = [
@@ -25,13 +38,13 @@ def print_estimate(estimate: Estimate) -> None:
             for place, (text, width) in enumerate(zip(line, widths, strict=True))
         ]
         click.echo(printable("  ".join(cells).rstrip()))
-    to_ask = sum(row.to_ask for row in estimate.rows)
-    click.echo(printable(f"{to_ask} requests to send; {_cost(estimate.rows) or 'nothing to pay'}"))
-    if estimate.judges:
-        _print_judges(estimate)
-    for mode, count in estimate.skipped.items():
+    to_ask = sum(row.to_ask for row in found.rows)
+    click.echo(printable(f"{to_ask} requests to send; {_cost(found.rows) or 'nothing to pay'}"))
+    if found.judges:
+        _print_judges(found)
+    for mode, count in found.skipped.items():
         click.echo(f"{count} samples cannot be asked in mode {mode}")
-    for note in estimate.notes:
+    for note in found.notes:
         click.echo(printable(note), err=True)
     click.echo("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,126 +48,20 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def number_option(
-    name: str, metavar: str, help: str, *, default: int | None = 1, least: int = 1, most: int | None = None
+    name: str, metavar: str, *, default: int | None = 1, least: int = 1, most: int | None = None
 ) -> Callable[[F], F]:
     """An option for a whole number from `least` on; one without a default may be left out."""
     kind = click.IntRange(least, most)
-    return click.option(name, metavar=metavar, default=default, show_default=True, type=kind, help=help)
+    return click.option(name, metavar=metavar, default=default, show_default=True, type=kind)
 
 
-def concurrency_option(help: str) -> Callable[[F], F]:
-    """How much is waited for at a time."""
-    return number_option("--concurrency", "N", help, default=32)
+def limit_option(name: str, default: int | None = None) -> Callable[[F], F]:
+    """How many samples, as the parameter `name`."""
+    kind = click.IntRange(min=1)
+    return click.option("-n", "--limit", name, metavar="N", default=default, show_default=True, type=kind)
 
 
-def add_options(command: F, options: Iterable[Callable[[F], F]]) -> F:
-    """A command with options, which its help lists in this order."""
-    for option in reversed([*options]):
-        command = option(command)
-    return command
-
-
-def variant_options(*, required: bool) -> Callable[[F], F]:
-    """The options that say which variants to make; where they are not `required`, those made on the way to something
-    else."""
-    aside = "" if required else "With --ops: "
-    options = (
-        click.option(
-            "--ops",
-            metavar="CHAINS",
-            required=required,
-            callback=lambda ctx, parameter, value: value or "",
-            help=(
-                "Operators; a comma separates variants, a plus chains: pad,color,pad@strong+color. A preset (mdk12) or"
-                " a YAML file of chains stands for several. `mmdyn list operators` names them."
-            )
-            + ("" if required else " The variants are made on the way and kept in RUN/sets."),
-        ),
-        number_option("--draws", "K", f"{aside}Variants per sample and chain; one where nothing in a chain is random."),
-        number_option(
-            "--seed",
-            "N",
-            "Another seed draws other variants, and other distractors.",
-            default=0,
-            least=0,
-            most=(1 << 63) - 1,
-        ),
-        click.option(
-            "--rewriter",
-            metavar="MODEL",
-            default="embedded",
-            show_default=True,
-            help=f"{aside}Who substitutes, paraphrases and converts: embedded rules, or a MODEL.",
-        ),
-        click.option(
-            "--style-backend",
-            metavar="NAME",
-            default="embedded",
-            show_default=True,
-            help=f"{aside}Who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.",
-        ),
-        number_option("--workers", "N", f"{aside}Processes; the variants are the same for any number."),
-    )
-
-    return lambda command: add_options(command, options)
-
-
-def executor_options(command: F) -> F:
-    """The options that say who asks."""
-    options = (
-        click.option(
-            "--executor",
-            default="local",
-            show_default=True,
-            help="local (this process), accelerate (processes that a launcher started) or ray (replicas on a cluster).",
-        ),
-        click.option("--address", default="", help="Of the Ray cluster. [default: one is started on this machine]"),
-        number_option("--replicas", "N", "With ray: how many of each model."),
-        click.option(
-            "--gpus-per-replica",
-            "gpus",
-            metavar="X",
-            type=click.FloatRange(min=0),
-            help="With ray: such as 1 or 0.5. [default: 1 where the cluster has GPUs]",
-        ),
-        click.option(
-            "--partition",
-            default="cost",
-            show_default=True,
-            help="How launched processes share the asks: by size, by cost, or in chunks (count,asks=64).",
-        ),
-    )
-    return add_options(command, options)
-
-
-def money_options(command: F) -> F:
-    """The options that say what asking costs and where it stops."""
-    options = (
-        click.option(
-            "--prices",
-            metavar="FILE",
-            help=(
-                "What models cost: YAML lines such as gpt-4o*: {input: 2.5, output: 10, cached_input: 1.25}, for a"
-                " million tokens in USD (or currency: …); image: is for one picture. The first name that fits counts."
-            ),
-        ),
-        click.option(
-            "--max-cost",
-            metavar="X",
-            type=click.FloatRange(min=0, min_open=True),
-            help=(
-                "Stop where the next request would pass this cost, by --prices and the mean so far; the same command"
-                " goes on, with X anew."
-            ),
-        ),
-        number_option(
-            "--max-requests",
-            "N",
-            "Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.",
-            default=None,
-        ),
-    )
-    return add_options(command, options)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
 
 
 TOP_REASONS = 3

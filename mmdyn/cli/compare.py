@@ -7,52 +7,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._shared import (
-    OutPath,
-    concurrency_option,
-    list_failures,
-    money_options,
-    number_option,
-    print_json,
-    split,
-)
+from mmdyn.cli._command import Command, limits_options
+from mmdyn.cli._shared import OutPath, limit_option, list_failures, number_option, print_json, quiet_option, split
 
 if TYPE_CHECKING:
     from mmdyn.run import Comparison
 
 
-@click.command("compare")
+@click.command("compare", cls=Command, groups=lambda: {"Limits": limits_options()})
 @click.argument("runs", nargs=-1, required=True, metavar="RUN_A [RUN_B]", type=click.Path(path_type=Path))
-@click.option("--judge", metavar="MODEL", required=True, help="Who compares: backend:name, such as openai:NAME.")
-@click.option(
-    "-o",
-    "--out",
-    metavar="FOLDER",
-    required=True,
-    type=OutPath(),
-    help="Where the verdicts are kept; the same command again goes on there.",
-)
-@click.option(
-    "--models",
-    callback=split,
-    metavar="A,B",
-    help="The models to compare, of RUN_A and RUN_B, or both of one run. [default: the only ones]",
-)
-@number_option("--votes", "N", "How often the judge is asked in each order; odd.")
-@number_option("--limit", "N", "Only N pairs, drawn at random; a larger N keeps those of before.", default=None)
-@click.option("--by", callback=split, metavar="FIELD,...", help="Break the figures down by these fields.")
-@click.option("--no-gold", "gold", flag_value=False, default=True, help="Do not show the judge the golden answer.")
-@click.option("--pictures", is_flag=True, help="Show the judge the samples' pictures.")
-@concurrency_option("Requests in flight at most.")
-@money_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--judge", metavar="MODEL", required=True)
+@click.option("-o", "--out", metavar="FOLDER", required=True, type=OutPath())
+@click.option("--models", callback=split, metavar="A,B")
+@number_option("--votes", "N")
+@limit_option("limit")
+@click.option("--by", callback=split, metavar="FIELD,...")
+@click.option("--no-gold", "gold", flag_value=False, default=True)
+@click.option("--pictures", is_flag=True)
+@click.option("--json", "as_json", is_flag=True)
+@quiet_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions.
 
     A judge is shown both replies in both orders. One wins only where both orders say so; else the pair is a tie, and
     the share of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them
     as pairs.jsonl. Exit status: 1 where a pair got no verdict; 3 stopped at --max-cost or --max-requests.
+    \f
+    judge: Who compares: backend:name, such as openai:NAME.
+    out: Where the verdicts are kept; the same command again goes on there.
+    models: The models to compare, of RUN_A and RUN_B, or both of one run. [default: the only ones]
+    votes: How often the judge is asked in each order; odd.
+    limit: Only N pairs, drawn at random; a larger N keeps those of before.
+    by: Break the figures down by these fields.
+    gold: Do not show the judge the golden answer.
+    pictures: Show the judge the samples' pictures.
+    as_json: Print one JSON object, and nothing else, on standard output.
     """
     from mmdyn.run import compare
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._audit import show_variants
-from mmdyn.cli._shared import OutPath, split
+from mmdyn.cli._command import CommandGroup
+from mmdyn.cli._shared import OutPath, limit_option, quiet_option, split
 
 if TYPE_CHECKING:
     from mmdyn.data import Row, SampleSet
@@ -24,40 +25,39 @@ PARENT = click.option(
 )
 
 
-@click.group("data")
+@click.group("data", cls=CommandGroup)
 def command() -> None:
     """Convert, show, validate, sample and audit sets of questions."""
 
 
 @command.command("convert")
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=OutPath(),
-    help="A set folder, or a .tsv, .jsonl or .parquet file.",
-)
-@click.option(
-    "--from",
-    "origin",
-    metavar="NAME",
-    help="A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending.",
-)
-@click.option("--name", help="The set's name; the folder's without it.")
-@click.option(
-    "--skip-bad", is_flag=True, help="List bad rows in rejected.jsonl and go on, instead of ending at the first."
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many samples.")
-@click.option(
-    "--kprag",
-    is_flag=True,
-    help="From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.",
-)
+@click.option("-o", "--out", required=True, type=OutPath())
+@click.option("--from", "origin", metavar="NAME")
+@click.option("--name")
+@click.option("--skip-bad", is_flag=True)
+@limit_option("limit")
+@click.option("--kprag", is_flag=True)
+@quiet_option
 def convert_command(
-    source: Path, out: Path, origin: str | None, name: str | None, skip_bad: bool, limit: int | None, kprag: bool
+    source: Path,
+    out: Path,
+    origin: str | None,
+    name: str | None,
+    skip_bad: bool,
+    limit: int | None,
+    kprag: bool,
+    quiet: bool,
 ) -> None:
-    """Turn a benchmark's files, a set or a file of any format into a set folder or another format."""
+    """Turn a benchmark's files, a set or a file of any format into a set folder or another format.
+    \f
+    out: A set folder, or a .tsv, .jsonl or .parquet file.
+    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending.
+    name: The set's name; the folder's without it.
+    skip_bad: List bad rows in rejected.jsonl and go on, instead of ending at the first.
+    limit: Stop after so many samples.
+    kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
+    """
     from mmdyn.data import convert
     from mmdyn.work import ProgressBar
 
@@ -69,7 +69,7 @@ def convert_command(
         click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
         return
     benchmark, format = _origin(origin)
-    with ProgressBar("convert") as bar:
+    with ProgressBar("convert", quiet=quiet) as bar:
         watch = _Watch(bar.advance, quiet=not skip_bad)
         made = convert(
             source, out, benchmark=benchmark, format=format, name=name, skip_bad=skip_bad, limit=limit, on_row=watch
@@ -81,25 +81,26 @@ def convert_command(
         click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
 
 
-@command.command("show")
+@command.command("show", gone={"--number": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @click.argument("id", required=False)
-@click.option("-n", "--number", type=click.IntRange(min=1), default=5, show_default=True, help="How many samples.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, as in samples.jsonl.")
+@limit_option("limit", 5)
+@click.option("--json", "as_json", is_flag=True)
 @PARENT
-@click.option("--pictures", metavar="DIR", type=OutPath(), help="Copy the pictures, before and after.")
-@click.option("--replay", "again", is_flag=True, help="Make the variants again from their trails: are the bytes equal?")
-@click.option(
-    "--style-backend",
-    metavar="NAME",
-    default="",
-    help="With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]",
-)
-def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit: Any) -> None:
+@click.option("--pictures", metavar="DIR", type=OutPath())
+@click.option("--replay", "again", is_flag=True)
+@click.option("--style-backend", metavar="NAME", default="")
+def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit: Any) -> None:
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 
     A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
     Exit status: 1 where --replay finds a variant that differs.
+    \f
+    limit: How many samples.
+    as_json: A JSON object a line, as in samples.jsonl.
+    pictures: Copy the pictures, before and after.
+    again: Make the variants again from their trails: are the bytes equal?
+    style_backend: With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]
     """
     import json
     from itertools import islice
@@ -111,11 +112,11 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
 
     source = load(path)
     if source.manifest.parent and not as_json:
-        show_variants(source, id, number, **audit)
+        show_variants(source, id, limit, **audit)
         return
     wanted = (sample for sample in source if id in (None, sample.id, sample.parent))
     shown = False
-    for sample in wanted if id else islice(wanted, number):
+    for sample in wanted if id else islice(wanted, limit):
         click.echo(json.dumps(to_builtins(sample)) if as_json else describe_sample(sample, source.images) + "\n")
         shown = True
     if not shown:
@@ -124,16 +125,20 @@ def show_command(path: Path, id: str | None, number: int, as_json: bool, **audit
 
 @command.command("validate")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with the counts and every problem.")
-def validate_command(path: Path, as_json: bool) -> None:
-    """List every problem of a set or file; exit status 2 where there is one."""
+@click.option("--json", "as_json", is_flag=True)
+@quiet_option
+def validate_command(path: Path, as_json: bool, quiet: bool) -> None:
+    """List every problem of a set or file; exit status 2 where there is one.
+    \f
+    as_json: One JSON object with the counts and every problem.
+    """
     import json
 
     from mmdyn.data import RowTally, validate
     from mmdyn.work import ProgressBar
 
     tally, problems = RowTally(), list[dict[str, str | int | None]]()
-    with ProgressBar("validate") as bar:
+    with ProgressBar("validate", quiet=quiet) as bar:
         for row in validate(path):
             tally.add(row)
             bar.advance(problems=tally.problems)
@@ -149,23 +154,19 @@ def validate_command(path: Path, as_json: bool) -> None:
         raise click.exceptions.Exit(2)
 
 
-@command.command("sample")
+@command.command("sample", gone={"--n": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=OutPath(), help="The set folder to write.")
-@click.option(
-    "-n", "--n", type=click.IntRange(min=1), help="How many samples; with --cover as few as cover, without it."
-)
-@click.option("--by", callback=split, help="Fields to stratify by, with commas: discipline,difficulty.")
-@click.option("--cover", metavar="NAME", help="Cover every value: knowledge_points, or a field.")
-@click.option(
-    "--balance", metavar="FIELD", help="Take as many of each value of a field, as far as they go: difficulty."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other samples.")
-@click.option("--name", help="The set's name; the folder's without it.")
+@click.option("-o", "--out", required=True, type=OutPath())
+@limit_option("limit")
+@click.option("--by", callback=split)
+@click.option("--cover", metavar="NAME")
+@click.option("--balance", metavar="FIELD")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--name")
 def sample_command(
     path: Path,
     out: Path,
-    n: int | None,
+    limit: int | None,
     by: list[str],
     cover: str | None,
     balance: str | None,
@@ -175,18 +176,26 @@ def sample_command(
     """Take a sample of a set; variants travel with their parent.
 
     Stratified with --by: each stratum has its share. With --cover: few samples that name every knowledge point. With
-    --balance: as many of each difficulty, and then what --n still takes.
+    --balance: as many of each difficulty, and then what --limit still takes.
+    \f
+    out: The set folder to write.
+    limit: How many samples; with --cover as few as cover, without it.
+    by: Fields to stratify by, with commas: discipline,difficulty.
+    cover: Cover every value: knowledge_points, or a field.
+    balance: Take as many of each value of a field, as far as they go: difficulty.
+    seed: Another seed takes other samples.
+    name: The set's name; the folder's without it.
     """
     from mmdyn.data import load, take_covering as cover_set, take_stratified
 
     if by and (cover or balance):
         raise click.UsageError("--by keeps a set's shares, --cover and --balance do not: choose one of them")
-    if n is None and not cover:
-        raise click.UsageError("say how many samples: --n 100")
-    if n is not None and not (cover or balance):
-        click.echo(f"{out}: {len(take_stratified(load(path), out, n, by, seed, name))} samples")
+    if limit is None and not cover:
+        raise click.UsageError("say how many samples: --limit 100")
+    if limit is not None and not (cover or balance):
+        click.echo(f"{out}: {len(take_stratified(load(path), out, limit, by, seed, name))} samples")
         return
-    done = cover_set(load(path), out, cover, balance, n, seed, name)
+    done = cover_set(load(path), out, cover, balance, limit, seed, name)
     click.echo(f"{out}: {len(done.made)} samples")
     if cover:
         click.echo(f"{cover}: {done.points} of {done.points} covered, which took {done.needed} samples")
@@ -194,22 +203,26 @@ def sample_command(
         click.echo(f"{balance}: {_shares(done.before)} before, {_shares(done.after)} after")
 
 
-@command.command("audit")
+@command.command("audit", gone={"--number": "write --limit"})
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=OutPath(), help="The HTML file to write.")
-@click.option("-n", "--number", type=click.IntRange(min=1), default=60, show_default=True, help="Variants at most.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed takes other variants.")
+@click.option("-o", "--out", required=True, type=OutPath())
+@limit_option("limit", 60)
+@click.option("--seed", type=int, default=0, show_default=True)
 @PARENT
-def audit_command(path: Path, out: Path, number: int, seed: int, parent: str | None) -> None:
+def audit_command(path: Path, out: Path, limit: int, seed: int, parent: str | None) -> None:
     """Write an HTML sheet of variants beside their parents, for people to mark keep or reject.
 
     The labels that the sheet saves are read by `mmdyn judge --calibrate`.
+    \f
+    out: The HTML file to write.
+    limit: Variants at most.
+    seed: Another seed takes other variants.
     """
     from mmdyn.data import SampleSet
     from perturb import find_parent, write_sheet
 
     dynamic = SampleSet(path)
-    count = write_sheet(dynamic, find_parent(dynamic, parent), out, number, seed)
+    count = write_sheet(dynamic, find_parent(dynamic, parent), out, limit, seed)
     click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
 
 

@@ -8,26 +8,21 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from mmdyn.cli._shared import concurrency_option, list_failures, money_options, number_option, print_json, split
+from mmdyn.cli._command import Command, limits_options
+from mmdyn.cli._shared import list_failures, number_option, print_json, quiet_option, split
 from mmdyn.errors import printable
 
 
-@click.command("errors")
+@click.command("errors", cls=Command, groups=lambda: {"Limits": limits_options()})
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--judge", metavar="MODEL", help="Who labels: backend:name, such as openai:NAME.")
-@number_option(
-    "--per", "N", "Answers of each model, set, condition and task type that are labelled at most.", default=20
-)
-@click.option("--by", callback=split, metavar="FIELD,...", help="Break the shares down by these fields.")
-@number_option("--seed", "N", "Another seed draws other answers.", default=0, least=0, most=(1 << 63) - 1)
-@number_option("--votes", "N", "How often the judge is asked about each; odd.")
-@click.option(
-    "--no-pictures", "pictures", flag_value=False, default=True, help="Do not show the judge the samples' pictures."
-)
-@concurrency_option("Requests in flight at most.")
-@money_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--judge", metavar="MODEL")
+@number_option("--per", "N", default=20)
+@click.option("--by", callback=split, metavar="FIELD,...")
+@number_option("--seed", "N", default=0, least=0, most=(1 << 63) - 1)
+@number_option("--votes", "N")
+@click.option("--no-pictures", "pictures", flag_value=False, default=True)
+@click.option("--json", "as_json", is_flag=True)
+@quiet_option
 def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking: Any) -> None:
     """Count the wrong answers of RUN: cut off, empty, unparsed; and the refused and failed ones beside them.
 
@@ -36,6 +31,14 @@ def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking
     reason length) are incomplete without asking, refused ones are counted apart. The labels stay in RUN, and `mmdyn
     report RUN` shows them. Exit status: 1 where an answer got no label, or has no score; 3 stopped at --max-cost or
     --max-requests.
+    \f
+    judge: Who labels: backend:name, such as openai:NAME.
+    per: Answers of each model, set, condition and task type that are labelled at most.
+    by: Break the shares down by these fields.
+    seed: Another seed draws other answers.
+    votes: How often the judge is asked about each; odd.
+    pictures: Do not show the judge the samples' pictures.
+    as_json: Print one JSON object, and nothing else, on standard output.
     """
     ctx = click.get_current_context()
     if judge is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
@@ -13,56 +13,32 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from mmdyn.cli._judging import judge_mode_option
-from mmdyn.cli._shared import concurrency_option, money_options
+from mmdyn.cli._command import Command, Groups, limits_options, scoring_options
+from mmdyn.cli._shared import quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
     from mmdyn.models import Asker, Budget
-    from mmdyn.scoring import Answered, Cascade
+    from mmdyn.scoring import Cascade
     from mmdyn.work import ProgressBar
 
 
-@click.command("grade")
+def _groups() -> Groups:
+    return {"Scoring": scoring_options("policy", "judges", "judge_mode", "rubric"), "Limits": limits_options()}
+
+
+@click.command("grade", cls=Command, groups=_groups, gone={"--votes": "write --rubric NAME,votes=N"})
 @click.argument("file", type=click.File("rb"))
-@click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
-@click.option(
-    "--judge",
-    "judges",
-    metavar="MODEL",
-    multiple=True,
-    help=(
-        "Who is asked about answers that rules do not settle (--judge-mode). Given twice, a cheap one first: the next"
-        " is asked only where the one before gives less than full marks, or no verdict."
-    ),
-)
-@judge_mode_option
-@click.option("--rubric", default="auto", show_default=True, help="What the judges are asked: `mmdyn list rubrics`.")
-@click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Asks of each judge; odd.")
-@concurrency_option("Requests in flight at most, to each judge.")
-@money_options
-@click.option(
-    "--calibrate",
-    is_flag=True,
-    help="Measure rules and judges against people's marks, and keep the result for reports.",
-)
-@click.option(
-    "--threshold",
-    metavar="X",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.5,
-    show_default=True,
-    help="With --calibrate: an answer is right from this mark, or value, on.",
-)
-@click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--calibrate", is_flag=True)
+@click.option("--threshold", metavar="X", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True)
+@click.option("--json", "as_json", is_flag=True)
+@quiet_option
 def command(
     file: BinaryIO,
     policy: str,
     judges: tuple[str, ...],
     judge_mode: str,
     rubric: str,
-    votes: int,
     concurrency: int,
     calibrate: bool,
     threshold: float,
@@ -80,10 +56,13 @@ def command(
 
     With --calibrate the lines that have human, people's mark from 0 to 1, are graded by rules and by every judge, and
     each of them, and all combined, are compared with these marks.
+    \f
+    calibrate: Measure rules and judges against people's marks, and keep the result for reports.
+    threshold: With --calibrate: an answer is right from this mark, or value, on.
+    as_json: With --calibrate: print one JSON object on standard output.
     """
     from mmdyn.models import open_budget
-    from mmdyn.run import Judging, open_cascade
-    from mmdyn.scoring import Scorer
+    from mmdyn.run import ScoringConfig, open_cascade
     from mmdyn.work import ProgressBar, run_to_the_end
 
     if as_json and not calibrate:
@@ -95,13 +74,13 @@ def command(
         raise click.UsageError(
             "--calibrate asks about all marked answers and measures every judge mode: leave --judge-mode out"
         )
-    if not judges and (votes > 1 or rubric != "auto" or judge_mode != "unsure" or any(money.values())):
-        names = "--judge-mode, --votes, --rubric, --prices, --max-cost and --max-requests"
+    if not judges and (rubric != "auto" or judge_mode != "unsure" or any(money.values())):
+        names = "--judge-mode, --rubric, --prices, --max-cost and --max-requests"
         raise click.UsageError(f"{names} go with --judge: the rules need none of them")
     mode = "all" if calibrate and judges else judge_mode
-    judging, budget = Judging(judges, mode, votes, rubric), open_budget(**money)
+    scoring, budget = ScoringConfig(policy, judges, mode, rubric), open_budget(**money)
     progress = ProgressBar("grading", quiet=quiet)
-    with open_cascade(Scorer(policy), judging, concurrency=concurrency, use_cache=True, budget=budget) as cascade:
+    with open_cascade(scoring, concurrency=concurrency, use_cache=True, budget=budget) as cascade:
         if calibrate:
             work = partial(_calibrate, file, cascade, threshold, 2 * concurrency, as_json, progress)
         else:
@@ -174,13 +153,6 @@ async def _grade(file: BinaryIO, cascade: Cascade, ahead: int, progress: Progres
     return failed
 
 
-def _counted(lines: Iterator[Answered], progress: ProgressBar) -> Iterator[Answered]:
-    """The lines, each counted as done when another one is asked for."""
-    for line in lines:
-        yield line
-        progress.advance()
-
-
 async def _calibrate(
     file: BinaryIO, cascade: Cascade, threshold: float, ahead: int, as_json: bool, progress: ProgressBar
 ) -> int:
@@ -194,9 +166,9 @@ async def _calibrate(
     for _, identity in graders(cascade).values():
         load_gradings(identity)  # what cannot be read is told before a judge is asked
     lines, name = LabelledFile(file), Path(file.name).name
-    counted = _counted(answered_lines(lines, file.name), progress)
+    answered = progress.count(answered_lines(lines, file.name))
     with progress:
-        found = await calibrate(counted, cascade, threshold, ahead)
+        found = await calibrate(answered, cascade, threshold, ahead)
     found = {who: msgspec.structs.replace(each, labels=lines.digest, file=name) for who, each in found.items()}
     if as_json:
         click.echo(msgspec.json.encode(found))

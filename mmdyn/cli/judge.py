@@ -7,40 +7,30 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from mmdyn.cli._shared import concurrency_option, number_option
+from mmdyn.cli._command import Command
+from mmdyn.cli._shared import number_option, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
     from mmdyn.stats import Share
     from mmdyn.tables import Calibration
+    from mmdyn.work import ProgressBar
     from perturb import Judge, Sources
 
 
-@click.command("judge")
+@click.command("judge", cls=Command)
 @click.argument("file", type=click.File("rb"))
-@click.option(
-    "--judge",
-    "name",
-    metavar="MODEL",
-    default="embedded",
-    show_default=True,
-    help="Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), or a MODEL.",
-)
-@number_option("--votes", "N", "Asks of a model; odd.")
-@concurrency_option("Requests in flight.")
-@click.option("--calibrate", is_flag=True, help="FILE is labelled: measure the judge, and keep the result for reports.")
-@click.option("--json", "as_json", is_flag=True, help="With --calibrate: print one JSON object on standard output.")
-@click.option("--set", "dynamic", metavar="SET", default="", help="With --calibrate: where the marked set lies now.")
-@click.option("--parent", metavar="SET", default="", help="With --calibrate: where the set lies that it was made of.")
-@click.option(
-    "--style-backend",
-    "style",
-    metavar="NAME",
-    default="",
-    help="With --calibrate: who restyles pictures that must be made again without noise. [default: as the set says]",
-)
+@click.option("--judge", "name", metavar="MODEL", default="embedded", show_default=True)
+@number_option("--votes", "N")
+@number_option("--concurrency", "N", default=32)
+@click.option("--calibrate", is_flag=True)
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--set", "dynamic", metavar="SET", default="")
+@click.option("--parent", metavar="SET", default="")
+@click.option("--style-backend", "style", metavar="NAME", default="")
+@quiet_option
 def command(
-    file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, **places: str
+    file: BinaryIO, name: str, votes: int, concurrency: int, calibrate: bool, as_json: bool, quiet: bool, **places: str
 ) -> None:
     """Say of each pair in FILE (- for standard input) whether both questions ask the same.
 
@@ -50,7 +40,17 @@ def command(
 
     With --calibrate each line has a label too: true or keep, false or reject. A line of an audit sheet (set,
     parent_set, id, attempt, digest) or two pictures (before_image, after_image) may stand for a and b.
+    \f
+    name: Who judges: embedded, embedded:FOLDER (a sentence-embedding model), embedded:none (rules alone), or a MODEL.
+    votes: Asks of a model; odd.
+    concurrency: Requests in flight.
+    calibrate: FILE is labelled: measure the judge, and keep the result for reports.
+    as_json: With --calibrate: print one JSON object on standard output.
+    dynamic: With --calibrate: where the marked set lies now.
+    parent: With --calibrate: where the set lies that it was made of.
+    style: With --calibrate: who restyles pictures that must be made again without noise. [default: as the set says]
     """
+    from mmdyn.work import ProgressBar
     from perturb import Sources, open_judge
 
     if as_json and not calibrate:
@@ -61,10 +61,11 @@ def command(
         )
     judge = open_judge(name, votes, concurrency)
     try:
-        if calibrate:
-            failed = _calibrate(file, judge, concurrency, as_json, Sources(**places))
-        else:
-            failed = _judge(file, judge, concurrency)
+        with ProgressBar("judging", quiet=quiet) as bar:
+            if calibrate:
+                failed = _calibrate(file, judge, concurrency, as_json, Sources(**places), bar)
+            else:
+                failed = _judge(file, judge, concurrency, bar)
     finally:
         judge.close()
     if failed:
@@ -72,7 +73,7 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
+def _judge(file: BinaryIO, judge: Judge, concurrency: int, bar: ProgressBar) -> int:
     """Print every line with its verdict; how many have none."""
     import sys
 
@@ -81,13 +82,15 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int) -> int:
     from perturb import judge_lines
 
     failed = 0
-    for row in judge_lines(file, file.name, judge, concurrency):
+    for row in bar.count(judge_lines(file, file.name, judge, concurrency)):
         sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
         failed += row["same"] is None
     return failed
 
 
-def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources) -> int:
+def _calibrate(
+    file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources, bar: ProgressBar
+) -> int:
     import msgspec
 
     from mmdyn.data import LabelledFile
@@ -98,7 +101,7 @@ def _calibrate(file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, so
     lines = LabelledFile(file)
     labelled = labelled_cases(lines, file.name, sources)
     judged = in_order(lambda pair: verdict_of(judge, pair[1]), labelled, concurrency if judge.waits else 1)
-    measured = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in judged))
+    measured = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in bar.count(judged)))
     calibration = msgspec.structs.replace(measured, labels=lines.digest, file=Path(file.name).name)
     kept, replaced = save(calibration)
     if as_json:

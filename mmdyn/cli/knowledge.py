@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mmdyn.cli._shared import OutPath, number_option, split
+from mmdyn.cli._command import CommandGroup
+from mmdyn.cli._shared import OutPath, number_option, quiet_option, split
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -52,13 +53,14 @@ def _base_options(command: F) -> F:
         ),
         click.option("--wide", is_flag=True, help="The levels above points are found too, not points alone."),
         click.option("--join", is_flag=True, help="Make one level of those that routes have beyond six."),
+        quiet_option,
     )
     for option in reversed(options):
         command = option(command)
     return command
 
 
-@click.group("knowledge")
+@click.group("knowledge", cls=CommandGroup)
 def command() -> None:
     """Index and search knowledge points, measure how well they are found, and what a set covers.
 
@@ -69,13 +71,15 @@ def command() -> None:
 
 @command.command("index")
 @click.argument("base", type=click.Path(path_type=Path))
-@click.option("-o", "--out", metavar="INDEX", required=True, type=OutPath(), help="The folder to write.")
+@click.option("-o", "--out", metavar="INDEX", required=True, type=OutPath())
 @RETRIEVER
 @_base_options
 def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
     """Make BASE searchable by --retriever, and by what that is made of.
 
     Vectors are kept in the user's cache by the content of the texts, so that only new texts are embedded again.
+    \f
+    out: The folder to write.
     """
     from kprag import check_index_place
 
@@ -88,20 +92,20 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
 @command.command("search")
 @click.argument("text")
 @BASE
-@number_option("--k", "N", "How many points.", default=5)
+@number_option("--k", "N", default=5)
 @RERANK
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line: id, text, score, description, route.")
-@click.option(
-    "--retriever",
-    metavar="NAME",
-    type=click.Choice(RETRIEVERS),
-    help="lexical, dense or hybrid. [default: the best that an index has, else hybrid]",
-)
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--retriever", metavar="NAME", type=click.Choice(RETRIEVERS))
 @_base_options
 def search_command(
     text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str | None, **how: Any
 ) -> None:
-    """Print the points that fit TEXT best, the best first."""
+    """Print the points that fit TEXT best, the best first.
+    \f
+    k: How many points.
+    as_json: A JSON object a line: id, text, score, description, route.
+    retriever: lexical, dense or hybrid. [default: the best that an index has, else hybrid]
+    """
     from kprag import read_retrievers
 
     index = _open(base, retriever or RETRIEVERS[-1], how)
@@ -120,31 +124,12 @@ def search_command(
 @command.command("eval")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @BASE
-@click.option(
-    "--k", "ks", metavar="NUMBERS", default="1,3,5,10", show_default=True, callback=split, help="For recall@k."
-)
-@click.option(
-    "--retriever",
-    "retrievers",
-    metavar="NAMES",
-    callback=split,
-    help=(
-        "What to measure; lexical (BM25) needs no model, dense and hybrid do. [default: all that an index has, else"
-        " all]"
-    ),
-)
-@click.option("--by", metavar="FIELDS", callback=split, help="Also apart by fields of the samples, with commas.")
-@click.option(
-    "--join-query",
-    "joined",
-    metavar="WHAT",
-    callback=split,
-    help="What joins a query: ocr (the words in the pictures), caption (a sample's meta.caption).",
-)
+@click.option("--k", "ks", metavar="NUMBERS", default="1,3,5,10", show_default=True, callback=split)
+@click.option("--retriever", "retrievers", metavar="NAMES", callback=split)
+@click.option("--by", metavar="FIELDS", callback=split)
+@click.option("--join-query", "joined", metavar="WHAT", callback=split)
 @RERANK
-@click.option(
-    "--json", "as_json", is_flag=True, help='{"lexical": {"recall@1": …, "mrr": …, …}, …} on standard output.'
-)
+@click.option("--json", "as_json", is_flag=True)
 @_base_options
 def eval_command(
     path: Path,
@@ -160,6 +145,13 @@ def eval_command(
     """Look up each question of SET and compare what is found with the points that it names.
 
     Examples that are the question's own, its cluster's or of its words are in no index that it is looked up in.
+    \f
+    ks: For recall@k.
+    retrievers: What to measure; lexical (BM25) needs no model, dense and hybrid do. [default: all that an index has,
+        else all]
+    by: Also apart by fields of the samples, with commas.
+    joined: What joins a query: ocr (the words in the pictures), caption (a sample's meta.caption).
+    as_json: {"lexical": {"recall@1": …, "mrr": …, …}, …} on standard output.
     """
     from kprag import (
         QueryWriter,
@@ -189,10 +181,14 @@ def eval_command(
 @command.command("coverage")
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @BASE
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--join", is_flag=True, help="Make one level of those that routes have beyond six.")
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--join", is_flag=True)
 def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
-    """Say which points of BASE the samples of SET touch, how often, and which not."""
+    """Say which points of BASE the samples of SET touch, how often, and which not.
+    \f
+    as_json: One JSON object.
+    join: Make one level of those that routes have beyond six.
+    """
     from msgspec import to_builtins
 
     from kprag import measure_coverage, print_coverage, read_base
@@ -209,7 +205,7 @@ def _open(base: Path, retriever: str, how: dict[str, Any]) -> Index:
     from kprag import open_base
     from mmdyn.work import ProgressBar
 
-    with ProgressBar("embed") as bar:
+    with ProgressBar("embed", quiet=how.pop("quiet")) as bar:
         return open_base(base, meaning=retriever != "lexical", on_chunk=bar.advance, **how)
 
 

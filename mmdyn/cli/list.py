@@ -12,7 +12,7 @@ OURS = ("mmdyn", "perturb")
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*FOLDERS, "vlmeval"]))
+@click.argument("kind", type=click.Choice([*FOLDERS, "configs", "vlmeval"]))
 @click.option(
     "--json",
     "as_json",
@@ -24,7 +24,7 @@ OURS = ("mmdyn", "perturb")
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, formats, scorers, rubrics, benchmarks, or VLMEvalKit's own models.
+    """List operators, models, formats, scorers, rubrics, benchmarks, ready runs, or VLMEvalKit's own models.
 
     Operators are followed by their severities (not those of other packages, which are loaded when they are used), and
     by the names that stand for several operators in a row or, the presets, for a list of chains.
@@ -34,6 +34,14 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
 
         models = vlmeval_models(python, path)
         click.echo(json.dumps({name: f"vlmeval:{name}" for name in models}) if as_json else "\n".join(models))
+        return
+    if kind == "configs":
+        from mmdyn.configs import ready_runs
+
+        runs = ready_runs()
+        said = {name: file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for name, file in runs.items()}
+        listed = "\n".join(f"{name}  {line}" for name, line in said.items())
+        click.echo(json.dumps({name: str(file) for name, file in runs.items()}) if as_json else listed)
         return
     found = next(names(known) for known in FOLDERS if known == kind)
     aliases, chains = (_aliases(), _presets()) if kind == "operators" else ({}, {})

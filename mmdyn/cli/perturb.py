@@ -7,48 +7,44 @@ from typing import Any
 
 import click
 
-from mmdyn.cli._shared import (
-    OutPath,
-    concurrency_option,
-    not_empty,
-    number_option,
-    print_variants,
-    variant_options,
-)
+from mmdyn.cli._command import Command, Groups, options_of
+from mmdyn.cli._shared import OutPath, limit_option, not_empty, number_option, print_variants
 
 
-@click.command("perturb")
+def _groups() -> Groups:
+    from mmdyn.run import ConditionSpec, Execution
+
+    made = options_of(ConditionSpec, "ops", "draws", "seed", "rewriter", "style_backend", required="ops")
+    return {"Variants": [*made, *options_of(Execution, "workers")]}
+
+
+@click.command("perturb", cls=Command, groups=_groups)
 @click.argument("source", metavar="SET")
-@click.option(
-    "-o",
-    "--out",
-    metavar="OUT",
-    required=True,
-    type=OutPath(),
-    help="The new set's folder; the same command again goes on in it.",
-)
-@variant_options(required=True)
-@click.option(
-    "--factorial", is_flag=True, help="Every subset of the chains, chained, with shared draws: what does each one cost?"
-)
-@click.option(
-    "--judge",
-    metavar="MODEL",
-    callback=not_empty,
-    help="Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]",
-)
-@number_option("--votes", "N", "Ask a judge model so often; the majority counts.")
-@number_option("--redraws", "R", "Draw a rejected variant again up to R times.", default=3, least=0)
-@concurrency_option("Variants under way at a time where a model or a GPU is waited for.")
-@number_option("--limit", "N", "Only the first N samples.", default=None)
-@click.option("--name", metavar="NAME", help="The new set's name. [default: SET's name with -dynamic]")
-@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@click.option("-o", "--out", metavar="OUT", required=True, type=OutPath())
+@click.option("--factorial", is_flag=True)
+@click.option("--judge", metavar="MODEL", callback=not_empty)
+@number_option("--votes", "N")
+@number_option("--redraws", "R", default=3, least=0)
+@number_option("--concurrency", "N", default=32)
+@limit_option("limit")
+@click.option("--name", metavar="NAME")
+@click.option("-q", "--quiet", is_flag=True)
 def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
     \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
     --num_processes N -m mmdyn perturb …; each process does a share. Exit status: 0 done; 1 done, but some variants
     failed (OUT/dropped.jsonl lists them with the reason; where a model did not answer, the same command tries again).
+    \f
+    out: The new set's folder; the same command again goes on in it.
+    factorial: Every subset of the chains, chained, with shared draws: what does each one cost?
+    judge: Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]
+    votes: Ask a judge model so often; the majority counts.
+    redraws: Draw a rejected variant again up to R times.
+    concurrency: Variants under way at a time where a model or a GPU is waited for.
+    limit: Only the first N samples.
+    name: The new set's name. [default: SET's name with -dynamic]
+    quiet: No progress and no summary.
     """
     from mmdyn.work import Ranks, is_unsettled
     from perturb import perturb

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mmdyn.cli._shared import OutPath, leave_by, split
+from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
 
 if TYPE_CHECKING:
     from mmdyn.tables import Summary
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 @click.option(
     "--auc", "with_auc", is_flag=True, help="How well the probabilities of weighed options tell right from wrong."
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@quiet_option
 def command(
     runs: tuple[str, ...],
     by: list[str],

@@ -6,16 +6,25 @@ from pathlib import Path
 
 import click
 
-from mmdyn.cli._shared import finish
+from mmdyn.cli._estimate import dry_run_option, print_estimate
+from mmdyn.cli._shared import finish, quiet_option
 
 
 @click.command("run")
 @click.argument("config")
 @click.argument("overrides", metavar="[KEY=VALUE]...", nargs=-1)
-def command(config: str, overrides: tuple[str, ...]) -> None:
-    """Carry out a config file, or a shipped one by its name, with KEY=VALUE changes on top."""
+@dry_run_option
+@quiet_option
+def command(config: str, overrides: tuple[str, ...], dry_run: bool, quiet: bool) -> None:
+    """Carry out a config file, or a shipped one by its name (`mmdyn list configs`), with changes on top, such as
+    models=[openai:NAME] or limits.n=20: its sections are those of `mmdyn eval --help`.
+    """
     from mmdyn.configs import find_config
-    from mmdyn.run import read_config, run_config
+    from mmdyn.run import estimate_config, read_config, run_config
 
-    wanted = read_config(find_config(Path(config)), overrides)
-    finish(run_config(wanted), wanted.by)
+    more = ["execution.quiet=true"] * quiet
+    wanted = read_config(find_config(Path(config)), [*overrides, *more])
+    if dry_run:
+        print_estimate(lambda: estimate_config(wanted))
+    else:
+        finish(run_config(wanted), wanted.by)

@@ -8,52 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._judging import judge_options
-from mmdyn.cli._shared import OutPath, concurrency_option, finish, list_failures, money_options
+from mmdyn.cli._command import Command, limits_options, scoring_options, take
+from mmdyn.cli._shared import OutPath, finish, list_failures, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.run import Change, Rescored
+    from mmdyn.run import Change, Rescored, ScoringConfig
 
 SHOWN = 20
+GONE = {"--votes": "write --rubric NAME,votes=N", "--judge-pictures": "write --rubric NAME,pictures=true"}
 
 
-@click.command("score")
+@click.command(
+    "score", cls=Command, groups=lambda: {"Scoring": scoring_options(), "Limits": limits_options()}, gone=GONE
+)
 @click.argument("run", required=False)
-@click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
-@judge_options
-@concurrency_option("Requests to a judge in flight at most.")
-@click.option("--no-cache", "use_cache", flag_value=False, default=True, help="Ask judges again what was asked before.")
-@money_options
-@click.option(
-    "--predictions",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.",
-)
-@click.option(
-    "--set",
-    "sets",
-    metavar="SET",
-    multiple=True,
-    help=(
-        "The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one"
-        " for each FILE, in order."
-    ),
-)
-@click.option("--model", default="", help="With --predictions: how reports name the model. [default: by FILE's name]")
-@click.option(
-    "-o", "--out", metavar="RUN", type=OutPath(), help="With --predictions: the run's folder. [default: beside FILE]"
-)
+@click.option("--no-cache", "use_cache", flag_value=False, default=True)
+@click.option("--predictions", metavar="FILE", multiple=True, type=click.Path(path_type=Path))
+@click.option("--set", "sets", metavar="SET", multiple=True)
+@click.option("--model", default="")
+@click.option("-o", "--out", metavar="RUN", type=OutPath())
+@quiet_option
 def command(
-    run: str | None,
-    policy: str,
-    predictions: tuple[Path, ...],
-    sets: tuple[str, ...],
-    model: str,
-    out: Path | None,
-    **judging: Any,
+    run: str | None, predictions: tuple[Path, ...], sets: tuple[str, ...], model: str, out: Path | None, **asking: Any
 ) -> None:
     """Score the recorded replies of RUN by a policy, and by judges where some are named, and show which scores changed,
     in value or in weight.
@@ -64,19 +41,29 @@ def command(
     Exit status: 1 where a judge gave no verdict on some answers; 3 stopped at a limit.
     With --predictions, score what VLMEvalKit predicted for a set and write a run, which `mmdyn report` reads:
     mmdyn score --predictions outputs/m/m_exam.xlsx --set exam -o RUN
+    \f
+    use_cache: Ask judges again what was asked before.
+    predictions: A prediction file of VLMEvalKit's (.xlsx, .tsv, .json) to score in place of a run.
+    sets: The run's set as it is now, where it lies elsewhere. With --predictions: the set whose TSV it was made of; one
+        for each FILE, in order.
+    model: With --predictions: how reports name the model. [default: by FILE's name]
+    out: With --predictions: the run's folder. [default: beside FILE]
     """
+    from mmdyn.run import ScoringConfig
+
+    scoring = take(asking, ScoringConfig)
     if predictions:
         if run is not None or len(sets) != len(predictions):
             raise click.UsageError("--predictions takes a --set for each FILE, and no RUN")
-        if judging["judges"]:
+        if scoring.judges:
             raise click.UsageError(
                 "--predictions are scored by rules; then `mmdyn score RUN --judge MODEL` has them judged"
             )
-        _score_predictions(predictions, sets, model, policy, out)
+        _score_predictions(predictions, sets, model, scoring.policy, out)
     elif run is None or model or out:
         raise click.UsageError("give a RUN, or --predictions FILE --set SET, with which --model and -o go")
     else:
-        _score_again(run, policy, sets=sets, **judging)
+        _score_again(run, sets, scoring, asking)
 
 
 def _score_predictions(
@@ -91,24 +78,13 @@ def _score_predictions(
     finish(run)
 
 
-def _score_again(
-    run: str,
-    policy: str,
-    judges: tuple[str, ...],
-    judge_mode: str,
-    votes: int,
-    rubric: str,
-    judge_pictures: bool,
-    else_rules: bool,
-    **asking: Any,
-) -> None:
+def _score_again(run: str, sets: tuple[str, ...], scoring: ScoringConfig, asking: dict[str, Any]) -> None:
     from mmdyn.plugins import resolve
-    from mmdyn.run import Judging, rescore
+    from mmdyn.run import Execution, Limits, rescore
     from mmdyn.work import RunFolder
 
     before = RunFolder(run).config
-    judging = Judging(judges, judge_mode, votes, rubric, judge_pictures, else_rules)
-    done = rescore(run, policy, judging, quiet=False, **asking)
+    done = rescore(run, scoring, sets, take(asking, Limits), take(asking, Execution))
     for change in done.changes[:SHOWN]:
         click.echo(printable(_spelt(change)))
     if len(done.changes) > SHOWN:
@@ -120,10 +96,9 @@ def _score_again(
         beside = "".join(f", judge {entry.name}" for entry in now.judges)
         beside += ", else rules" if now.scorer.endswith("+else-rules") else ""
         click.echo(
-            printable(f"{_count(done.changes)}; {resolve('scorers', policy)}{beside} is in force now"),
-            err=True,
+            printable(f"{_count(done.changes)}; {resolve('scorers', scoring.policy)}{beside} is in force now"), err=True
         )
-    if judges:
+    if scoring.judges:
         _tell_judged(run, done)
     elif before.all_judges:
         names = ", ".join(entry.name for entry in before.all_judges)

@@ -1,19 +1,25 @@
-"""Ready runs, shipped with the package: a YAML file each."""
+"""Ready runs, a YAML file each: in a wheel they lie in this folder, in a checkout in the one at its top."""
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from mmdyn.errors import UserError, did_you_mean
 
+FOLDERS = (Path(__file__).parent, Path(__file__).parents[2] / "configs")
+
+
+def ready_runs() -> dict[str, Path]:
+    """Every ready run by its name."""
+    found = next((files for folder in FOLDERS if (files := sorted(folder.glob("*.yaml")))), [])
+    return {file.stem: file for file in found}
+
 
 def find_config(given: Path) -> Path:
-    """A file as it is given, or a shipped config by its name. Raises UserError where there is neither."""
+    """A file as it is given, or a ready run by its name. Raises UserError where there is neither."""
     if given.is_file():
         return given
-    with as_file(files(__package__)) as folder:
-        shipped = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    shipped = ready_runs()
     if given.name in shipped:
         return shipped[given.name]
     hint = did_you_mean(given.name, shipped)

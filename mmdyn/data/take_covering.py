@@ -65,13 +65,13 @@ def take_covering(
     else.
     """
     if (n is not None and n < 1) or (n is None and points is None):
-        raise UserError(f"--n is {n}: take at least one sample")
+        raise UserError(f"--limit is {n}: take at least one sample")
     ones = _read(source, points, balance, seed)
     covered = len({point for one in ones for point in one.points})
     chosen = _without_spare(_exchanged(ones, _without_spare(_greedy(ones, covered))))
     needed = len(chosen)
     if n is not None and n < needed:
-        raise UserError(f"to cover all {points} takes {needed} samples and --n is {n}: raise it, or leave it out")
+        raise UserError(f"to cover all {points} takes {needed} samples and --limit is {n}: raise it, or leave it out")
     chosen += _fill(ones, chosen, (n or needed) - needed)
     ids = {one.id for one in chosen}
     done = write_part(source, out, name, lambda: ids, cover=points, balance=balance, n=n, seed=seed)

@@ -31,7 +31,7 @@ def take_stratified(
     Raises UserError for an n below 1, a field that no sample has, and an `out` that holds anything else.
     """
     if n < 1:
-        raise UserError(f"--n is {n}: take at least one sample")
+        raise UserError(f"--limit is {n}: take at least one sample")
 
     def chosen() -> set[str]:
         sizes, known = Counter[Stratum](), set[str]()

@@ -30,6 +30,7 @@ from .model import (
     TransientError as TransientError,
     open_model as open_model,
     read_options as read_options,
+    read_settings as read_settings,
 )
 from .ocr import (
     OCR_PACKAGES as OCR_PACKAGES,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, sha256
 
-NO_WEIGHING = "cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
+NO_WEIGHING = "cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
 """What is said of a model that does not (`weighs` is False)."""
 
 

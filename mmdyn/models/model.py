@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import ClassVar, Protocol, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -14,6 +14,9 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json
 from mmdyn.models.message import Message
 from mmdyn.record import Reply
+
+_PARTS = re.compile(r",(?=\s*[\w.-]+\s*=)")
+"""Between the parts of `name,option=value,…`; a value may hold commas."""
 
 
 class Spec(Struct, frozen=True):
@@ -31,21 +34,25 @@ class Spec(Struct, frozen=True):
     @staticmethod
     def parse(text: str) -> Spec:
         """Read `backend:name,option=value,…`. Raises UserError."""
-        head, *pairs = re.split(r",(?=\s*[\w.-]+\s*=)", text)
+        head, *pairs = _PARTS.split(text)
         backend, _, name = head.partition(":")
         if not (backend.strip() and name.strip()):
             raise UserError(f"the model {head!r} is not backend:name, such as openai:NAME or baseline:lexical")
         if "," in name:
             raise UserError(f"{name.partition(',')[2]!r} in the model {head!r} is not option=value")
-        options = dict[str, str]()
-        for key, _, value in (pair.partition("=") for pair in pairs):
-            if key.strip() in options:
-                raise UserError(f"the model {head!r} is given the option {key.strip()!r} twice: keep one of them")
-            options[key.strip()] = value.strip()
-        return Spec(text, backend.strip(), name.strip(), options)
+        return Spec(text, backend.strip(), name.strip(), _options(pairs, f"the model {head!r}"))
 
     def __repr__(self) -> str:
         return f"Spec({self.backend}:{self.name}, options: {', '.join(self.options) or 'none'})"
+
+
+def _options(pairs: Sequence[str], what: str) -> dict[str, str]:
+    options = dict[str, str]()
+    for key, _, value in (pair.partition("=") for pair in pairs):
+        if key.strip() in options:
+            raise UserError(f"{what} is given the option {key.strip()!r} twice: keep one of them")
+        options[key.strip()] = value.strip()
+    return options
 
 
 class Limits(Struct, frozen=True):
@@ -158,4 +165,21 @@ def read_options(spec: Spec, kind: type[S], given: Mapping[str, str] | None = No
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
         wrong, _, where = str(error).partition(" - at `$.")
-        raise UserError(f"the option {where.rstrip('`')} of {spec.backend}:{spec.name}: {wrong.lower()}") from None
+        field, name = where.rstrip("`"), f"{spec.backend}:{spec.name}" if spec.name else spec.backend
+        allowed = get_args(get_type_hints(kind).get(field)) if wrong.startswith("Invalid enum value") else ()
+        mend = f"{did_you_mean(values[field] or '', allowed)}: use {', '.join(allowed)}" if allowed else ""
+        raise UserError(f"the option {field} of {name}: {wrong.lower()}{mend}") from None
+
+
+def read_settings(given: str | S, kind: type[S]) -> S:
+    """Settings as they are, or out of a text `value,option=value,…` that begins with the first field's value.
+
+    `kind` is named like the option that takes the text: `--retriever` takes a RetrieverConfig's. Raises UserError.
+    """
+    if not isinstance(given, str):
+        return given
+    what, known = f"--{kind.__name__.removesuffix('Config').lower()}", kind.__struct_fields__
+    parts = _PARTS.split(given) if given.strip() else []
+    if parts and "=" not in parts[0]:
+        parts[0] = f"{known[0]}={parts[0]}"
+    return read_options(Spec(given, what, "", _options(parts, what)), kind)

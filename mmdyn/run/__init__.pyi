@@ -1,14 +1,29 @@
 from .compare import Comparison as Comparison, compare as compare
-from .config import read_config as read_config, run_config as run_config
+from .conditions import ConditionSpec as ConditionSpec
+from .config import (
+    SECTIONS as SECTIONS,
+    estimate_config as estimate_config,
+    read_config as read_config,
+    run_config as run_config,
+)
 from .dry_run import Estimate as Estimate, Row as Row, estimate as estimate
 from .error_kinds import label_errors as label_errors
 from .evaluate import evaluate as evaluate
+from .execution import Execution as Execution, Limits as Limits, RayConfig as RayConfig
 from .export import export as export
 from .flow import drain as drain, waiting_for as waiting_for
 from .hints import write_with_hints as write_with_hints
-from .judges import Judging as Judging, open_cascade as open_cascade
-from .knowledge_config import KnowledgeConfig as KnowledgeConfig
+from .knowledge_config import (
+    BaseConfig as BaseConfig,
+    KnowledgeConfig as KnowledgeConfig,
+    RetrieverConfig as RetrieverConfig,
+)
 from .predictions import score_predictions as score_predictions
 from .recorded import check_asked as check_asked
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look
 from .score import Change as Change, Rescored as Rescored, rescore as rescore, score as score
+from .scoring_config import (
+    RubricConfig as RubricConfig,
+    ScoringConfig as ScoringConfig,
+    open_cascade as open_cascade,
+)

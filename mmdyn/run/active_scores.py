@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from mmdyn.run.judges import entries_of
+from mmdyn.run.scoring_config import entries_of
 from mmdyn.scoring import Cascade
 from mmdyn.tables import Waiting, find_waiting
 from mmdyn.work import (

@@ -25,7 +25,7 @@ class AnswerLookup:
     def __init__(self, job: Job, stores: ExitStack) -> None:
         folders = (job.out / "records", cache_folder())
         run, cache = (stores.enter_context(Reader(folder)) if folder.is_dir() else None for folder in folders)
-        self._run, self._cache = run, cache if job.use_cache else None
+        self._run, self._cache = run, cache if job.execution.use_cache else None
 
     def find(self, model: Model | None, opened: SampleSet, ask: Ask, first: tuple[Message, ...]) -> Found:
         """Where the answer to an ask is that opens so."""

@@ -1,13 +1,13 @@
-"""The conditions that were asked for: modes, crossed with contexts and styles."""
+"""What is asked: modes, crossed with contexts and styles, and the variants that are made on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
-from mmdyn.context import DISTRACTOR, ELABORATE, KPRAG, SOURCES, Context
+from mmdyn.context import KPRAG, Context
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
 from mmdyn.run.render import LIKELIHOOD
@@ -20,64 +20,65 @@ MODES: dict[str, Condition] = {
 }
 STYLES = ("direct", "cot", LIKELIHOOD)
 
+Names = str | Sequence[str]
+"""Names, as a sequence or in one text with commas between them."""
 
-class ConditionSpec(Struct, frozen=True):
-    """What was asked for by name, as `parse_conditions` takes it; without modes those that the sets hold are meant."""
 
-    modes: tuple[str, ...] = ()
-    styles: tuple[str, ...] = ("direct",)
-    contexts: tuple[str, ...] = ()
-    knowledge: tuple[str, ...] = ()
-    elaborate: tuple[str, ...] = ()
+class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is asked. Each of modes, contexts and styles is a sequence, or one text with commas.
+
+    modes: standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]
+    contexts: What lies beside each variant of the modes: none, kprag (also kprag:retrieved, kprag:mixed), distractor
+        (as many other points), hint:KIND, hint:all; with :none or :two-turn for how a model is to elaborate on points.
+    styles: direct, cot, or both with a comma; likelihood weighs the options of choices and statements instead of having
+        answers written (for base models).
+    prompt: A template of your own with {question}, {options}, {instruction} and, where a context is asked, {knowledge};
+        a style of its own.
+    ops: Operators that make variants (kept in RUN/sets by an eval); a comma separates variants, a plus chains:
+        pad,color,pad@strong+color. A preset (mdk12) or a YAML file of chains stands for several. `mmdyn list operators`
+        names them.
+    draws: With --ops: variants per sample and chain; one where nothing in a chain is random.
+    seed: Another seed draws other variants, and other distractors.
+    rewriter: With --ops: who substitutes, paraphrases and converts: embedded rules, or a MODEL.
+    style_backend: With --ops: who restyles pictures: embedded, flux or klein; flux:PATH takes weights from a folder.
+    epochs: Ask everything so many times.
+    """
+
+    modes: Names = ()
+    contexts: Names = ()
+    styles: Names = "direct"
+    prompt: str = ""
+    ops: str = ""
+    draws: int = 1
+    seed: int = 0
+    rewriter: str = "embedded"
+    style_backend: str = "embedded"
+    epochs: int = 1
+
+    def __post_init__(self) -> None:
+        for field in ("modes", "contexts", "styles"):
+            force_setattr(self, field, split_names(getattr(self, field)))
+        force_setattr(self, "prompt", str(self.prompt or ""))
 
     def conditions(self, usual: Sequence[str] = ("standard",)) -> tuple[Condition, ...]:
-        """The conditions, in the `usual` modes where none is named. Raises UserError."""
-        return parse_conditions(self.modes or usual, self.styles, self.contexts, self.knowledge, self.elaborate)
+        """Every mode, the `usual` ones where none is named, in every style; where there are contexts, each of them with
+        each variant that the modes name. Raises UserError for an unknown name."""
+        modes = self.modes or usual
+        for what, given, known in (("mode", modes, [*MODES]), ("style", self.styles, STYLES)):
+            for name in given:
+                if name not in known:
+                    raise UserError(f"there is no {what} {name!r}{did_you_mean(name, known)}: {', '.join(known)} are")
+        asked = [MODES[mode] for mode in modes]
+        if self.contexts:
+            beside = [*self.contexts, *(one.context for one in asked if one.context == KPRAG)]
+            variants = dict.fromkeys(one.variant for one in asked)
+            found = [Context.parse(text).name for text in beside]
+            asked = [Condition(variant=variant, context=name) for variant in variants for name in found]
+        styles = ("custom",) if self.prompt else self.styles
+        return tuple(dict.fromkeys(replace(one, style=style) for one in asked for style in styles))
 
 
-def parse_conditions(
-    modes: Sequence[str],
-    styles: Sequence[str],
-    contexts: Sequence[str] = (),
-    knowledge: Sequence[str] = (),
-    elaborate: Sequence[str] = (),
-) -> tuple[Condition, ...]:
-    """Every mode in every style; where there are `contexts`, each of them with each variant that the modes name.
-
-    A plain kprag stands for one context for each source in `knowledge` and each way in `elaborate`, a plain distractor
-    for one each way (without any: gold, inline). Raises UserError for an unknown name, and where these two mean
-    nothing.
-    """
-    known = {"mode": (modes, MODES), "style": (styles, STYLES)}
-    known |= {"source of knowledge": (knowledge, SOURCES[1:]), "way to elaborate": (elaborate, ELABORATE)}
-    for what, (given, names) in known.items():
-        for name in given:
-            if name not in names:
-                raise UserError(f"there is no {what} {name!r}{did_you_mean(name, names)}: {', '.join(names)} are")
-    asked = [MODES[mode] for mode in modes]
-    plain = [condition.context for condition in asked if not contexts or condition.context == KPRAG]
-    for option, idle in (
-        ("--knowledge", knowledge and KPRAG not in (*plain, *contexts)),
-        ("--elaborate", elaborate and not {KPRAG, DISTRACTOR} & {*plain, *contexts}),
-    ):
-        if idle:
-            raise UserError(
-                f"{option} says how a plain kprag{' or distractor' if option == '--elaborate' else ''} is asked, and"
-                " none is: add --context kprag, write all into the context's name (kprag:retrieved:two-turn), or leave"
-                " it out"
-            )
-    if contexts:
-        variants = dict.fromkeys(condition.variant for condition in asked)
-        asked = [Condition(variant=variant, context=name) for variant in variants for name in (*contexts, *plain)]
-    wide = [replace(one, context=name) for one in asked for name in _names(one.context, knowledge, elaborate)]
-    return tuple(dict.fromkeys(replace(one, style=style) for one in wide for style in styles))
-
-
-def _names(text: str, knowledge: Sequence[str], elaborate: Sequence[str]) -> Iterator[str]:
-    """The names of the contexts that a text stands for."""
-    if text not in (KPRAG, DISTRACTOR):
-        yield Context.parse(text).name
-        return
-    for source in (knowledge or SOURCES[-1:]) if text == KPRAG else ("",):
-        for way in elaborate or ("inline",):
-            yield Context.parse(":".join(filter(None, (text, source, way)))).name
+def split_names(given: Names) -> tuple[str, ...]:
+    """Names as a tuple."""
+    parts = given.split(",") if isinstance(given, str) else given
+    return tuple(part.strip() for part in parts if part.strip())

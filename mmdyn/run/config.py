@@ -1,10 +1,11 @@
-"""A run's YAML file: the arguments of `evaluate`, by name, and what its report is broken down by."""
+"""A run's YAML file: sets, models, the groups of `evaluate` as sections, and what its report is broken down by."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -13,8 +14,12 @@ from msgspec.structs import fields
 
 from mmdyn.data import convert
 from mmdyn.errors import InputError, UserError
+from mmdyn.run.conditions import ConditionSpec
+from mmdyn.run.dry_run import Estimate, estimate
 from mmdyn.run.evaluate import evaluate
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.knowledge_config import KnowledgeConfig
+from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.sample import from_dict
 from mmdyn.work import Ranks, RunFolder
 
@@ -32,88 +37,102 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `evaluate`; paths are relative to the folder in which the command is typed. `by`: fields, for the
-    report."""
+    """The arguments of `evaluate`; paths are relative to the folder in which the command is typed. `by`: fields, for
+    the report."""
 
     sets: tuple[str | Source, ...]
     models: tuple[str, ...]
     out: str
-    modes: tuple[str, ...] = ()
-    contexts: tuple[str, ...] = ()
-    styles: tuple[str, ...] = ("direct",)
-    knowledge: tuple[str, ...] = ()
-    elaborate: tuple[str, ...] = ()
-    library: KnowledgeConfig = KnowledgeConfig()
-    policy: str = "mdk12"
-    judges: tuple[str, ...] = ()
-    judge_mode: str = "unsure"
-    votes: int = 1
-    rubric: str = "auto"
-    judge_pictures: bool = False
-    else_rules: bool = False
-    prompt: str | None = None
-    ops: str = ""
-    draws: int = 1
-    seed: int = 0
-    rewriter: str = "embedded"
-    style_backend: str = "embedded"
-    workers: int = 1
-    epochs: int = 1
-    limit: int | None = None
-    concurrency: int = 32
-    use_cache: bool = True
-    prices: str | None = None
-    max_cost: float | None = None
-    max_requests: int | None = None
-    executor: str = "local"
-    address: str = ""
-    replicas: int = 1
-    gpus: float | None = None
-    partition: str = "cost"
+    conditions: ConditionSpec = ConditionSpec()
+    scoring: ScoringConfig = ScoringConfig()
+    knowledge: KnowledgeConfig = KnowledgeConfig()
+    limits: Limits = Limits()
+    execution: Execution = Execution()
     by: tuple[str, ...] = ()
 
 
-OF_JUDGES = ("judge_mode", "votes", "rubric", "judge_pictures", "else_rules")
-"""Keys that mean nothing without judges."""
+SECTIONS: dict[str, type[Struct]] = {
+    field.name: field.type for field in fields(Config) if hasattr(field.type, "__struct_fields__")
+}
+MOVED = {
+    "elaborate": "in conditions.contexts, as kprag:two-turn",
+    "library": "knowledge",
+    "votes": "scoring.rubric.votes",
+    "judge_pictures": "scoring.rubric.pictures",
+    "limit": "limits.n",
+    "executor": "execution.ray",
+    "address": "execution.ray.address",
+    "replicas": "execution.ray.replicas",
+    "gpus": "execution.ray.gpus",
+}
+"""Where keys are now that stood beside `sets` and are fields of no section."""
 
 
 def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
-    """Read a YAML file, with `key=value` overrides on top (values are YAML too).
+    """Read a YAML file, with `key=value` overrides on top (`limits.n=20`; values are YAML too).
 
     Raises InputError for a file that cannot be read, UserError for an override that is none.
     """
     values = _mapping(file)
     for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals:
-            raise UserError(f"{override!r} is not key=value, such as limit=20 or models=[baseline:lexical]")
-        try:
-            values[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
+        _override(values, override)
+    for key in values:
+        if key not in Config.__struct_fields__ and (place := _place_of(key)):
+            raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")
+    if isinstance(values.get("knowledge"), list | str):
+        raise InputError(file, None, "the sources of knowledge are named in conditions.contexts: write kprag:retrieved")
     try:
         config = from_dict(values, Config)
     except ValueError as error:
         raise InputError(file, None, str(error)) from None
-    if not config.judges:
-        defaults = {field.name: field.default for field in fields(Config)}
-        if idle := [name for name in OF_JUDGES if getattr(config, name) != defaults[name]]:
-            raise InputError(
-                file, None, f"the key {idle[0]!r} says how judges score: name some under judges, or take it out"
-            )
+    config.scoring.check()
     return config
 
 
-def run_config(config: Config, *, quiet: bool = False) -> RunFolder:
+def run_config(config: Config) -> RunFolder:
     """Carry out a config. Raises what `evaluate` raises, and UserError where several ranks are to import a set."""
-    arguments: dict[str, Any] = {name: getattr(config, name) for name in config.__struct_fields__ if name != "by"}
     if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
         raise UserError(
             f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert`"
             " makes one"
         )
-    arguments["sets"] = [_place(given, Path(config.out)) for given in config.sets]
-    return evaluate(**arguments, quiet=quiet)
+    return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
+
+
+def estimate_config(config: Config) -> Estimate:
+    """Count what a config would ask; its sets are imported for that, and thrown away. Raises UserError."""
+    with TemporaryDirectory(prefix="mmdyn-") as scratch:
+        return estimate(_place_sets(config, Path(scratch)), config.models, config.out, **_groups(config))
+
+
+def _groups(config: Config) -> dict[str, Any]:
+    return {name: getattr(config, name) for name in SECTIONS}
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    """Set what `key=value` or `section.key=value` says."""
+    path, equals, value = override.partition("=")
+    if not equals:
+        raise UserError(f"{override!r} is not key=value, such as limits.n=20 or models=[baseline:lexical]")
+    *sections, key = path.split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise UserError(f"{override!r}: {section} is no section of keys in the file: give it as a whole")
+    try:
+        values[key] = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
+
+
+def _place_of(key: str) -> str:
+    """Where a key is now that stood beside `sets`; empty for one that never did."""
+    found = [f"{section}.{key}" for section, kind in SECTIONS.items() if key in kind.__struct_fields__]
+    return MOVED.get(key) or "".join(found)
+
+
+def _place_sets(config: Config, out: Path) -> list[str | Path]:
+    return [_place(given, out) for given in config.sets]
 
 
 def _place(given: str | Source, out: Path) -> str | Path:

@@ -53,17 +53,19 @@ class ContextProviders:
         self,
         sets: Sequence[SampleSet],
         conditions: Sequence[Condition],
-        library: KnowledgeConfig,
+        knowledge: KnowledgeConfig,
         store: Store,
         settings: Mapping[str, Json] | None = None,
         *,
+        seed: int = 0,
         quiet: bool = False,
     ) -> None:
-        self._sets, self._library, self._store = sets, library, store
+        self._sets, self._store, self._seed = sets, store, seed
+        self._base, self._retriever, self._layout = knowledge.read()
         asked = [(condition.variant, _context(condition.context)) for condition in conditions]
         self._contexts = [context for _, context in asked if context.name != NONE]
         self._searched = {variant for variant, context in asked if context.looks_up}
-        self._sections = _sections(sets, library, quiet) if self._needs_base else {}
+        self._sections = _sections(sets, knowledge, quiet) if self._needs_base else {}
         self.settings = dict(settings) if settings is not None else self._describe()
         finders = self.settings.get("finders")
         found = finders if isinstance(finders, dict) else {}
@@ -93,16 +95,18 @@ class ContextProviders:
         section = self._sections.get(opened.root)
         texts = {point.point: point.text for point in opened.knowledge()}
         return ContextProvider(
-            Knowledge(texts, section.taxonomy if section else None, self._library.layout), self._store, finder
+            Knowledge(texts, section.taxonomy if section else None, self._layout, k=self._retriever.k, seed=self._seed),
+            self._store,
+            finder,
         )
 
     def _describe(self) -> dict[str, Json]:
         """What decides what lies there."""
         if not self._contexts:
             return {}
-        layout: dict[str, Json] = msgspec.to_builtins(self._library.layout)
-        unused = {"k": not self._searched, "seed": not self._draws}
-        settings: dict[str, Json] = {"layout": {name: value for name, value in layout.items() if not unused.get(name)}}
+        layout: dict[str, Json] = {"k": self._retriever.k} if self._searched else {}
+        layout |= msgspec.to_builtins(self._layout) | ({"seed": self._seed} if self._draws else {})
+        settings: dict[str, Json] = {"layout": layout}
         if any(context.source for context in self._contexts):
             texts = {opened.root: digest([*opened.knowledge()]) for opened in self._sets}
             settings["texts"] = {root: texts[root] for root in sorted(texts)}
@@ -115,22 +119,22 @@ class ContextProviders:
     @property
     def _draws(self) -> bool:
         drawn = any(context.source == DISTRACTOR for context in self._contexts)
-        return drawn or self._library.layout.order == "shuffled"
+        return drawn or self._layout.order == "shuffled"
 
     @property
     def _needs_base(self) -> bool:
         wanted = self._searched or any(context.source == DISTRACTOR for context in self._contexts)
-        return bool(wanted or (self._contexts and (self._library.base or self._library.layout.format == "routes")))
+        return bool(wanted or (self._contexts and (self._base.path or self._layout.format == "routes")))
 
 
-def _sections(sets: Sequence[SampleSet], library: KnowledgeConfig, quiet: bool) -> dict[str, Section]:
+def _sections(sets: Sequence[SampleSet], knowledge: KnowledgeConfig, quiet: bool) -> dict[str, Section]:
     """The base of each standard set's samples and variants, by its name; none where there are no points at all."""
     by_root = dict[str, SampleSet]()
     for opened in sorted(sets, key=lambda opened: opened.manifest.parent is not None):
         by_root.setdefault(opened.root, opened)
-    if library.base:
-        return dict.fromkeys(by_root, Section(library, sets[0], quiet))
-    return {root: Section(library, opened, quiet) for root, opened in by_root.items() if _has_points(opened)}
+    if knowledge.read()[0].path:
+        return dict.fromkeys(by_root, Section(knowledge, sets[0], quiet))
+    return {root: Section(knowledge, opened, quiet) for root, opened in by_root.items() if _has_points(opened)}
 
 
 def _has_points(opened: SampleSet) -> bool:

@@ -7,7 +7,6 @@ from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,32 +14,19 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import (
-    TRIES,
-    Budget,
-    ImagePart,
-    Message,
-    Model,
-    Price,
-    Spec,
-    TextPart,
-    choices,
-    identity,
-    open_budget,
-    open_model,
-)
+from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.config import Config
-from mmdyn.run.context_providers import ContextProviders
-from mmdyn.run.evaluate import check, check_labels, check_weighing, conditions_of, modes_of, read_prompt
+from mmdyn.run.evaluate import check_labels, check_weighing, checked, conditions_of, open_providers, vary
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Job, open_renderers
-from mmdyn.run.judges import Judging, open_cascade
+from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
-from mmdyn.run.plan import Ask, Skip, check_hints, check_sets, plan
+from mmdyn.run.plan import Ask, Skip, plan
+from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import Given, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
@@ -101,38 +87,45 @@ class _Asked(Struct, frozen=True):
     model: Model | None = None
 
 
-def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: str | Path, **settings: Any) -> Estimate:
-    """Count what `evaluate` would ask with these arguments, its settings by their names. A model whose key is not set
-    is counted all the same.
+def estimate(
+    sets: Given | Sequence[Given],
+    models: str | Sequence[str],
+    out: str | Path,
+    *,
+    conditions: ConditionSpec = ConditionSpec(),
+    scoring: ScoringConfig = ScoringConfig(),
+    knowledge: KnowledgeConfig = KnowledgeConfig(),
+    limits: Limits = Limits(),
+    execution: Execution = Execution(),
+) -> Estimate:
+    """Count what `evaluate` would ask with these arguments. A model whose key is not set is counted all the same.
 
     Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese),
         one for PIXELS_A_TOKEN of a picture between LEAST_ and MOST_PICTURE_TOKENS, and for an answer ANSWER_TOKENS by
         its task type, with REASONING_TOKENS more where it is to reason or to elaborate; where options are weighed none
         is written. A judge reads its prompt with a reply of that length, and writes VERDICT_TOKENS for its code and for
-        each part or item. Raises UserError as `evaluate` does.
+        each part or item. Variants that no model makes are made for the counting, and thrown away. Raises UserError as
+        `evaluate` does.
     """
-    config = Config(sets=(), models=several(models), out=str(out), **settings)
-    names = ("address", "replicas", "gpus", "partition")
-    open_executor(config.executor, **{name: getattr(config, name) for name in names})
-    ops, limit = config.ops, 1 if config.limit is None else config.limit
-    check(several(sets), out, several(config.styles), ops, epochs=config.epochs, limit=limit)
-    job = _job(config)
-    scorer = Scorer(job.policy)
-    budget = open_budget(config.prices, config.max_cost, config.max_requests)
+    given, execution = several(sets), replace(execution, quiet=True)
+    open_executor(execution)
+    job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
+    scorer, budget = Scorer(scoring.policy), limits.budget
     asked, notes = _open_models(job.models, budget)
     known = [who.model for who in asked if who.model is not None]
-    check_weighing(known, job.wanted.styles)
+    check_weighing(known, conditions.styles)
     budget.check(known)
-    judges = _Judges(config, scorer, budget, len(asked))
-    if config.library.asks:
+    judges = _Judges(job, budget, len(asked))
+    if knowledge.asks:
+        job = replace(job, knowledge=replace(knowledge, rerank=""))
         notes.append(
             "the MODEL of --rerank was not asked, so points lie as they were found; its requests are not counted"
         )
     rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
-        opened = open_sets(several(sets), Path(scratch))
-        if ops:
-            opened += [_variants(one, job.out) for one in opened]
+        opened = open_sets(given, Path(scratch))
+        if conditions.ops:
+            opened += [_variants(job, one, Path(scratch)) for one in opened]
         seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
         for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
             ask, root = prompts.ask, opened[prompts.ask.place].root
@@ -147,19 +140,16 @@ def estimate(sets: Given | Sequence[Given], models: str | Sequence[str], out: st
 class _Judges:
     """The judges of a run, and what they would be asked about the answers of so many models."""
 
-    def __init__(self, config: Config, scorer: Scorer, budget: Budget, models: int) -> None:
-        texts = several(config.judges)
-        judging = Judging(
-            texts, config.judge_mode, config.votes, config.rubric, config.judge_pictures, config.else_rules
-        )
-        judging.check()
+    def __init__(self, job: Job, budget: Budget, models: int) -> None:
+        scoring, concurrency = job.scoring, job.limits.concurrency
         with (
             suppress(ModelError),  # a judge whose key is not set is counted all the same
-            open_cascade(scorer, judging, concurrency=config.concurrency, use_cache=False, budget=budget) as cascade,
+            open_cascade(scoring, concurrency=concurrency, use_cache=False, budget=budget) as cascade,
         ):
             budget.check([judge.asker.model for judge in cascade.judges])
-        self._judging, self._asks = judging, models * config.votes
-        self._judges = [_opened(text, budget)[0] for text in texts]
+        self._rubric = scoring.check()
+        self._asks = models * self._rubric.votes
+        self._judges = [_opened(text, budget)[0] for text in scoring.judges]
         self._rows = dict[tuple[str, str, str], Row]()
 
     @property
@@ -173,12 +163,11 @@ class _Judges:
         if not self._judges:
             return
         parts = [part for message in messages for part in message.parts]
-        images = [part for part in parts if isinstance(part, ImagePart)] if self._judging.pictures else []
+        images = [part for part in parts if isinstance(part, ImagePart)] if self._rubric.pictures else []
         reply = "x" * (BYTES_A_TOKEN * _answer_tokens(ask, messages))
         try:
-            rubric = _rubric(
-                AUTOMATIC[not ask.sample.checklist] if self._judging.rubric == AUTO else self._judging.rubric
-            )
+            name = self._rubric.name
+            rubric = _rubric(AUTOMATIC[not ask.sample.checklist] if name == AUTO else name)
             sheet, nothing = rubric.sheet(ask.sample, reply, bool(images)), rubric.nothing(ask.sample)
         except ValueError:
             return
@@ -187,8 +176,8 @@ class _Judges:
             completion_tokens=VERDICT_TOKENS * (1 + len(nothing.grades) + len(nothing.items)),
         )
         for who in self._judges:
-            name = (f"judge {who.label}", root, ask.condition.mode)
-            row = self._rows.setdefault(name, Row(*name))
+            key = (f"judge {who.label}", root, ask.condition.mode)
+            row = self._rows.setdefault(key, Row(*key))
             row.planned += self._asks
             _add(row, who, usage, len(images), self._asks)
 
@@ -202,26 +191,6 @@ def _rubric(name: str) -> Rubric:
 def picture_tokens(width: int, height: int) -> float:
     """An estimate of a picture's tokens, by its size in pixels."""
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
-
-
-def _job(config: Config) -> Job:
-    names = (config.modes, config.styles, config.contexts, config.knowledge, config.elaborate)
-    wanted = ConditionSpec(*map(several, names))
-    conditions, library = wanted.conditions(), config.library
-    library.check(conditions)
-    return Job(
-        out=Path(config.out),
-        models=config.models,
-        wanted=wanted,
-        epochs=config.epochs,
-        limit=config.limit,
-        policy=config.policy,
-        prompt=read_prompt(config.prompt, conditions),
-        concurrency=config.concurrency,
-        use_cache=config.use_cache,
-        quiet=True,
-        library=replace(library, rerank="" if library.asks else library.rerank).seeded(config.seed),
-    )
 
 
 def _open_models(texts: Sequence[str], budget: Budget) -> tuple[list[_Asked], list[str]]:
@@ -243,14 +212,16 @@ def _opened(text: str, budget: Budget) -> tuple[_Asked, str]:
     return _Asked(model.label, budget.prices.of(model), model), ""
 
 
-def _variants(opened: SampleSet, out: Path) -> SampleSet:
-    folder = variants_folder(opened, out)
-    if not is_set(folder):
+def _variants(job: Job, opened: SampleSet, scratch: Path) -> SampleSet:
+    """Those that the run made already, or new ones in `scratch`."""
+    if is_set(variants_folder(opened, job.out)):
+        return SampleSet(variants_folder(opened, job.out))
+    if (job.spec.rewriter, job.spec.style_backend) != ("embedded", "embedded"):
         raise UserError(
-            f"the variants of {opened.name} are not made yet: a dry run makes none, so make them with `mmdyn perturb`"
-            " and name that set, or leave --ops out"
+            f"the variants of {opened.name} are not made yet: a dry run asks no model for them, so make them with"
+            " `mmdyn perturb` and name that set, or leave --ops out"
         )
-    return SampleSet(folder)
+    return vary(job, opened, scratch)
 
 
 class _Prompts(Struct, frozen=True):
@@ -273,13 +244,11 @@ def _prompts(
     job: Job, opened: Sequence[SampleSet], scorer: Scorer, scratch: Store, skipped: dict[str, int]
 ) -> Iterator[_Prompts]:
     """Every ask with what would be sent; what cannot be asked is counted in `skipped`."""
-    conditions = conditions_of(job, modes_of(opened))
-    check_sets(opened, conditions)
-    check_hints(opened, conditions)
+    conditions, limit = conditions_of(job, opened), job.limits.n
     renderers, expansions = open_renderers(job, opened), set[str]()
-    providers = ContextProviders(opened, conditions, job.library, scratch, quiet=job.quiet)
-    providers.look_up(job.limit)
-    for ask in plan(opened, conditions, job.epochs, job.limit, providers.by_set):
+    providers = open_providers(job, opened, conditions, scratch)
+    providers.look_up(limit)
+    for ask in plan(opened, conditions, job.spec.epochs, limit, providers.by_set):
         if isinstance(ask, Skip):
             skipped[ask.mode] = skipped.get(ask.mode, 0) + 1
             continue

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,25 +16,22 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_budget, open_model
+from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProviders
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job
-from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD
-from mmdyn.run.sets import Given, entry_of, make_variants, open_sets, run_store, several
-from mmdyn.scoring import Scorer
-from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
+from mmdyn.run.scoring_config import ScoringConfig, open_cascade
+from mmdyn.run.sets import Given, entry_of, open_sets, run_store, several, variants_folder
+from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, Store, write_config
 from perturb import parse_chains, perturb
-
-OWN_POINTS = KnowledgeConfig()
-"""Each set's own knowledge points, as they come."""
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
 """What of run.json may differ when a run goes on; `limit` may grow."""
@@ -46,118 +42,109 @@ def evaluate(
     models: str | Sequence[str],
     out: str | Path,
     *,
-    modes: str | Sequence[str] = (),
-    contexts: str | Sequence[str] = (),
-    styles: str | Sequence[str] = "direct",
-    knowledge: str | Sequence[str] = (),
-    elaborate: str | Sequence[str] = (),
-    library: KnowledgeConfig = OWN_POINTS,
-    policy: str = "mdk12",
-    judges: str | Sequence[str] = (),
-    judge_mode: str = "unsure",
-    votes: int = 1,
-    rubric: str = "auto",
-    judge_pictures: bool = False,
-    else_rules: bool = False,
-    prompt: str | Path | None = None,
-    ops: str = "",
-    draws: int = 1,
-    seed: int = 0,
-    rewriter: str = "embedded",
-    style_backend: str = "embedded",
-    workers: int = 1,
-    epochs: int = 1,
-    limit: int | None = None,
-    concurrency: int = 32,
-    use_cache: bool = True,
-    prices: str | Path | None = None,
-    max_cost: float | None = None,
-    max_requests: int | None = None,
-    executor: str = "local",
-    address: str = "",
-    replicas: int = 1,
-    gpus: float | None = None,
-    partition: str = "cost",
-    quiet: bool = False,
+    conditions: ConditionSpec = ConditionSpec(),
+    scoring: ScoringConfig = ScoringConfig(),
+    knowledge: KnowledgeConfig = KnowledgeConfig(),
+    limits: Limits = Limits(),
+    execution: Execution = Execution(),
 ) -> RunFolder:
-    """Ask every model every sample under every mode, context and style, score the replies and record them in `out`.
+    """Ask every model every sample under every condition, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, or a file of any format. With `ops` the variants are made on the way and kept
-    under out/sets. Called again with the same arguments it goes on where it stopped. `modes` to `elaborate`: as
-    `parse_conditions` reads them; `library`: where knowledge comes from. `judges` to `else_rules`: as `Judging` has
-    them; judges' scores come into force when no verdict is missing. `executor` to `partition`: as for `open_executor`.
-    `prices`: a file as `read_prices` reads it. `max_cost`, `max_requests`: limits of this call. Raises UserError for
-    settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
+    A set is an opened one, a set folder, or a file of any format. Variants that are made on the way are kept under
+    out/sets. Called again with the same arguments it goes on where it stopped. Judges' scores come into force when no
+    verdict is missing. The groups are the sections of a YAML config and of `mmdyn eval --help`.
+
+    Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
-    sets = several(sets)
-    wanted = ConditionSpec(*map(several, (modes, styles, contexts, knowledge, elaborate)))
-    chosen = open_executor(executor, address=address, replicas=replicas, gpus=gpus, partition=partition)
-    check(sets, out, wanted.styles, ops, epochs=epochs, limit=1 if limit is None else limit, concurrency=concurrency)
-    library.check(wanted.conditions(), limited=max_cost is not None or max_requests is not None)
-    vary = partial(perturb, ops=ops, draws=draws, seed=seed, workers=workers, concurrency=concurrency)
-    vary = partial(vary, rewriter=rewriter, style_backend=style_backend, limit=limit, quiet=quiet)
-    judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
-    text = read_prompt(prompt, wanted.conditions())
-    asked = Path(out), several(models), wanted, epochs, limit, policy, text, concurrency, use_cache, quiet
-    budget = open_budget(prices, max_cost, max_requests).share(chosen.ranks.number, chosen.ranks.size)
-    return _carry_out(Job(*asked, judging, library.seeded(seed)), sets, chosen, ops, vary, budget)
+    given, executor = several(sets), open_executor(execution)
+    job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
+    budget = limits.budget.share(executor.ranks.number, executor.ranks.size)
+    return _carry_out(job, given, executor, budget)
 
 
-def _carry_out(
-    job: Job,
-    sets: Sequence[Given],
-    executor: Executor,
-    ops: str,
-    vary: Callable[[SampleSet, Path], SampleSet],
-    budget: Budget,
-) -> RunFolder:
+def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budget) -> RunFolder:
     """Bring the sets together, write run.json and ask."""
-    scorer, models = Scorer(job.policy), _open_models(job.models)
-    check_weighing(models, job.wanted.styles)
-    settings: dict[str, Any] = {"concurrency": job.concurrency, "use_cache": job.use_cache, "budget": budget}
-    with open_cascade(scorer, job.judging, **settings) as cascade, ExitStack() as stores:
+    models, is_first = _open_models(job.models), not executor.ranks.number
+    check_weighing(models, job.spec.styles)
+    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": job.execution.use_cache}
+    with open_cascade(job.scoring, budget=budget, **settings) as cascade, ExitStack() as stores:
         budget.check([*models, *(judge.asker.model for judge in cascade.judges)])
         store = stores.enter_context(run_store(job.out, executor.ranks))
         opened = open_sets(sets, job.out, executor.ranks)
-        if ops:
-            _check_limit(job, ops)
-            opened += [*make_variants(opened, job.out, vary)]
+        if job.spec.ops:
+            _check_limit(job)
+            opened += [vary(job, one, job.out) for one in opened]
         executor.meet(store)
-        if executor.ranks.number:
+        if not is_first:
             opened = [SampleSet(one.folder) for one in opened]  # the first rank may have written variants anew
-        conditions = conditions_of(job, modes_of(opened))
-        check_sets(opened, conditions)
-        check_hints(opened, conditions)
-        known = RunFolder(job.out).config.knowledge if executor.ranks.number else None
-        providers = ContextProviders(opened, conditions, job.library, store, known, quiet=job.quiet)
-        if not executor.ranks.number:
+        conditions = conditions_of(job, opened)
+        known = None if is_first else RunFolder(job.out).config.knowledge
+        providers = open_providers(job, opened, conditions, store, known)
+        if is_first:
             _check_knowledge(job.out, providers.settings)
-            providers.look_up(job.limit)
-        asks = plan(opened, conditions, job.epochs, job.limit, providers.by_set)
-        planned, skipped = count(asks, cascade.check)
-        job = replace(job, sets=tuple(one.folder for one in opened), conditions=conditions, planned=planned)
-        config = _config(job, opened, models, skipped, ops, providers.settings)
-        _begin(job.out, config, scoring_of(cascade), write=not executor.ranks.number)
+            providers.look_up(job.limits.n)
+        planned, skipped = count(
+            plan(opened, conditions, job.spec.epochs, job.limits.n, providers.by_set), cascade.check
+        )
+        job = replace(job, conditions=conditions, planned=planned)
+        config = _config(job, opened, models, skipped, providers.settings)
+        _begin(job.out, config, scoring_of(cascade), write=is_first)
         executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
-        if cascade.judges and not executor.ranks.number:
-            settle(RunFolder(job.out), store, cascade, else_rules=job.judging.else_rules)
+        if cascade.judges and is_first:
+            settle(RunFolder(job.out), store, cascade, else_rules=job.scoring.else_rules)
     return RunFolder(job.out)
 
 
-def check(sets: Sequence[Given], out: str | Path, styles: Sequence[str], ops: str, **numbers: int) -> None:
-    """Raise UserError for what can be told before anything is written."""
-    for what, number in numbers.items():
-        if number < 1:
-            raise UserError(f"{what} is {number}: give 1 or more")
-    if not sets or not styles:
+def checked(job: Job, sets: Sequence[Given]) -> Job:
+    """The job with its prompt read. Raises UserError for what can be told before anything is written."""
+    spec, limits = job.spec, job.limits
+    numbers = {"--epochs": spec.epochs, "--limit": limits.n, "--concurrency": limits.concurrency}
+    for option, number in numbers.items():
+        if number is not None and number < 1:
+            raise UserError(f"{option} is {number}: give 1 or more")
+    if not sets or not spec.styles:
         raise UserError("name at least one set and one style")
     for given in sets:
         if not isinstance(given, SampleSet) and not Path(given).exists():
             raise UserError(f"{given}: no such file or folder in {Path.cwd()}: check the path")
-    if is_set(Path(out)):
-        raise UserError(f"{out} is a set: choose another folder for the run")
-    if ops:
-        parse_chains(ops)
+    if is_set(job.out):
+        raise UserError(f"{job.out} is a set: choose another folder for the run")
+    if spec.ops:
+        parse_chains(spec.ops)
+    conditions, limited = spec.conditions(), limits.max_cost is not None or limits.max_requests is not None
+    job.knowledge.check(conditions, limited=limited)
+    job.scoring.check()
+    return replace(job, prompt=_read_prompt(spec, conditions))
+
+
+def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
+    """The variants of a set that a job makes on the way, kept under `out`."""
+    spec = job.spec
+    return perturb(
+        source,
+        variants_folder(source, out),
+        ops=spec.ops,
+        draws=spec.draws,
+        seed=spec.seed,
+        rewriter=spec.rewriter,
+        style_backend=spec.style_backend,
+        workers=job.execution.workers,
+        concurrency=job.limits.concurrency,
+        limit=job.limits.n,
+        quiet=job.execution.quiet,
+    )
+
+
+def open_providers(
+    job: Job,
+    sets: Sequence[SampleSet],
+    conditions: Sequence[Condition],
+    store: Store,
+    known: dict[str, Json] | None = None,
+) -> ContextProviders:
+    """What lies beside the samples of a job's sets; `known`: the settings of another process, which looked it up."""
+    quiet, seed = job.execution.quiet, job.spec.seed
+    return ContextProviders(sets, conditions, job.knowledge, store, known, seed=seed, quiet=quiet)
 
 
 def _open_models(texts: Sequence[str]) -> list[Model]:
@@ -180,40 +167,34 @@ def check_labels(labels: Sequence[str]) -> None:
         raise UserError(f"two models are called {twice[0]}: tell them apart with label=")
 
 
-def modes_of(sets: Sequence[SampleSet]) -> list[str]:
-    """The modes that ask what the sets hold, with nothing beside it."""
+def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
+    """A job's conditions, in the modes that ask what the sets hold where it names none. Raises UserError where the sets
+    do not have what they ask."""
     made = {opened.manifest.parent is not None for opened in sets}
-    return [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
-
-
-def conditions_of(job: Job, usual: Sequence[str]) -> tuple[Condition, ...]:
-    """A job's modes, crossed with its contexts and styles; the `usual` modes where it names none."""
-    conditions = job.wanted.conditions(usual)
-    return tuple(replace(condition, style="custom") for condition in conditions) if job.prompt else conditions
+    usual = [mode for mode, is_made in (("standard", False), ("dynamic", True)) if is_made in made]
+    conditions = job.spec.conditions(usual)
+    check_sets(sets, conditions)
+    check_hints(sets, conditions)
+    return conditions
 
 
 def _config(
-    job: Job,
-    sets: Sequence[SampleSet],
-    models: Sequence[Model],
-    skipped: dict[str, int],
-    ops: str,
-    knowledge: dict[str, Json],
+    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], knowledge: dict[str, Json]
 ) -> RunConfig:
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
         models=tuple(ModelEntry(model.label, model.identity) for model in models),
         conditions=job.conditions,
-        epochs=job.epochs,
-        limit=job.limit,
+        epochs=job.spec.epochs,
+        limit=job.limits.n,
         prompts=templates_digest(Template(job.prompt) if job.prompt else None),
         prompt=job.prompt,
-        ops=ops,
+        ops=job.spec.ops,
         versions=_versions(models),
         planned=job.planned * len(models),
         skipped=skipped,
         knowledge=knowledge,
-        library=job.library.words if knowledge else {},
+        library=job.knowledge.words if knowledge else {},
     )
 
 
@@ -224,10 +205,10 @@ def _versions(models: Sequence[Model]) -> dict[str, str]:
     return {"mmdyn": version("mmdyn"), "python": platform.python_version(), **libraries}
 
 
-def _check_limit(job: Job, ops: str) -> None:
+def _check_limit(job: Job) -> None:
     """Raise UserError where the variants of a run were made for another limit."""
     before = RunFolder(job.out).config if (job.out / RUN).is_file() else None
-    if before and before.ops == ops and before.limit != job.limit:
+    if before and before.ops == job.spec.ops and before.limit != job.limits.n:
         made = f"--limit {before.limit}" if before.limit else "no --limit"
         raise UserError(
             f"{job.out} holds variants made with {made}, which cannot change where --ops makes them: give {made} again,"
@@ -270,13 +251,13 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         write_config(out, begun(config, asked, run))
 
 
-def read_prompt(name: str | Path | None, conditions: Sequence[Condition]) -> str:
+def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:
     """The text of the user's own template, empty where there is none. Raises UserError where it cannot be read or does
     not fit."""
-    if not name:
+    if not spec.prompt:
         return ""
-    file = Path(name)
-    if any(condition.style != "direct" for condition in conditions):
+    file = Path(spec.prompt)
+    if spec.styles != ("direct",):
         raise UserError("--prompt is a style of its own: leave --style out")
     try:
         custom = Template.parse(file.read_text(encoding="utf-8"), str(file))

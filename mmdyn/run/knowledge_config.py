@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from kprag import (
     Index,
@@ -30,44 +30,79 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical, digest
+from mmdyn.models import read_settings
 from mmdyn.record import Condition
+from mmdyn.run.conditions import Names, split_names
 from mmdyn.sample import Sample
 from mmdyn.work import FOUND, ProgressBar, Store
 
 
-class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where knowledge comes from and how it is laid beside questions.
+class BaseConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where points come from.
 
-    base: a BASE or an index; empty for each set's own points. join: make one level of those beyond six. retriever:
-        empty for the best that an index has, and hybrid where one is made. embedder, examples: as for `open_base`.
-        rerank: who puts the first points in order; the text of a MODEL, which may hold secrets, is never written down.
-        joined: what joins the queries.
+    path: a BASE or an index; empty for each set's own points. join: make one level of those beyond six.
     """
 
-    base: str = ""
-    retriever: str = ""
+    path: str = ""
+    join: bool = False
+
+
+class RetrieverConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """How points are looked up.
+
+    name: lexical, dense or hybrid; empty for the best that an index has, and hybrid where one is made. k: how many
+        points; where they are mixed with a sample's own, how many there are in all (more only where it has more of its
+        own). embedder, examples: as for `open_base`. query: what joins the queries (ocr, caption).
+    """
+
+    name: str = ""
+    k: int = 3
     embedder: str = ""
     examples: str = ""
+    query: Names = ()
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "query", split_names(self.query))
+
+
+class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where knowledge comes from and how it is laid beside questions. `base`, `retriever` and `layout` are a
+    BaseConfig, a RetrieverConfig and a Layout, or their texts; that of `rerank`, which may hold secrets, is never
+    written down.
+
+    base: Where points are looked up and distractors drawn [default: the set's own points]; join=true makes one level of
+        those that routes have beyond six.
+    retriever: lexical, dense or hybrid [default: the best that an index has, else hybrid]; k=3: how many points; where
+        BASE is no index, embedder=MODEL of sentence-transformers and examples=SET, whose explained questions join the
+        points' texts; query=ocr,caption: what joins a query.
+    rerank: Who puts the first 20 points in order: cross:NAME_OR_FOLDER, or a MODEL.
+    layout: tokens=800: how much knowledge at most (estimated); order=given (the best first), reversed or shuffled;
+        format=texts, names, or routes (with the levels above).
+    """
+
+    base: str | BaseConfig = ""
+    retriever: str | RetrieverConfig = ""
     rerank: str = ""
-    joined: tuple[str, ...] = ()
-    join: bool = False
-    layout: Layout = Layout()
+    layout: str | Layout = ""
+
+    def read(self) -> tuple[BaseConfig, RetrieverConfig, Layout]:
+        """What the texts say. Raises UserError."""
+        retriever = read_settings(self.retriever, RetrieverConfig)
+        return read_settings(self.base, BaseConfig), retriever, read_settings(self.layout, Layout)
 
     @property
     def words(self) -> dict[str, str]:
         """Where points come from, for people; of a MODEL its name alone."""
-        said = {"base": self.base, "retriever": self.retriever, "embedder": self.embedder, "examples": self.examples}
-        said |= {"rerank": self.rerank.partition(",")[0], "query": ",".join(self.joined)}
+        base, retriever, _ = self.read()
+        said = {"base": base.path, "retriever": retriever.name, "embedder": retriever.embedder}
+        said |= {"examples": retriever.examples, "rerank": self.rerank.partition(",")[0]}
+        said |= {"query": ",".join(retriever.query)}
         return {name: value for name, value in said.items() if value}
 
     @property
     def asks(self) -> bool:
         """Whether a MODEL is asked to put points in order."""
         return bool(self.rerank) and not self.rerank.startswith("cross:")
-
-    def seeded(self, seed: int) -> KnowledgeConfig:
-        """The same with a run's seed, where it has none of its own."""
-        return self if self.layout.seed else replace(self, layout=replace(self.layout, seed=seed))
 
     def check(self, conditions: Sequence[Condition], *, limited: bool = False) -> None:
         """Raise UserError for what can be told before anything is opened, and for settings that mean nothing.
@@ -78,55 +113,58 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
             raise UserError(
                 "--max-cost and --max-requests do not count what --rerank MODEL is asked: leave one of them out"
             )
+        base, retriever, layout = self.read()
+        looking = {"--retriever": replace(retriever, k=3) != RetrieverConfig(), "--rerank": bool(self.rerank)}
         contexts = [Context.parse(condition.context) for condition in conditions]
-        if all(context.name == NONE for context in contexts) and replace(self, layout=Layout()) != KnowledgeConfig():
+        if all(context.name == NONE for context in contexts) and (base != BaseConfig() or any(looking.values())):
             raise UserError(
                 "a base of knowledge is given and nothing is laid beside a question: add --context kprag, or leave"
                 " it out"
             )
         if not any(context.looks_up for context in contexts):
-            for option in ("retriever", "embedder", "examples", "rerank", "joined"):
-                if getattr(self, option):
-                    name = "join-query" if option == "joined" else option
-                    raise UserError(
-                        f"--{name} says how points are looked up, and none are: add --knowledge retrieved, or leave"
-                        " it out"
-                    )
-        self.layout.check()
-        read_joined(self.joined)
-        if self.retriever:
-            read_retrievers([self.retriever])
-        for option, path in (("--base", self.base), ("--examples", self.examples)):
+            for option in (name for name, given in looking.items() if given):
+                raise UserError(
+                    f"{option} says how points are looked up, and none are: add --context kprag:retrieved, or leave it"
+                    " out"
+                )
+        if retriever.k < 1:
+            raise UserError(f"{retriever.k} points cannot be looked up: give 1 or more")
+        layout.check()
+        read_joined(retriever.query)
+        if retriever.name:
+            read_retrievers([retriever.name])
+        for option, path in (("--base", base.path), ("the examples of --retriever", retriever.examples)):
             if path and not Path(path).exists():
                 raise UserError(f"{path}: no such file or folder in {Path.cwd()}: check {option}")
 
 
 class Section:
-    """The base of one set's samples: the library's, or the set's own points."""
+    """The base of one set's samples: a run's, or the set's own points."""
 
-    def __init__(self, library: KnowledgeConfig, source: SampleSet, quiet: bool = False) -> None:
-        self._library, self._quiet = library, quiet
-        self._path = Path(library.base) if library.base else source.folder
+    def __init__(self, knowledge: KnowledgeConfig, source: SampleSet, quiet: bool = False) -> None:
+        base, self._retriever, _ = knowledge.read()
+        self._rerank, self._quiet = knowledge.rerank, quiet
+        self._path, self._join = Path(base.path) if base.path else source.folder, base.join
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
         """The points. Raises UserError."""
-        return read_base(self._path, join=self._library.join)
+        return read_base(self._path, join=self._join)
 
     @cached_property
     def finder(self) -> str:
         """A digest of all that decides what is found."""
         index, retriever = self._opened
-        order = reranker_identity(self._library.rerank) if self._library.rerank else None
-        return digest([index.identity, retriever, self._library.layout.k, order, self._library.joined])
+        order = reranker_identity(self._rerank) if self._rerank else None
+        return digest([index.identity, retriever, self._retriever.k, order, self._retriever.query])
 
     def look_up(self, opened: SampleSet, samples: Iterator[Sample], store: Store) -> None:
         """Look up each of a set's samples that was not looked up before. Raises UserError."""
-        (index, retriever), library = self._opened, self._library
+        (index, retriever), more = self._opened, read_joined(split_names(self._retriever.query))
         missing = (one for one in samples if store.get(FOUND, found_key(self.finder, one)) is None)
-        query = QueryWriter(opened.images, read_joined(library.joined))
-        with _reranker(library.rerank) as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
-            for sample, ids in look_up_points(index, retriever, missing, query, library.layout.k, reranker):
+        query = QueryWriter(opened.images, more)
+        with _reranker(self._rerank) as reranker, ProgressBar("looking up", quiet=self._quiet) as progress:
+            for sample, ids in look_up_points(index, retriever, missing, query, self._retriever.k, reranker):
                 store.put(FOUND, found_key(self.finder, sample), canonical(ids))
                 progress.advance()
             if reranker is not None and reranker.unordered:
@@ -137,16 +175,16 @@ class Section:
 
     @cached_property
     def _opened(self) -> tuple[Index, Retriever]:
-        library = self._library
-        given = read_retrievers([library.retriever])[0] if library.retriever else None
+        looking = self._retriever
+        given = read_retrievers([looking.name])[0] if looking.name else None
         wanted = given or ("lexical" if is_index(self._path) else "hybrid")
         with ProgressBar("embedding", quiet=self._quiet) as bar, _told_of_words(given):
             index = open_base(
                 self._path,
                 meaning=wanted != "lexical",
-                embedder=library.embedder or None,
-                examples=Path(library.examples) if library.examples else None,
-                join=library.join,
+                embedder=looking.embedder or None,
+                examples=Path(looking.examples) if looking.examples else None,
+                join=self._join,
                 on_chunk=bar.advance,
             )
         return index, given or index.retrievers[-1]

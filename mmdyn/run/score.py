@@ -13,17 +13,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.errors import Stopped
-from mmdyn.models import Budget, open_budget, say_cost
+from mmdyn.models import Budget, say_cost
 from mmdyn.record import Condition, Record, Score
 from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Counts, Grader
-from mmdyn.run.judges import Judging, open_cascade
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of
+from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import Given, open_sets, several
 from mmdyn.sample import Sample
-from mmdyn.scoring import Scorer
 from mmdyn.tables import Waiting
 from mmdyn.work import (
     ANSWERED_NOW,
@@ -82,50 +82,36 @@ class _Named(Struct):
 
 def score(
     run: RunFolder | str | Path,
-    policy: str = "mdk12",
+    scoring: str | ScoringConfig = ScoringConfig(),
     *,
     sets: Given | Sequence[Given] = (),
-    judges: str | Sequence[str] = (),
-    judge_mode: str = "unsure",
-    votes: int = 1,
-    rubric: str = "auto",
-    judge_pictures: bool = False,
-    else_rules: bool = False,
-    **asking: Any,
+    limits: Limits = Limits(),
+    execution: Execution = Execution(quiet=True),
 ) -> list[Change]:
-    """Score every answered record by a policy, and by judges as `evaluate` does; make these scores the ones in force,
-    unless a verdict is missing, and return what changed.
+    """Score every answered record by a policy, and by judges, as `evaluate` does; make these scores the ones in force,
+    unless a verdict is missing, and return what changed. `scoring` may be the name of a policy.
 
     The golden answers are those that the run's sets have now, where the question is still the one that was asked;
     `sets`: the same sets where they lie elsewhere, as `evaluate` takes them. Verdicts that are in the store stand: a
     judge is asked only about answers on which it gave none, and which it is to judge.
-    asking: concurrency, use_cache, prices, max_cost, max_requests and quiet, as of `evaluate`; they are about the
-        judges alone. Raises Busy while the run is going on, UserError for settings that do not fit and a run without
-        answers, ModelError for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in
-        force, and the same call goes on.
+    `limits` (all but n) and `execution` (use_cache and quiet) are about the judges alone.
+
+    Raises Busy while the run is going on, UserError for settings that do not fit and a run without answers, ModelError
+    for a judge that cannot be asked, Stopped at a limit; then the scores of before stay in force, and the same call
+    goes on.
     """
-    judging = Judging(several(judges), judge_mode, votes, rubric, judge_pictures, else_rules)
-    return rescore(run, policy, judging, sets=several(sets), **asking).changes
+    scoring = ScoringConfig(scoring) if isinstance(scoring, str) else scoring
+    return rescore(run, scoring, several(sets), limits, execution).changes
 
 
 def rescore(
-    run: RunFolder | str | Path,
-    policy: str,
-    judging: Judging,
-    *,
-    sets: Sequence[Given] = (),
-    concurrency: int = 32,
-    use_cache: bool = True,
-    prices: str | Path | None = None,
-    max_cost: float | None = None,
-    max_requests: int | None = None,
-    quiet: bool = True,
+    run: RunFolder | str | Path, scoring: ScoringConfig, sets: Sequence[Given], limits: Limits, execution: Execution
 ) -> Rescored:
     """The same, with what the judges were asked."""
     run = run if isinstance(run, RunFolder) else RunFolder(run)
-    scorer, budget = Scorer(policy), open_budget(prices, max_cost, max_requests)
-    settings: dict[str, Any] = {"concurrency": concurrency, "use_cache": use_cache, "budget": budget}
-    with open_cascade(scorer, judging, **settings) as cascade, Store(run.records_folder) as store:
+    budget = limits.budget
+    settings: dict[str, Any] = {"concurrency": limits.concurrency, "use_cache": execution.use_cache, "budget": budget}
+    with open_cascade(scoring, **settings) as cascade, Store(run.records_folder) as store:
         budget.check([judge.asker.model for judge in cascade.judges])
         run = RunFolder(run.folder)
         check_asked(run)
@@ -134,12 +120,12 @@ def rescore(
         store.flush()
         run.config = replace(run.config, sets=tuple(answers.entries))
         grader = Grader(store, cascade)
-        with ProgressBar("scoring", run.config.planned, quiet=quiet) as progress:
+        with ProgressBar("scoring", run.config.planned, quiet=execution.quiet) as progress:
             again = _Again(run, grader, store, budget, progress)
             again.check()
             run.write_config(begun_again(run, scoring_of(cascade)))
             run_to_the_end(again.grade())
-        waiting = settle(run, store, cascade, else_rules=judging.else_rules)
+        waiting = settle(run, store, cascade, else_rules=scoring.else_rules)
         changes = [*_changed(run, before)]
     counts = grader.counts
     return Rescored(

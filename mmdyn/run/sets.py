@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -66,14 +66,6 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
 def several(given: Any) -> tuple[Any, ...]:
     """One given thing, or several of them."""
     return (given,) if isinstance(given, str | Path | SampleSet) else tuple(given)
-
-
-def make_variants(
-    sets: Sequence[SampleSet], out: Path, vary: Callable[[SampleSet, Path], SampleSet]
-) -> Iterator[SampleSet]:
-    """Make the variants of each set by `vary` (source, folder) into a set of its own under out/sets."""
-    for opened in sets:
-        yield vary(opened, variants_folder(opened, out))
 
 
 def variants_folder(opened: SampleSet, out: Path) -> Path:

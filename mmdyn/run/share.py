@@ -29,14 +29,15 @@ class Share:
         self._job = engine.job
         self._sets = [LocatedSet(opened) for opened in engine.sets]
         places, offsets, turns, costs = array("I"), array("q"), array("I"), array("f")
+        epochs = self._epochs = self._job.spec.epochs
         numbers = {condition: number for number, condition in enumerate(self._job.conditions)}
         self._providers = engine.providers
-        for ask in plan(self._sets, self._job.conditions, self._job.epochs, self._job.limit, self._providers):
+        for ask in plan(self._sets, self._job.conditions, epochs, self._job.limits.n, self._providers):
             if isinstance(ask, Skip):
                 continue
             places.append(ask.place)
             offsets.append(self._sets[ask.place].at)
-            turns.append(numbers[replace(ask.condition, chain="")] * self._job.epochs + ask.epoch)
+            turns.append(numbers[replace(ask.condition, chain="")] * epochs + ask.epoch)
             costs.append(cost(ask))
         estimated = np.frombuffer(costs, np.float32)
         order = partition.order(estimated, partition.owners(estimated, shares, seed), number)
@@ -51,7 +52,7 @@ class Share:
         for place, offset, turn in zip(self._places, self._offsets, self._turns, strict=True):
             sample = self._sets[place].read(int(offset))
             provider = self._providers[place] if self._providers else None
-            number, epoch = divmod(int(turn), self._job.epochs)
+            number, epoch = divmod(int(turn), self._epochs)
             (ask,) = asks_of(int(place), sample, self._job.conditions[number : number + 1], 1, provider)
             assert isinstance(ask, Ask)
             yield replace(ask, epoch=epoch)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from types import TracebackType
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 PLAIN_SECONDS = 10.0
+T = TypeVar("T")
 
 
 class ProgressBar:
@@ -37,6 +40,12 @@ class ProgressBar:
         self.done += count
         self._there += count if there else 0
         self.note(**notes)
+
+    def count(self, items: Iterable[T]) -> Iterator[T]:
+        """The items, each counted as done when another one is asked for."""
+        for item in items:
+            yield item
+            self.advance()
 
     def note(self, **notes: int | str) -> None:
         """Show failed=2 as `2 failed` and cost="1 USD" as `cost 1 USD`, from now on; a zero or an empty text is not

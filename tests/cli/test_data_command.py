@@ -114,12 +114,12 @@ def test_validate(folder: Path) -> None:
 
 def test_sample(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "one"
-    arguments = ("sample", folder, "-o", out, "--n", "1", "--by", "task_type,discipline", "--seed", "3")
+    arguments = ("sample", folder, "-o", out, "--limit", "1", "--by", "task_type,discipline", "--seed", "3")
     assert mmdyn(*arguments).stdout == f"{out}: 1 samples\n"
     assert mmdyn(*arguments).stdout == f"{out}: 1 samples\n"
-    wrong = mmdyn("sample", folder, "-o", tmp_path / "two", "--n", "1", "--by", "disciplne", status=2)
+    wrong = mmdyn("sample", folder, "-o", tmp_path / "two", "--limit", "1", "--by", "disciplne", status=2)
     assert "has the field 'disciplne' (did you mean 'discipline'?)" in wrong.stderr
-    assert mmdyn("sample", folder, "-o", out, "--n", "0", status=2).stderr.startswith("Usage: ")
+    assert mmdyn("sample", folder, "-o", out, "--limit", "0", status=2).stderr.startswith("Usage: ")
 
 
 def test_sample_that_covers_and_balances(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_sample_that_covers_and_balances(tmp_path: Path) -> None:
         for number in range(6)
     ]
     given, out = write_set(tmp_path / "set", samples).folder, tmp_path / "mini"
-    arguments = ("sample", given, "-o", out, "--cover", "knowledge_points", "--balance", "difficulty", "--n", "4")
+    arguments = ("sample", given, "-o", out, "--cover", "knowledge_points", "--balance", "difficulty", "--limit", "4")
     for _ in range(2):
         assert mmdyn(*arguments).stdout == (
             f"{out}: 4 samples\n"
@@ -138,12 +138,13 @@ def test_sample_that_covers_and_balances(tmp_path: Path) -> None:
     assert mmdyn("sample", given, "-o", tmp_path / "few", "--cover", "knowledge_points").stdout == (
         f"{tmp_path / 'few'}: 3 samples\nknowledge_points: 3 of 3 covered, which took 3 samples\n"
     )
-    small = mmdyn("sample", given, "-o", tmp_path / "no", "--cover", "knowledge_points", "--n", "2", status=2)
+    small = mmdyn("sample", given, "-o", tmp_path / "no", "--cover", "knowledge_points", "--limit", "2", status=2)
     assert (
-        small.stderr == "mmdyn: to cover all knowledge_points takes 3 samples and --n is 2: raise it, or leave it out\n"
+        small.stderr
+        == "mmdyn: to cover all knowledge_points takes 3 samples and --limit is 2: raise it, or leave it out\n"
     )
     for wrong, said in (
-        (("--balance", "difficulty"), "say how many samples: --n 100"),
+        (("--balance", "difficulty"), "say how many samples: --limit 100"),
         (("--cover", "knowledge_points", "--by", "difficulty"), "choose one of them"),
     ):
         assert said in mmdyn("sample", given, "-o", tmp_path / "no", *wrong, status=2).stderr

@@ -128,7 +128,7 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     assert all("what is answered already was not looked for" in note and "needs a key" in note for note in notes[:2])
     assert notes[2:] == ["tokens are estimated from characters and pictures; nothing was asked or written"]
     asking = ["-m", "baseline:lexical", "-o", "run", "--dry-run", "--prices", "p.yaml"]
-    judged = mmdyn(tmp_path, "eval", "set", *asking, "--judge", "openai:gpt-4o", "--votes", "3")
+    judged = mmdyn(tmp_path, "eval", "set", *asking, "--judge", "openai:gpt-4o", "--rubric", "votes=3")
     *_, row, models, judges, most = judged.stdout.splitlines()
     assert row.split()[:8] == ["judge", "openai:gpt-4o", "small", "standard", "9", "0", "0", "9"]
     assert models == "3 requests to send; nothing to pay"
@@ -222,7 +222,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     make_set(tmp_path, 50)
     limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); import signal;"
     limit += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from mmdyn.cli import main; sys.argv[0] = 'mmdyn'; main()"
-    command = [sys.executable, "-c", limit, "data", "sample", "set", "-o", "out", "--n", "45"]
+    command = [sys.executable, "-c", limit, "data", "sample", "set", "-o", "out", "--limit", "45"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr and "File too large" in done.stderr
@@ -246,8 +246,8 @@ def test_variants_that_fail_on_the_way_end_in_status_1(tmp_path: Path) -> None:
 
 def test_a_config_and_another_policy_from_the_shell(tmp_path: Path) -> None:
     make_set(tmp_path, 3)
-    (tmp_path / "c.yaml").write_text("sets: [set]\nmodels: [baseline:majority]\nout: run\nops: pad\n")
-    done = mmdyn(tmp_path, "run", "c.yaml", "limit=2")
+    (tmp_path / "c.yaml").write_text("sets: [set]\nmodels: [baseline:majority]\nout: run\nconditions: {ops: pad}\n")
+    done = mmdyn(tmp_path, "run", "c.yaml", "limits.n=2")
     assert done.returncode == 0 and "dynamic pad" in done.stdout, done.stderr
     scored = mmdyn(tmp_path, "score", "run", "--policy", "strict")
     assert scored.returncode == 0 and "strict is in force now" in scored.stderr

@@ -86,10 +86,10 @@ def test_interrupted_twice_it_stops_at_once_and_keeps_what_came(tmp_path: Path) 
 
 NOTEBOOK = """
 import asyncio, sys
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run import Limits, evaluate
 
 async def cell():
-    evaluate("set", sys.argv[1], "run", concurrency=4)
+    evaluate("set", sys.argv[1], "run", limits=Limits(concurrency=4))
 
 loop = asyncio.new_event_loop()
 try:

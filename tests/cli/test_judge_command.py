@@ -27,7 +27,7 @@ def run(tmp_path: Path, rows: list[dict[str, Any]] | bytes, *options: str) -> tu
     data = rows if isinstance(rows, bytes) else "\n".join(json.dumps(row) for row in rows).encode()
     file.write_bytes(data)
     done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "judge", str(file), *options],
+        [sys.executable, "-m", "mmdyn", "judge", str(file), "-q", *options],
         capture_output=True,
         cwd=tmp_path,
         env={**os.environ, "MMDYN_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)},

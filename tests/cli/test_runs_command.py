@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import QUIET, grouped
 from serving import script, serve
 
 from making import choice, open_ended, write_set
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement
-from mmdyn.run import evaluate
+from mmdyn.run import Execution, evaluate
 from mmdyn.work import RunFolder, Store, judged_kind
 
 
@@ -27,7 +28,7 @@ def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def runs(tmp_path: Path) -> Path:
     """A folder with a run, a set and, in two of its folders, what is no run of ours."""
     write_set(tmp_path / "set", [choice("a"), choice("b")])
-    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", quiet=True)
+    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", execution=QUIET)
     for name in ("alien\x1b[31m", "broken"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text('{"job": 1}' if name != "broken" else "{")
@@ -59,8 +60,8 @@ def test_tokens_and_cost_stand_below_a_run(tmp_path: Path) -> None:
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
         prices = {"prices": tmp_path / "prices.yaml", "use_cache": False}
-        evaluate(tmp_path / "set", [model, f"{model},label=twin"], tmp_path / "run", quiet=True, **prices)
-        evaluate(tmp_path / "set", model, tmp_path / "unpriced", quiet=True, use_cache=False)
+        evaluate(tmp_path / "set", [model, f"{model},label=twin"], tmp_path / "run", **grouped(quiet=True, **prices))
+        evaluate(tmp_path / "set", model, tmp_path / "unpriced", execution=Execution(quiet=True, use_cache=False))
     listed = mmdyn(tmp_path, "runs", "ls", "unpriced", "run")  # those of one second keep this order
     assert listed.returncode == 0
     unpriced, models, sets, modes, scores, tokens, priced, *_, twin = listed.stdout.splitlines()
@@ -78,7 +79,7 @@ def test_what_a_judge_took_stands_there_too(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, "no verdict"))) as server:
         judge = f"openai:fake,base_url={server.url},label=strong"
         settings = {"prices": tmp_path / "prices.yaml", "judges": judge, "quiet": True}
-        evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", **settings)
+        evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", **grouped(**settings))
     (entry,) = RunFolder(tmp_path / "run").config.all_judges
     with Store(tmp_path / "run" / "records") as store:  # as of an empty reply, about which nobody is asked
         store.put(judged_kind(entry.id), "k", canonical(Judgement(0.0)))

@@ -120,16 +120,16 @@ def test_the_seed_decides_not_the_order(tmp_path: Path) -> None:
 def test_mistakes_are_explained(tmp_path: Path) -> None:
     source, out = write_set(tmp_path / "set", many()), tmp_path / "out"
     with pytest.raises(
-        UserError, match="to cover all knowledge_points takes 30 samples and --n is 12: raise it, or leave"
+        UserError, match="to cover all knowledge_points takes 30 samples and --limit is 12: raise it, or leave"
     ):
         take_covering(source, out, n=12)
     with pytest.raises(UserError, match=r"has the field 'dificulty' \(did you mean 'difficulty'\?\): the fields are "):
         take_covering(source, out, balance="dificulty")
     with pytest.raises(UserError, match="has the field 'topic': the fields are difficulty, language, task_type"):
         take_covering(source, out, "topic")
-    with pytest.raises(UserError, match="--n is 0: take at least one sample"):
+    with pytest.raises(UserError, match="--limit is 0: take at least one sample"):
         take_covering(source, out, n=0)
-    with pytest.raises(UserError, match="--n is None: take at least one sample"):
+    with pytest.raises(UserError, match="--limit is None: take at least one sample"):
         take_covering(source, out, None, "difficulty")
     plain = write_set(tmp_path / "plain", [choice("a")])
     with pytest.raises(UserError, match="has knowledge_points: give a set whose samples do, or leave --cover out"):

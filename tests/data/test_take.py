@@ -101,6 +101,6 @@ def test_mistakes_are_explained(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", many())
     with pytest.raises(UserError, match=r"has the field 'disciplin' \(did you mean 'discipline'\?\): the fields are "):
         take_stratified(source, tmp_path / "out", 5, ["disciplin"])
-    with pytest.raises(UserError, match="--n is 0: take at least one sample"):
+    with pytest.raises(UserError, match="--limit is 0: take at least one sample"):
         take_stratified(source, tmp_path / "out", 0)
     assert not (tmp_path / "out").exists()

@@ -31,8 +31,9 @@ def build(
     layout: Layout = Layout(),  # noqa: B008 frozen
     found: Sequence[str] = (),
     base: Taxonomy | None = BASE,
+    k: int = 3,
 ) -> BuiltContext | None:
-    return Knowledge(TEXTS, base, layout).build_context(sample, Context.parse(context), found)
+    return Knowledge(TEXTS, base, layout, k=k).build_context(sample, Context.parse(context), found)
 
 
 def text(built: BuiltContext | None) -> str:
@@ -134,7 +135,7 @@ def test_what_was_found_stands_best_first_each_name_once() -> None:
         "- Speed: How fast.\n- Force: What speeds bodies up.\n- Mechanics",
         ContextInfo(("Speed", "Force", "Mechanics"), own=2, hits=1),
     )
-    assert build(choice(), "kprag:retrieved", Layout(k=1), ["ma"]) == BuiltContext(
+    assert build(choice(), "kprag:retrieved", found=["ma"], k=1) == BuiltContext(
         "- Mass: How much matter there is.", ContextInfo(("Mass",))
     )
 
@@ -145,7 +146,7 @@ def test_own_points_come_before_what_was_found_beside_them() -> None:
         "- Push: What speeds bodies up.\n- Mass: How much matter there is.\n- Speed: How fast.",
         ContextInfo(("Push", "Mass", "Speed"), own=2, hits=2),
     )
-    assert build(sample, "kprag:mixed", Layout(k=1), found) == build(sample) == build(sample, "kprag:mixed")
+    assert build(sample, "kprag:mixed", found=found, k=1) == build(sample) == build(sample, "kprag:mixed")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,6 @@ def test_a_text_that_holds_the_answer_is_recorded() -> None:
 @pytest.mark.parametrize(
     ("layout", "problem"),
     [
-        (Layout(k=0), "0 points cannot be looked up: give 1 or more"),
         (Layout(tokens=0), "knowledge has no room in 0 tokens: give 1 or more, or no limit"),
         (
             Layout(order="reverse"),  # type: ignore[arg-type]
@@ -263,4 +263,4 @@ def test_a_wrong_layout_is_told(layout: Layout, problem: str) -> None:
     with pytest.raises(UserError) as caught:
         layout.check()
     assert str(caught.value) == problem
-    assert Layout(tokens=1, k=1).check() == Layout(1, 1)
+    assert Layout(tokens=1).check() == Layout(1)

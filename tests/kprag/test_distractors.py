@@ -14,10 +14,8 @@ from mmdyn.sample import Language, Step, Variant, Verdict
 DISTRACTOR = Context.parse("distractor")
 
 
-def build(
-    base: Taxonomy, *points: str, id: str = "s1", layout: Layout | None = None, **more: object
-) -> BuiltContext | None:
-    return Knowledge({}, base, layout or Layout()).build_context(
+def build(base: Taxonomy, *points: str, id: str = "s1", seed: int = 0, **more: object) -> BuiltContext | None:
+    return Knowledge({}, base, Layout(), seed=seed).build_context(
         choice(id, knowledge_points=points, **more), DISTRACTOR
     )
 
@@ -163,7 +161,7 @@ def test_a_variant_has_its_parents_distractors_whatever_was_asked_before() -> No
     for number in range(5):
         knowledge.build_context(choice(f"o{number}", knowledge_points=("p1",)), DISTRACTOR)
     assert knowledge.build_context(choice("s1~0", knowledge_points=("p7", "p8"), variant=trail), DISTRACTOR) == first
-    assert build(base, "p7", "p8", layout=Layout(seed=1)) != first != build(base, "p7", "p8", id="s2")
+    assert build(base, "p7", "p8", seed=1) != first != build(base, "p7", "p8", id="s2")
 
 
 def test_every_point_is_drawn_about_as_often() -> None:

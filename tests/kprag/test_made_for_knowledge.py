@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from made_for_knowledge import made_for_knowledge, write_made_for_knowledge
+from running import grouped
 from scipy.stats import binomtest
 
 from kprag import Knowledge, Layout, Node, Taxonomy, read_taxonomy
@@ -64,7 +65,7 @@ def test_the_report_says_that_knowledge_helps_and_that_distractors_do_not(tmp_pa
     made = write_made_for_knowledge(tmp_path / "made")
     ways, contexts = ("inline", "none", "two-turn"), ("none", "kprag", "distractor")
     asked: dict[str, Any] = {"modes": "standard", "contexts": contexts, "elaborate": ways, "quiet": True}
-    run = evaluate(made, "baseline:lexical", tmp_path / "run", **asked)
+    run = evaluate(made, "baseline:lexical", tmp_path / "run", **grouped(**asked))
     contrasts = {(one.a, one.b): one for one in report(run).contrasts}
     for way in ("", ":none", ":two-turn"):
         for other in (NONE, f"distractor{way}"):

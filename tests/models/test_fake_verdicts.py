@@ -8,12 +8,13 @@ from urllib.request import Request, urlopen
 
 import pytest
 from msgspec.structs import replace
+from running import QUIET
 from serving import bare_environment as bare_environment, script, serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.plugins import load
 from mmdyn.record import Reply
-from mmdyn.run import compare, evaluate, label_errors
+from mmdyn.run import ScoringConfig, compare, evaluate, label_errors
 from mmdyn.sample import Language
 from mmdyn.scoring.error_judge import error_sheet
 from mmdyn.tables import report
@@ -72,7 +73,13 @@ def test_one_server_answers_judges_compares_and_sorts_errors(tmp_path: Path) -> 
     with serve(reply="hashed") as server:
         judge = f"openai:judge,base_url={server.url}"
         models = ["baseline:random", "baseline:majority"]
-        run = evaluate(tmp_path / "set", models, tmp_path / "run", judges=judge, judge_mode="all", quiet=True)
+        run = evaluate(
+            tmp_path / "set",
+            models,
+            tmp_path / "run",
+            scoring=ScoringConfig(judges=judge, judge_mode="all"),
+            execution=QUIET,
+        )
         assert all(record.score for record in run.records())
         found = compare([run.folder], tmp_path / "pairs", judge, quiet=True)
         assert found.whole is not None and not found.failed

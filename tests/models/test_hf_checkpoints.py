@@ -11,6 +11,7 @@ import making_models
 import pytest
 from asking_locally import Messages, ask_alone, ask_together, user, weighed
 from making_vllm import vllm_installed
+from running import QUIET
 
 from making import choice, write_set
 from mmdyn.models import Message, TextPart, open_model
@@ -92,8 +93,8 @@ def test_versions_are_on_record_and_identify_nothing(tmp_path: Path, monkeypatch
     model = f"hf:{making_models.saying(tmp_path / 'saying')}"
     assert "versions" not in open_model(model).identity
     samples = write_set(tmp_path / "set", [choice("a")])
-    run = evaluate([samples], [model, "baseline:random"], tmp_path / "run", quiet=True)
+    run = evaluate([samples], [model, "baseline:random"], tmp_path / "run", execution=QUIET)
     assert run.config.versions["transformers"] == transformers.__version__
     assert {"mmdyn", "python", "torch", "tokenizers"} <= set(run.config.versions)
-    alone = evaluate([samples], ["baseline:random"], tmp_path / "alone", quiet=True)
+    alone = evaluate([samples], ["baseline:random"], tmp_path / "alone", execution=QUIET)
     assert set(alone.config.versions) == {"mmdyn", "python"}

@@ -150,7 +150,10 @@ async def test_a_model_that_cannot_weigh_says_so(model: str) -> None:
     opened = open_model(model)
     with pytest.raises(ModelError) as error:
         await opened.ask(weighed("?"))
-    assert str(error.value) == "this model cannot weigh options: leave --scoring-mode out, or ask an hf: or vllm: model"
+    assert (
+        str(error.value)
+        == "this model cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
+    )
     await opened.close()
 
 

@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 from models.asking import ask_all, asking, user
 from models.making_vlmeval import make_vlmeval, opened, said
+from running import QUIET
 
 from making import choice, picture, write_set
 from mmdyn.cli.list import command as list_command
@@ -358,7 +359,7 @@ def _runs(process: int) -> bool:
 def test_a_run_over_a_set(path: Path, tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [choice("a"), choice("b", answer="A")])
     model = f"vlmeval:Echo-7B,path={path},python={sys.executable}"
-    run = evaluate(source, model, tmp_path / "run", quiet=True)
+    run = evaluate(source, model, tmp_path / "run", execution=QUIET)
     found = {
         record.sample: (record.reply.text, record.score.value if record.score else None) for record in run.records()
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from models.making_vlmeval import make_vlmeval, opened, said
+from running import QUIET
 
 from making import choice, write_set
 from mmdyn.keys import canonical
@@ -34,7 +35,7 @@ async def test_no_secret_is_in_a_runs_folder(path: Path, tmp_path: Path, monkeyp
     source = write_set(tmp_path / "set", [choice("a")])
     nested = '{"Authorization":"$AUTHORIZATION"}'
     model = f"vlmeval:Keyed,extra_headers={nested},api_base=http://h/v1?api-key={SECRET},more=$AUTHORIZATION"
-    run = evaluate(source, f"{model},path={path},python={sys.executable}", tmp_path / "run", quiet=True)
+    run = evaluate(source, f"{model},path={path},python={sys.executable}", tmp_path / "run", execution=QUIET)
     assert [record.reply.text for record in run.records()] == [f"Bearer {SECRET}"], (
         "the class has what the variable holds"
     )

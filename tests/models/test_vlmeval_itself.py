@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from models.asking import user
 from PIL import Image
+from running import QUIET
 from serving import serve
 
 import mmdyn.models.backends
@@ -46,7 +47,7 @@ def test_its_api_class_over_a_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with serve(reply="hashed") as server:
         ask = f"api.GPT4V,model=fake,api_base={server.url}/chat/completions,python={PYTHON},label=theirs"
         models = [f"vlmeval:{ask}", f"openai:fake,base_url={server.url},label=ours"]
-        run = evaluate(source, models, tmp_path / "run", quiet=True)
+        run = evaluate(source, models, tmp_path / "run", execution=QUIET)
     found = {(record.model, record.sample): record for record in run.records()}
     assert found["theirs", "b"].reply.text == found["ours", "b"].reply.text
     assert all(record.reply.usage.prompt_tokens and record.reply.finish_reason == "stop" for record in found.values())

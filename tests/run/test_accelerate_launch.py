@@ -16,7 +16,7 @@ from running import contents, many_samples
 from serving import bare_environment as bare_environment, serve
 
 from mmdyn.data import SampleSet
-from mmdyn.run import evaluate
+from mmdyn.run import ConditionSpec, Execution, evaluate
 from perturb import perturb
 
 pytest.importorskip("accelerate")
@@ -52,7 +52,13 @@ def test_eval_makes_the_records_of_one_process(
         model = f"openai:fake,base_url={server.url}"
         launch(device, "eval", source.folder, "-m", model, "-o", tmp_path / "launched", "--mode", "standard,kprag")
         assert server.stats.total == 75, "an ask was put by two ranks, or by none"
-        alone = evaluate(source, model, tmp_path / "alone", modes=["standard", "kprag"], use_cache=False, quiet=True)
+        alone = evaluate(
+            source,
+            model,
+            tmp_path / "alone",
+            conditions=ConditionSpec(modes=["standard", "kprag"]),
+            execution=Execution(use_cache=False, quiet=True),
+        )
         assert server.stats.total == 150
     assert contents(tmp_path / "launched") == contents(alone) and len(contents(alone)) == 75
     assert writers_in(tmp_path / "launched" / "records") == writers

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from mmdyn.errors import UserError
-from mmdyn.run.conditions import parse_conditions
+from mmdyn.run import ConditionSpec
 
 
-def modes(*given: str, styles: tuple[str, ...] = ("direct",), **more: Any) -> list[str]:
-    return [condition.mode for condition in parse_conditions(given, styles, **more)]
+def modes(*given: str, **more: Any) -> list[str]:
+    return [condition.mode for condition in ConditionSpec(given, **more).conditions()]
 
 
 def test_modes_alone() -> None:
     assert modes("standard", "dynamic+kprag", "standard") == ["standard", "dynamic+kprag"]
-    found = parse_conditions(["standard", "kprag"], ["direct", "cot"])
+    found = ConditionSpec(["standard", "kprag"], styles=["direct", "cot"]).conditions()
     assert [(one.context, one.style) for one in found] == [
         ("none", "direct"),
         ("none", "cot"),
@@ -36,38 +36,28 @@ def test_contexts_cross_the_variants_that_the_modes_name() -> None:
     ]
 
 
-def test_a_plain_kprag_stands_for_every_source_and_every_way() -> None:
-    assert modes("kprag", knowledge=["gold", "retrieved"], elaborate=["inline", "two-turn"]) == [
-        "kprag",
-        "kprag:two-turn",
-        "kprag:retrieved",
-        "kprag:retrieved:two-turn",
-    ]
-    contexts = ["none", "distractor", "kprag:mixed", "kprag"]
-    assert modes("standard", contexts=contexts, knowledge=["retrieved"], elaborate=["none"]) == [
-        "standard",
-        "distractor:none",
-        "kprag:mixed",
-        "kprag:retrieved:none",
-    ]
+def test_a_context_says_its_source_and_its_way_in_any_order() -> None:
+    contexts = "kprag:retrieved:two-turn, kprag:two-turn:retrieved, distractor:none,kprag"
+    assert modes("standard", contexts=contexts) == ["kprag:retrieved:two-turn", "distractor:none", "kprag"]
+
+
+def test_a_text_names_several_and_a_prompt_is_a_style() -> None:
+    spec = ConditionSpec(modes="standard, dynamic", styles="direct,cot")
+    assert spec == ConditionSpec(["standard", "dynamic"], styles=("direct", "cot"))
+    asked = [(one.mode, one.style) for one in spec.conditions()]
+    assert asked == [("standard", "direct"), ("standard", "cot"), ("dynamic", "direct"), ("dynamic", "cot")]
+    assert [one.style for one in ConditionSpec(prompt="p.txt").conditions()] == ["custom"]
 
 
 @pytest.mark.parametrize(
     ("given", "why"),
     [
         ({"contexts": ["kprg"]}, "there is no context 'kprg' (did you mean 'kprag'?)"),
-        ({"knowledge": ["golden"]}, "there is no source of knowledge 'golden' (did you mean 'gold'?)"),
-        ({"knowledge": ["distractor"]}, "there is no source of knowledge 'distractor'"),
-        ({"elaborate": ["inlined"]}, "there is no way to elaborate 'inlined' (did you mean 'inline'?)"),
-        ({"knowledge": ["gold"]}, "--knowledge says how a plain kprag is asked, and none is: add --context kprag"),
-        ({"knowledge": ["gold"], "contexts": ["distractor"]}, "--knowledge says how a plain kprag is asked"),
-        (
-            {"elaborate": ["none"], "contexts": ["hint:all"]},
-            "--elaborate says how a plain kprag or distractor is asked",
-        ),
+        ({"contexts": "kprag:golden"}, "has an unknown setting 'golden' (did you mean 'gold'?)"),
+        ({"styles": "direkt"}, "there is no style 'direkt' (did you mean 'direct'?): direct, cot, likelihood are"),
     ],
 )
-def test_what_is_unknown_or_means_nothing_is_refused(given: dict[str, Any], why: str) -> None:
+def test_what_is_unknown_is_refused(given: dict[str, Any], why: str) -> None:
     with pytest.raises(UserError) as caught:
         modes("standard", **given)
     assert why in str(caught.value)

@@ -12,16 +12,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from running import contents
+from running import QUIET, contents, grouped
 from serving import bare_environment as bare_environment, script, serve
 
 import mmdyn
-from kprag import Layout
 from making import choice
 from mmdyn.data import KnowledgePoint, SampleSet, SetWriter
 from mmdyn.errors import Stopped, UserError
 from mmdyn.record import ContextInfo
-from mmdyn.run import KnowledgeConfig, estimate, evaluate, export, read_config
+from mmdyn.run import ConditionSpec, KnowledgeConfig, RetrieverConfig, estimate, evaluate, export, read_config
 from mmdyn.run.run_listing import summarise_run
 from mmdyn.tables import report
 from mmdyn.work import Reader, RunFolder
@@ -41,8 +40,8 @@ QUESTIONS = {
     "Buoyancy": "Why does ice float on water?",
     "Tides": "How often does the sea rise in a day?",
 }
-LEXICAL = KnowledgeConfig(retriever="lexical", layout=Layout(k=1))
-TWO_TURNS: dict[str, Any] = {"modes": "kprag", "elaborate": "two-turn", "quiet": True, "use_cache": False}
+LEXICAL = KnowledgeConfig(retriever="lexical,k=1")
+TWO_TURNS: dict[str, Any] = {"modes": "standard", "contexts": "kprag:two-turn", "quiet": True, "use_cache": False}
 
 
 @pytest.fixture
@@ -72,9 +71,9 @@ def test_two_turns_show_the_question_with_what_was_written_and_equal_points_are_
         "Answer: A",
     )
     with serve(reply=str(replies)) as server:
-        run = evaluate(source, f"openai:m,base_url={server.url}", tmp_path / "run", **TWO_TURNS)
+        run = evaluate(source, f"openai:m,base_url={server.url}", tmp_path / "run", **grouped(**TWO_TURNS))
         assert server.stats.total == 3 + 6, "an expansion for each of three points, an answer to each of six questions"
-        evaluate(source, f"openai:m,base_url={server.url}", tmp_path / "run", **TWO_TURNS)
+        evaluate(source, f"openai:m,base_url={server.url}", tmp_path / "run", **grouped(**TWO_TURNS))
         assert server.stats.total == 9
     assert [record.reply.text for record in run.records()] == ["Answer: B"] * 6, "each question came with the notes"
     assert {record.score and record.score.value for record in run.records()} == {1.0}
@@ -92,9 +91,11 @@ def test_two_turns_show_the_question_with_what_was_written_and_equal_points_are_
 
 def test_in_two_turns_what_the_model_wrote_itself_may_hold_the_answer(source: SampleSet, tmp_path: Path) -> None:
     replies = script(tmp_path, {"match": "Set out each", "reply": "There are three of them."}, "Answer: B")
-    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **TWO_TURNS)
+    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **grouped(**TWO_TURNS))
     assert [record.beside.leaks for record in run.records() if record.beside] == [True] * 6
-    given = evaluate(source, f"scripted:{replies}", tmp_path / "inline", modes="kprag", quiet=True)
+    given = evaluate(
+        source, f"scripted:{replies}", tmp_path / "inline", conditions=ConditionSpec(modes="kprag"), execution=QUIET
+    )
     held = {record.sample for record in given.records() if record.beside and record.beside.leaks}
     assert held == {"Polygons-0", "Polygons-1"}, "three sides"
 
@@ -104,9 +105,9 @@ def test_an_expansion_that_was_paid_for_is_not_asked_for_again(source: SampleSet
         model = f"openai:m,base_url={server.url}"
         for done in range(1, 9):
             with pytest.raises(Stopped, match="--max-requests 1"):
-                evaluate(source, model, tmp_path / "run", max_requests=1, concurrency=1, **TWO_TURNS)
+                evaluate(source, model, tmp_path / "run", **grouped(max_requests=1, concurrency=1, **TWO_TURNS))
             assert server.stats.total == done
-        run = evaluate(source, model, tmp_path / "run", max_requests=1, concurrency=1, **TWO_TURNS)
+        run = evaluate(source, model, tmp_path / "run", **grouped(max_requests=1, concurrency=1, **TWO_TURNS))
         assert server.stats.total == 9 and len([*run.records()]) == 6
 
 
@@ -116,12 +117,12 @@ def test_an_expansion_that_fails_is_a_failure_of_the_question_until_it_is_made_g
     bad = {"match": "triangle", "error": "transient"}
     with serve(reply=str(script(tmp_path, bad, "Notes. Answer: B"))) as server:
         model, port = f"openai:m,base_url={server.url},max_tries=1", int(server.url.rpartition(":")[2].split("/")[0])
-        run = evaluate(source, model, tmp_path / "run", **TWO_TURNS)
+        run = evaluate(source, model, tmp_path / "run", **grouped(**TWO_TURNS))
     failed = {record.sample: record.reply.error for record in run.records() if record.reply.error}
     assert {*failed} == {"Polygons-0", "Polygons-1"} and all(failed.values())
     assert (report(run).failed, report(run).conditions[0].n, summarise_run(run.folder).failed) == (2, 4, 2)
     with serve(port=port, reply=str(script(tmp_path, "Notes. Answer: B"))) as server:
-        evaluate(source, model, tmp_path / "run", **TWO_TURNS)
+        evaluate(source, model, tmp_path / "run", **grouped(**TWO_TURNS))
         assert server.stats.total == 3
     assert (report(run).failed, report(run).conditions[0].n, summarise_run(run.folder).failed) == (0, 6, 0)
 
@@ -132,15 +133,15 @@ def test_where_a_model_writes_nothing_on_the_points_the_question_goes_on_with_no
     replies = script(
         tmp_path, {"match": "Set out each", "reply": " "}, {"match": "below:\n\nQuestion:", "reply": "Answer: B"}
     )
-    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **TWO_TURNS)
+    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **grouped(**TWO_TURNS))
     assert [record.reply.text for record in run.records()] == ["Answer: B"] * 6
     assert [expansion.reply.text for expansion in run.expansions()] == [" "] * 3
 
 
 def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"contexts": ["kprag", "distractor"], "knowledge": ["gold", "retrieved", "mixed"]}
+    settings: dict[str, Any] = {"contexts": "kprag,kprag:retrieved,kprag:mixed,distractor"}
     settings |= {"modes": "standard", "quiet": True}
-    run = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
+    run = evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(knowledge=LEXICAL, **settings))
     found = besides(run)
     assert found["kprag Tides-0"] == ContextInfo(("Tides",), own=1, hits=1)
     assert found["kprag:retrieved Tides-0"] == ContextInfo(("Tides",), own=1, hits=1)
@@ -150,10 +151,15 @@ def test_points_are_looked_up_and_what_was_found_is_recorded(source: SampleSet, 
     assert all(one and len(one.points) == 1 and one.hits == 0 and one.own == 1 for one in others)
     assert run.config.skipped == {"kprag": 1, "kprag:mixed": 1, "distractor": 1}
     assert [*run.config.knowledge] == ["bases", "finders", "layout", "texts"]
-    again = evaluate(source, "baseline:lexical", tmp_path / "run", library=LEXICAL, **settings)
+    again = evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(knowledge=LEXICAL, **settings))
     assert besides(again) == found
     with pytest.raises(UserError, match="holds a run with other knowledge: choose another -o"):
-        evaluate(source, "baseline:lexical", tmp_path / "run", library=KnowledgeConfig(retriever="lexical"), **settings)
+        evaluate(
+            source,
+            "baseline:lexical",
+            tmp_path / "run",
+            **grouped(knowledge=KnowledgeConfig(retriever="lexical"), **settings),
+        )
 
 
 def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, tmp_path: Path) -> None:
@@ -164,13 +170,19 @@ def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, t
         source,
         "baseline:lexical",
         tmp_path / "run",
-        library=library,
-        **{**TWO_TURNS, "elaborate": (), "knowledge": "retrieved"},
+        **grouped(knowledge=library, **TWO_TURNS | {"contexts": "kprag:retrieved"}),
     )
     assert besides(run)["kprag:retrieved Polygons-0"] == ContextInfo(("Geometry of triangles",), own=1, hits=0)
     missing = KnowledgeConfig(base=str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="no such file or folder in"):
-        evaluate(source, "baseline:lexical", tmp_path / "other", library=missing, modes="kprag", quiet=True)
+        evaluate(
+            source,
+            "baseline:lexical",
+            tmp_path / "other",
+            conditions=ConditionSpec(modes="kprag"),
+            knowledge=missing,
+            execution=QUIET,
+        )
 
 
 def test_hints_are_asked_where_a_sample_has_them(source: SampleSet, tmp_path: Path) -> None:
@@ -178,9 +190,8 @@ def test_hints_are_asked_where_a_sample_has_them(source: SampleSet, tmp_path: Pa
         source,
         "baseline:lexical",
         tmp_path / "run",
-        modes="standard",
-        contexts=["hint:background", "hint:all"],
-        quiet=True,
+        conditions=ConditionSpec(modes="standard", contexts=["hint:background", "hint:all"]),
+        execution=QUIET,
     )
     assert besides(run) == {f"{name} bare": ContextInfo(("background",)) for name in ("hint:background", "hint:all")}
     for contexts, why in (
@@ -188,7 +199,13 @@ def test_hints_are_asked_where_a_sample_has_them(source: SampleSet, tmp_path: Pa
         (["hint:x"], "no sample has a hint 'x': background are"),
     ):
         with pytest.raises(UserError) as caught:
-            evaluate(source, "baseline:lexical", tmp_path / "none", modes="standard", contexts=contexts, quiet=True)
+            evaluate(
+                source,
+                "baseline:lexical",
+                tmp_path / "none",
+                conditions=ConditionSpec(modes="standard", contexts=contexts),
+                execution=QUIET,
+            )
         assert str(caught.value) == why
 
 
@@ -196,29 +213,30 @@ def test_a_dry_run_counts_an_expansion_once_and_what_is_there_already(source: Sa
     with serve() as server:
         model = f"openai:m,base_url={server.url}"
         settings = {name: value for name, value in TWO_TURNS.items() if name != "quiet"}
-        (before,) = estimate(source, model, tmp_path / "run", **settings).rows
+        (before,) = estimate(source, model, tmp_path / "run", **grouped(**settings)).rows
         assert (before.planned, before.there, before.to_ask) == (9, 0, 9) and server.stats.total == 0
         with pytest.raises(Stopped):
-            evaluate(source, model, tmp_path / "run", max_requests=2, concurrency=1, **TWO_TURNS)
-        (after,) = estimate(source, model, tmp_path / "run", **settings).rows
+            evaluate(source, model, tmp_path / "run", **grouped(max_requests=2, concurrency=1, **TWO_TURNS))
+        (after,) = estimate(source, model, tmp_path / "run", **grouped(**settings)).rows
         assert (after.planned, after.there, after.to_ask) == (9, 2, 7)
         cached = {**TWO_TURNS, "use_cache": True}
-        evaluate(source, model, tmp_path / "first", **cached)
-        (known,) = estimate(source, model, tmp_path / "second", **{**settings, "use_cache": True}).rows
+        evaluate(source, model, tmp_path / "first", **grouped(**cached))
+        (known,) = estimate(source, model, tmp_path / "second", **grouped(**{**settings, "use_cache": True})).rows
         assert (known.planned, known.cached, known.to_ask) == (9, 9, 0)
 
 
 def test_two_ranks_make_the_records_of_one_process(source: SampleSet, tmp_path: Path) -> None:
-    contexts = {
-        "contexts": ["none", "kprag", "distractor"],
-        "knowledge": ["gold", "retrieved"],
-        "elaborate": "two-turn",
-    }
+    contexts = "none,kprag:two-turn,kprag:retrieved:two-turn,distractor:two-turn"
     alone = evaluate(
-        source, "baseline:lexical", tmp_path / "alone", modes="standard", library=LEXICAL, quiet=True, **contexts
+        source,
+        "baseline:lexical",
+        tmp_path / "alone",
+        conditions=ConditionSpec("standard", contexts),
+        knowledge=LEXICAL,
+        execution=QUIET,
     )
-    words = "--mode standard --context none,kprag,distractor --knowledge gold,retrieved --elaborate two-turn"
-    words += f" --retriever lexical --k 1 -m baseline:lexical -o {tmp_path / 'run'}"
+    words = f"--mode standard --context {contexts}"
+    words += f" --retriever lexical,k=1 -m baseline:lexical -o {tmp_path / 'run'}"
     command = [sys.executable, "-m", "mmdyn", "eval", str(source.folder), *words.split()]
     ranks = [
         subprocess.Popen(command, env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
@@ -234,35 +252,45 @@ def test_a_template_of_ones_own_shows_what_was_written_first(source: SampleSet, 
     replies = script(
         tmp_path, {"match": "Set out each", "reply": "OTTER"}, {"match": "Notes:\n\nOTTER\n\n", "reply": "Answer: B"}
     )
-    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", prompt=tmp_path / "p.txt", **TWO_TURNS)
+    run = evaluate(source, f"scripted:{replies}", tmp_path / "run", **grouped(prompt=tmp_path / "p.txt", **TWO_TURNS))
     assert [record.reply.text for record in run.records()] == ["Answer: B"] * 6
     (tmp_path / "q.txt").write_text("{question}\n\n{options}\n")
     with pytest.raises(UserError, match="which hint:all needs"):
         evaluate(
-            source, "baseline:lexical", tmp_path / "x", prompt=tmp_path / "q.txt", modes="standard", contexts="hint:all"
+            source,
+            "baseline:lexical",
+            tmp_path / "x",
+            conditions=ConditionSpec(prompt=tmp_path / "q.txt", modes="standard", contexts="hint:all"),
         )
 
 
 def test_texts_that_changed_in_the_set_are_other_knowledge(source: SampleSet, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"modes": "kprag", "quiet": True}
-    evaluate(source, "baseline:lexical", tmp_path / "run", **settings)
+    evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(**settings))
     file = source.folder / "knowledge.jsonl"
     file.write_text(file.read_text().replace("three sides", "three corners"))
     with pytest.raises(UserError, match="holds a run with other knowledge"):
-        evaluate(SampleSet(source.folder), "baseline:lexical", tmp_path / "run", **settings)
+        evaluate(SampleSet(source.folder), "baseline:lexical", tmp_path / "run", **grouped(**settings))
 
 
 def test_what_a_run_does_not_use_may_differ(source: SampleSet, tmp_path: Path) -> None:
     for number in (3, 5):
-        library = KnowledgeConfig(layout=Layout(k=number, seed=number))
-        evaluate(source, "baseline:lexical", tmp_path / "run", modes="kprag", library=library, quiet=True)
+        library = KnowledgeConfig(retriever=RetrieverConfig(k=number))
+        evaluate(
+            source,
+            "baseline:lexical",
+            tmp_path / "run",
+            conditions=ConditionSpec(modes="kprag"),
+            knowledge=library,
+            execution=QUIET,
+        )
     for seed, other in ((1, False), (2, True)):
         asked: dict[str, Any] = {"contexts": "distractor", "modes": "standard", "seed": seed, "quiet": True}
         if other:
             with pytest.raises(UserError, match="holds a run with other knowledge"):
-                evaluate(source, "baseline:lexical", tmp_path / "drawn", **asked)
+                evaluate(source, "baseline:lexical", tmp_path / "drawn", **grouped(**asked))
         else:
-            evaluate(source, "baseline:lexical", tmp_path / "drawn", **asked)
+            evaluate(source, "baseline:lexical", tmp_path / "drawn", **grouped(**asked))
 
 
 def test_points_are_looked_up_for_what_is_asked_and_before_that_the_run_is_known(
@@ -273,22 +301,26 @@ def test_points_are_looked_up_for_what_is_asked_and_before_that_the_run_is_known
     orders = script(tmp_path, '{"order": [2, 1]}')
     with serve(reply=str(orders)) as server:
         library = msgspec.structs.replace(LEXICAL, rerank=f"openai:rr,base_url={server.url},timeout=50")
-        settings: dict[str, Any] = {"modes": "standard", "contexts": "kprag:retrieved", "quiet": True, "limit": 3}
+        settings: dict[str, Any] = {"modes": "standard", "contexts": "kprag:retrieved", "quiet": True, "n": 3}
         both = [source, dynamic]
         noted = estimate(
-            both, "baseline:lexical", tmp_path / "run", library=library, modes="standard", contexts="kprag:retrieved"
+            both,
+            "baseline:lexical",
+            tmp_path / "run",
+            conditions=ConditionSpec(modes="standard", contexts="kprag:retrieved"),
+            knowledge=library,
         )
         assert server.stats.total == 0 and "was not asked" in noted.notes[0]
-        evaluate(both, "baseline:lexical", tmp_path / "run", library=library, **settings)
+        evaluate(both, "baseline:lexical", tmp_path / "run", **grouped(knowledge=library, **settings))
         assert server.stats.total == 3
         same = msgspec.structs.replace(LEXICAL, rerank=f"openai:rr,base_url={server.url},timeout=70")
-        evaluate(both, "baseline:lexical", tmp_path / "run", library=same, **settings)
+        evaluate(both, "baseline:lexical", tmp_path / "run", **grouped(knowledge=same, **settings))
         assert server.stats.total == 3
-        other = msgspec.structs.replace(same, layout=Layout(k=2))
+        other = msgspec.structs.replace(same, retriever="lexical,k=2")
         with pytest.raises(UserError, match="holds a run with other knowledge"):
-            evaluate(both, "baseline:lexical", tmp_path / "run", library=other, **settings)
+            evaluate(both, "baseline:lexical", tmp_path / "run", **grouped(knowledge=other, **settings))
         with pytest.raises(UserError, match="do not count what --rerank MODEL is asked"):
-            evaluate(both, "baseline:lexical", tmp_path / "x", library=same, max_requests=9, **settings)
+            evaluate(both, "baseline:lexical", tmp_path / "x", **grouped(max_requests=9, knowledge=same, **settings))
         assert server.stats.total == 3
 
 
@@ -300,61 +332,72 @@ def test_what_was_looked_up_stays_when_looking_up_is_broken_off(source: SampleSe
             source,
             "baseline:lexical",
             tmp_path / "run",
-            modes="kprag",
-            knowledge="retrieved",
-            library=library,
-            quiet=True,
+            conditions=ConditionSpec("standard", "kprag:retrieved"),
+            knowledge=library,
+            execution=QUIET,
         )
     with Reader(tmp_path / "run" / "records") as reader:
         assert len([*reader.items("found")]) == 6
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("given", "context", "why"),
     [
-        ({"library": KnowledgeConfig(base="x")}, "add --context kprag, or leave it out"),
-        (
-            {"library": KnowledgeConfig(retriever="lexical"), "modes": "kprag"},
-            "--retriever says how points are looked up",
-        ),
-        (
-            {"library": KnowledgeConfig(rerank="openai:x"), "contexts": "distractor"},
-            "--rerank says how points are looked up",
-        ),
-        ({"library": KnowledgeConfig(joined=("ocr",)), "modes": "kprag"}, "--join-query says how points are looked up"),
-        ({"library": KnowledgeConfig(layout=Layout(k=0)), "contexts": "kprag:mixed"}, "0 points cannot be looked up"),
+        ({"base": "x"}, "none", "add --context kprag, or leave it out"),
+        ({"retriever": "lexical"}, "kprag", "--retriever says how points are looked up, and none are"),
+        ({"rerank": "openai:x"}, "distractor", "--rerank says how points are looked up"),
+        ({"retriever": "query=ocr"}, "kprag", "--retriever says how points are looked up"),
+        ({"retriever": "k=0"}, "kprag:mixed", "0 points cannot be looked up"),
+        ({"retriever": "lexicl"}, "kprag:mixed", "there is no retriever 'lexicl' (did you mean 'lexical'?)"),
+        ({"retriever": "k=many"}, "kprag:mixed", "the option k of --retriever: expected `int`, got `str`"),
+        ({"layout": "token=8"}, "kprag", "--layout has no option 'token' (did you mean 'tokens'?); it takes tokens, "),
+        ({"layout": "order=reverse"}, "kprag", "invalid enum value 'reverse' (did you mean 'reversed'?): use given, "),
+        ({"layout": "tokens=0"}, "kprag", "knowledge has no room in 0 tokens"),
+        ({"base": "x,join=true,join=true"}, "kprag", "--base is given the option 'join' twice: keep one of them"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(
-    source: SampleSet, tmp_path: Path, given: dict[str, Any], why: str
+    source: SampleSet, tmp_path: Path, given: dict[str, Any], context: str, why: str
 ) -> None:
     with pytest.raises(UserError) as caught:
-        evaluate(source, "baseline:lexical", tmp_path / "run", quiet=True, **{"modes": "standard", **given})
+        evaluate(
+            source,
+            "baseline:lexical",
+            tmp_path / "run",
+            conditions=ConditionSpec("standard", context),
+            knowledge=KnowledgeConfig(**given),
+        )
     assert why in str(caught.value)
 
 
-def test_an_unknown_key_of_the_library_is_told(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text("sets: [s]\nmodels: [m]\nout: o\nlibrary: {retriver: lexical}\n")
-    with pytest.raises(UserError, match="retriver"):
+def test_an_unknown_key_of_the_knowledge_is_told(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("sets: [s]\nmodels: [m]\nout: o\nknowledge: {retriver: lexical}\n")
+    with pytest.raises(UserError, match=r"unknown key 'retriver' in knowledge \(did you mean 'retriever'\?\)"):
         read_config(tmp_path / "c.yaml")
 
 
 def test_a_template_of_ones_own_says_itself_whether_to_elaborate(source: SampleSet, tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("{knowledge}\n\n{question}\n\n{options}\n\n{instruction}\n")
-    asked: dict[str, Any] = {"modes": "kprag", "prompt": tmp_path / "p.txt", "quiet": True}
+    asked: dict[str, Any] = {"modes": "standard", "prompt": tmp_path / "p.txt", "quiet": True}
+    ways = ["kprag:none", "kprag:two-turn"]
     with pytest.raises(UserError, match="ask one of inline and none with --prompt"):
-        evaluate(source, "baseline:lexical", tmp_path / "run", elaborate=["none", "inline", "two-turn"], **asked)
-    run = evaluate(source, "baseline:lexical", tmp_path / "run", elaborate=["none", "two-turn"], **asked)
+        evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(contexts=[*ways, "kprag"], **asked))
+    run = evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(contexts=ways, **asked))
     assert len([*run.records()]) == 12
 
 
 def test_a_run_says_in_words_where_its_knowledge_comes_from(source: SampleSet, tmp_path: Path) -> None:
     orders = script(tmp_path, "no order")
     library = mmdyn.KnowledgeConfig(
-        retriever="lexical", rerank=f"scripted:{orders},max_tries=2", layout=mmdyn.Layout(k=1)
+        retriever=mmdyn.RetrieverConfig("lexical", k=1), rerank=f"scripted:{orders},max_tries=2"
     )
     run = mmdyn.evaluate(
-        source, "baseline:lexical", tmp_path / "run", modes="kprag", knowledge="retrieved", library=library, quiet=True
+        source,
+        "baseline:lexical",
+        tmp_path / "run",
+        conditions=ConditionSpec("standard", "kprag:retrieved"),
+        knowledge=library,
+        execution=QUIET,
     )
     assert run.config.library == {"retriever": "lexical", "rerank": f"scripted:{orders}"}
     assert besides(run)["kprag:retrieved Tides-0"] == ContextInfo(("Tides",), own=1, hits=1), "no order could be used"

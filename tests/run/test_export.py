@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from running import QUIET
 from serving import script
 
 from making import choice, multi, write_set
@@ -39,7 +40,7 @@ def make_run(folder: Path) -> RunFolder:
         {"match": "Question 3?", "error": "transient"},
     )
     model = f"scripted:{script(folder, *lines)},max_tries=1"
-    return evaluate(folder / "set", model, folder / "run", quiet=True)
+    return evaluate(folder / "set", model, folder / "run", execution=QUIET)
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -150,14 +151,14 @@ def test_a_glance_counts_what_was_answered_and_what_failed(tmp_path: Path) -> No
     with Store(run.records_folder):
         assert summarise_run(run.folder).state == "going on"
     script(tmp_path, "Answer: B")
-    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole", quiet=True)
+    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole", execution=QUIET)
     assert summarise_run(tmp_path / "deep" / "er" / "whole").state == "finished"
     assert [one.folder for one in look(tmp_path)] == [str(tmp_path / "deep" / "er" / "whole"), str(run.folder)]
     assert [one.folder for one in look(run.folder)] == [str(run.folder)]
 
 
 def test_what_cannot_be_read_is_listed_beside_the_rest(tmp_path: Path) -> None:
-    evaluate(make_run(tmp_path).folder.parent / "set", "baseline:majority", tmp_path / "whole", quiet=True)
+    evaluate(make_run(tmp_path).folder.parent / "set", "baseline:majority", tmp_path / "whole", execution=QUIET)
     for name, text in (("foreign", '{"job": 1}'), ("broken", "{"), ("store", (tmp_path / "run/run.json").read_text())):
         (tmp_path / name / "records").mkdir(parents=True)
         (tmp_path / name / "run.json").write_text(text)

@@ -14,7 +14,7 @@ from serving import bare_environment as bare_environment, serve
 
 from making import choice, write_set
 from mmdyn.record import Record
-from mmdyn.run import evaluate
+from mmdyn.run import Execution, Limits, evaluate
 from mmdyn.work import Reader, RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -49,7 +49,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
 def ask(folder: Path, url: str, **options: object) -> RunFolder:
     written = "".join(f",{name}={value}" for name, value in options.items())
     model = f"openai:fake,base_url={url}{written}"
-    return evaluate(make_set(folder / "set"), model, folder / "run", use_cache=False, concurrency=16, quiet=True)
+    return evaluate(
+        make_set(folder / "set"),
+        model,
+        folder / "run",
+        limits=Limits(concurrency=16),
+        execution=Execution(use_cache=False, quiet=True),
+    )
 
 
 @pytest.mark.parametrize("faults", [TOO_BUSY, BROKEN_BODIES, BROKEN_CONNECTIONS])

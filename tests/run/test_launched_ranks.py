@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 from clock import Clock
-from running import contents, many_samples
+from running import QUIET, contents, grouped, many_samples
 from serving import hold, serve, wait_until
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.run import evaluate
+from mmdyn.run import ConditionSpec, Limits, evaluate
 from mmdyn.work import Ranks, Reader, Store, ranks
 
 MODES = ["--mode", "standard,kprag", "--epochs", "2"]
@@ -35,7 +35,15 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
 @pytest.fixture(scope="module")
 def alone(source: SampleSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
     out = tmp_path_factory.mktemp("alone") / "run"
-    return contents(evaluate(source, "baseline:lexical", out, modes=["standard", "kprag"], epochs=2, quiet=True))
+    return contents(
+        evaluate(
+            source,
+            "baseline:lexical",
+            out,
+            conditions=ConditionSpec(modes=["standard", "kprag"], epochs=2),
+            execution=QUIET,
+        )
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -160,7 +168,12 @@ def test_variants_are_made_on_the_way_by_all_ranks(source: SampleSet, tmp_path: 
     options = ["--ops", "pad,shuffle,paraphrase", "--draws", "2", "--limit", "20"]
     finish(*(start(command(source, tmp_path / "many", *options), rank) for rank in (0, 1)))
     one = evaluate(
-        source, "baseline:lexical", tmp_path / "one", ops="pad,shuffle,paraphrase", draws=2, limit=20, quiet=True
+        source,
+        "baseline:lexical",
+        tmp_path / "one",
+        conditions=ConditionSpec(ops="pad,shuffle,paraphrase", draws=2),
+        limits=Limits(n=20),
+        execution=QUIET,
     )
     assert contents(tmp_path / "many") == contents(one)
 
@@ -190,7 +203,8 @@ def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
     source: SampleSet, alone: dict[str, Record], tmp_path: Path
 ) -> None:
-    settings = {"modes": ["standard", "kprag"], "epochs": 2, "models": ["baseline:lexical"]}
+    asked = {"modes": ["standard", "kprag"], "epochs": 2}
+    settings = {"conditions": asked, "models": ["baseline:lexical"]}
     places = {"sets": [str(source.folder)], "out": str(tmp_path / "run")}
     (tmp_path / "c.yaml").write_text(json.dumps(settings | places))
     arguments = ["-m", "mmdyn", "run", str(tmp_path / "c.yaml")]
@@ -236,13 +250,6 @@ def test_a_rank_that_cannot_ask_tells_the_first_one(source: SampleSet, tmp_path:
     assert "a failure scripted in" in said and "Traceback" not in said
 
 
-def test_accelerate_on_one_process_is_a_share_of_all(
-    source: SampleSet, alone: dict[str, Record], tmp_path: Path
-) -> None:
-    options: Any = {"modes": ["standard", "kprag"], "epochs": 2, "quiet": True, "executor": "accelerate"}
-    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", **options)) == alone
-
-
 def test_a_limit_stops_each_rank_and_keeps_what_was_answered(source: SampleSet, tmp_path: Path) -> None:
     with serve(latency=0.2) as server:
         model = f"openai:fake,base_url={server.url}"
@@ -282,12 +289,12 @@ def test_a_rank_at_work_is_waited_for_with_a_note(
 
 def test_variants_keep_their_limit(source: SampleSet, tmp_path: Path) -> None:
     options: Any = {"ops": "shuffle", "quiet": True}
-    run = evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)
+    run = evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(n=4, **options))
     with pytest.raises(UserError) as refused:
-        evaluate(source, "baseline:lexical", tmp_path / "run", limit=8, **options)
+        evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(n=8, **options))
     assert (
         str(refused.value)
         == f"{tmp_path / 'run'} holds variants made with --limit 4, which cannot change where --ops makes them: give"
         " --limit 4 again, or choose another -o"
     )
-    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", limit=4, **options)) == contents(run)
+    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(n=4, **options))) == contents(run)

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import making_models
 import pytest
+from running import QUIET
 
 from making import blank, choice, image_ref, multi, picture, true_false, write_set
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.run import estimate, evaluate
+from mmdyn.run import ConditionSpec, estimate, evaluate
 from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
@@ -47,20 +48,30 @@ def records(run: RunFolder) -> list[Record]:
 def test_a_run_in_three_modes(tmp_path: Path) -> None:
     model = f"hf:{making_models.saying(tmp_path / 'saying')},max_new_tokens=20"
     given = write_set(tmp_path / "set", [choice(f"c{number}", knowledge_points=("Sides",)) for number in range(4)])
-    run = evaluate(given, model, tmp_path / "run", modes=("standard", "dynamic", "kprag"), ops="shuffle", quiet=True)
+    run = evaluate(
+        given,
+        model,
+        tmp_path / "run",
+        conditions=ConditionSpec(modes=("standard", "dynamic", "kprag"), ops="shuffle"),
+        execution=QUIET,
+    )
     found = records(run)
     assert {record.condition.mode for record in found} == {"standard", "dynamic", "kprag"}
     assert {record.reply.text for record in found} == {"Answer: B"}
     summary = report(run)
     assert summary.complete
-    again = evaluate(given, model, tmp_path / "again", quiet=True)
+    again = evaluate(given, model, tmp_path / "again", execution=QUIET)
     assert len(records(again)) == 4
 
 
 def test_options_are_weighed_and_what_has_none_is_counted(tmp_path: Path) -> None:
     model = f"hf:{making_models.llava(tmp_path / 'llava')}"
     run = evaluate(
-        mixed(tmp_path), model, tmp_path / "run", modes=("standard", "kprag"), styles="likelihood", quiet=True
+        mixed(tmp_path),
+        model,
+        tmp_path / "run",
+        conditions=ConditionSpec(modes=("standard", "kprag"), styles="likelihood"),
+        execution=QUIET,
     )
     assert run.config.skipped == {"likelihood": 2, "kprag": 3}
     found = {(record.sample, record.condition.context): record for record in records(run)}
@@ -77,12 +88,12 @@ def test_a_model_that_cannot_weigh_is_told_before_the_rest(tmp_path: Path) -> No
     asks: tuple[Callable[..., object], ...] = evaluate, estimate
     opened = mixed(tmp_path)
     for ask in asks:
-        with pytest.raises(UserError, match=r"^baseline:random cannot weigh options: leave --scoring-mode out"):
-            ask(opened, "baseline:random", tmp_path / "run", styles="likelihood")
+        with pytest.raises(UserError, match=r"^baseline:random cannot weigh options: leave --style likelihood out"):
+            ask(opened, "baseline:random", tmp_path / "run", conditions=ConditionSpec(styles="likelihood"))
         assert not (tmp_path / "run").exists()
     only, model = write_set(tmp_path / "blanks", [blank()]), f"hf:{making_models.llama(tmp_path / 'model')}"
     with pytest.raises(UserError, match=r"there is nothing to ask: .* likelihood single choices or statements"):
-        evaluate(only, model, tmp_path / "other", styles="likelihood", quiet=True)
+        evaluate(only, model, tmp_path / "other", conditions=ConditionSpec(styles="likelihood"), execution=QUIET)
 
 
 def test_the_scoring_mode_of_the_command(tmp_path: Path) -> None:
@@ -98,13 +109,13 @@ def test_the_scoring_mode_of_the_command(tmp_path: Path) -> None:
         "hf:model",
         "-o",
         "run",
-        "--scoring-mode",
+        "--style",
         "likelihood",
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, "--style", "cot"], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.strip().endswith("--scoring-mode likelihood is a style of its own: leave --style out")
+    gone = [*command[:-2], "--scoring-mode", "likelihood"]
+    done = subprocess.run(gone, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "mmdyn: --scoring-mode is gone: write --style likelihood\n")
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     assert "2 samples could not be asked in mode likelihood" in done.stdout + done.stderr

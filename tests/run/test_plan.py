@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
+from running import QUIET
 
 from making import blank, choice, write_set
 from mmdyn.data import Origin, SampleSet, SetWriter
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition
-from mmdyn.run import KnowledgeConfig
-from mmdyn.run.conditions import parse_conditions
+from mmdyn.run import ConditionSpec, KnowledgeConfig
 from mmdyn.run.context_providers import ContextProviders
+from mmdyn.run.evaluate import vary
+from mmdyn.run.executors._executor import Job
 from mmdyn.run.plan import Ask, Skip, check_sets, count, plan
-from mmdyn.run.sets import make_variants, open_sets
+from mmdyn.run.sets import open_sets
 from mmdyn.sample import Sample, Variant, Verdict
 from mmdyn.work import Store
-from perturb import perturb
 
 
 def variant(sample: Sample, chain: str, draw: int = 0) -> Sample:
@@ -43,7 +43,7 @@ def pair(folder: Path) -> tuple[SampleSet, SampleSet]:
 
 
 def asked(sets: tuple[SampleSet, ...], *modes: str, epochs: int = 1, limit: int | None = None) -> list[tuple[str, str]]:
-    asks = planned(sets, parse_conditions(modes, ["direct"]), epochs, limit)
+    asks = planned(sets, ConditionSpec(modes, styles=["direct"]).conditions(), epochs, limit)
     return [(ask.sample.id, ask.condition.mode) for ask in asks if isinstance(ask, Ask)]
 
 
@@ -62,13 +62,13 @@ def test_standard_and_dynamic_go_to_their_sets(tmp_path: Path) -> None:
 
 
 def test_a_sample_without_knowledge_points_is_skipped_and_counted(tmp_path: Path) -> None:
-    asks = planned(pair(tmp_path), parse_conditions(["kprag"], ["direct"]))
+    asks = planned(pair(tmp_path), ConditionSpec(["kprag"], styles=["direct"]).conditions())
     assert [ask.sample.id for ask in asks if isinstance(ask, Ask)] == ["a", "c"]
     assert [ask.mode for ask in asks if isinstance(ask, Skip)] == ["kprag"]
 
 
 def test_what_has_no_options_to_weigh_is_skipped_and_counted(tmp_path: Path) -> None:
-    conditions = parse_conditions(["standard"], ["direct", "likelihood"])
+    conditions = ConditionSpec(["standard"], styles=["direct", "likelihood"]).conditions()
     asks = list(plan(pair(tmp_path), conditions, 1, None))
     found = [(ask.sample.id, ask.condition.style) for ask in asks if isinstance(ask, Ask)]
     assert found == [
@@ -84,7 +84,7 @@ def test_the_limit_counts_parents_and_keeps_their_variants(tmp_path: Path) -> No
 
 
 def test_epochs_and_styles_multiply(tmp_path: Path) -> None:
-    conditions = parse_conditions(["standard"], ["direct", "cot"])
+    conditions = ConditionSpec(["standard"], styles=["direct", "cot"]).conditions()
     asks = [ask for ask in plan(pair(tmp_path), conditions, 2, None) if isinstance(ask, Ask)]
     assert [(ask.condition.style, ask.epoch) for ask in asks[:4]] == [
         ("direct", 0),
@@ -96,7 +96,7 @@ def test_epochs_and_styles_multiply(tmp_path: Path) -> None:
 
 
 def test_the_chain_is_part_of_the_condition(tmp_path: Path) -> None:
-    asks = plan(pair(tmp_path), parse_conditions(["dynamic"], ["direct"]), 1, None)
+    asks = plan(pair(tmp_path), ConditionSpec(["dynamic"], styles=["direct"]).conditions(), 1, None)
     assert {ask.condition.chain for ask in asks if isinstance(ask, Ask)} == {"pad"}
 
 
@@ -105,12 +105,12 @@ def test_the_chain_is_part_of_the_condition(tmp_path: Path) -> None:
 )
 def test_a_misspelt_mode_or_style_is_suggested(modes: list[str], styles: list[str], hint: str) -> None:
     with pytest.raises(UserError, match=f"did you mean {hint}"):
-        parse_conditions(modes, styles)
+        ConditionSpec(modes, styles=styles).conditions()
 
 
 def test_sets_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     parent, dynamic = pair(tmp_path)
-    both = parse_conditions(["standard", "dynamic"], ["direct"])
+    both = ConditionSpec(["standard", "dynamic"], styles=["direct"]).conditions()
     check_sets([parent, dynamic], both)
     with pytest.raises(UserError, match="name it too, or ask --mode dynamic"):
         check_sets([dynamic], both)
@@ -138,8 +138,8 @@ def test_sets_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
 
 def test_a_hostile_name_of_a_set_stays_in_the_run(tmp_path: Path) -> None:
     opened = write_set(tmp_path / "set", [choice()], "../../evil")
-    (made,) = make_variants([opened], tmp_path / "run", partial(perturb, ops="shuffle", quiet=True))
-    assert made.folder == tmp_path / "run" / "sets" / ".._.._evil-dynamic"
+    job = Job(tmp_path / "run", (), ConditionSpec(ops="shuffle"), execution=QUIET)
+    assert vary(job, opened, job.out).folder == tmp_path / "run" / "sets" / ".._.._evil-dynamic"
 
 
 def test_variants_whose_parent_set_is_not_named_are_refused(tmp_path: Path) -> None:
@@ -149,5 +149,5 @@ def test_variants_whose_parent_set_is_not_named_are_refused(tmp_path: Path) -> N
 
 
 def test_a_sample_is_skipped_once_however_many_styles_there_are(tmp_path: Path) -> None:
-    conditions = parse_conditions(["standard", "kprag"], ["direct", "cot"])
+    conditions = ConditionSpec(["standard", "kprag"], styles=["direct", "cot"]).conditions()
     assert count(planned(pair(tmp_path), conditions, 2)) == (2 * 2 * (3 + 2), {"kprag": 1})

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import contents, many_samples
+from running import QUIET, contents, many_samples
 from serving import hold, serve, wait_until
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import MissingExtra, UserError
-from mmdyn.run import evaluate
+from mmdyn.run import Execution, Limits, RayConfig, evaluate
 from mmdyn.run.executors import open_executor
 from mmdyn.run.executors.ray import room_for
 from mmdyn.work import Reader
@@ -52,15 +52,15 @@ def start(source: SampleSet, model: str, out: Path, *more: str) -> subprocess.Po
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def on(cluster: Any, *more: str) -> list[str]:
-    return ["--executor", "ray", "--address", cluster.address, *more]
+def on(cluster: Any, settings: str = "", *more: str) -> list[str]:
+    return ["--ray", cluster.address + settings, *more]
 
 
 def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
     node = cluster.add_node(num_cpus=1)
     with serve(latency=0.2, reply="hashed") as server:
         model = f"openai:fake,base_url={server.url}"
-        options = on(cluster, "--replicas", "2", "--concurrency", "8")
+        options = on(cluster, ",replicas=2", "--concurrency", "8")
         running = start(source, model, tmp_path / "ray", *options)
         wait_until(lambda: server.stats.total >= 40, running)
         cluster.remove_node(node, allow_graceful=False)
@@ -68,7 +68,7 @@ def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, 
         assert running.returncode == 0, said
         asked = sum(server.stats.requests.values())
         assert 120 <= asked <= 120 + 16, "only what was in flight is asked again"
-        local = evaluate(source, model, tmp_path / "local", quiet=True)
+        local = evaluate(source, model, tmp_path / "local", execution=QUIET)
     assert contents(tmp_path / "ray") == contents(local) and len(contents(local)) == 120
     with Reader(tmp_path / "ray" / "records") as reader:
         assert sum(1 for _ in reader.items("failure")) == 0
@@ -78,7 +78,7 @@ def test_failures_come_back_as_what_they_are(cluster: Any, source: SampleSet, tm
     lines = [{"match": "Question 1:", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
     model = f"scripted:{tmp_path / 's.jsonl'},max_tries=1"
-    running = start(source, model, tmp_path / "run", *on(cluster, "--limit", "10"))
+    running = start(source, model, tmp_path / "run", *on(cluster, "", "--limit", "10"))
     said = running.communicate(timeout=240)
     assert running.returncode == 1 and "failed: s1 of many" in said[1] and "a failure scripted in s.jsonl" in said[1]
     (tmp_path / "fatal.jsonl").write_text('{"match": "", "error": "fatal"}')
@@ -95,16 +95,16 @@ def test_two_replicas_share_a_gpu_and_no_more_than_two(cluster: Any, source: Sam
     try:
         with hold() as server:
             model = f"openai:fake,base_url={server.url}"
-            options = on(cluster, "--replicas", "2", "--gpus-per-replica", "0.5", "--limit", "40")
+            options = on(cluster, ",replicas=2,gpus=0.5", "--limit", "40")
             running = start(source, model, tmp_path / "ray", *options, "--concurrency", "8")
             wait_until(lambda: ray.available_resources().get("GPU", 0.0) == 0, running)
             server.let_all()
             said = running.communicate(timeout=240)
             assert running.returncode == 0, said
-            local = evaluate(source, model, tmp_path / "local", limit=40, quiet=True)
+            local = evaluate(source, model, tmp_path / "local", limits=Limits(n=40), execution=QUIET)
         assert contents(tmp_path / "ray") == contents(local) and len(contents(local)) == 40
         assert "2 replicas with 0.6 GPUs each are asked for, and the cluster has room for 1: lower" in refused(
-            source, tmp_path / "more", *on(cluster, "--replicas", "2", "--gpus-per-replica", "0.6")
+            source, tmp_path / "more", *on(cluster, ",replicas=2,gpus=0.6")
         )
     finally:
         ray.shutdown()
@@ -119,9 +119,9 @@ def refused(source: SampleSet, out: Path, *options: str) -> str:
 
 
 def test_gpus_of_a_cluster_without_any_are_refused(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
-    assert refused(source, tmp_path / "run", *on(cluster, "--replicas", "3", "--gpus-per-replica", "0.5")) == (
-        "mmdyn: 3 replicas with 0.5 GPUs each are asked for, and the cluster has room for 0: lower --replicas or "
-        "--gpus-per-replica\n"
+    assert refused(source, tmp_path / "run", *on(cluster, ",replicas=3,gpus=0.5")) == (
+        "mmdyn: 3 replicas with 0.5 GPUs each are asked for, and the cluster has room for 0: lower the "
+        "replicas or the gpus of --ray\n"
     )
 
 
@@ -142,21 +142,20 @@ def test_what_fits_on_gpus_fits_on_one_of_them(gpus: float, nodes: list[float], 
 
 
 def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    for arguments, problem in (
-        ({"name": "rai"}, r"there is no executor 'rai' \(did you mean 'ray'\?\): local, accelerate, ray are"),
-        ({"name": "local", "replicas": 2}, "are settings of --executor ray: add it, or leave them out"),
-        ({"name": "ray", "replicas": 0}, "replicas is 0: give another number"),
+    for ray, problem in (
         (
-            {"name": "ray", "gpus": 1.5},
-            "gpus is 1.5, which Ray gives to no replica: give a fraction of one, or a whole",
+            "local,replica=2",
+            r"--ray has no option 'replica' \(did you mean 'replicas'\?\); it takes address, replicas, gpus",
         ),
+        ("local,replicas=0", "replicas is 0: give another number"),
+        (RayConfig(gpus=1.5), "gpus is 1.5, which Ray gives to no replica: give a fraction of one, or a whole"),
     ):
         with pytest.raises(UserError, match=problem):
-            open_executor(**arguments)  # type: ignore[arg-type]
+            open_executor(Execution(ray=ray))
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(UserError, match="Ray starts its replicas by itself: run the command without a launcher"):
-        open_executor("ray")
+        open_executor(Execution(ray="local"))
 
 
 def test_where_ray_is_not_installed_the_command_is_named(
@@ -164,7 +163,7 @@ def test_where_ray_is_not_installed_the_command_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"ray is needed for this and is not installed: pip install 'mmdyn\[ray\]'"):
-        evaluate(source, "baseline:lexical", tmp_path / "run", executor="ray", quiet=True)
+        evaluate(source, "baseline:lexical", tmp_path / "run", execution=Execution(ray="local"))
 
 
 @pytest.mark.parametrize(
@@ -177,4 +176,4 @@ def test_where_ray_is_not_installed_the_command_is_named(
 )
 def test_an_address_where_no_cluster_is(source: SampleSet, tmp_path: Path, address: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
-        evaluate(source, "baseline:lexical", tmp_path / "run", executor="ray", address=address, quiet=True)
+        evaluate(source, "baseline:lexical", tmp_path / "run", execution=Execution(ray=address))

@@ -13,8 +13,7 @@ from making import choice
 from mmdyn.data import SAMPLES_FILE, LocatedSet, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
-from mmdyn.run import KnowledgeConfig
-from mmdyn.run.conditions import ConditionSpec, parse_conditions
+from mmdyn.run import ConditionSpec, KnowledgeConfig, Limits
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors._executor import Engine, Job
 from mmdyn.run.partition import Partition, cost
@@ -31,15 +30,9 @@ def engine(tmp_path: Path) -> Engine:
     job = Job(
         out=tmp_path,
         models=(),
-        wanted=ConditionSpec(),
-        epochs=3,
-        limit=20,
-        policy="mdk12",
-        prompt="",
-        concurrency=1,
-        use_cache=False,
-        quiet=True,
-        conditions=parse_conditions(["standard", "dynamic", "kprag"], ["direct", "cot"]),
+        spec=ConditionSpec(epochs=3),
+        limits=Limits(n=20),
+        conditions=ConditionSpec(["standard", "dynamic", "kprag"], styles=["direct", "cot"]).conditions(),
     )
     with Store(tmp_path / "records") as store:
         providers = ContextProviders(sets, job.conditions, KnowledgeConfig(), store)

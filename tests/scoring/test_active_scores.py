@@ -23,11 +23,12 @@ from making_judged_runs import (
     values,
     verdicts,
 )
+from running import QUIET, grouped
 from serving import bare_environment as bare_environment, script, serve
 
 from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
-from mmdyn.run import evaluate, export, score
+from mmdyn.run import ScoringConfig, evaluate, export, score
 from mmdyn.tables import Cascades, report
 from mmdyn.work import RunFolder
 
@@ -41,7 +42,10 @@ def run_of(folder: Path, *judges: str, **settings: Any) -> RunFolder:
     if not (folder / "set").exists():
         questions(folder)
     return evaluate(
-        folder / "set", model(folder), folder / "run", judges=judges, **_wrong(judges), quiet=True, **settings
+        folder / "set",
+        model(folder),
+        folder / "run",
+        **grouped(judges=judges, quiet=True, **_wrong(judges), **settings),
     )
 
 
@@ -95,10 +99,10 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
 
 def test_score_keeps_what_is_in_force_and_takes_else_rules(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    assert score(run, judges=shy(tmp_path), judge_mode="wrong") == [] and values(run) == RULES
-    (change,) = score(run, judges=shy(tmp_path), judge_mode="wrong", else_rules=True)
+    assert score(run, ScoringConfig(judges=shy(tmp_path), judge_mode="wrong")) == [] and values(run) == RULES
+    (change,) = score(run, ScoringConfig(judges=shy(tmp_path), judge_mode="wrong", else_rules=True))
     assert (change.sample, change.before, change.after) == ("primes", 0.5, 0.0)
-    assert score(run, judges=shy(tmp_path), judge_mode="wrong", else_rules=True) == []
+    assert score(run, ScoringConfig(judges=shy(tmp_path), judge_mode="wrong", else_rules=True)) == []
     done = typed("score", run.folder, "--judge", shy(tmp_path), "--judge-mode", "wrong", "--else-rules")
     assert done.exit_code == 0 and "else rules is in force now" in done.stderr, done.output
     done = typed("score", run.folder)
@@ -125,10 +129,10 @@ def test_a_judge_that_cannot_be_asked_or_is_stopped_leaves_the_scores_of_another
 
 
 def test_a_run_that_grows_goes_back_to_the_rules_until_all_is_judged(tmp_path: Path) -> None:
-    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP), limit=2)
+    run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP), n=2)
     assert config(tmp_path)["scorer"].endswith(")") and len(values(run)) == 2
     scripted(tmp_path / "cheap.jsonl", *judge_lines({"ice": 1.0, "primes": 0.0}), {"match": "", "error": "transient"})
-    run_of(tmp_path, f"scripted:{tmp_path}/cheap.jsonl,max_tries=1", limit=5)
+    run_of(tmp_path, f"scripted:{tmp_path}/cheap.jsonl,max_tries=1", n=5)
     assert config(tmp_path)["scorer"] == "mdk12@5" and values(run) == RULES
 
 
@@ -172,7 +176,11 @@ def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_
         before = verdicts(RunFolder(tmp_path / "run"))["sea"]
         (tmp_path / "other").mkdir()
         other = evaluate(
-            tmp_path / "set", model(tmp_path), tmp_path / "other" / "run", judges=asked, judge_mode="wrong", quiet=True
+            tmp_path / "set",
+            model(tmp_path),
+            tmp_path / "other" / "run",
+            scoring=ScoringConfig(judges=asked, judge_mode="wrong"),
+            execution=QUIET,
         )
         assert values(other) == ONE and server.stats.total == 1, "the verdict lies in the cache behind what failed"
         assert (before.requests, verdicts(other)["sea"].requests) == (1, 0)

@@ -12,12 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 from making_judged_runs import code_of_answer, scripted, values
 from making_judges import marks
+from running import QUIET, grouped
 
 from making import choice, multi, open_ended, write_set
 from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
-from mmdyn.run import evaluate, export, score
+from mmdyn.run import ScoringConfig, evaluate, export, score
 from mmdyn.run.pairing import find_pairs, find_sides
 from mmdyn.sample import Sample
 from mmdyn.tables import report
@@ -47,7 +48,9 @@ def exam(folder: Path, samples: Iterable[Sample], name: str = "set") -> Path:
 
 
 def asked(folder: Path, **settings: Any) -> RunFolder:
-    return evaluate(exam(folder, (SIDES, EYES, PRIMES)), model(folder), folder / "run", quiet=True, **settings)
+    return evaluate(
+        exam(folder, (SIDES, EYES, PRIMES)), model(folder), folder / "run", **grouped(quiet=True, **settings)
+    )
 
 
 def answers(run: RunFolder) -> list[str]:
@@ -156,7 +159,7 @@ def test_a_file_that_was_corrected_is_asked_for(tmp_path: Path) -> None:
         (tmp_path / "exam.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         return tmp_path / "exam.jsonl"
 
-    run = evaluate(write("A"), model(tmp_path), tmp_path / "run", quiet=True)
+    run = evaluate(write("A"), model(tmp_path), tmp_path / "run", execution=QUIET)
     file = write("B")
     done = typed("score", run.folder)
     assert "exam was read from a file: give that with --set if its answers changed\n0 scores changed" in done.stderr
@@ -175,13 +178,17 @@ def test_a_judge_is_asked_again_about_what_has_another_answer_alone(tmp_path: Pa
     coded = [(code_of_answer(sample, text), mark) for sample, text, mark in given]
     judge = scripted(tmp_path / "j.jsonl", *[{"match": code, "reply": marks(code, mark)} for code, mark in coded])
     run = evaluate(
-        exam(tmp_path, (ice, sky)), scripted(tmp_path / "m.jsonl", *lines), tmp_path / "run", judges=judge, quiet=True
+        exam(tmp_path, (ice, sky)),
+        scripted(tmp_path / "m.jsonl", *lines),
+        tmp_path / "run",
+        scoring=ScoringConfig(judges=judge),
+        execution=QUIET,
     )
     assert values(run) == {"ice": 0.25, "sky": 0.5}
     exam(tmp_path, (new, sky))
     shy = scripted(tmp_path / "shy.jsonl", {"match": "", "error": "fatal"})
     with pytest.raises(UserError):
-        score(run, judges=shy)
+        score(run, ScoringConfig(judges=shy))
     config = RunFolder(run.folder).config
     assert (config.judges, config.scorer.partition("+")[1]) == ((), ""), "no judge's score is against the new answer"
     done = typed("score", run.folder, "--judge", judge)
@@ -195,7 +202,7 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
 
     exam(tmp_path, (SIDES, EYES))
     sets = [tmp_path / "set", vary("varied").folder]
-    run = evaluate(sets, "baseline:majority", tmp_path / "run", quiet=True)
+    run = evaluate(sets, "baseline:majority", tmp_path / "run", execution=QUIET)
     exam(tmp_path, (but(SIDES, answer=("C",)), EYES))
     before = values(run)
     done = typed("score", run.folder)
@@ -215,7 +222,7 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
 def test_runs_by_the_same_answers_are_compared_without_a_word(tmp_path: Path) -> None:
     run = asked(tmp_path)
     exam(tmp_path, (but(SIDES, answer=("C",)), EYES, PRIMES))
-    other = evaluate(tmp_path / "set", model(tmp_path), tmp_path / "other", quiet=True)
+    other = evaluate(tmp_path / "set", model(tmp_path), tmp_path / "other", execution=QUIET)
     note = "the runs asked different versions of the set"
     assert any(note in row.note for row in report(run.folder, other.folder).contrasts)
     score(run)
@@ -232,10 +239,10 @@ def test_a_run_does_not_go_on_with_corrected_answers(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"a run with other sets: .*\(`mmdyn score .*` scores what was asked by answers"
     ):
-        evaluate(tmp_path / "set", model(tmp_path), run.folder, quiet=True)
+        evaluate(tmp_path / "set", model(tmp_path), run.folder, execution=QUIET)
     score(run)
     exam(tmp_path, (SIDES, EYES, PRIMES), "old")
-    evaluate(tmp_path / "old", model(tmp_path), run.folder, quiet=True)
+    evaluate(tmp_path / "old", model(tmp_path), run.folder, execution=QUIET)
     assert values(run) == ASKED and answers(run) == [""], "what goes on is scored by what it asks with"
 
 
@@ -244,7 +251,7 @@ def test_samples_that_were_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     file = tmp_path / "set" / "samples.jsonl"
     file.write_text(file.read_text().replace('["B"]', '["C"]'))
     with pytest.raises(InputError) as refused:
-        evaluate(tmp_path / "set", model(tmp_path), run.folder, quiet=True)
+        evaluate(tmp_path / "set", model(tmp_path), run.folder, execution=QUIET)
     assert (
         str(refused.value)
         == f"{tmp_path}/set/set.json: the digest is not that of the samples: they were changed; `mmdyn data convert "

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from making_judged_runs import RULES, SAID, SEA, code_of_answer, judge, judge_lines, model, questions, scripted, values
 from making_judges import code_of, judged_by, marks
 from run.making_answers import replied
+from running import QUIET, grouped
 from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import write_run
 
@@ -26,7 +27,7 @@ from mmdyn.models import RejectedError
 from mmdyn.models.asker import REFUSALS
 from mmdyn.plugins import load
 from mmdyn.record import Reply, Score
-from mmdyn.run import evaluate, score
+from mmdyn.run import Execution, Limits, ScoringConfig, evaluate, score
 from mmdyn.run.grader import Grader
 from mmdyn.sample import Sample
 from mmdyn.scoring import Cascade, Scorer
@@ -34,11 +35,12 @@ from mmdyn.work import RunFolder, Store
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
+UNCACHED = Execution(use_cache=False, quiet=True)
 CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
 
 
 def made(folder: Path, **settings: Any) -> RunFolder:
-    return evaluate(questions(folder), model(folder), folder / "run", quiet=True, **settings)
+    return evaluate(questions(folder), model(folder), folder / "run", **grouped(quiet=True, **settings))
 
 
 def told(folder: Path, *arguments: str) -> Result:
@@ -65,7 +67,7 @@ def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path)
         done = told(tmp_path, "--policy", "strict", *cheap)
         assert done.stdout == "" and "0 verdicts by 0 requests" in done.stderr, "verdicts stand under any policy"
         assert server.stats.total == 3 and RunFolder(tmp_path / "run").config.active_scores.rules.startswith("strict@")
-        done = told(tmp_path, *cheap, "--votes", "3")
+        done = told(tmp_path, *cheap, "--rubric", "votes=3")
         assert server.stats.total == 12 and "3 verdicts by 9 requests" in done.stderr, "other votes are another judge"
         name = RunFolder(tmp_path / "run").config.judges[0].name
         assert name.startswith("openai:cheap, auto, 3 votes (")
@@ -80,11 +82,11 @@ def test_a_changed_reading_asks_only_about_what_it_calls_wrong_now(tmp_path: Pat
     assert before == RULES | {"primes": 0.5}
     with serve(reply=str(script(tmp_path, *judge_lines({"sky": 0.5, "sides": 0.5, **CHEAP})))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
-        score(run, judges=cheap, judge_mode="wrong", use_cache=False)
+        score(run, ScoringConfig(judges=cheap, judge_mode="wrong"), execution=UNCACHED)
         with Store(run.records_folder) as store:  # as if the rules were read otherwise, in which sky is wrong
             key = next(record.key for record in run.records() if record.sample == "sky")
             store.put(f"score:{Scorer('exam').name}", key, b'{"status":"ok","value":0.0}')
-        changes = score(run, "exam", judges=cheap, judge_mode="wrong", use_cache=False)
+        changes = score(run, ScoringConfig("exam", judges=cheap, judge_mode="wrong"), execution=UNCACHED)
         assert [(one.sample, one.before, one.after) for one in changes] == [("sky", 1.0, 0.5)]
         assert server.stats.total == 4
 
@@ -117,11 +119,13 @@ def test_a_verdict_that_comes_later_brings_all_changes(tmp_path: Path) -> None:
     down = {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"}
     with serve(reply=str(script(tmp_path, *lines, down))) as server:
         cheap, port = f"openai:cheap,base_url={server.url},max_tries=1", int(server.url.split(":")[2].split("/")[0])
-        assert score(run, judges=cheap, judge_mode="wrong") == [] and values(run) == RULES
+        assert score(run, ScoringConfig(judges=cheap, judge_mode="wrong")) == [] and values(run) == RULES
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        changes = {one.sample: (one.before, one.after) for one in score(run, judges=cheap, judge_mode="wrong")}
+        changes = {
+            one.sample: (one.before, one.after) for one in score(run, ScoringConfig(judges=cheap, judge_mode="wrong"))
+        }
         assert changes == {name: (RULES[name], value) for name, value in CHEAP.items()}
-        assert score(run, judges=cheap, judge_mode="wrong") == [] and server.stats.total == 1
+        assert score(run, ScoringConfig(judges=cheap, judge_mode="wrong")) == [] and server.stats.total == 1
 
 
 async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_refuses(tmp_path: Path) -> None:
@@ -148,14 +152,24 @@ def test_a_limit_leaves_the_scores_of_before_in_force_and_the_same_call_goes_on(
         with pytest.raises(
             Stopped, match="stopped at --max-requests 2: 2 requests by this call; 1 to judge, and the same"
         ):
-            score(run, judges=cheap, judge_mode="wrong", max_requests=2, use_cache=False)
+            score(
+                run, ScoringConfig(judges=cheap, judge_mode="wrong"), limits=Limits(max_requests=2), execution=UNCACHED
+            )
         assert values(run) == RULES
         assert (
-            len(score(run, judges=cheap, judge_mode="wrong", max_requests=2, use_cache=False)) == 3
+            len(
+                score(
+                    run,
+                    ScoringConfig(judges=cheap, judge_mode="wrong"),
+                    limits=Limits(max_requests=2),
+                    execution=UNCACHED,
+                )
+            )
+            == 3
             and server.stats.total == 3
         )
     with Store(run.records_folder), pytest.raises(Busy):
-        score(run, judges=judge(tmp_path, "cheap", CHEAP), judge_mode="wrong")
+        score(run, ScoringConfig(judges=judge(tmp_path, "cheap", CHEAP), judge_mode="wrong"))
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
@@ -172,7 +186,7 @@ def test_stopped_in_the_middle_of_judging_nothing_is_paid_for_twice(tmp_path: Pa
         models = f"openai:m,base_url={asked.url}", f"openai:j,base_url={judged.url},concurrency=4"
         command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", models[0], "-o", "run"]
         if verb == "score":
-            evaluate(opened.folder, models[0], tmp_path / "run", use_cache=False, quiet=True)
+            evaluate(opened.folder, models[0], tmp_path / "run", execution=Execution(use_cache=False, quiet=True))
             command = [sys.executable, "-m", "mmdyn", "score", "run"]
         command += ["--judge", models[1], "--no-cache"]
         going = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
@@ -203,11 +217,17 @@ def test_pictures_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
     asked = scripted(tmp_path / "m.jsonl", {"match": "", "reply": "Perhaps."})
     with serve(reply=str(script(tmp_path, *lines))) as server:
         judges = f"openai:j,base_url={server.url}"
-        run = evaluate(tmp_path / "set", asked, tmp_path / "run", judges=judges, judge_pictures=True, quiet=True)
+        run = evaluate(
+            tmp_path / "set",
+            asked,
+            tmp_path / "run",
+            scoring=ScoringConfig(judges=judges, rubric="auto,pictures=true"),
+            execution=QUIET,
+        )
         assert values(run) == {sample.id: 0.5} and sum(server.stats.images.values()) == 1
-        (change,) = score(run, judges=judges)
+        (change,) = score(run, ScoringConfig(judges=judges))
         assert (change.before, change.after) == (0.5, 0.25) and sum(server.stats.images.values()) == 1
-        (change,) = score(run, judges=judges, judge_pictures=True, use_cache=False)
+        (change,) = score(run, ScoringConfig(judges=judges, rubric="auto,pictures=true"), execution=UNCACHED)
         assert change.after == 0.5 and server.stats.total == 2, "the verdict was known"
 
 

@@ -11,15 +11,15 @@ import pytest
 from making_judged_runs import code_of_answer, scripted, values, verdicts
 from making_judges import judged_by, marks
 from run.tools import tools_for
+from running import QUIET
 from serving import bare_environment as bare_environment, script, serve
 from test_judge_injection import ATTACKS, obedient
 
 from making import open_ended, write_set
 from mmdyn.data import SampleSet
 from mmdyn.models import open_model
-from mmdyn.run import evaluate
+from mmdyn.run import ConditionSpec, ScoringConfig, evaluate
 from mmdyn.run.ask_all import ask_all
-from mmdyn.run.conditions import parse_conditions
 from mmdyn.run.plan import plan
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Reader, RunFolder, Store, judged_kind, score_kind
@@ -82,9 +82,7 @@ def test_beside_a_ray_cluster_this_process_judges(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     opened, asked, lines = prepared(tmp_path)
     judged = scripted(tmp_path / "judge.jsonl", *lines)
-    command = eval_command(
-        opened, asked, judged, tmp_path / "run", "--executor", "ray", "--address", "local", "--gpus-per-replica", "0"
-    )
+    command = eval_command(opened, asked, judged, tmp_path / "run", "--ray", "local,gpus=0")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert values(tmp_path / "run") == MARKS
@@ -101,7 +99,7 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
         model = open_model(scripted(tmp_path / "m.jsonl", *lines))
         tools = tools_for(opened, store, progress, model, Cascade(Scorer(), [judge]))
         grader = tools.grader
-        await ask_all(plan([opened], parse_conditions(["standard"], ["direct"]), 1, None), tools)
+        await ask_all(plan([opened], ConditionSpec(["standard"], styles=["direct"]).conditions(), 1, None), tools)
     assert len(told.asked) == len(texts) == grader.counts.judged and grader.counts.failed == 0
     with Reader(tmp_path / "run" / "records") as reader:
         found = [value for _, value in reader.items(score_kind(grader.cascade.name))]
@@ -110,8 +108,14 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
 
 def test_the_rest_of_a_run_is_as_without_judges(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
-    plain = evaluate(opened, asked, tmp_path / "plain", quiet=True)
-    judged = evaluate(opened, asked, tmp_path / "judged", judges=scripted(tmp_path / "j.jsonl", *lines), quiet=True)
+    plain = evaluate(opened, asked, tmp_path / "plain", execution=QUIET)
+    judged = evaluate(
+        opened,
+        asked,
+        tmp_path / "judged",
+        scoring=ScoringConfig(judges=scripted(tmp_path / "j.jsonl", *lines)),
+        execution=QUIET,
+    )
     for kind in ("sample", score_kind(plain.config.scorer)):
         with Reader(plain.records_folder) as one, Reader(judged.records_folder) as other:
             assert [*one.items(kind)] == [*other.items(kind)] and any(one.items(kind))

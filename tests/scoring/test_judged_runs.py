@@ -26,6 +26,7 @@ from making_judged_runs import (
     verdicts,
 )
 from making_judges import marks
+from running import QUIET, grouped
 from serving import bare_environment as bare_environment, script, serve
 
 import mmdyn
@@ -33,7 +34,7 @@ from making import open_ended, write_set
 from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.record import Score
-from mmdyn.run import estimate, evaluate
+from mmdyn.run import Limits, ScoringConfig, estimate, evaluate
 from mmdyn.tables import Cascades, report
 from mmdyn.work import RunFolder
 
@@ -49,7 +50,9 @@ def run_of(folder: Path, *judges: str, name: str = "run", **settings: Any) -> Ru
     if not (folder / "set").exists():
         questions(folder)
     mode = {"judge_mode": "wrong"} if judges else {}
-    return evaluate(folder / "set", model(folder), folder / name, judges=judges, quiet=True, **(mode | settings))
+    return evaluate(
+        folder / "set", model(folder), folder / name, **grouped(judges=judges, quiet=True, **(mode | settings))
+    )
 
 
 def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None:
@@ -100,8 +103,16 @@ def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Pat
 def test_a_reply_that_was_withheld_or_never_came_is_not_judged(tmp_path: Path) -> None:
     broken = scripted(tmp_path / "m.jsonl", {"match": "float", "error": "transient"}, {"match": "", "reply": ""})
     strict = scripted(tmp_path / "none.jsonl")
-    unsure = evaluate(questions(tmp_path), broken, tmp_path / "unsure", judges=[strict], quiet=True)
-    run = evaluate(tmp_path / "set", broken, tmp_path / "run", judges=[strict], judge_mode="wrong", quiet=True)
+    unsure = evaluate(
+        questions(tmp_path), broken, tmp_path / "unsure", scoring=ScoringConfig(judges=[strict]), execution=QUIET
+    )
+    run = evaluate(
+        tmp_path / "set",
+        broken,
+        tmp_path / "run",
+        scoring=ScoringConfig(judges=[strict], judge_mode="wrong"),
+        execution=QUIET,
+    )
     empty = dict.fromkeys(RULES, 0.0) | {"ice": None}
     assert values(unsure) == empty and not verdicts(unsure), "an empty reply is worth nothing, surely"
     assert values(run) == empty, "an empty reply is worth nothing to a judge, without asking"
@@ -166,12 +177,19 @@ def test_a_judge_that_cannot_be_asked_ends_the_run_and_keeps_the_answers(tmp_pat
     with serve(latency=0.3, reply=str(script(tmp_path, "Fish made it so."))) as server:
         asked = f"openai:m,base_url={server.url}"
         with pytest.raises(ModelError, match="a failure scripted in"):
-            evaluate(questions(tmp_path), asked, tmp_path / "run", judges=fatal, concurrency=2, quiet=True)
+            evaluate(
+                questions(tmp_path),
+                asked,
+                tmp_path / "run",
+                scoring=ScoringConfig(judges=fatal),
+                limits=Limits(concurrency=2),
+                execution=QUIET,
+            )
         kept = values(tmp_path / "run")
         assert len(kept) == server.stats.by_outcome["200"] and set(kept.values()) == {0.0}, "by rules"
         assert set(under_way(tmp_path / "run").values()) == {None}
         good = scripted(tmp_path / "good.jsonl", *_any())
-        evaluate(tmp_path / "set", asked, tmp_path / "run", judges=good, quiet=True)
+        evaluate(tmp_path / "set", asked, tmp_path / "run", scoring=ScoringConfig(judges=good), execution=QUIET)
         assert server.stats.total == 5 and set(values(tmp_path / "run").values()) == {0.5}
 
 
@@ -183,10 +201,10 @@ def _any() -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"votes": 3}, "--judge-mode, --votes, --rubric, --judge-pictures and --else-rules go with --judge: name one"),
+        ({"rubric": "auto,votes=3"}, "--judge-mode, --rubric and --else-rules go with --judge: name one"),
         ({"judge_mode": "all"}, "go with --judge: name one"),
         ({"judges": ["scripted:{}/cheap.jsonl"], "judge_mode": "unsur"}, "there is no judge mode 'unsur' \\(did you mean 'unsure'"),
-        ({"judges": ["scripted:{}/cheap.jsonl"], "votes": 2}, "2 votes can tie"),
+        ({"judges": ["scripted:{}/cheap.jsonl"], "rubric": "votes=2"}, "2 votes can tie"),
         ({"judges": ["scripted:{}/cheap.jsonl"] * 2}, "two judges are called scripted:cheap.jsonl: give one of them once"),
         ({"judges": "scripted:{}/cheap.jsonl", "rubric": "mach"}, "there is no rubric 'mach'"),
         ({"judges": "openai:m,base_url=http://127.0.0.1:9/v1", "max_cost": 1.0}, "--max-cost needs the price of openai:m"),
@@ -239,7 +257,9 @@ def test_asking_does_not_wait_for_a_judge(tmp_path: Path) -> None:
         (tmp_path / "asked").mkdir()
         with serve(reply=str(script(tmp_path / "asked", "Perhaps."))) as fast:
             asked, judges = f"openai:m,base_url={fast.url},concurrency=2", f"openai:j,base_url={slow.url},concurrency=1"
-            run = evaluate(tmp_path / "set", asked, tmp_path / "run", judges=judges, quiet=True)
+            run = evaluate(
+                tmp_path / "set", asked, tmp_path / "run", scoring=ScoringConfig(judges=judges), execution=QUIET
+            )
             assert set(values(run).values()) == {0.0} and fast.stats.total == slow.stats.total == 80
             assert slow.stats.max_in_flight == 1 and fast.stats.seconds < slow.stats.seconds / 2
 
@@ -247,14 +267,18 @@ def test_asking_does_not_wait_for_a_judge(tmp_path: Path) -> None:
 def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: Path) -> None:
     cheap = judge(tmp_path, "cheap", CHEAP)
     run = mmdyn.evaluate(
-        questions(tmp_path), model(tmp_path), tmp_path / "run", judges=[cheap], judge_mode="wrong", quiet=True
+        questions(tmp_path),
+        model(tmp_path),
+        tmp_path / "run",
+        scoring=ScoringConfig(judges=[cheap], judge_mode="wrong"),
+        execution=QUIET,
     )
     assert values(run) == ONE
     assert [change.sample for change in mmdyn.score(run)] == [
-        c.sample for c in mmdyn.score(run, judges=[cheap], judge_mode="wrong")
+        c.sample for c in mmdyn.score(run, ScoringConfig(judges=[cheap], judge_mode="wrong"))
     ]
-    text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "c"), "judges": [cheap]}
-    text["judge_mode"] = "wrong"
+    text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "c")}
+    text["scoring"] = {"judges": [cheap], "judge_mode": "wrong"}
     (tmp_path / "c.yaml").write_text(json.dumps(text))
     done = CliRunner().invoke(commands, ["run", str(tmp_path / "c.yaml")])
     assert done.exit_code == 0 and values(tmp_path / "c") == ONE, done.output
@@ -264,11 +288,11 @@ def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: 
 def test_a_dry_run_says_how_often_judges_may_be_asked_and_asks_nobody(tmp_path: Path) -> None:
     given = questions(tmp_path), model(tmp_path), tmp_path / "run"
     judges = ("openai:gpt-x,header.X-Key=secret", "openai:gpt-y,label=strong")
-    found = estimate(*given, judges=judges, votes=3)
+    found = estimate(*given, scoring=ScoringConfig(judges=judges, rubric="auto,votes=3"))
     assert [(row.model, row.to_ask) for row in found.judges] == [("judge openai:gpt-x", 15), ("judge strong", 15)]
     assert found.tries == 3 and not found.notes
     with pytest.raises(UserError, match="go with --judge: name one"):
-        estimate(*given, rubric="match")
+        estimate(*given, scoring=ScoringConfig(rubric="match"))
 
 
 def test_verdicts_come_out_of_the_response_cache_of_all_runs(tmp_path: Path) -> None:
@@ -282,7 +306,7 @@ def test_verdicts_come_out_of_the_response_cache_of_all_runs(tmp_path: Path) -> 
 def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
     cheap, strong = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
     given = questions(tmp_path), model(tmp_path)
-    run = evaluate(*given, tmp_path / "run", judges=[cheap, strong], quiet=True)
+    run = evaluate(*given, tmp_path / "run", scoring=ScoringConfig(judges=[cheap, strong]), execution=QUIET)
     (first, second), active = run.config.judges, run.config.active_scores
     assert (active.scorer, active.judge_mode) == (f"{active.rules}+unsure({first.id},{second.id})", "unsure")
     assert values(run) == RULES | {"ice": 1.0, "sea": 0.0}, "primes is half right, surely"
@@ -294,9 +318,16 @@ def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
     assert (row.mode, row.rules.score, row.rules.bound, row.combined.score) == ("unsure", 0.5, "lower", 0.7)
     assert [(one.accuracy.answers, one.saved, one.requests) for one in row.judges] == [(2, 3, 2), (1, 4, 1)]
     assert (condition.score, condition.bound, condition.needs_judge) == (0.7, "", 0)
-    wrong = evaluate(*given, tmp_path / "run", judges=[cheap, strong], judge_mode="wrong", quiet=True)
+    wrong = evaluate(
+        *given, tmp_path / "run", scoring=ScoringConfig(judges=[cheap, strong], judge_mode="wrong"), execution=QUIET
+    )
     assert values(wrong) == BOTH and len(verdicts(wrong)) == 3, "primes alone is asked about anew"
-    assert values(evaluate(*given, tmp_path / "run", judges=[cheap, strong], quiet=True))["primes"] == 0.5
+    assert (
+        values(evaluate(*given, tmp_path / "run", scoring=ScoringConfig(judges=[cheap, strong]), execution=QUIET))[
+            "primes"
+        ]
+        == 0.5
+    )
 
 
 def test_a_run_without_a_judge_says_how_to_ask_one_and_then_asks(tmp_path: Path) -> None:
@@ -317,8 +348,9 @@ def test_a_former_mode_is_answered_with_its_name_of_now(tmp_path: Path, command:
     cheap, run = judge(tmp_path, "cheap", CHEAP), str(tmp_path / "run")
     given = str(questions(tmp_path))
     if command == "score":
-        evaluate(given, model(tmp_path), run, quiet=True)
-    text = {"sets": [given], "models": [model(tmp_path)], "out": run, "judges": [cheap], "judge_mode": "cascade"}
+        evaluate(given, model(tmp_path), run, execution=QUIET)
+    text = {"sets": [given], "models": [model(tmp_path)], "out": run}
+    text["scoring"] = {"judges": [cheap], "judge_mode": "cascade"}
     (tmp_path / "c.yaml").write_text(json.dumps(text))
     mode = ["--judge", cheap, "--judge-mode", "cascade"]
     arguments = {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from making_judged_runs import RULES, judge_lines, model, questions, under_way, values
+from running import QUIET, grouped
 from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import answers, write_run
 
@@ -33,7 +34,7 @@ def test_scores_that_weigh_something_else_have_changed(tmp_path: Path) -> None:
     (tmp_path / "model.jsonl").write_text(json.dumps({"match": "", "reply": "Answer: A"}) + "\n")
     settings: dict[str, Any] = {"policy": "strict", "quiet": True}
     opened = write_set(tmp_path / "set", samples)
-    run = evaluate(opened, f"scripted:{tmp_path}/model.jsonl", tmp_path / "run", **settings).folder
+    run = evaluate(opened, f"scripted:{tmp_path}/model.jsonl", tmp_path / "run", **grouped(**settings)).folder
     done = typed("score", run, "--policy", "exam")
     assert sorted(done.stdout.splitlines()) == [
         "scripted:model.jsonl  a  standard: 0.000 -> 0.000, weight 1 -> 6",
@@ -68,7 +69,7 @@ def test_a_run_without_answers_says_how_to_ask(tmp_path: Path, marks: str, what:
 
 
 def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
-    run = evaluate(questions(tmp_path), model(tmp_path), tmp_path / "run", quiet=True)
+    run = evaluate(questions(tmp_path), model(tmp_path), tmp_path / "run", execution=QUIET)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
         call = [
             "score",

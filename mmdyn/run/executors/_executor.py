@@ -16,38 +16,33 @@ from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProvider
+from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Grader
-from mmdyn.run.judges import Judging
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.run_sample import Tally, Tools
+from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 
 
 class Job(Struct, frozen=True):
-    """What a process needs to do its share of a run by itself.
+    """What a process needs to do its share of a run by itself: the groups of `evaluate`, as they were given.
 
     models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own
-        template, or nothing. judging: who judges the replies. library: what lies beside the questions. Known once the
-        sets are there: `sets`, their folders, `conditions`, and `planned`, the asks for each model.
+        template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for each model.
     """
 
     out: Path
     models: tuple[str, ...]
-    wanted: ConditionSpec
-    epochs: int
-    limit: int | None
-    policy: str
-    prompt: str
-    concurrency: int
-    use_cache: bool
-    quiet: bool
-    judging: Judging = Judging()
-    library: KnowledgeConfig = KnowledgeConfig()
-    sets: tuple[Path, ...] = ()
+    spec: ConditionSpec = ConditionSpec()
+    scoring: ScoringConfig = ScoringConfig()
+    knowledge: KnowledgeConfig = KnowledgeConfig()
+    limits: Limits = Limits()
+    execution: Execution = Execution()
+    prompt: str = ""
     conditions: tuple[Condition, ...] = ()
     planned: int = 0
 
@@ -71,12 +66,12 @@ class Engine:
         providers: Sequence[ContextProvider] = (),
     ) -> None:
         self.job, self.sets, self.models, self.store = job, sets, models, store
-        self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.policy))
+        self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.scoring.policy))
         self.providers = providers
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
-        return plan(self.sets, self.job.conditions, self.job.epochs, self.job.limit, self.providers)
+        return plan(self.sets, self.job.conditions, self.job.spec.epochs, self.job.limits.n, self.providers)
 
     def ask(
         self,
@@ -94,7 +89,7 @@ class Engine:
         """
         models = self.models if models is None else models
         total = self.job.planned if of_all is None else of_all
-        with ProgressBar(what, total * len(models), quiet=self.job.quiet) as progress:
+        with ProgressBar(what, total * len(models), quiet=self.job.execution.quiet) as progress:
             run_to_the_end(self._ask_all(models, asks, progress))
 
     async def _ask_all(
@@ -104,7 +99,7 @@ class Engine:
         grader, expansions, tally = Grader(self.store, self.cascade), Expansions(self.store), Tally()
         try:
             for model in models:
-                async with opened(model, job.concurrency, job.use_cache, self.budget) as asker:
+                async with opened(model, job.limits.concurrency, job.execution.use_cache, self.budget) as asker:
                     tools = Tools(self.sets, renderers, asker, self.store, grader, expansions, progress, tally)
                     await ask_all(asks(), tools)
         finally:

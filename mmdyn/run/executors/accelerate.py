@@ -1,4 +1,4 @@
-"""`--executor accelerate`: processes that a launcher started (`accelerate launch`, `torchrun`), each with its share.
+"""Processes that a launcher started (`accelerate launch`, `torchrun`), each with its share.
 
 They meet in the store. The first rank prepares the run and announces it; each rank asks its share with a model of its
 own and writes a file of its own; the first one waits until all have said that they are done. No process group is made.
@@ -85,8 +85,7 @@ class Accelerate:
 
     def _ask(self, engine: Engine) -> None:
         share = Share(engine, self._partition, self.ranks.number, self.ranks.size, self._session)
-        what = f"asking, rank {self.ranks.number}" if self.ranks.size > 1 else "asking"
-        engine.ask(lambda: share, of_all=len(share), what=what)
+        engine.ask(lambda: share, of_all=len(share), what=f"asking, rank {self.ranks.number}")
 
     @contextmanager
     def _saying_so(self, engine: Engine) -> Iterator[None]:
@@ -125,9 +124,8 @@ class Accelerate:
         job = engine.job
         sets = [[opened.name, opened.manifest.digest] for opened in engine.sets]
         models = [[model.label, model.identity] for model in engine.models]
-        own = ("out", "models", "judging", "sets", "concurrency", "use_cache", "quiet")
         how = [
-            [getattr(job, name) for name in job.__struct_fields__ if name not in own],
+            [job.spec, job.knowledge, job.limits.n, job.prompt, job.conditions, job.planned],
             [engine.cascade.name, engine.cascade.mode],
             self._partition,
             self.ranks.size,

@@ -1,4 +1,4 @@
-"""`--executor local`: one process, many asks in flight."""
+"""One process, many asks in flight."""
 
 from __future__ import annotations
 

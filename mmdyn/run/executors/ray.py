@@ -1,4 +1,4 @@
-"""`--executor ray`: replicas of each model as actors of a Ray cluster, fed by this process.
+"""`--ray`: replicas of each model as actors of a Ray cluster, fed by this process.
 
 This process alone plans, looks into the response cache, scores and writes the store; only messages and replies travel.
 """
@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from mmdyn.errors import MissingExtra, UserError
+from mmdyn.run.execution import RayConfig
 from mmdyn.run.executors._executor import Engine
 from mmdyn.run.executors._fleet import Fleet
 from mmdyn.run.partition import Partition
@@ -25,25 +26,13 @@ ROUNDING = 1e-6
 
 
 class Ray:
-    """address: of a cluster; empty for the one that RAY_ADDRESS names, or one of this machine that is started for the
-    run.
+    """Feeds the replicas of a cluster. Raises UserError for numbers that Ray cannot give."""
 
-    replicas: of each model. gpus: of each replica, fractions too; None for one where the cluster has GPUs. Raises
-        UserError.
-    """
-
-    def __init__(self, ranks: Ranks, partition: Partition, *, address: str, replicas: int, gpus: float | None) -> None:
+    def __init__(self, ranks: Ranks, partition: Partition, config: RayConfig) -> None:
         if ranks.size > 1:
             raise UserError("Ray starts its replicas by itself: run the command without a launcher")
-        for what, fits in (("replicas", replicas >= 1), ("gpus", gpus is None or gpus >= 0)):
-            if not fits:
-                raise UserError(f"{what} is {gpus if what == 'gpus' else replicas}: give another number")
-        if gpus is not None and gpus > 1 and not gpus.is_integer():
-            raise UserError(
-                f"gpus is {gpus:g}, which Ray gives to no replica: give a fraction of one, or a whole number"
-            )
-        self.ranks, self._partition = ranks, partition
-        self._address, self._replicas, self._gpus = address, replicas, gpus
+        config.check()
+        self.ranks, self._partition, self._config = ranks, partition, config
 
     def meet(self, store: Store) -> None:
         """There is nobody to wait for."""
@@ -52,21 +41,23 @@ class Ray:
         """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too
         small."""
         job, whole = engine.job, Share(engine, self._partition, 0, 1)
-        with _cluster(self._address) as ray:
+        with _cluster(self._config.address) as ray:
             gpus = self._gpus_each([node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]])
             fleets = [
-                Fleet(ray, text, model, self._replicas, gpus, job.concurrency)
+                Fleet(ray, text, model, self._config.replicas, gpus, job.limits.concurrency)
                 for text, model in zip(job.models, engine.models, strict=True)
             ]
             engine.ask(lambda: whole, fleets, of_all=len(whole))
 
     def _gpus_each(self, there: Sequence[float]) -> float:
         """The GPUs of a replica, by those of each node."""
-        gpus = self._gpus if self._gpus is not None else float(any(there))
-        if gpus and self._replicas > (room := room_for(gpus, there)):
+        gpus, replicas = self._config.gpus, self._config.replicas
+        if gpus is None:
+            gpus = float(any(there))
+        if gpus and replicas > (room := room_for(gpus, there)):
             raise UserError(
-                f"{self._replicas} replicas with {gpus:g} GPUs each are asked for, and the cluster has room for {room}:"
-                " lower --replicas or --gpus-per-replica"
+                f"{replicas} replicas with {gpus:g} GPUs each are asked for, and the cluster has room for {room}:"
+                " lower the replicas or the gpus of --ray"
             )
         return gpus
 
@@ -88,7 +79,7 @@ def _check(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
-        raise UserError(f"no Ray cluster answers at {address} ({error}): check --address") from None
+        raise UserError(f"no Ray cluster answers at {address} ({error}): check --ray") from None
 
 
 @contextmanager
@@ -109,7 +100,7 @@ def _cluster(address: str) -> Iterator[Any]:
         ray.init(address=address or None, log_to_driver=False, logging_level="error", **started)
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise UserError(f"no Ray cluster answers at {address or 'this machine'} ({reason}): check --address") from None
+        raise UserError(f"no Ray cluster answers at {address or 'this machine'} ({reason}): check --ray") from None
     try:
         yield ray
     finally:

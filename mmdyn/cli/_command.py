@@ -1,0 +1,137 @@
+"""A command whose options are the fields of sections, and which answers options of former versions with how they are
+written now."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_args
+
+import click
+from msgspec import Struct
+from msgspec.structs import fields
+
+from mmdyn.errors import UserError
+
+S = TypeVar("S", bound=Struct)
+Groups = Mapping[str, list[click.Option]]
+
+SPELT = {
+    **{"n": ("-n", "--limit"), "quiet": ("-q", "--quiet"), "use_cache": ("--no-cache",)},
+    **{"modes": ("--mode",), "contexts": ("--context",), "styles": ("--style",), "judges": ("--judge",)},
+}
+"""Options that are not called like their field."""
+METAVARS = {
+    **dict.fromkeys(("prompt", "prices"), "FILE"),
+    **dict.fromkeys(("judges", "rerank", "rewriter"), "MODEL"),
+    **{"ops": "CHAINS", "base": "BASE,…", "ray": "ADDRESS,…", "layout": "KEY=VALUE,…"},
+    **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
+}
+LARGEST = (1 << 63) - 1
+"""Of a seed."""
+
+
+class Command(click.Command):
+    """What its docstring says of options stands behind a form feed, as `name: text`.
+
+    groups: the options under each heading of its help, after those of the command itself; made when they are needed.
+        gone: what to write in place of options that there were.
+    """
+
+    def __init__(
+        self, *args: Any, groups: Callable[[], Groups] = dict, gone: Mapping[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(*args, **more)
+        self._groups, self._gone, self._headings = groups, gone or {}, dict[str | None, str]()
+        self.help, _, about = inspect.cleandoc(self.help or "").partition("\f\n")
+        said = _said(about)
+        for option in self.params:
+            if isinstance(option, click.Option):
+                option.help = option.help or said.get(option.name or "")
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters, those of the groups at the end."""
+        for heading, options in self._groups().items() if not self._headings else ():
+            self.params += options
+            self._headings |= {option.name: heading for option in options}
+        return super().get_params(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings."""
+        listed = dict[str, list[tuple[str, str]]]()
+        for parameter in self.get_params(ctx):
+            if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)):
+                listed.setdefault(self._headings.get(parameter.name, "Options"), []).append(record)
+        for heading, records in listed.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments. Raises UserError for an option that is gone."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name in self._gone:
+                raise UserError(f"{error.option_name} is gone: {self._gone[error.option_name]}") from None
+            raise
+
+
+class CommandGroup(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+def options_of(section: type[Struct], *only: str, required: str = "") -> list[click.Option]:
+    """An option for each field of a section, or for some, with what its docstring says of it."""
+    said, made = _said(inspect.getdoc(section) or ""), []
+    for field in fields(section):
+        if only and field.name not in only:
+            continue
+        names = SPELT.get(field.name, (f"--{field.name.replace('_', '-')}",))
+        more: dict[str, Any] = {"help": said[field.name], "required": field.name == required}
+        if field.type is bool:
+            more |= {"default": field.default, "is_flag": True, "flag_value": not field.default}
+        elif field.name != required:
+            more |= {"default": None if field.default in ("", ()) else field.default, "show_default": True}
+        made.append(click.Option([*names, field.name], **more, **_kind_of(field.name, field.type, field.default)))
+    return made
+
+
+def limits_options() -> list[click.Option]:
+    """What asking costs, and where it stops, without how many samples."""
+    from mmdyn.run import Limits
+
+    return options_of(Limits, "max_cost", "max_requests", "prices", "concurrency")
+
+
+def scoring_options(*only: str) -> list[click.Option]:
+    """How replies are scored."""
+    from mmdyn.run import ScoringConfig
+
+    return options_of(ScoringConfig, *only)
+
+
+def take(arguments: dict[str, Any], section: type[S]) -> S:
+    """Take the options that are fields of a section out of a command's arguments; one that is not given is left out."""
+    given = {name: arguments.pop(name, None) for name in section.__struct_fields__}
+    return section(**{name: value for name, value in given.items() if value is not None})
+
+
+def _said(doc: str) -> dict[str, str]:
+    """What a docstring says of each name."""
+    found = re.findall(r"^(\w+): (.*(?:\n    .*)*)", doc, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def _kind_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
+    """How an option's value is read and shown."""
+    kinds = (annotation, *get_args(annotation))
+    if bool in kinds:
+        return {}
+    if int in kinds:
+        return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 else (1,)))}
+    if float in kinds:
+        return {"metavar": "X", "type": click.FloatRange(min=0, min_open=True)}
+    return {"metavar": METAVARS.get(name, "NAME"), "type": str, "multiple": name == "judges"}

@@ -1,0 +1,84 @@
+"""How replies are scored: by a policy's rules, and by judges beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from mmdyn.errors import UserError
+from mmdyn.models import Budget, nonces, open_cache, read_settings
+from mmdyn.plugins import resolve
+from mmdyn.run.sets import several
+from mmdyn.scoring import AUTO, Cascade, Scorer, check_mode, open_judge
+from mmdyn.work import JudgeEntry
+
+
+class RubricConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """What every judge is asked, how often (odd), and whether it is shown the samples' pictures."""
+
+    name: str = AUTO
+    votes: int = 1
+    pictures: bool = False
+
+
+class ScoringConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """How replies are scored. `rubric` is a RubricConfig, or its text; the texts of judges, which may hold secrets, are
+    never written down.
+
+    policy: How credit is given: `mmdyn list scorers`.
+    judges: Who judges what rules do not settle (--judge-mode). Given twice, a cheap one first: the next is asked only
+        where the one before gives less than full marks, or no verdict.
+    judge_mode: With --judge: unsure asks about answers that need a judge (nothing was read, or not surely; open answers
+        and blanks in words that do not equal the right one), wrong about whatever the rules do not call right, all
+        about everything.
+    rubric: With --judge: what is asked (`mmdyn list rubrics`; auto is checklist for a sample that has one, else match),
+        how often of each (votes=3; odd), and whether with the samples' pictures (pictures=true).
+    else_rules: With --judge: where no verdict could be had the rules' score counts; else the judges' scores come into
+        force only when none is missing.
+    """
+
+    policy: str = "mdk12"
+    judges: str | Sequence[str] = ()
+    judge_mode: str = "unsure"
+    rubric: str | RubricConfig = AUTO
+    else_rules: bool = False
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "judges", several(self.judges))
+
+    def check(self) -> RubricConfig:
+        """The rubric. Raises UserError for settings of judges where none is named, an even number of votes, an unknown
+        mode and an unknown rubric."""
+        check_mode(self.judge_mode)
+        rubric = read_settings(self.rubric, RubricConfig)
+        if not self.judges and (self.judge_mode, rubric, self.else_rules) != ("unsure", RubricConfig(), False):
+            raise UserError("--judge-mode, --rubric and --else-rules go with --judge: name one")
+        nonces(rubric.votes, "a judge", varies=True)
+        if rubric.name != AUTO:
+            resolve("rubrics", rubric.name)
+        return rubric
+
+
+@contextmanager
+def open_cascade(scoring: ScoringConfig, *, concurrency: int, use_cache: bool, budget: Budget) -> Iterator[Cascade]:
+    """The cascade, whose judges share the budget and the response cache; the cache is closed at the end, the judges are
+    not.
+
+    concurrency: requests in flight at most, of each judge. Raises UserError as ScoringConfig.check, Scorer, Judge and
+        Cascade do.
+    """
+    scorer, rubric = Scorer(scoring.policy), scoring.check()
+    cache = open_cache() if scoring.judges and use_cache else None
+    with cache or nullcontext():
+        opened = partial(open_judge, rubric=rubric.name, votes=rubric.votes, pictures=rubric.pictures)
+        judges = [opened(model, concurrency=concurrency, cache=cache, budget=budget) for model in scoring.judges]
+        yield Cascade(scorer, judges, scoring.judge_mode)
+
+
+def entries_of(cascade: Cascade) -> tuple[JudgeEntry, ...]:
+    """What run.json keeps of the judges."""
+    return tuple(JudgeEntry(judge.label, judge.id, judge.identity) for judge in cascade.judges)
