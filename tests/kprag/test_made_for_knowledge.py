@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from made_for_knowledge import made_for_knowledge, write_made_for_knowledge
-from running import grouped
+from running import QUIET
 from scipy.stats import binomtest
 
 from kprag import Knowledge, Layout, Node, Taxonomy, read_taxonomy
 from mmdyn.context import NONE, Context
 from mmdyn.models import Baseline, Message, Spec, TextPart
 from mmdyn.prompts import template
-from mmdyn.run import evaluate
+from mmdyn.run import ConditionSpec, evaluate
 from mmdyn.sample import Sample
 from mmdyn.tables import report
 
@@ -63,9 +62,9 @@ def answers(sample: Sample, context: str, form: str) -> bool:
 
 def test_the_report_says_that_knowledge_helps_and_that_distractors_do_not(tmp_path: Path) -> None:
     made = write_made_for_knowledge(tmp_path / "made")
-    ways, contexts = ("inline", "none", "two-turn"), ("none", "kprag", "distractor")
-    asked: dict[str, Any] = {"modes": "standard", "contexts": contexts, "elaborate": ways, "quiet": True}
-    run = evaluate(made, "baseline:lexical", tmp_path / "run", **grouped(**asked))
+    contexts = [NONE, *(f"{kind}{way}" for kind in ("kprag", "distractor") for way in ("", ":none", ":two-turn"))]
+    asked = ConditionSpec("standard", contexts)
+    run = evaluate(made, "baseline:lexical", tmp_path / "run", conditions=asked, execution=QUIET)
     contrasts = {(one.a, one.b): one for one in report(run).contrasts}
     for way in ("", ":none", ":two-turn"):
         for other in (NONE, f"distractor{way}"):
