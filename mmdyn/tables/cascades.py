@@ -21,7 +21,7 @@ from mmdyn.record import Judgement, Record, Score
 from mmdyn.stats import Floats, Ints, group_means, mean_score, weighted_kappa
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Spending
-from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
+from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
 from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
 
 TITLE = (

@@ -12,8 +12,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
 from mmdyn.stats import Ints, group_means
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
-from mmdyn.tables.context_columns import ContextColumnsBuilder, join
-from mmdyn.tables.contexts import place_of
+from mmdyn.tables.contexts import ContextColumnsBuilder, join, place_of
 from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
 from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Tally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, RunFolder

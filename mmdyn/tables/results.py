@@ -114,7 +114,7 @@ class Scores(NamedTuple):
 
 class ContextColumns(NamedTuple):
     """What lay beside the questions of one condition. `codes`, by name, go with `parents` (sorted indices): see
-    context_columns.py."""
+    contexts.py."""
 
     parents: Ints
     codes: dict[str, Ints]

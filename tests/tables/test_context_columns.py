@@ -14,7 +14,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, ContextInfo, Contrast, Record, Reply, Usage
 from mmdyn.tables import Breakdown, Summary, summarise, write_csv
-from mmdyn.tables.context_columns import leaks_of
+from mmdyn.tables.contexts import leaks_of
 from mmdyn.tables.report_summary import ConditionRow
 from mmdyn.work import EXPANSION, Expansion, Store
 
