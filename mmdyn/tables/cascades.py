@@ -28,7 +28,6 @@ TITLE = (
     "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one"
     " scored, saved those that a judge was not asked about"
 )
-JUDGE_COUNTS = ("failed", "saved", "requests", "items", "met")
 
 JUDGE_COLUMNS = ("saved", "no verdict", "requests", "as rules", "votes\nagree", "items met")
 
@@ -175,7 +174,7 @@ class _Judge:
 
     def figures(self, rules: Floats, accuracy: Accuracy, *, all_asked: bool) -> JudgeFigures:
         values, counts = np.array(self.values), self._counts
-        failed, saved, requests, items, met = (counts[name] for name in JUDGE_COUNTS)
+        failed, saved, requests, items, met = (counts[name] for name in ("failed", "saved", "requests", "items", "met"))
         both = ~np.isnan(values)
         compared = all_asked and bool(both.any())
         alike = float(((values[both] == 1) == (rules[both] == 1)).mean()) if compared else None

@@ -86,15 +86,10 @@ class _Collector:
     """All records of all runs, with their parents, groups and field values as small numbers."""
 
     def __init__(self, by: Sequence[str]) -> None:
-        self.builders = dict[Key, _Builder]()
-        self.built = dict[Key, ContextColumnsBuilder]()
-        self.parents = dict[tuple[str, str], int]()
-        self.failures = list[Failure]()
-        self._groups = dict[tuple[str, str], int]()
-        self._group_of = array("q")
-        self._values = {name: dict[str, int]() for name in by}
-        self._codes = {name: array("q") for name in by}
-        self._known = set[str](ALWAYS)
+        self.builders, self.built = dict[Key, _Builder](), dict[Key, ContextColumnsBuilder]()
+        self.parents, self._groups = dict[tuple[str, str], int](), dict[tuple[str, str], int]()
+        self.failures, self._group_of, self._known = list[Failure](), array("q"), set[str](ALWAYS)
+        self._values, self._codes = {name: dict[str, int]() for name in by}, {name: array("q") for name in by}
 
     def add(self, name: str, run: RunFolder, record: Record) -> None:
         key, parent = Key.of(name, record), self._parent(record)

@@ -145,8 +145,7 @@ class _Answers:
     """The records of one condition, by parent."""
 
     def __init__(self) -> None:
-        self.counts = Counter[str]()
-        self._parents = dict[str, list[_Try]]()
+        self.counts, self._parents = Counter[str](), dict[str, list[_Try]]()
 
     def add(self, record: Record) -> None:
         score = record.score

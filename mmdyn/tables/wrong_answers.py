@@ -243,9 +243,7 @@ def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscor
         said = f"none of {failed} drawn got a label" if failed else f"{which} is wrong"
         say(console, f"Kinds of error: {said}.")
         return
-    print_grid(
-        console, TITLE, [{"run": row.run, "judge": _who(row), "model": row.model, **_shown(row)} for row in rows]
-    )
+    print_grid(console, TITLE, [{"judge": _who(row), **pick(row, "run", "model"), **_shown(row)} for row in rows])
     cells = [({"run": row.run, "model": f"{row.model}, by {_who(row)}"}, row.by) for row in rows]
     print_cells(console, "Kinds of error by {}", cells, _shown)
 

@@ -216,8 +216,9 @@ def test_where_all_leak_nothing_is_left(tmp_path: Path) -> None:
 
 
 def test_without_leaks_nothing_is_added(tmp_path: Path) -> None:
-    records = [*answers("0101"), *(answer(f"s{n:02}", 1.0, GOLD, beside=built(1)) for n in range(4))]
-    summary = summary_of(tmp_path, records)
+    summary = summary_of(
+        tmp_path, [*answers("0101"), *(answer(f"s{n:02}", 1.0, GOLD, beside=built(1)) for n in range(4))]
+    )
     assert [row.by for row in summary.contrasts] == [{}]
     assert not any("holds the answer" in line for line in printed(summary))
 

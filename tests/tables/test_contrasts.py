@@ -226,16 +226,11 @@ def test_a_base_in_the_later_run_is_still_the_base() -> None:
 
 
 def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
-    runs = [
-        write_run(tmp_path / str(top), under("none", "kprag:retrieved"), knowledge={"retriever": "lexical", "k": top})
-        for top in (3, 5)
-    ]
+    runs = [write_run(tmp_path / f"{k}", under("none", "kprag:retrieved"), knowledge={"k": k}) for k in (3, 5)]
     notes = {each.held["context"]: each.note for each in summarise(runs).contrasts if each.factor == "run"}
     assert notes == {"none": "", "kprag:retrieved": "the runs laid other knowledge beside the questions"}
-    apart = [
-        write_run(tmp_path / name, under(name), knowledge=knowledge)
-        for name, knowledge in (("none", {}), ("kprag", {"k": 3}))
-    ]
+    bare = write_run(tmp_path / "none", under("none"), knowledge={})
+    apart = [bare, write_run(tmp_path / "kprag", under("kprag"), knowledge={"k": 3})]
     assert [each.note for each in summarise(apart).contrasts] == [""], "where nothing lay nothing differs"
     same = [write_run(tmp_path / name, under("kprag"), knowledge={"k": 3}) for name in "ab"]
     assert [each.note for each in summarise(same).contrasts] == [""]

@@ -87,13 +87,8 @@ def test_wrong_are_answers_below_full_marks_that_were_given(tmp_path: Path) -> N
 
 
 def test_each_stratum_has_as_many_drawn_and_a_larger_number_keeps_them(tmp_path: Path) -> None:
-    records = [
-        *wrong(30),
-        *wrong(30, task_type="true_false", start=30),
-        *wrong(30, answer("x", 0).condition),
-        *wrong(4, model="m2"),
-    ]
-    records += [said(answer(f"cut{n}", 0.0), finish="length") for n in range(9)]
+    records = [*wrong(30), *wrong(30, task_type="true_false", start=30), *wrong(30, answer("x", 0).condition)]
+    records += [*wrong(4, model="m2")] + [said(answer(f"cut{n}", 0.0), finish="length") for n in range(9)]
     run = write_run(tmp_path / "run", records)
     some, more, all_of = ([one.key for one in draw(survey(run).wrong, per, 0)] for per in (5, 12, 1000))
     assert sorted(Counter(one.stratum for one in draw(survey(run).wrong, 5, 0)).values()) == [4, 5, 5, 5]
