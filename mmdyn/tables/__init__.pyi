@@ -23,7 +23,7 @@ from .report_summary import Summary as Summary, report as report, summarise as s
 from .run_state import Spending as Spending, Waiting as Waiting, find_waiting as find_waiting
 from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
 from .summary_table import print_summary as print_summary
-from .text_table import clean as clean, open_console as open_console, percent as percent, print_grid as print_grid
+from .terminal import clean as clean, open_console as open_console, percent as percent, print_grid as print_grid
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,

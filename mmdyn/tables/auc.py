@@ -18,7 +18,7 @@ from mmdyn.record import Record
 from mmdyn.sample import Sample, TaskType
 from mmdyn.stats import roc_auc
 from mmdyn.tables.results import Key, OfCondition, Table, pick, sample_of
-from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
+from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
 
 TITLE = (
     "AUC of the weighed options in percent with 95 % intervals; n counts parent samples, cases statements or options"

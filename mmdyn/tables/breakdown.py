@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
 from mmdyn.stats import Ints
-from mmdyn.tables.context_columns import NAMES, ORDER, beside_value
+from mmdyn.tables.contexts import NAMES, ORDER, beside_value
 from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field
 
 ALWAYS = ("task_type", "language")
@@ -91,5 +91,5 @@ def _value(record: Record, name: str) -> str:
     if name == "set":
         return record.set
     if name in NAMES and record.beside:
-        return beside_value(record, name)
+        return beside_value(record.condition.context, record.beside, name)
     return (getattr(record.condition, name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)

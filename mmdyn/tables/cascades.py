@@ -21,14 +21,13 @@ from mmdyn.record import Judgement, Record, Score
 from mmdyn.stats import Floats, Ints, group_means, mean_score, weighted_kappa
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Spending
-from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
+from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
 from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
 
 TITLE = (
     "Rules and judges: mean scores in percent with 95 % intervals; n counts parent samples, answers those that each one"
     " scored, saved those that a judge was not asked about"
 )
-JUDGE_COUNTS = ("failed", "saved", "requests", "items", "met")
 
 JUDGE_COLUMNS = ("saved", "no verdict", "requests", "as rules", "votes\nagree", "items met")
 
@@ -175,7 +174,7 @@ class _Judge:
 
     def figures(self, rules: Floats, accuracy: Accuracy, *, all_asked: bool) -> JudgeFigures:
         values, counts = np.array(self.values), self._counts
-        failed, saved, requests, items, met = (counts[name] for name in JUDGE_COUNTS)
+        failed, saved, requests, items, met = (counts[name] for name in ("failed", "saved", "requests", "items", "met"))
         both = ~np.isnan(values)
         compared = all_asked and bool(both.any())
         alike = float(((values[both] == 1) == (rules[both] == 1)).mean()) if compared else None

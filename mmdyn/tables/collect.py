@@ -12,8 +12,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
 from mmdyn.stats import Ints, group_means
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
-from mmdyn.tables.context_columns import ContextColumnsBuilder, join
-from mmdyn.tables.contexts import place_of
+from mmdyn.tables.contexts import ContextColumnsBuilder, join, place_of
 from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
 from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Tally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, RunFolder
@@ -87,15 +86,10 @@ class _Collector:
     """All records of all runs, with their parents, groups and field values as small numbers."""
 
     def __init__(self, by: Sequence[str]) -> None:
-        self.builders = dict[Key, _Builder]()
-        self.built = dict[Key, ContextColumnsBuilder]()
-        self.parents = dict[tuple[str, str], int]()
-        self.failures = list[Failure]()
-        self._groups = dict[tuple[str, str], int]()
-        self._group_of = array("q")
-        self._values = {name: dict[str, int]() for name in by}
-        self._codes = {name: array("q") for name in by}
-        self._known = set[str](ALWAYS)
+        self.builders, self.built = dict[Key, _Builder](), dict[Key, ContextColumnsBuilder]()
+        self.parents, self._groups = dict[tuple[str, str], int](), dict[tuple[str, str], int]()
+        self.failures, self._group_of, self._known = list[Failure](), array("q"), set[str](ALWAYS)
+        self._values, self._codes = {name: dict[str, int]() for name in by}, {name: array("q") for name in by}
 
     def add(self, name: str, run: RunFolder, record: Record) -> None:
         key, parent = Key.of(name, record), self._parent(record)

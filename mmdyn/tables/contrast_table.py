@@ -10,10 +10,9 @@ from msgspec.structs import asdict
 from rich.console import Console
 
 from mmdyn.record import Contrast
-from mmdyn.tables.context_columns import LEAK, NO, leaks_of
-from mmdyn.tables.contexts import BASES
+from mmdyn.tables.contexts import BASES, LEAK, NO, leaks_of
 from mmdyn.tables.results import POOLED
-from mmdyn.tables.text_table import NEEDS_JUDGE, clean, p_value, percent, print_breakdowns, print_grid
+from mmdyn.tables.terminal import NEEDS_JUDGE, clean, p_value, percent, print_cells, print_grid
 
 SIGNIFICANT = 0.05
 
@@ -25,7 +24,7 @@ def print_contrasts(console: Console, contrasts: Sequence[Contrast], by: Sequenc
     whole = zip(_grouped(rows), map(asdict, rows), strict=True)
     print_grid(console, title, [{**names, **_delta(row)} for names, row in whole])
     cells = [(_sides(row), {name: row.by[name] for name in by}) for row in rows]
-    print_breakdowns(console, "Contrasts by {}; p adjusted by Holm over all breakdowns", cells, _delta)
+    print_cells(console, "Contrasts by {}; p adjusted by Holm over all breakdowns", cells, _delta)
     if LEAK not in by:
         _print_leaks(console, rows)
     for row in rows:

@@ -14,8 +14,7 @@ from mmdyn.context import NONE
 from mmdyn.record import Contrast
 from mmdyn.stats import Floats, Ints, holm, mean_delta, paired_test
 from mmdyn.tables.breakdown import cells_of
-from mmdyn.tables.context_columns import fields_of, leak_field
-from mmdyn.tables.contexts import BASES, are_compared, place_of
+from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
 from mmdyn.work import RunConfig
 
@@ -128,19 +127,15 @@ def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
     for key in group:
         levels.setdefault((getattr(key, factor), key.chain), []).append(key)
     for first, second in combinations(sorted(levels, key=lambda level: _place(factor, level[0])), 2):
-        if not _are_compared(factor, first[0], second[0]):
-            continue
-        pairs = [Pair(factor, a, b) for a in levels[first] for b in levels[second]]
-        yield from [pair for pair in pairs if pair.a.run == pair.b.run] or pairs
+        a, b = first[0], second[0]
+        if are_compared(a, b) if factor == "context" else a == BASES.get(factor, a):
+            pairs = [Pair(factor, one, other) for one in levels[first] for other in levels[second]]
+            yield from [pair for pair in pairs if pair.a.run == pair.b.run] or pairs
 
 
 def _place(factor: str, level: str) -> tuple[int, ...]:
     """What is compared with others stands before them, in whatever order the runs were given."""
     return place_of(level) if factor == "context" else (level != BASES.get(factor, level),)
-
-
-def _are_compared(factor: str, a: str, b: str) -> bool:
-    return are_compared(a, b) if factor == "context" else a == BASES.get(factor, a)
 
 
 def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:

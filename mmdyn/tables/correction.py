@@ -15,8 +15,8 @@ from mmdyn.stats import Estimate, Floats, Ints, Share, mean_score, prediction_po
 from mmdyn.tables.marks import Marks
 from mmdyn.tables.measurements import Grading, load_gradings, named
 from mmdyn.tables.results import POOLED, Bound, Interval, Key, OfCondition, Table, cluster_of, score_of
-from mmdyn.tables.text_table import names_of, open_console, percent, print_grid
-from mmdyn.work import RunConfig, RunFolder
+from mmdyn.tables.terminal import names_of, open_console, percent, print_grid
+from mmdyn.work import RunFolder
 
 METHODS = ("rogan-gladen", "ppi", "ppi++")
 FEW = "fewer than two marked answers that do not belong together"
@@ -129,18 +129,14 @@ def _usable(run: RunFolder) -> list[Grading]:
     scorer = run.config.scorer
     gradings = load_gradings(scorer)
     if not gradings:
-        if _shows_pictures(run.config):
+        identities = (judge.identity for judge in run.config.judges)
+        if any(isinstance(identity, dict) and identity.get("pictures") for identity in identities):
             raise UserError(UNMEASURED.format(scorer=scorer))
         judge = " --judge MODEL" * (scorer.count(",") + 1) if "+" in scorer else ""
         raise UserError(UNKNOWN.format(scorer=scorer, policy=scorer.partition("@")[0], judge=judge))
     if all(map(_useless, gradings)):
         raise UserError(f"{scorer} cannot be corrected: {_useless(gradings[0])}; calibrate it on other answers")
     return list(gradings)
-
-
-def _shows_pictures(config: RunConfig) -> bool:
-    """Is one of a run's judges shown pictures, which answers in a file do not have?"""
-    return any(isinstance(judge.identity, dict) and judge.identity.get("pictures") for judge in config.judges)
 
 
 def _useless(grading: Grading) -> str:

@@ -15,7 +15,7 @@ from mmdyn.record import Record, Status
 from mmdyn.sample import Answer, Sample
 from mmdyn.tables.contrasts import Pair, Sides, find_pairs, pair_up, sides
 from mmdyn.tables.results import Key, Table, sample_of
-from mmdyn.tables.text_table import clean, open_console, say
+from mmdyn.tables.terminal import clean, open_console, say
 from mmdyn.work import Reader, RunFolder
 
 EVEN = 0.5

@@ -12,7 +12,7 @@ from mmdyn.data import SampleSet, SetManifest, read_set_manifest
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 from mmdyn.tables.measurements import Calibration, judge_id, load_calibrations, named
-from mmdyn.tables.text_table import percent, print_grid, say
+from mmdyn.tables.terminal import percent, print_grid, say
 from mmdyn.work import RunFolder, SetEntry
 
 UNCALIBRATED = (

@@ -122,11 +122,9 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     def rounded(self) -> Calibration:
         """Six digits, as everywhere in a report."""
         names = ("agreement", "precision", "recall", "sensitivity", "specificity")
-        shares = {name: getattr(self, name) for name in names}
-        kappa = None if self.kappa is None else round(self.kappa, 6)
-        interval = self.kappa_ci95 and (round(self.kappa_ci95[0], 6), round(self.kappa_ci95[1], 6))
-        rounded = {name: share and share.rounded for name, share in shares.items()}
-        return replace(self, kappa=kappa, kappa_ci95=interval, **rounded)
+        shares = {name: share.rounded for name in names if (share := getattr(self, name))}
+        ends = self.kappa_ci95 and (round(self.kappa_ci95[0], 6), round(self.kappa_ci95[1], 6))
+        return replace(self, kappa=None if self.kappa is None else round(self.kappa, 6), kappa_ci95=ends, **shares)
 
 
 _CALIBRATIONS = Kept("judges", "the judge", tuple[Calibration, ...])

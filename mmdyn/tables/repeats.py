@@ -20,7 +20,7 @@ from mmdyn.record import Record, Score
 from mmdyn.stats import Tries, majority_at_k, mean_score, pass_at_k, tries_agree, worst_at_k
 from mmdyn.tables.results import BY_RULES, Bound, Interval, Key, OfCondition, Table, pick, score_of
 from mmdyn.tables.run_state import has_failed
-from mmdyn.tables.text_table import names_of, open_console, percent, print_grid, say
+from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
 from mmdyn.text import fold
 
 Over = Literal["epochs", "draws"]
@@ -106,7 +106,8 @@ def find_repeats(table: Table, ks: Sequence[int] = ()) -> list[RepeatsRow]:
     found = {key: _Answers() for key in table.scores}
     for key, record, _, _ in table.records():
         found[key].add(record)
-    rows = [(key, over, found[key].groups(over)) for key in found for over in _overs(key)]
+    overs: dict[str, tuple[Over, ...]] = {"standard": ("epochs",), "dynamic": ("epochs", "draws")}
+    rows = [(key, over, found[key].groups(over)) for key in found for over in overs[key.variant]]
     most = max((_most(groups) for _, _, groups in rows), default=0)
     if ks and max(ks) > max(most, 1):
         mend = f"give {most} or less" if most > 1 else "repeats come of eval --epochs, or perturb --draws"
@@ -144,8 +145,7 @@ class _Answers:
     """The records of one condition, by parent."""
 
     def __init__(self) -> None:
-        self.counts = Counter[str]()
-        self._parents = dict[str, list[_Try]]()
+        self.counts, self._parents = Counter[str](), dict[str, list[_Try]]()
 
     def add(self, record: Record) -> None:
         score = record.score
@@ -193,10 +193,6 @@ def _group(made: Sequence[_Try], over: Over) -> Tries:
     answers = Counter(one.answer if over == "epochs" or one.answer == RIGHT else WRONG for one in scored)
     right, silent, wrong = answers.pop(RIGHT, 0), answers.pop("", 0), tuple(sorted(answers.values()))
     return Tries(right, wrong, silent, fmean(one.value for one in scored), fmean(one.weight for one in scored))
-
-
-def _overs(key: Key) -> tuple[Over, ...]:
-    return ("epochs", "draws") if key.variant == "dynamic" else ("epochs",)
 
 
 def _most(parents: dict[str, list[Tries]]) -> int:

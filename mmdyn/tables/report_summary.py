@@ -17,7 +17,7 @@ from mmdyn.tables.auc import AucRow, find_auc
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.cascades import Cascades, find_cascades
 from mmdyn.tables.collect import collect
-from mmdyn.tables.context_columns import fields_of
+from mmdyn.tables.contexts import fields_of
 from mmdyn.tables.contrasts import compare
 from mmdyn.tables.correction import CorrectionRow, find_corrections
 from mmdyn.tables.flips import Flip, find_flips
@@ -117,7 +117,7 @@ def report(
 
     Args:
         runs: the folders that `mmdyn eval` made.
-        by: fields, or what lay beside the questions (context_columns.py), to break scores and contrasts down by.
+        by: fields, or what lay beside the questions (contexts.py), to break scores and contrasts down by.
         flips: add the samples that went from right to wrong and back.
         correct: add scores that are corrected for the scorer's errors, by `rogan-gladen`, or by `ppi` or `ppi++`.
         labels: the file of people's marks that `ppi` and `ppi++` take.

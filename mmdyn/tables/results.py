@@ -36,8 +36,6 @@ Interval: TypeAlias = tuple[float, float | None]
 BY_RULES = "this is by rules alone, and some of the answers need a judge: neither sure nor a bound"
 """What a figure is noted with that is no bound, as it is not sure to rise with the score of an answer."""
 
-Place: TypeAlias = tuple[str, str, str, dict[str, str]]
-
 
 class Key(Struct, frozen=True):
     """A condition of one model on one set in one run.
@@ -75,7 +73,7 @@ class Key(Struct, frozen=True):
         return pick(self, *FACTORS)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> tuple[str, str, str, dict[str, str]]:
         """What a row about the condition begins with."""
         return self.run, self.model, self.set, self.factors
 
@@ -114,7 +112,7 @@ class Scores(NamedTuple):
 
 class ContextColumns(NamedTuple):
     """What lay beside the questions of one condition. `codes`, by name, go with `parents` (sorted indices): see
-    context_columns.py."""
+    contexts.py."""
 
     parents: Ints
     codes: dict[str, Ints]

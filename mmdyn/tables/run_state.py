@@ -141,8 +141,7 @@ class Tally:
     """The records of a run, counted as they come."""
 
     def __init__(self) -> None:
-        self._counts = Counter[str]()
-        self._spending = dict[str, Spending]()
+        self._counts, self._spending = Counter[str](), dict[str, Spending]()
 
     def add(self, record: Record) -> None:
         """Count a record and what its reply took."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from mmdyn.errors import UserError
 from mmdyn.record import Contrast
+from mmdyn.tables.auc import AucRow
 from mmdyn.tables.cascades import CascadeRow, Cascades
+from mmdyn.tables.correction import CorrectionRow
 from mmdyn.tables.meaning_judges import JudgeRow
 from mmdyn.tables.measurements import named
 from mmdyn.tables.repeats import RepeatsRow
@@ -53,26 +56,12 @@ def write_csv(summary: Summary, file: str | Path) -> None:
 
 
 def _rows(summary: Summary) -> Iterator[Row]:
-    for condition in summary.conditions:
-        yield from _scores(condition)
-    for contrast in summary.contrasts:
-        yield from _contrast(contrast)
-    for judge in summary.judges:
-        yield from _judge(judge)
-    for row in summary.corrections or ():
-        where = {"by": row.scorer, "value": row.calibration, "n": row.labels}
-        yield (
-            _of("correction", row) | where | _estimate(row.corrected, row.corrected_ci95) | pick(row, "method", "note")
-        )
-    for errors in summary.errors or ():
-        yield from _errors(errors)
-    for cascade in summary.cascades.rows if isinstance(summary.cascades, Cascades) else ():
-        yield from _cascade(cascade)
-    for repeats in summary.repeats or ():
-        yield from _repeats(repeats)
-    for weighed in summary.auc or ():
-        where = {"by": "task_type", "value": weighed.task_type}
-        yield _of("auc", weighed) | where | pick(weighed, "n", "method") | _estimate(weighed.auc, weighed.ci95)
+    cascades = summary.cascades.rows if isinstance(summary.cascades, Cascades) else ()
+    every = (map(_scores, summary.conditions), map(_contrast, summary.contrasts), map(_judge, summary.judges))
+    asked = (map(_correction, summary.corrections or ()), map(_errors, summary.errors or ()), map(_cascade, cascades))
+    more = (map(_repeats, summary.repeats or ()), map(_auc, summary.auc or ()))
+    for rows in chain(*every, *asked, *more):
+        yield from rows
 
 
 def _scores(row: ConditionRow) -> Iterator[Row]:
@@ -106,6 +95,16 @@ def _judge(row: JudgeRow) -> Iterator[Row]:
                 numbers = {"n": share.n, "failed": found.failed, "method": "Wilson"}
                 where = {"by": name, "value": named(found)}
                 yield names | where | numbers | _estimate(share.value, (share.low, share.high))
+
+
+def _correction(row: CorrectionRow) -> Iterator[Row]:
+    where = {"by": row.scorer, "value": row.calibration, "n": row.labels}
+    yield _of("correction", row) | where | _estimate(row.corrected, row.corrected_ci95) | pick(row, "method", "note")
+
+
+def _auc(row: AucRow) -> Iterator[Row]:
+    where = {"by": "task_type", "value": row.task_type}
+    yield _of("auc", row) | where | pick(row, "n", "method") | _estimate(row.auc, row.ci95)
 
 
 def _errors(row: ErrorRow) -> Iterator[Row]:

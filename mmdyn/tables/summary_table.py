@@ -8,23 +8,13 @@ from typing import TextIO
 from rich.console import Console
 
 from mmdyn.context import ALL, HINT, NONE, Context
-from mmdyn.tables.context_columns import MEANINGS
-from mmdyn.tables.contexts import BASES, known_context, place_of
+from mmdyn.tables.contexts import BASES, MEANINGS, known_context, place_of
 from mmdyn.tables.contrast_table import print_contrasts
 from mmdyn.tables.meaning_judges import print_judges
 from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import pick
 from mmdyn.tables.run_state import RunState
-from mmdyn.tables.text_table import (
-    CUT_OFF,
-    NEEDS_JUDGE,
-    clean,
-    names_of,
-    open_console,
-    percent,
-    print_breakdowns,
-    print_grid,
-)
+from mmdyn.tables.terminal import CUT_OFF, NEEDS_JUDGE, clean, names_of, open_console, percent, print_cells, print_grid
 
 LAID = {
     NONE: "nothing",
@@ -120,7 +110,7 @@ def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
     whole = [{**names_of(row), **_score(row), **counts, **_left(row)} for row, counts in zip(rows, wrong, strict=True)]
     print_grid(console, title, whole)
     cells = [(names_of(row), row.by) for row in rows]
-    print_breakdowns(console, "Scores by {}", cells, lambda cell: {**_score(cell), **_left(cell)})
+    print_cells(console, "Scores by {}", cells, lambda cell: {**_score(cell), **_left(cell)})
 
 
 def _score(cell: ScoreCell | ConditionRow) -> dict[str, object]:

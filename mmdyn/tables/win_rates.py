@@ -14,7 +14,7 @@ from mmdyn.record import Condition, Usage
 from mmdyn.stats import Estimate, Floats, group_means, holm, mean_delta, mean_score, paired_test
 from mmdyn.tables.breakdown import break_down
 from mmdyn.tables.results import cluster_of, p_digits, pick
-from mmdyn.tables.text_table import open_console, p_value, percent, print_breakdowns, print_grid, say
+from mmdyn.tables.terminal import open_console, p_value, percent, print_cells, print_grid, say
 
 TITLE = (
     "Pairs in percent with 95 % intervals; n counts parent samples, position bias the pairs in which the same place won"
@@ -151,7 +151,7 @@ def print_win_rates(
     for name, who in (("a", a), ("b", b)):
         say(console, f"{name}: {who}")
     print_grid(console, TITLE, [{"pairs of": "all", **_shown(whole)}])
-    print_breakdowns(console, "Pairs by {}; p adjusted by Holm over all breakdowns", [({}, by)], _shown)
+    print_cells(console, "Pairs by {}; p adjusted by Holm over all breakdowns", [({}, by)], _shown)
 
 
 class _Groups:

@@ -23,9 +23,9 @@ from mmdyn.keys import Json, digest
 from mmdyn.record import Record, Usage
 from mmdyn.stats import Strata, independent_clusters, stratified_share
 from mmdyn.tables.breakdown import Breakdown, break_down
-from mmdyn.tables.results import cluster_of, pick
+from mmdyn.tables.results import Key, cluster_of, pick
 from mmdyn.tables.run_state import is_cut_off
-from mmdyn.tables.text_table import CUT_OFF, open_console, percent, print_breakdowns, print_grid, say
+from mmdyn.tables.terminal import CUT_OFF, open_console, percent, print_cells, print_grid, say
 from mmdyn.tables.win_rates import Rate
 from mmdyn.work import Reader, RunFolder, Store
 
@@ -243,10 +243,9 @@ def print_errors(rows: Sequence[ErrorRow], file: TextIO | None = None, *, unscor
         said = f"none of {failed} drawn got a label" if failed else f"{which} is wrong"
         say(console, f"Kinds of error: {said}.")
         return
-    whole = [{"run": row.run, "judge": _who(row), "model": row.model, **_shown(row)} for row in rows]
-    print_grid(console, TITLE, whole)
+    print_grid(console, TITLE, [{"judge": _who(row), **pick(row, "run", "model"), **_shown(row)} for row in rows])
     cells = [({"run": row.run, "model": f"{row.model}, by {_who(row)}"}, row.by) for row in rows]
-    print_breakdowns(console, "Kinds of error by {}", cells, _shown)
+    print_cells(console, "Kinds of error by {}", cells, _shown)
 
 
 def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
@@ -255,7 +254,7 @@ def print_counts(rows: Sequence[CountsRow], file: TextIO | None = None) -> None:
     console = open_console(file)
     title = "Answers by what is known without a judge; cut off, empty and unparsed ones are among the wrong"
     print_grid(console, title, [{"answers of": row.model, **_counted(row)} for row in rows])
-    print_breakdowns(console, "The same by {}", [({"model": row.model}, row.by) for row in rows], _counted)
+    print_cells(console, "The same by {}", [({"model": row.model}, row.by) for row in rows], _counted)
 
 
 def _designs(reader: Reader) -> list[Design]:
@@ -328,9 +327,7 @@ def _said(one: Wrong, kind: Kind, labels: Mapping[str, ErrorLabel | None]) -> fl
 
 
 def _stratum_of(record: Record) -> tuple[str, ...]:
-    condition = record.condition
-    factors = (condition.variant, condition.chain, condition.context, condition.style)
-    return (record.model, record.set, *factors, record.task_type)
+    return record.model, record.set, *Key.of("", record).factors.values(), record.task_type
 
 
 def _decided(record: Record) -> str:

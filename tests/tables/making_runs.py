@@ -60,20 +60,9 @@ def answer(
     score = Score("failed", None) if error else Score(status, value, extracted, rule, weight=weight)
     kinds = {"task_type": "single_choice", "parent_type": "single_choice"}
     fields: dict[str, Any] = {**kinds, "language": "en", "digest": digest(sample or id)} | more
-    return Record(
-        key=key,
-        request=key,
-        model=model,
-        set=set,
-        sample=id,
-        parent=parent,
-        condition=condition,
-        reply=Reply("" if error else "The answer is A.", error=error),
-        draw=draw,
-        epoch=epoch,
-        score=score if scored else None,
-        **fields,
-    )
+    fields |= {"draw": draw, "epoch": epoch, "score": score if scored else None}
+    reply = Reply("" if error else "The answer is A.", error=error)
+    return Record(key, key, model=model, set=set, sample=id, parent=parent, condition=condition, reply=reply, **fields)
 
 
 def answers(values: str, condition: Condition = STANDARD, **more: Any) -> list[Record]:
@@ -112,17 +101,10 @@ def write_run(
                 store.put(SAMPLE, record.digest, canonical(choice(record.sample)))
             if record.score:
                 store.put(kind, record.key, canonical(record.score))
-    settings: dict[str, Any] = {
-        "sets": SETS,
-        "models": tuple(ModelEntry(label, {"name": label}) for label in models),
-        "conditions": (Condition(), Condition("dynamic")),
-        "epochs": 1,
-        "limit": None,
-        "prompts": "",
-        "ops": "",
-        "versions": {},
-        "planned": count,
-    }
+    labels = tuple(ModelEntry(label, {"name": label}) for label in models)
+    conditions = (Condition(), Condition("dynamic"))
+    settings: dict[str, Any] = {"sets": SETS, "models": labels, "conditions": conditions, "planned": count}
+    settings |= {"epochs": 1, "limit": None, "prompts": "", "ops": "", "versions": {}}
     write_config(folder, RunConfig(**(settings | config)))
     return RunFolder(folder)
 

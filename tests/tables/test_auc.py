@@ -73,10 +73,8 @@ def test_task_types_and_conditions_have_rows_of_their_own(tmp_path: Path) -> Non
     ]
     rows = find_auc(collect([write_run(tmp_path / "run", records, samples=[a, b, c])]))
     assert [(row.model, row.task_type, row.auc) for row in rows] == [
-        ("m1", "single_choice", 1.0),
-        ("m1", "true_false", 1.0),
-        ("m2", "true_false", None),
-    ]
+        ("m1", "single_choice", 1.0), ("m1", "true_false", 1.0), ("m2", "true_false", None)
+    ]  # fmt: skip
     assert rows[2].ci95 is None and (rows[2].cases, rows[2].positive) == (1, 1)
 
 

@@ -178,12 +178,6 @@ def test_runs_with_other_prompts_are_noted(tmp_path: Path) -> None:
     assert found.note == "the runs asked different prompts and numbers of epochs"
 
 
-def pairs_of(*contexts: str) -> list[str]:
-    """Which of some contexts, in this order, are compared, but for those with none."""
-    found = [(a, b) for a, b in combinations(contexts, 2) if are_compared(a, b)]
-    return [f"{a} < {b}" for a, b in found if a != "none"]
-
-
 def under(*contexts: str, marks: str = "10", **more: Any) -> list[Record]:
     return [record for name in contexts for record in answers(marks, Condition(context=name), **more)]
 
@@ -192,33 +186,20 @@ def contexts_of(contrasts: list[Contrast]) -> list[str]:
     return [f"{each.a} < {each.b}" for each in contrasts if each.factor == "context"]
 
 
-def test_everything_is_compared_with_none() -> None:
-    assert all(are_compared("none", other) for other in EVERY[1:])
-
-
-def test_sources_are_compared_where_the_elaboration_is_the_same() -> None:
-    assert pairs_of("none", "distractor", "kprag:retrieved", "kprag:mixed", "kprag") == [
-        "distractor < kprag:retrieved", "distractor < kprag:mixed", "distractor < kprag",
-        "kprag:retrieved < kprag:mixed", "kprag:retrieved < kprag", "kprag:mixed < kprag",
-    ]  # fmt: skip
-    assert pairs_of("distractor:two-turn", "kprag:two-turn", "kprag") == [
-        "distractor:two-turn < kprag:two-turn",
-        "kprag:two-turn < kprag",
-    ]
-
-
-def test_elaborations_are_compared_where_the_source_is_the_same() -> None:
-    assert pairs_of("kprag:none", "kprag", "kprag:two-turn", "distractor:none") == [
-        "kprag:none < kprag", "kprag:none < kprag:two-turn", "kprag:none < distractor:none", "kprag < kprag:two-turn"
-    ]  # fmt: skip
-
-
-def test_each_hint_is_compared_with_all_of_them_and_with_no_other_family() -> None:
-    assert pairs_of("kprag", "hint:a", "hint:b", "hint:all") == ["hint:a < hint:all", "hint:b < hint:all"]
-
-
-def test_a_context_of_unknown_name_is_compared_with_none_only() -> None:
-    assert pairs_of("kprag", "hint:all", "kprag:closed-book", "oracle") == []
+@pytest.mark.parametrize(
+    ("contexts", "compared"),
+    [
+        ("distractor kprag:retrieved kprag:mixed kprag", "distractor < kprag:retrieved, distractor < kprag:mixed, distractor < kprag, kprag:retrieved < kprag:mixed, kprag:retrieved < kprag, kprag:mixed < kprag"),
+        ("distractor:two-turn kprag:two-turn kprag", "distractor:two-turn < kprag:two-turn, kprag:two-turn < kprag"),
+        ("kprag:none kprag kprag:two-turn distractor:none", "kprag:none < kprag, kprag:none < kprag:two-turn, kprag:none < distractor:none, kprag < kprag:two-turn"),
+        ("kprag hint:a hint:b hint:all", "hint:a < hint:all, hint:b < hint:all"),
+        ("kprag hint:all kprag:closed-book oracle", ""),
+    ],
+)  # fmt: skip
+def test_contexts_are_compared_where_one_thing_differs(contexts: str, compared: str) -> None:
+    names = contexts.split()
+    assert all(are_compared("none", name) for name in names)
+    assert ", ".join(f"{a} < {b}" for a, b in combinations(names, 2) if are_compared(a, b)) == compared
 
 
 def test_conditions_stand_from_what_should_help_least_to_what_should_help_most(tmp_path: Path) -> None:
@@ -228,18 +209,6 @@ def test_conditions_stand_from_what_should_help_least_to_what_should_help_most(t
     run = write_run(tmp_path / "run", under(*sorted(EVERY)), conditions=conditions)
     found = [row.factors["context"] for row in summarise([run]).conditions]
     assert found == [*EVERY[:10], "hint:background", "hint:methodology", "hint:all", "oracle"]
-
-
-def test_a_grid_has_the_contrasts_of_each_variant_and_chain(tmp_path: Path) -> None:
-    names = ("none", "distractor", "kprag")
-    dynamic = [Condition("dynamic", chain, name) for chain in ("pad", "blur") for name in names]
-    records = grid(*(Condition(context=name) for name in names), *dynamic)
-    contrasts = summarise([write_run(tmp_path / "run", records)]).contrasts
-    assert contexts_of(contrasts) == ["none < distractor", "none < kprag", "distractor < kprag"] * 4
-    assert [(each.held["context"], each.held["chain"]) for each in contrasts if each.factor == "variant"] == [
-        (name, chain) for name in names for chain in ("blur", "pad", "all")
-    ]
-    assert len(contrasts) == 4 * 3 + 3 * 3 and all(each.p_adjusted is not None for each in contrasts)
 
 
 @pytest.mark.parametrize("order", [("bare", "grounded"), ("grounded", "bare")])
@@ -257,16 +226,11 @@ def test_a_base_in_the_later_run_is_still_the_base() -> None:
 
 
 def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
-    runs = [
-        write_run(tmp_path / str(top), under("none", "kprag:retrieved"), knowledge={"retriever": "lexical", "k": top})
-        for top in (3, 5)
-    ]
+    runs = [write_run(tmp_path / f"{k}", under("none", "kprag:retrieved"), knowledge={"k": k}) for k in (3, 5)]
     notes = {each.held["context"]: each.note for each in summarise(runs).contrasts if each.factor == "run"}
     assert notes == {"none": "", "kprag:retrieved": "the runs laid other knowledge beside the questions"}
-    apart = [
-        write_run(tmp_path / name, under(name), knowledge=knowledge)
-        for name, knowledge in (("none", {}), ("kprag", {"k": 3}))
-    ]
+    bare = write_run(tmp_path / "none", under("none"), knowledge={})
+    apart = [bare, write_run(tmp_path / "kprag", under("kprag"), knowledge={"k": 3})]
     assert [each.note for each in summarise(apart).contrasts] == [""], "where nothing lay nothing differs"
     same = [write_run(tmp_path / name, under("kprag"), knowledge={"k": 3}) for name in "ab"]
     assert [each.note for each in summarise(same).contrasts] == [""]

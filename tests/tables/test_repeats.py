@@ -153,33 +153,17 @@ def test_nothing_repeated_is_said(tmp_path: Path) -> None:
 
 def test_as_it_is_typed(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*standard("s0", "++AB"), *standard("s1", "AxAA")], epochs=4)
-    result = CliRunner().invoke(command, [str(run.folder), "--repeats", "--k", "1,3", "-q"])
-    figures = [line.split()[0] for line in result.output.splitlines() if "@" in line]
+    output = CliRunner().invoke(command, [str(run.folder), "--repeats", "--k", "1,3", "-q"]).output
+    figures = [line.split()[0] for line in output.splitlines() if "@" in line]
     assert figures == ["pass@1", "pass@3", "majority@3", "worst@3"]
-    assert "m1, exam, standard, over epochs: 1 failed and 0 unscored answers are no tries." in result.output
+    assert "m1, exam, standard, over epochs: 1 failed and 0 unscored answers are no tries." in output
     written = CliRunner().invoke(command, [str(run.folder), "--repeats", "--k", "3,1,3", "--json", "-q"])
     read = json.loads(written.stdout)["repeats"]
     assert [at["k"] for at in read[0]["at"]] == [1, 3]
-    assert read[0]["at"][1]["pass_at_k"] == {
-        "n": 2, "groups": 2, "left_out": 0, "value": 0.5, "ci95": read[0]["at"][1]["pass_at_k"]["ci95"], "method": "Wilson",
-        "bound": "",
-    }  # fmt: skip
-    assert "repeats" not in json.loads(report(run).to_json())
+    names = ["n", "groups", "left_out", "value", "ci95", "method", "bound"]
+    found = read[0]["at"][1]["pass_at_k"]
+    assert list(found) == names and [found[name] for name in names if name != "ci95"] == [2, 2, 0, 0.5, "Wilson", ""]
     assert json.loads(report(run, repeats=(1, 3)).to_json())["repeats"] == read
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--k", "2"], "--k goes with --repeats: give both"),
-        (["--repeats", "--k", "0"], "--k 0 is no number of tries: give whole numbers from 1, such as 1,4"),
-        (["--repeats", "--k", "2,x"], "--k x is no number of tries: give whole numbers from 1, such as 1,4"),
-    ],
-)
-def test_bad_k(tmp_path: Path, arguments: list[str], problem: str) -> None:
-    run = write_run(tmp_path / "run", standard("s0", "++"))
-    result = CliRunner().invoke(command, [str(run.folder), *arguments])
-    assert result.exit_code == 2 and problem in result.output
 
 
 @pytest.mark.parametrize(

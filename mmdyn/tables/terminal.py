@@ -67,7 +67,7 @@ def print_grid(console: Console, title: str, rows: Sequence[Shown], field: str =
     console.print()
 
 
-def print_breakdowns(
+def print_cells(
     console: Console, title: str, rows: Sequence[tuple[Shown, Cells[T]]], shown: Callable[[T], Shown]
 ) -> None:
     """Print a table for each name that rows are broken down by.
