@@ -35,9 +35,8 @@ async def test_no_secret_is_in_a_runs_folder(path: Path, tmp_path: Path, monkeyp
     nested = '{"Authorization":"$AUTHORIZATION"}'
     model = f"vlmeval:Keyed,extra_headers={nested},api_base=http://h/v1?api-key={SECRET},more=$AUTHORIZATION"
     run = evaluate(source, f"{model},path={path},python={sys.executable}", tmp_path / "run", quiet=True)
-    assert [record.reply.text for record in run.records()] == [f"Bearer {SECRET}"], (
-        "the class has what the variable holds"
-    )
+    said = [record.reply.text for record in run.records()]
+    assert said == [f"Bearer {SECRET}"], "the class has what the variable holds"
     text = (tmp_path / "run" / "run.json").read_text()
     assert SECRET not in text and "sk-built-in" not in text and '"http://h/v1"' in text and '"depth"' in text
 
@@ -54,12 +53,9 @@ async def test_what_names_a_deployment_counts_and_what_is_a_key_does_not(
             found.append(canonical(model.identity))
     assert found[0] == found[1] and found[2] == found[3] and len(set(found)) == 4
     assert not any(secret in b" ".join(found).decode() for secret in (SECRET, "?d=", "X-Model", "DEPLOYED"))
-    async with opened(
-        "Keyed", path, extra_headers='{"Authorization":"$AUTHORIZATION"}', api_base="http://h/v1"
-    ) as model:
-        assert "extra_headers" not in model.identity["keywords"], (
-            "an identity without more headers is another than before"
-        )
+    headers = '{"Authorization":"$AUTHORIZATION"}'
+    async with opened("Keyed", path, extra_headers=headers, api_base="http://h/v1") as model:
+        assert "extra_headers" not in model.identity["keywords"], "which is what it is without any"
         assert model.identity["endpoint"]["api_base"] == "http://h/v1"
 
 
