@@ -62,10 +62,8 @@ async def ask_until_usable(
             problem = " ".join(str(error).split())[:_LONGEST_PROBLEM]
         again = filled(_AGAIN, _AGAIN, language, problem=problem)
         said = (reply[:_LONGEST_REPLY].strip() if shown else "") or "-"
-        asked, messages = (
-            messages,
-            (prompt, Message("assistant", (TextPart(said),)), Message("user", (TextPart(again),))),
-        )
+        asked = messages
+        messages = (prompt, Message("assistant", (TextPart(said),)), Message("user", (TextPart(again),)))
         if messages == asked and not varies:
             break
     raise ValueError(f"{label} gave nothing usable in {tries} tries ({problem})")
