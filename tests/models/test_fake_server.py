@@ -79,7 +79,7 @@ async def test_replies_by_hash_and_by_file(tmp_path: Path):
         found = {await said(server, f"{number} {CHOICE}") for number in range(30)}
         assert found == {f"Answer: {label}" for label in "ABCD"}
     lines = {"match": "sky", "reply": "blue"}, {"match": "bad", "error": "transient"}
-    async with FakeServer(reply=str(write_script(tmp_path / "replies.jsonl", *lines))) as server:
+    async with FakeServer(reply=write_script(tmp_path / "replies.jsonl", *lines)) as server:
         assert await said(server, "sky") == "blue"
         assert [(await ask(server, CHAT, chat(text)))[0] for text in ("bad", "else")] == [503, 400]
 
