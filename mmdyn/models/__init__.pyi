@@ -12,7 +12,7 @@ from .device import (
     torch_device as torch_device,
     torch_dtype as torch_dtype,
 )
-from .embed import Embedder as Embedder, Vectors as Vectors
+from .embedder import Embedder as Embedder, Vectors as Vectors
 from .message import (
     NO_WEIGHING as NO_WEIGHING,
     ChoicesPart as ChoicesPart,

@@ -38,9 +38,16 @@ class Checkpoint(Struct, frozen=True):
 
 
 def find_checkpoint(name: str, form: Form, revision: str | None = None) -> Checkpoint:
-    """The checkpoint in a folder, or of a repository `owner/name`, fetched where it is not in the cache yet.
+    """The checkpoint in a folder, or of a repository, fetched where it is not in the cache yet.
 
-    Raises UserError: no such folder or repository, no leave to read or fetch it, no network; MissingExtra.
+    Args:
+        name: A folder, or `owner/name` of a repository.
+        form: What belongs to a checkpoint.
+        revision: A repository's branch, tag or commit.
+
+    Raises:
+        UserError: There is no such folder or repository, no leave to read or fetch it, or no network.
+        MissingExtra: The hub's client is not installed.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():

@@ -135,9 +135,14 @@ class Model(Protocol):
 
 
 def open_model(text: str, *, varied: bool = False) -> Model:
-    """The model that a MODEL names, ready to be asked. Raises UserError: no such backend, option or value.
+    """The model that a MODEL names, ready to be asked.
 
-    `varied`: where its options do not say, it is to answer differently each time it is asked the same.
+    Args:
+        text: `backend:name,option=value,…`.
+        varied: Where its options do not say, it is to answer differently each time it is asked the same.
+
+    Raises:
+        UserError: There is no such backend, option or value.
     """
     spec = Spec.parse(text)
     kind = plugins.load("models", spec.backend)
@@ -150,9 +155,15 @@ S = TypeVar("S", bound=Struct)
 
 
 def read_options(spec: Spec, kind: type[S], given: Mapping[str, str] | None = None) -> S:
-    """A model's options as the typed fields of `kind`; the value `none` stands for None.
+    """A model's options as the typed fields of a Struct; the value `none` stands for None.
 
-    `given` replaces the Spec's own options. Raises UserError for an unknown option or a value of the wrong type.
+    Args:
+        spec: The model as it was typed.
+        kind: The Struct, with a default for each option.
+        given: The options to read, where they are not all of the Spec's.
+
+    Raises:
+        UserError: An option is unknown, or its value is of the wrong type.
     """
     options = spec.options if given is None else given
     known = kind.__struct_fields__

@@ -34,12 +34,22 @@ async def ask_until_usable(
     shown: bool = True,
     varies: bool = True,
 ) -> T:
-    """What `read` makes of the reply to a prompt.
+    """What `read` makes of the reply to a prompt; a model whose reply cannot be used is shown the problem and asked
+    again, TRIES times in all.
 
-    Where it raises ValueError, the model is shown its reply with the problem and asked again, three times in all;
-    `nonce` goes up each time. `shown`: it sees its reply; not where that may quote words which must stay between
-    delimiters, and which it would find there as its own. `varies`: a model that does not is never asked the same twice.
-    Raises ValueError, which names the model by its `label`, where no reply could be used, and what `ask` raises.
+    Args:
+        ask: Puts messages to the model.
+        label: How errors name the model.
+        prompt: What it is asked first.
+        language: In which it is told what was wrong.
+        read: Makes something of a reply; raises ValueError where it cannot.
+        nonce: Of the first try; it goes up with each.
+        shown: It sees its reply again. Not where that may quote words which must stay between delimiters, and which it
+            would find there as its own.
+        varies: It may answer the same differently; one that does not is never asked the same twice.
+
+    Raises:
+        ValueError: No reply could be used; and what `ask` raises.
     """
     messages: tuple[Message, ...] = (prompt,)
     problem, tries = "", 0
@@ -52,17 +62,20 @@ async def ask_until_usable(
             problem = " ".join(str(error).split())[:_LONGEST_PROBLEM]
         again = filled(_AGAIN, _AGAIN, language, problem=problem)
         said = (reply[:_LONGEST_REPLY].strip() if shown else "") or "-"
-        asked, messages = (
-            messages,
-            (prompt, Message("assistant", (TextPart(said),)), Message("user", (TextPart(again),))),
-        )
+        asked = messages
+        messages = (prompt, Message("assistant", (TextPart(said),)), Message("user", (TextPart(again),)))
         if messages == asked and not varies:
             break
     raise ValueError(f"{label} gave nothing usable in {tries} tries ({problem})")
 
 
 def text_of(label: str, reply: Reply) -> str:
-    """The text of a model's reply. Raises NotNow where it did not answer, ValueError where it never will."""
+    """The text of a model's reply.
+
+    Raises:
+        NotNow: It did not answer.
+        ValueError: It never will.
+    """
     if reply.final:
         raise ValueError(f"{label} refused ({reply.error})")
     if reply.error:
@@ -73,7 +86,8 @@ def text_of(label: str, reply: Reply) -> str:
 def nonces(votes: int, label: str, *, varies: bool) -> range:
     """The first nonce of each of some votes, which leave room for asking again.
 
-    Raises UserError for an even number of votes, and for several of a model whose answers are the same each time.
+    Raises:
+        UserError: The number of votes is even, or there are several of a model whose answers are the same each time.
     """
     if votes < 1 or votes % 2 == 0:
         raise UserError(f"{votes} votes can tie: give an odd number, such as 3")

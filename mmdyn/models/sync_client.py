@@ -19,12 +19,15 @@ T = TypeVar("T")
 
 
 class SyncModelClient:
-    """One model for threads: `ask` blocks its thread until there is an answer; `concurrency` requests are in flight at
-    most.
+    """One model for threads: `ask` blocks its thread until there is an answer. Replies are kept in the response cache.
 
-    model: a MODEL such as openai:NAME. Replies are kept in the response cache. `varied`: it is to answer differently
-        each time it is asked the same, as far as its options leave that open. Raises UserError: no such backend or
-        option.
+    Args:
+        model: A MODEL such as openai:NAME.
+        concurrency: Requests in flight at most.
+        varied: It is to answer differently each time it is asked the same, as far as its options leave that open.
+
+    Raises:
+        UserError: There is no such backend or option.
     """
 
     def __init__(self, model: str, concurrency: int = 32, *, varied: bool = False) -> None:
@@ -42,11 +45,17 @@ class SyncModelClient:
         self._thread.start()
 
     def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
-        """The text of one answer; equal messages with another `nonce` are asked anew rather than taken from the cache,
-        where the model may answer them differently.
+        """The text of one answer.
 
-        Raises NotNow (a ValueError) where this request was not answered, ValueError where it cannot be, ModelError
-        where the model cannot be asked at all.
+        Args:
+            messages: What is asked.
+            nonce: Equal messages with another one are asked anew rather than taken from the cache, where the model may
+                answer them differently.
+
+        Raises:
+            NotNow: This request was not answered (a ValueError).
+            ValueError: It cannot be answered.
+            ModelError: The model cannot be asked at all.
         """
         asking = self._submit(self._asker.ask(messages, nonce if self.varies else 0))
         try:

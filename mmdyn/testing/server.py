@@ -84,7 +84,7 @@ class FakeServer:
         host: str = "127.0.0.1",
         port: int = 0,
         latency: float = 0.0,
-        reply: str = "first",
+        reply: str | Path = "first",
         faults: str = "",
         seed: int = 0,
         key: str = "",
@@ -98,7 +98,7 @@ class FakeServer:
         self._host, self._port, self._latency, self._seed, self._key = host, port, latency, seed, key
         self._models, self._context, self._blind, self._media = models, context, blind, media
         self._faults = parse_faults(faults)
-        self._model = _replies(reply)
+        self._model = _replies(str(reply))
         self._answered, self._unended = set[str](), set[str]()
         self._began = 0.0
 

@@ -1,9 +1,8 @@
-"""The embedded baselines: they see the messages and nothing else."""
+"""The embedded baselines, which see the messages and nothing else, and how they read every shipped template."""
 
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.models import Baseline, Message, Spec, TextPart, open_model
 from mmdyn.models.backends._baseline_prompt import Prompt, read_prompt
+from mmdyn.prompts import LANGUAGES, template
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
 from mmdyn.sample import Option, Sample
@@ -57,19 +57,6 @@ def everything() -> list[Sample]:
         open_ended(id="zo", question="为什么冰浮在水上？", **zh),
         msgspec.structs.replace(choice(id="pic"), options_in_image=True, options=tuple(map(Option, "ABCD"))),
     ]
-
-
-@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda condition: f"{condition.context}-{condition.style}")
-@pytest.mark.parametrize("sample", everything(), ids=lambda sample: sample.id)
-def test_the_prompt_is_read_as_it_was_meant(sample: Sample, condition: Condition):
-    prompt = read_prompt(rendered(sample, condition))
-    assert (prompt.kind, prompt.language) == (sample.task_type, sample.language)
-    assert prompt.question == sample.question
-    assert prompt.options == {option.label: option.text for option in sample.options if option.text}
-    assert ("less dense" in prompt.knowledge or "密度比水小" in prompt.knowledge) == (
-        condition.context == "kprag" and bool(sample.knowledge_points)
-    )
-    assert prompt.blanks == (len(sample.answer) if sample.task_type == "fill_in_the_blank" else prompt.blanks)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,19 +107,6 @@ def test_random_is_spread_over_the_options():
     assert sum(counts) == 400 and min(counts) > 70
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_permuting_the_gold_answers_changes_no_reply(name: str):
-    shuffler = random.Random(1)
-    samples = [choice(id=f"s{n}", question=f"Question {n}?", answer="ABCD"[n % 4]) for n in range(40)]
-    answers = [sample.answer for sample in samples]
-    shuffler.shuffle(answers)
-    permuted = [msgspec.structs.replace(sample, answer=answer) for sample, answer in zip(samples, answers, strict=True)]
-    assert permuted != samples
-    for condition in CONDITIONS[:2]:
-        replies = [reply(name, sample, condition) for sample in samples]
-        assert replies == [reply(name, sample, condition) for sample in permuted]
-
-
 def test_another_process_with_another_hash_seed_replies_the_same():
     script = (
         "from test_baseline import *; print([reply(n, s, c) for n in NAMES for s in everything() for c in CONDITIONS])"
@@ -172,3 +146,68 @@ def test_another_name_or_an_option_is_told():
         open_model("baseline:lexcal")
     with pytest.raises(UserError, match="baseline has no option 'seed'; it takes none"):
         open_model("baseline:random,seed=1")
+
+
+FORMS = ("", "kprag_", "knowledge_", "expansion_", "hint_")
+TEMPLATES = [f"{form}{style}" for form in FORMS for style in ("direct", "cot", "likelihood")]
+TEMPLATES.remove("kprag_likelihood")
+NOTES = {
+    "": "",
+    "plain": "- Ice: It floats, since it is less dense.",
+    "paragraphs": "Ice:\n\nIt floats.\n\nBecause it is less dense.",
+    "options": "Kinds of ice:\n\nA. hail\nB. snow\nC. frost",
+    "heading": "An example:\n\nQuestion:\n\nDoes ice float?\n\nAnswer: yes\n\n题目：\n\n冰浮吗？\n\n答案：是",
+    "set out": "Set out everything in your own words: 逐一用自己的话说明。",
+}
+CASES = [
+    (name, notes if "_" in name else "")
+    for name in TEMPLATES
+    for notes in NOTES
+    if not (name.endswith("likelihood") and notes == "heading")
+]
+"""Where no sentence asks for the answer's line, a line of the knowledge that begins with Answer: is taken for it."""
+
+
+def filled(name: str, language: str, sample: Sample, knowledge: str) -> tuple[Message, ...]:
+    """A template filled as the renderer fills it; where options are weighed, without the answer that is begun."""
+    ask = "" if name.endswith("likelihood") else template(f"answer_{sample.task_type}", language).text
+    values = {
+        "question": sample.question,
+        "options": "\n".join(f"{option.label}. {option.text}" for option in sample.options if option.text),
+        "knowledge": knowledge,
+        "instruction": ask,
+    }
+    blocks = template(name, language).blocks({place for place, value in values.items() if value})
+    text = "".join(block if isinstance(block, str) else values[block[0]] for block in blocks)
+    return (Message("user", (TextPart(text),)),)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("name", "notes"), CASES)
+def test_knowledge_question_and_options_are_told_apart(name: str, language: str, notes: str) -> None:
+    for sample in everything():
+        prompt = read_prompt(filled(name, language, sample, NOTES[notes]))
+        assert prompt.knowledge == NOTES[notes]
+        assert prompt.question == sample.question
+        assert prompt.options == {option.label: option.text for option in sample.options if option.text}
+        assert not prompt.elaborates
+        assert prompt.blanks == (len(sample.answer) if sample.task_type == "fill_in_the_blank" else prompt.blanks)
+        if not name.endswith("likelihood"):
+            assert (prompt.kind, prompt.language) == (sample.task_type, language)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("notes", [notes for notes in NOTES.values() if notes])
+def test_asked_to_set_points_out_a_baseline_repeats_them(name: str, language: str, notes: str) -> None:
+    asked = filled("elaborate", language, open_ended(), notes)
+    prompt = read_prompt(asked)
+    assert prompt.elaborates and (prompt.knowledge, prompt.question, prompt.language) == (notes, "", language)
+    assert Baseline(Spec.parse(f"baseline:{name}")).reply(asked) == notes
+
+
+def test_a_question_that_wants_own_words_is_a_question() -> None:
+    for language, question in (("en", "Set out Newton's laws in your own words."), ("zh", "请逐一用自己的话说明。")):
+        for name in ("direct", "cot", "kprag_direct"):
+            sample = open_ended(question=f"An essay:\n\n{question}")
+            assert not read_prompt(filled(name, language, sample, "- Laws: three")).elaborates

@@ -19,13 +19,7 @@ from mmdyn.models.backends._http_errors import Server, rate_limit_reset, retry_a
 NAMES = {name: name for name in ("temperature", "top_p", "max_tokens", "seed")} | {"maxOutputTokens": "max_tokens"}
 SERVER = Server("http://h/v1", "m", "KEY", "the key in $KEY", ("sk-secret",), parameters=NAMES)
 CASES = yaml.safe_load((Path(__file__).parent / "server_errors.yaml").read_text("utf-8"))
-KINDS = {
-    "model": ModelError,
-    "rejected": RejectedError,
-    "all": RejectedError,
-    "option": RejectedError,
-    "transient": TransientError,
-}
+KINDS = {"model": ModelError, "transient": TransientError} | dict.fromkeys(("rejected", "all", "option"), RejectedError)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['from']}-{case['status']}-{n}" for n, case in enumerate(CASES)])
@@ -103,81 +97,73 @@ def test_a_message_as_long_as_it_likes_is_searched_and_shown_in_bounded_time():
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [
-        ("1s", 1.0),
-        ("6m0s", 360.0),
-        ("120ms", 0.12),
-        ("1h2m3.5s", 3723.5),
-        ("1d", 86400.0),
-        ("59.56s", 59.56),
-        ("30", 30.0),
-        ("0", 0.0),
-        ("", None),
-        ("soon", None),
-        ("-3s", None),
-        ("2026-01-01T00:00:00", None),
-    ],
+    [("1s", 1), ("6m0s", 360), ("120ms", 0.12), ("1h2m3.5s", 3723.5), ("1d", 86400), ("59.56s", 59.56), ("30", 30)],
 )
-def test_rate_limits_are_lifted_after(value: str, seconds: float | None):
+def test_rate_limits_are_lifted_after(value: str, seconds: float):
+    for nonsense in ("", "soon", "-3s", "2026-01-01T00:00:00"):
+        assert rate_limit_reset({"x-ratelimit-reset-requests": nonsense}) is None
+    assert rate_limit_reset({"x-ratelimit-reset-requests": "0"}) == 0
     assert rate_limit_reset({"x-ratelimit-reset-requests": value}) == seconds
 
 
 def test_rate_limits_are_lifted_at_a_time():
     soon = time.time() + 60
     stamp = (datetime.now(UTC) + timedelta(seconds=60)).isoformat().replace("+00:00", "Z")
-    for headers in (
-        {"X-RateLimit-Reset": str(int(soon))},
-        {"X-RateLimit-Reset": str(int(soon * 1000))},
-        {"anthropic-ratelimit-tokens-reset": stamp},
-    ):
-        assert 55 < (rate_limit_reset(headers) or 0) <= 60
+    for value in (str(int(soon)), str(int(soon * 1000)), stamp):
+        assert 55 < (rate_limit_reset({"X-RateLimit-Reset": value}) or 0) <= 60
     assert rate_limit_reset({"X-RateLimit-Reset": str(int(soon - 600))}) == 0
 
 
-def test_every_limit_that_is_used_up_counts_and_none_that_is_not():
-    limits = {
-        "x-ratelimit-remaining-requests": "0",
-        "x-ratelimit-reset-requests": "20s",
-        "x-ratelimit-remaining-tokens": "0",
-        "x-ratelimit-reset-tokens": "5s",
-    }
-    assert rate_limit_reset(limits) == 20
-    assert rate_limit_reset(limits | {"x-ratelimit-reset-tokens": "6m0s"}) == 360
-    assert rate_limit_reset(limits | {"x-ratelimit-remaining-tokens": "10", "x-ratelimit-reset-tokens": "6m0s"}) == 20
-    assert (
-        rate_limit_reset(limits | {"x-ratelimit-remaining-requests": "-1", "x-ratelimit-remaining-tokens": "0.5"}) == 20
-    )
-    assert rate_limit_reset({name.title(): value for name, value in limits.items()}) == 20
-    assert rate_limit_reset(dict.fromkeys(limits, "9")) is None
-    assert rate_limit_reset({}) is None
+def limits(**given: str) -> dict[str, str]:
+    """Headers by what they say of requests and tokens: what remains, and when it is reset."""
+    return {f"x-ratelimit-{name.replace('_', '-')}": value for name, value in given.items()}
 
 
-def test_a_limit_that_does_not_say_what_remains_counts_where_no_other_does():
-    resets = {"x-ratelimit-reset-requests": "20s", "x-ratelimit-reset-tokens": "6m0s", "x-ratelimit-reset": "soon"}
-    assert rate_limit_reset(resets) == 20
-    assert rate_limit_reset(resets | {"x-ratelimit-remaining-tokens": "0"}) == 360
-    assert rate_limit_reset(resets | {"x-ratelimit-remaining-requests": "3"}) == 360
-    assert rate_limit_reset(resets | {"x-ratelimit-remaining-requests": "unlimited"}) == 20
+USED_UP = {"remaining_requests": "0", "reset_requests": "20s", "remaining_tokens": "0", "reset_tokens": "5s"}
+
+
+@pytest.mark.parametrize(
+    ("more", "seconds"),
+    [
+        ({}, 20),
+        ({"reset_tokens": "6m0s"}, 360),
+        ({"reset_tokens": "6m0s", "remaining_tokens": "10"}, 20),
+        ({"remaining_requests": "-1", "remaining_tokens": "0.5"}, 20),
+        (dict.fromkeys(USED_UP, "9"), None),
+    ],
+)
+def test_every_limit_that_is_used_up_counts_and_none_that_is_not(more: dict[str, str], seconds: float | None):
+    headers = limits(**{**USED_UP, **more})
+    assert rate_limit_reset(headers) == seconds
+    assert rate_limit_reset({name.title(): value for name, value in headers.items()}) == seconds
+
+
+@pytest.mark.parametrize(
+    ("more", "seconds"),
+    [
+        ({}, 20),
+        ({"remaining_tokens": "0"}, 360),
+        ({"remaining_requests": "3"}, 360),
+        ({"remaining_requests": "all"}, 20),
+    ],
+)
+def test_a_limit_that_does_not_say_what_remains_counts_where_no_other_does(more: dict[str, str], seconds: float):
+    assert rate_limit_reset(limits(reset_requests="20s", reset_tokens="6m0s", reset="soon", **more)) == seconds
 
 
 def test_anthropics_limits_are_told_apart_by_what_remains():
-    now = datetime.now(UTC)
-    limits = {"requests": ("0", 30), "input-tokens": ("0", 50), "output-tokens": ("8000", 3000)}
     headers = dict[str, str]()
-    for name, (remaining, seconds) in limits.items():
-        headers[f"anthropic-ratelimit-{name}-limit"] = "50"
+    for name, remaining, seconds in (("requests", "0", 30), ("input-tokens", "0", 50), ("output-tokens", "8000", 3000)):
+        reset = datetime.now(UTC) + timedelta(seconds=seconds)
         headers[f"anthropic-ratelimit-{name}-remaining"] = remaining
-        headers[f"anthropic-ratelimit-{name}-reset"] = (now + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        headers[f"anthropic-ratelimit-{name}-reset"] = reset.strftime("%Y-%m-%dT%H:%M:%SZ")
     assert 30 < (rate_limit_reset(headers) or 0) <= 50
 
 
 def test_retry_after_goes_before_rate_limits_and_only_429_has_those():
     headers = {"x-ratelimit-reset-requests": "9s"}
-    waits = [
-        SERVER.error(429, headers, b""),
-        SERVER.error(429, {**headers, "Retry-After": "2"}, b""),
-        SERVER.error(500, headers, b""),
-    ]
+    asked = (429, headers), (429, {**headers, "Retry-After": "2"}), (500, headers)
+    waits = [SERVER.error(status, given, b"") for status, given in asked]
     assert [wait.retry_after for wait in waits if isinstance(wait, TransientError)] == [9, 2, None]
     assert retry_after({}, b'{"retryDelay": "1.5s"}') == 1.5
 

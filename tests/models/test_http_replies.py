@@ -28,26 +28,10 @@ def gemini(*parts: Json, reason: str = "STOP", usage: Json = None) -> Json:
     return {"candidates": [{"content": {"parts": texts}, "finishReason": reason}], "usageMetadata": usage}
 
 
-DETAILS: dict[str, Json] = {
-    "prompt_tokens": 10,
-    "completion_tokens": 8,
-    "completion_tokens_details": {"reasoning_tokens": 6, "audio_tokens": None},
-    "prompt_tokens_details": {"cached_tokens": 4},
-}
-ANTHROPIC: Json = {
-    "input_tokens": 5,
-    "output_tokens": 9,
-    "cache_creation_input_tokens": 20,
-    "cache_read_input_tokens": 100,
-    "output_tokens_details": {"thinking_tokens": 4},
-}
-GEMINI: Json = {
-    "promptTokenCount": 50,
-    "candidatesTokenCount": 7,
-    "thoughtsTokenCount": 30,
-    "cachedContentTokenCount": 40,
-    "totalTokenCount": 87,
-}
+REASONED: Json = {"reasoning_tokens": 6, "audio_tokens": None}
+DETAILS: dict[str, Json] = {"prompt_tokens": 10, "completion_tokens": 8, "completion_tokens_details": REASONED, "prompt_tokens_details": {"cached_tokens": 4}}  # fmt: skip
+ANTHROPIC: Json = {"input_tokens": 5, "output_tokens": 9, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 100, "output_tokens_details": {"thinking_tokens": 4}}  # fmt: skip
+GEMINI: Json = {"promptTokenCount": 50, "candidatesTokenCount": 7, "thoughtsTokenCount": 30, "cachedContentTokenCount": 40, "totalTokenCount": 87}  # fmt: skip
 ODD: Json = {"input_tokens": 5.0, "output_tokens": "9", "output_tokens_details": [4], "cache_read_input_tokens": None}
 PIECES: Json = [{"type": "text", "text": "B"}, {"type": "text", "text": "C"}]
 REDACTED: Json = {"type": "redacted_thinking"}

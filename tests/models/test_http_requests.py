@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Any
 
 import pytest
 from answering import sent
@@ -29,47 +28,36 @@ def turns(path: Path) -> tuple[Message, ...]:
 
 
 ENCODED = base64.b64encode(picture()).decode()
-SOURCE: Json = {"type": "base64", "media_type": "image/png", "data": ENCODED}
-BODIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "openai": (
-        "/chat/completions",
-        {
-            "model": "m",
-            "messages": [
-                {"role": "system", "content": "be brief"},
-                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{ENCODED}"}}, {"type": "text", "text": "look"}]},
-                {"role": "assistant", "content": "Answer: B"},
-                {"role": "user", "content": "and now?"},
-            ],
-            "temperature": 0.0,
-        },
-    ),
-    "anthropic": (
-        "/v1/messages",
-        {
-            "model": "m",
-            "system": "be brief",
-            "messages": [
-                {"role": "user", "content": [{"type": "image", "source": SOURCE}, {"type": "text", "text": "look"}]},
-                {"role": "assistant", "content": [{"type": "text", "text": "Answer: B"}]},
-                {"role": "user", "content": [{"type": "text", "text": "and now?"}]},
-            ],
-            "max_tokens": 4096,
-            "temperature": 0.0,
-        },
-    ),
-    "gemini": (
-        "/v1beta/models/m:generateContent",
-        {
-            "systemInstruction": {"parts": [{"text": "be brief"}]},
-            "contents": [
-                {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": ENCODED}}, {"text": "look"}]},
-                {"role": "model", "parts": [{"text": "Answer: B"}]},
-                {"role": "user", "parts": [{"text": ""}, {"text": "and now?"}]},
-            ],
-            "generationConfig": {"temperature": 0.0},
-        },
-    ),
+URL: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{ENCODED}"}}
+IMAGE: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ENCODED}}
+BLOB: Json = {"inlineData": {"mimeType": "image/png", "data": ENCODED}}
+
+
+def said(role: str, content: Json, key: str = "content") -> Json:
+    return {"role": role, key: content}
+
+
+def text(*texts: str) -> list[Json]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+OPENAI = [
+    said("system", "be brief"),
+    said("user", [URL, *text("look")]),
+    said("assistant", "Answer: B"),
+    said("user", "and now?"),
+]
+ANTHROPIC = [said("user", [IMAGE, *text("look")]), said("assistant", text("Answer: B")), said("user", text("and now?"))]
+GEMINI = [
+    said("user", [BLOB, {"text": "look"}], "parts"),
+    said("model", [{"text": "Answer: B"}], "parts"),
+    said("user", [{"text": ""}, {"text": "and now?"}], "parts"),
+]
+BRIEF: Json = {"parts": [{"text": "be brief"}]}
+BODIES: dict[str, tuple[str, Json]] = {
+    "openai": ("/chat/completions", {"model": "m", "messages": OPENAI, "temperature": 0.0}),
+    "anthropic": ("/v1/messages", {"model": "m", "system": "be brief", "messages": ANTHROPIC, "max_tokens": 4096, "temperature": 0.0}),
+    "gemini": ("/v1beta/models/m:generateContent", {"systemInstruction": BRIEF, "contents": GEMINI, "generationConfig": {"temperature": 0.0}}),
 }  # fmt: skip
 
 

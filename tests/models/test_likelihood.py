@@ -10,7 +10,7 @@ import making_models
 import pytest
 from asking_locally import ask_alone, ask_together, speckled, user, weighed
 
-from making import choice, image_ref, picture, true_false
+from making import choice, true_false
 from mmdyn.data import ImageFolder
 from mmdyn.errors import ModelError
 from mmdyn.models import ChoicesPart, Message, RejectedError, TextPart, choices, identity, open_model
@@ -122,21 +122,6 @@ async def test_choices_and_statements_as_they_are_weighed(
     score = Scorer().score(sample, reply)
     said = reply.text.removeprefix(lead)
     assert score.status == "ok" and score.extracted == (said == among[0] if len(among) == 2 else [said.strip()])
-
-
-def test_pictures_and_knowledge_stand_where_they_stand_otherwise(tmp_path: Path) -> None:
-    data = picture()
-    folder = ImageFolder(tmp_path)
-    folder.put(data)
-    sample = choice(question="See <image 1>.", images=(image_ref(data),), knowledge_points=("Polygons",))
-    condition = Condition(context="kprag", style="likelihood")
-    asked, begun = Renderer(folder).messages(sample, condition, "- Polygons: A triangle has three sides.")
-    assert (
-        asked.text.startswith("These knowledge points may bear on the question below:")
-        and "A triangle has" in asked.text
-    )
-    assert asked.text.endswith("D. five") and begun.text == "Answer:"
-    assert [type(part).__name__ for part in asked.parts] == ["TextPart", "ImagePart", "TextPart"]
 
 
 def test_what_may_follow_belongs_to_the_request() -> None:

@@ -30,11 +30,9 @@ def test_what_was_not_counted_has_no_known_cost_unless_it_is_free() -> None:
 
 
 def test_the_first_name_that_fits_counts_label_or_own_name(tmp_path: Path) -> None:
-    lines = (
-        "gpt-4o-mini: {input: 1, output: 1}\ngpt-4o*: {input: 2, output: 2}\nopenai:*: {input: 3, output: 3, currency:"
-        " CNY}\n"
-    )
-    prices = read_prices(write(tmp_path, lines + "mine: {input: 4, output: 4}\n"))
+    names = ("gpt-4o-mini", "gpt-4o*", "openai:*", "mine")
+    lines = [f"{name}: {{input: {n}, output: {n}, currency: CNY}}" for n, name in enumerate(names, 1)]
+    prices = read_prices(write(tmp_path, "\n".join(lines)))
 
     def price(model: str) -> float | None:
         found = prices.of(open_model(f"openai:{model},base_url=http://h/v1"))

@@ -52,15 +52,9 @@ def test_the_worker_needs_the_standard_library_alone() -> None:
 async def test_a_listed_model_is_known_by_its_class_and_keywords(path: Path) -> None:
     async with opened("Echo-7B", path, max_new_tokens=32) as model:
         assert model.label == "vlmeval:Echo-7B"
-        assert model.identity == {
-            "backend": "vlmeval",
-            "model": "Echo-7B",
-            "system": None,
-            "keywords": {"model_path": "org/echo", "max_new_tokens": 32},
-            "version": "0.fake",
-            "class": "vlmeval.vlm.Echo",
-            "endpoint": {},
-        }
+        named = {"backend": "vlmeval", "model": "Echo-7B", "version": "0.fake", "class": "vlmeval.vlm.Echo"}
+        keywords = {"model_path": "org/echo", "max_new_tokens": 32}
+        assert model.identity == {**named, "system": None, "keywords": keywords, "endpoint": {}}
         assert (model.limits.concurrency, model.varies) == (1, False)
         assert (await said(model, "hello"))["kw"] == {"max_new_tokens": 32}
 
@@ -101,9 +95,8 @@ async def test_a_system_prompt_is_gone_with_its_sample(path: Path) -> None:
     async with opened("vlm.Decorated", path) as model:
         assert (await model.ask(with_system("S1", "a"))).text == "['Own.\\nS1', ['a']]"
     async with opened("vlm.Processed", path) as model:
-        assert (await model.ask(with_system("S1", "a"))).text == "['S1\\n\\na']", (
-            "to set another's is not to read its own"
-        )
+        told = (await model.ask(with_system("S1", "a"))).text
+        assert told == "['S1\\n\\na']", "to set another's is not to read its own"
     async with opened("vlm.Echo", path) as model:
         assert (await said(model, "b"))["parts"] == [{"type": "text", "value": "b"}]
         seen = json.loads((await model.ask(with_system("S1", "a"))).text)
@@ -174,9 +167,8 @@ async def test_a_worker_that_dies_is_replaced_and_three_are_enough_where_none_an
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     async with opened("vlm.Echo", path) as model:
         first = await said(model, "a")
-        with pytest.raises(
-            TransientError, match=r"is gone: it ended with status 7; its last words: .*CUDA error"
-        ) as died:
+        says = r"is gone: it ended with status 7; its last words: .*CUDA error"
+        with pytest.raises(TransientError, match=says) as died:
             await model.ask(user("DIE"))
         assert SECRET not in str(died.value) and "\x1b" not in str(died.value) and "\n" not in str(died.value)
         assert (await said(model, "a"))["process"] != first["process"]
@@ -261,10 +253,7 @@ async def test_each_worker_has_its_devices(path: Path) -> None:
         ("Echo-7B,workers=0", "the option workers of vlmeval:Echo-7B is 0: give more than 0"),
         ("Chat-4,key=sk-123", r"the option key is a secret: put it into a variable .* write 'key=\$VARIABLE'"),
         ("Chat-4,app_code=123", r"the option app_code is a secret: .* write 'app_code=\$VARIABLE'"),
-        (
-            'Chat-4,extra_headers={"X":"Bearer sk-1"}',
-            r"the option extra_headers has a secret: .* write '\$VARIABLE' in",
-        ),
+        ('Chat-4,extra_headers={"X":"Bearer sk"}', r"option extra_headers has a secret: .* write '\$VARIABLE' in"),
         ('Chat-4,more=[{"secret_id":"1"}]', r"the option more has a secret: .* write '\$VARIABLE' in its place"),
         ("Chat-4,key=$NOT_THERE", r"the environment has no variable NOT_THERE, which the option key names"),
         ("Chat-4,concurrency=many", "the option concurrency of vlmeval:Chat-4: expected `int | null`, got `str`"),
@@ -291,14 +280,11 @@ async def test_a_model_that_cannot_be_made(path: Path, weights: str, message: st
 def test_an_interpreter_that_is_none_or_has_no_vlmeval(path: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"/no/python cannot be started \(No such file or directory\)"):
         open_model("vlmeval:x,python=/no/python")
-    with pytest.raises(
-        UserError, match=r"has no vlmeval: make an environment for it \(pip install ms-vlmeval==0.0.20\)"
-    ):
+    says = r"has no vlmeval: make an environment for it \(pip install ms-vlmeval==0.0.20\)"
+    with pytest.raises(UserError, match=says):
         open_model(f"vlmeval:x,python={sys.executable}")
-    for text, message in (
-        ("echo oops; cat", "answered 'oops'"),
-        ("echo no >&2; exit 3", "status 3; its last words: no"),
-    ):
+    bad = {"echo oops; cat": "answered 'oops'", "echo no >&2; exit 3": "status 3; its last words: no"}
+    for text, message in bad.items():
         script = tmp_path / "python"
         script.write_text(f"#!/bin/sh\n{text}\n")
         script.chmod(0o755)
@@ -360,23 +346,14 @@ def test_a_run_over_a_set(path: Path, tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [choice("a"), choice("b", answer="A")])
     model = f"vlmeval:Echo-7B,path={path},python={sys.executable}"
     run = evaluate(source, model, tmp_path / "run", execution=QUIET)
-    found = {
-        record.sample: (record.reply.text, record.score.value if record.score else None) for record in run.records()
-    }
+    found = {record.sample: (record.reply.text, record.score and record.score.value) for record in run.records()}
     assert found == {"a": ("Answer: B", 1.0), "b": ("Answer: B", 0.0)}
-    assert str(sys.executable) not in (tmp_path / "run" / "run.json").read_text(), (
-        "where the interpreter lies is no setting"
-    )
+    written = (tmp_path / "run" / "run.json").read_text()
+    assert str(sys.executable) not in written, "where the interpreter lies is no setting"
 
 
 def test_the_names_of_models_are_listed(path: Path) -> None:
     done = CliRunner().invoke(list_command, ["vlmeval", "--python", sys.executable, "--path", str(path)])
-    assert done.output.split() == [
-        "Chat-4",
-        "Echo-7B",
-        "Keyed",
-        "api.Chat",
-        "api.Headed",
-        *(f"vlm.{name}" for name in ("Decorated", "Echo", "FirstPicture", "Odd", "Processed", "Prompted")),
-    ]
+    classes = [f"vlm.{name}" for name in ("Decorated", "Echo", "FirstPicture", "Odd", "Processed", "Prompted")]
+    assert done.output.split() == ["Chat-4", "Echo-7B", "Keyed", "api.Chat", "api.Headed", *classes]
     assert Vlmeval.__doc__ and "mmdyn list vlmeval" in Vlmeval.__doc__

@@ -36,9 +36,8 @@ async def test_no_secret_is_in_a_runs_folder(path: Path, tmp_path: Path, monkeyp
     nested = '{"Authorization":"$AUTHORIZATION"}'
     model = f"vlmeval:Keyed,extra_headers={nested},api_base=http://h/v1?api-key={SECRET},more=$AUTHORIZATION"
     run = evaluate(source, f"{model},path={path},python={sys.executable}", tmp_path / "run", execution=QUIET)
-    assert [record.reply.text for record in run.records()] == [f"Bearer {SECRET}"], (
-        "the class has what the variable holds"
-    )
+    said = [record.reply.text for record in run.records()]
+    assert said == [f"Bearer {SECRET}"], "the class has what the variable holds"
     text = (tmp_path / "run" / "run.json").read_text()
     assert SECRET not in text and "sk-built-in" not in text and '"http://h/v1"' in text and '"depth"' in text
 
@@ -55,33 +54,25 @@ async def test_what_names_a_deployment_counts_and_what_is_a_key_does_not(
             found.append(canonical(model.identity))
     assert found[0] == found[1] and found[2] == found[3] and len(set(found)) == 4
     assert not any(secret in b" ".join(found).decode() for secret in (SECRET, "?d=", "X-Model", "DEPLOYED"))
-    async with opened(
-        "Keyed", path, extra_headers='{"Authorization":"$AUTHORIZATION"}', api_base="http://h/v1"
-    ) as model:
-        assert "extra_headers" not in model.identity["keywords"], (
-            "an identity without more headers is another than before"
-        )
+    headers = '{"Authorization":"$AUTHORIZATION"}'
+    async with opened("Keyed", path, extra_headers=headers, api_base="http://h/v1") as model:
+        assert "extra_headers" not in model.identity["keywords"], "which is what it is without any"
         assert model.identity["endpoint"]["api_base"] == "http://h/v1"
 
 
-async def test_a_variable_counts_by_what_it_holds(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(name)
-        monkeypatch.setenv("WEIGHTS", str(tmp_path / name))
-        monkeypatch.setenv("STYLE", f"style {name}")
-        async with opened("vlm.Echo", path, model_path="$WEIGHTS", style="$STYLE") as model:
-            found.append(model.identity["keywords"])
-    assert [one["style"] for one in found] == ["style a", "style b"]
-    assert found[0]["model_path"] != found[1]["model_path"] and str(tmp_path) not in canonical(found[0]).decode()
-
-
-async def test_a_checkpoint_counts_by_its_bytes(path: Path, tmp_path: Path) -> None:
+async def test_a_variable_counts_by_what_it_holds_and_a_checkpoint_by_its_bytes(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = []
     for name, text in (("a", "{}"), ("b", "{}"), ("c", "[]")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(text)
-        async with opened("vlm.Echo", path, model_path=tmp_path / name) as model:
-            found.append(model.identity)
-    assert found[0] == found[1] != found[2] and str(tmp_path) not in canonical(found[0]).decode()
+        monkeypatch.setenv("WEIGHTS", str(tmp_path / name))
+        monkeypatch.setenv("STYLE", f"style {text}")
+        async with opened("vlm.Echo", path, model_path="$WEIGHTS", style="$STYLE") as model:
+            found.append(model.identity["keywords"])
+        async with opened("vlm.Echo", path, model_path=tmp_path / name, style="$STYLE") as model:
+            assert model.identity["keywords"] == found[-1]
+    assert [one["style"] for one in found] == ["style {}", "style {}", "style []"]
+    assert found[0] == found[1] and found[1]["model_path"] != found[2]["model_path"]
+    assert str(tmp_path) not in canonical(found).decode()

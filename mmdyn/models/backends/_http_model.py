@@ -171,7 +171,7 @@ class Line:
             raise TransientError(f"the connection broke ({says})") from None
         if response.status != 200:
             raise self._server.error(response.status, response.headers, answer)
-        if "json" not in response.headers.get("Content-Type", ""):
+        if "json" not in response.headers.get("Content-Type", "").lower():
             raise self._no_json(response.content_type)
         self._pages = -1
         return answer

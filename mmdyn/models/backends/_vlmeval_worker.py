@@ -24,7 +24,7 @@ import sys
 import textwrap
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -152,25 +152,16 @@ class Worker:
 def find(name: str) -> tuple[Any, dict[str, Any]]:
     """A name of vlmeval.config.supported_VLM, or api.CLASS or vlm.CLASS. -> what makes the object, its keywords."""
     package, _, wanted = name.partition(".")
-    if package in ("api", "vlm") and wanted:
-        module = importlib.import_module(f"vlmeval.{package}")
-        known = [key for key, value in vars(module).items() if isinstance(value, type)]
-        if wanted in known:
-            return getattr(module, wanted), {}
-        raise unknown(name, [f"{package}.{key}" for key in known])
-    models = importlib.import_module("vlmeval.config").supported_VLM
-    if name not in models:
-        raise unknown(name, models)
-    maker = models[name]
-    return getattr(maker, "func", maker), dict(getattr(maker, "keywords", {}))
-
-
-def unknown(name: str, known: Iterable[str]) -> Failure:
-    """The failure for a name that is none, with the nearest that is one."""
-    by_lower = {other.lower(): other for other in known}
+    if package in ("api", "vlm"):
+        kind = getattr(importlib.import_module(f"vlmeval.{package}"), wanted, None)
+        if isinstance(kind, type):
+            return kind, {}
+    elif (maker := importlib.import_module("vlmeval.config").supported_VLM.get(name)) is not None:
+        return getattr(maker, "func", maker), dict(getattr(maker, "keywords", {}))
+    by_lower = {other.lower(): other for other in list_models()}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     hint = f" (did you mean {by_lower[near[0]]!r}?)" if near else ""
-    return Failure("unknown", f"has no model {name!r}{hint}")
+    raise Failure("unknown", f"has no model {name!r}{hint}")
 
 
 def version() -> str:

@@ -3,6 +3,8 @@ import os
 import time
 from vlmeval.base import BaseAPI
 
+CUT_OFF = '{"choices": [{"finish_reason": "length"}], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}'
+
 
 def encode_image_to_base64(file):
     return file
@@ -26,14 +28,7 @@ class Chat(BaseAPI):
         if text == "quiet":
             return 0, "", None
         if text == "cut off":
-            return (
-                0,
-                "",
-                Answer(
-                    200,
-                    '{"choices": [{"finish_reason": "length"}], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}',
-                ),
-            )
+            return 0, "", Answer(200, CUT_OFF)
         if text == "said":
             return 0, self.fail_msg + "Input string longer than context window. ", None
         if text == "code":

@@ -33,10 +33,15 @@ _NOT_LOADED = (OSError, ValueError, RuntimeError)
 class Embedder:
     """A model that turns sentences into vectors of length 1, loaded when it is first asked. Used from several threads.
 
-    model: a name on the Hugging Face hub, or a folder with the model's files. keep: how many vectors are kept, the
-    last used ones, so that a text that comes again (a parent beside each of its variants) is encoded once.
-    threads: how many torch uses; 1 where many processes work side by side. device: a name of torch's, such as cuda;
-        empty for a GPU where there is one. Raises MissingExtra where sentence-transformers is not installed.
+    Args:
+        model: A name on the Hugging Face hub, or a folder with the model's files.
+        keep: How many vectors are kept, the last used ones, so that a text that comes again (a parent beside each of
+            its variants) is encoded once.
+        threads: How many torch uses; 1 where many processes work side by side.
+        device: A name of torch's, such as cuda; empty for a GPU where there is one.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
     """
 
     def __init__(self, model: str, keep: int = 1024, threads: int = 1, device: str = "cpu") -> None:
