@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kprag.distractors import Distractors
-from kprag.layout import Layout, Piece, Point, fit
+from kprag.layout import Layout, Piece, Point, fit_pieces
 from kprag.leaks_answer import leaks_answer
 from kprag.taxonomy import Node, Taxonomy, key
 from mmdyn.context import ALL, Context
@@ -66,7 +66,7 @@ class Knowledge:
         points = self._points_of_context(sample, context, own, found)
         if not points:
             return None
-        texts, cut = fit([one.piece(self._layout.format) for one in points], "\n", self._room_in_bytes)
+        texts, cut = fit_pieces([one.piece(self._layout.format) for one in points], "\n", self._room_in_bytes)
         order = self._order_of_places(len(texts), sample)
         shown = [points[place] for place in order]
         keys = {name for point in shown for name in point.keys}
@@ -156,7 +156,7 @@ class Knowledge:
             pieces = [Piece(f"{name}{colon}", f"\n{hint}") for name, hint in hints.items()]
         else:
             pieces = [Piece("", hint) for hint in hints.values()]
-        texts, cut = fit(pieces, "\n\n", self._room_in_bytes)
+        texts, cut = fit_pieces(pieces, "\n\n", self._room_in_bytes)
         text = "\n\n".join(texts)
         return BuiltContext(text, ContextInfo(tuple(hints)[: len(texts)], leaks=leaks_answer(text, sample), cut=cut))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 CANDIDATES = 32
-"""So many are drawn for each of a sample's own points; the one whose text is nearest to it in length is laid."""
+"""So many are drawn for each of a sample's own points; the one whose text is nearest to it in length is shown."""
 
 _HAN = re.compile("[\u3400-\u9fff]")
 
@@ -25,7 +25,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 class Distractors:
     """The points of a base that hold knowledge: those without children, and those with a text.
 
-    `point` makes a node the point that it is laid as, in a format. Everything that a sample does not change is worked
+    `point` makes a node the point that it is shown as, in a format. Everything that a sample does not change is worked
     out once, as arrays over the points in the order of a walk through the tree, where what lies under a node is a
     stretch. Raises MissingExtra, for the stems of words.
     """

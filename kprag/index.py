@@ -219,8 +219,21 @@ def open_base(
     join: bool = False,
     on_chunk: Callable[[int], None] = lambda count: None,
 ) -> Index:
-    """Open an index, or build one of a base, by `meaning` with the vectors of an `embedder`. Raises UserError,
-    MissingExtra."""
+    """Open an index, or build one of a base.
+
+    Args:
+        path: An index, or what `read_taxonomy` reads.
+        meaning: Whether it is searched by meaning, with the vectors of an embedder.
+        embedder: A model of sentence-transformers; DEFAULT_MODEL without one.
+        examples: A set whose questions with their explanations join the texts of the points that they name.
+        wide: Whether the levels above points are found too.
+        join: Whether the levels of a route beyond six become one.
+        on_chunk: Is told how many texts were embedded, chunk by chunk.
+
+    Raises:
+        UserError: The base cannot be read, or settings are given for an index that is made already.
+        MissingExtra: A package that is needed is not installed.
+    """
     path = Path(path)
     if not is_index(path):
         taxonomy = read_base(path, join=join)

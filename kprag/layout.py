@@ -21,7 +21,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 class Layout(Struct, frozen=True, forbid_unknown_fields=True):
-    """How points are laid beside a question.
+    """How points are shown beside a question.
 
     tokens: the room for all of them, estimated at BYTES_A_TOKEN; None for as much as there is.
     order: as the sample names them or the best first (`given`), the first next to the question (`reversed`), or as it
@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A knowledge point as it may be laid. `nodes`: what its name means in the base; `above`: the levels above it."""
+    """A knowledge point as it may be shown. `nodes`: what its name means in the base; `above`: the levels above it."""
 
     name: str
     text: str
@@ -81,7 +81,7 @@ class Point(NamedTuple):
         return Piece(f"- {head}", f": {body}" if body else "")
 
 
-def fit(pieces: Sequence[Piece], gap: str, room: int | None) -> tuple[list[str], bool]:
+def fit_pieces(pieces: Sequence[Piece], gap: str, room: int | None) -> tuple[list[str], bool]:
     """What of the pieces fits into `room` bytes (None: all), `gap` between them; and whether anything was left out.
 
     Pieces stand whole from the front. The first that does not fit ends at the last end of a sentence that does, or at

@@ -1,4 +1,4 @@
-"""The knowledge points that are looked up for a set's samples, before they are laid beside the questions."""
+"""The knowledge points that are looked up for a set's samples, before they are shown beside the questions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,25 @@ def look_up_points(
     k: int,
     reranker: Reranker | None = None,
 ) -> Iterator[tuple[Sample, list[str]]]:
-    """Each sample with the ids of the k points of different names that fit it best, the best first. Raises UserError.
+    """Look up the points that fit samples best.
 
     A sample is never looked up in an index that holds its own example, or one of its cluster: such samples come last,
     and only they are kept waiting. Clusters are dealt into folds by the index alone, so that what is found for a sample
     does not depend on which others are asked.
+
+    Args:
+        index: The points that are searched.
+        retriever: What searches them.
+        samples: The samples, which are streamed.
+        query: What of a sample is looked up.
+        k: How many points of different names each sample gets.
+        reranker: Who puts the first points in order.
+
+    Returns:
+        Each sample with the ids of its points, the best first.
+
+    Raises:
+        UserError: The index has no vectors, and the retriever needs them.
     """
     keys = {node.id: key(node.text) for node in index.points}
     names, folds = Names(index.points, keys), _folds(index.passages)

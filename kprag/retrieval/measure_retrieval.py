@@ -76,8 +76,19 @@ def measure_retrieval(
     by: Sequence[str] = (),
     reranker: Reranker | None = None,
 ) -> Report:
-    """Look every question up by each retriever. Raises UserError where no question names a point, or for an unknown
-    field."""
+    """Look every question up by each retriever, and compare what is found with the points that it names.
+
+    Args:
+        index: The points that are searched.
+        questions: What is looked up.
+        retrievers: What searches them.
+        ks: The k of recall@k and nDCG@k.
+        by: Fields of the samples; the measures are also given apart for each of their values.
+        reranker: Who puts the first points in order.
+
+    Raises:
+        UserError: No question names a point, or none has a field of `by`.
+    """
     asked = questions.asked
     if not asked:
         raise UserError("no sample names a knowledge point: give a set whose samples do")

@@ -29,14 +29,22 @@ def convert(
 ) -> SampleSet:
     """Write `source` as a set folder, or in another format where `out` has a format's ending; return it as a set.
 
-    `source` is a benchmark's file or folder (`benchmark` names its loader), a set folder, or a file of a format (which
-    its ending tells, unless `format` names it). `limit` stops after so many samples; `on_row` sees every row as it is
-    read. A set folder that was made of the same source in the same way is opened as it is (a file is compared by its
-    bytes, not by those of pictures that it names). With `skip_bad`, bad rows are listed in `rejected.jsonl` (beside a
-    file: `<name>.rejected.jsonl`).
+    A set folder that was made of the same source in the same way is opened as it is (a file is compared by its bytes,
+    not by those of pictures that it names).
 
-    Raises InputError for the first bad row, UserError where `out` cannot be written or its format cannot carry a
-    sample.
+    Args:
+        source: A benchmark's file or folder, a set folder, or a file of a format.
+        out: The set folder or file to write.
+        benchmark: The name of the loader of a benchmark's own files.
+        format: The format of a file whose ending does not tell it.
+        name: The set's name; that of the folder without one.
+        skip_bad: Whether bad rows are listed in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`) and left out.
+        limit: How many samples are read at most.
+        on_row: Sees every row as it is read.
+
+    Raises:
+        InputError: A row is bad; the first one is named.
+        UserError: `out` cannot be written, or its format cannot carry a sample.
     """
     if not source.exists():
         raise InputError(source, None, "no such file or folder: check the path")

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row, check_sample, replace_images
+from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
 from mmdyn.data.set_folder import (
     DROPPED_FILE,
     KNOWLEDGE_FILE,
@@ -205,8 +205,4 @@ def _rows(source: SampleSet, images: ImageFolder, parents: Container[str] | None
             continue
         if parents is not None and row.sample.parent not in parents:
             continue
-        yield Row.build(row.file, row.line, _brought, row.sample, source.images, images)
-
-
-def _brought(sample: Sample, source: ImageFolder, images: ImageFolder) -> Sample:
-    return replace_images(sample, {ref: images.bring(source, ref) for ref in sample.all_images})
+        yield Row.build(row.file, row.line, bring_images, row.sample, source.images, images)

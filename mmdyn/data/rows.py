@@ -10,6 +10,7 @@ from typing import ParamSpec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mmdyn.data.images import ImageFolder
 from mmdyn.sample import ImageRef, Sample
 
 P = ParamSpec("P")
@@ -77,3 +78,8 @@ def replace_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
         return sample
     options = tuple(replace(option, image=refs[option.image]) if option.image else option for option in sample.options)
     return replace(sample, images=tuple(refs[ref] for ref in sample.images), options=options)
+
+
+def bring_images(sample: Sample, source: ImageFolder, images: ImageFolder) -> Sample:
+    """The sample with its pictures copied from one folder into another. Raises ValueError."""
+    return replace_images(sample, {ref: images.bring(source, ref) for ref in sample.all_images})

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -20,14 +20,11 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
 
+T = TypeVar("T")
+
 SCHEMA = 1
-SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE = (
-    "samples.jsonl",
-    "dropped.jsonl",
-    "knowledge.jsonl",
-    "rejected.jsonl",
-)
-MANIFEST_FILE = "set.json"
+SAMPLES_FILE, DROPPED_FILE = "samples.jsonl", "dropped.jsonl"
+KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE = "knowledge.jsonl", "rejected.jsonl", "set.json"
 
 _NAMED_BY_BYTES = re.compile(r"/[0-9a-f]{64}\.\w+$")
 
@@ -131,6 +128,15 @@ class SampleSet:
 
     def __len__(self) -> int:
         return self.manifest.counts.get("samples", 0)
+
+    def map(self, make: Callable[[Sample], T]) -> Iterator[T]:
+        """What `make` makes of each sample. Raises UserError, naming the sample, where it raises ValueError."""
+        for sample in self:
+            try:
+                made = make(sample)
+            except ValueError as error:
+                raise UserError(f"{self.folder}: sample {sample.id!r}: {error}") from None
+            yield made
 
     def rows(self) -> Iterator[Row]:
         """Every line with its number, bad ones too."""

@@ -53,16 +53,25 @@ def take_covering(
 ) -> Covered:
     """Write few samples that cover every value of `points` into a new set, in the source's order, filled up to `n`.
 
-    `points` is `knowledge_points` (names that differ in spelling only are one, by `mmdyn.text.fold`) or a field; None
-    covers nothing and only fills up. The cover is greedy (Chvátal 1979): the sample that adds the most points is next.
-    Where several add as many, one of the group that has the fewest samples so far is taken, a group being a value of
-    the field `balance`, and of that group the lowest random rank, keyed by (seed, id). Then a sample is exchanged for
-    one of a group that has at least two fewer, as long as there is one that covers the same. Samples whose points
-    others cover are dropped. What fills up comes one by one out of the group that has the fewest, by rank. So groups
-    become equal as far as their sizes and a small cover allow. A sample's variants travel with it.
+    The cover is greedy (Chvátal 1979): the sample that adds the most points is next. Where several add as many, one of
+    the group that has the fewest samples so far is taken, and of that group the lowest random rank, keyed by (seed,
+    id). Then a sample is exchanged for one of a group that has at least two fewer, as long as there is one that covers
+    the same. Samples whose points others cover are dropped. What fills up comes one by one out of the group that has
+    the fewest, by rank. So groups become equal as far as their sizes and a small cover allow. Variants travel with
+    their parents.
 
-    Raises UserError for a field that no sample has, an `n` that is too small to cover, and an `out` that holds anything
-    else.
+    Args:
+        source: The set that samples are taken of.
+        out: The new set's folder.
+        points: `knowledge_points` (names that differ in spelling only are one, by `mmdyn.text.fold`), or a field; None
+            covers nothing and only fills up.
+        balance: A field whose values are the groups; without one all samples are one group.
+        n: How many parents; as few as cover, without it.
+        seed: Another seed takes other samples.
+        name: The new set's name; that of the folder without one.
+
+    Raises:
+        UserError: No sample has a field, `n` is too small to cover, or `out` holds anything else.
     """
     if (n is not None and n < 1) or (n is None and points is None):
         raise UserError(f"--limit is {n}: take at least one sample")

@@ -20,15 +20,22 @@ Stratum = tuple[str, ...]
 def take_stratified(
     source: SampleSet, out: Path, n: int, by: Sequence[str] = (), seed: int = 0, name: str | None = None
 ) -> SampleSet:
-    """Write `n` of the samples into a new set, in the source's order; a sample's variants in a dynamic set travel with
-    it.
+    """Write `n` of the samples into a new set, in the source's order; variants travel with their parents.
 
-    Each stratum (a combination of values of the fields in `by`; task_type and language count as fields) gets its share
-    of n, what remains goes to the largest remainders (Hamilton's method). Within a stratum the lowest of the random
-    ranks are taken, which are keyed by (seed, id): a larger n keeps the smaller one's samples where its strata do. A
-    set that was made in the same way is opened as it is.
+    Each stratum gets its share of n, what remains goes to the largest remainders (Hamilton's method). Within a stratum
+    the lowest of the random ranks are taken, which are keyed by (seed, id): a larger n keeps the smaller one's samples
+    where its strata do. A set that was made in the same way is opened as it is.
 
-    Raises UserError for an n below 1, a field that no sample has, and an `out` that holds anything else.
+    Args:
+        source: The set that samples are taken of.
+        out: The new set's folder.
+        n: How many parents; all, where there are fewer.
+        by: Fields whose combinations of values are the strata; task_type and language count as fields.
+        seed: Another seed takes other samples.
+        name: The new set's name; that of the folder without one.
+
+    Raises:
+        UserError: n is below 1, no sample has a field of `by`, or `out` holds anything else.
     """
     if n < 1:
         raise UserError(f"--limit is {n}: take at least one sample")

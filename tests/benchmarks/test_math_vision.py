@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_sets import assert_refused, bad, counts, made, real, texts, without
+from real_sets import assert_refused, bad, counts, real, texts, without
 
 from making import picture
 
@@ -68,12 +68,6 @@ def test_letters_stand_in_the_picture() -> None:
     pictured = [sample for sample in real("math_vision").values() if sample.options_in_image]
     assert len(pictured) == 25
     assert real("math_vision")["math-vision-550"] in pictured and real("math_vision")["math-vision-52"] in pictured
-
-
-@pytest.mark.parametrize(("level", "difficulty"), [(1, "easy"), (2, "easy"), (3, "medium"), (4, "hard"), (5, "hard")])
-def test_levels(folder: Path, level: int, difficulty: str) -> None:
-    [row] = made("math_vision", folder, {**ROW, "level": level})
-    assert row.sample and row.sample.fields["difficulty"] == difficulty
 
 
 @pytest.mark.parametrize(

@@ -103,15 +103,6 @@ def test_several_pictures_in_a_cell(tmp_path: Path, cell: str) -> None:
     assert sample.images == (image_ref(ONE), image_ref(TWO, "jpg"))
 
 
-def test_pictures_by_path_and_a_jpeg_that_is_named_png(tmp_path: Path) -> None:
-    (tmp_path / "pics").mkdir()
-    (tmp_path / "pics" / "b.png").write_bytes(TWO)
-    (tmp_path / "a.png").write_bytes(ONE)
-    assert read_one(tmp_path, image_path="pics/b.png", A="x", B="y").images == (image_ref(TWO, "jpg"),)
-    both = read_one(tmp_path, image_path="['a.png', 'pics/b.png']", A="x", B="y")
-    assert both.images == (image_ref(ONE), image_ref(TWO, "jpg"))
-
-
 def test_a_row_takes_another_rows_picture_before_or_after_it(tmp_path: Path) -> None:
     base = {"question": "q", "answer": "a"}
     rows = read(

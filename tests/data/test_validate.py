@@ -79,11 +79,5 @@ def test_the_manifest_is_counted_again(tmp_path: Path) -> None:
     assert problems(folder) == [("set.json", None, "the schema is 2, 1 is read: upgrade mmdyn")]
 
 
-def test_a_file_is_checked_without_being_imported(tmp_path: Path) -> None:
-    path = tmp_path / "x.tsv"
-    path.write_text("index\tquestion\tanswer\n1\tq\ta\n1\tq\ta\n2\t\ta\n")
-    assert problems(path) == [
-        ("x.tsv", 3, "the id '1' is given twice: every sample needs an id of its own"),
-        ("x.tsv", 4, "the question is empty: give it words or a picture"),
-    ]
+def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
     assert problems(tmp_path / "none.tsv") == [("none.tsv", None, "no such file or folder: check the path")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kprag.layout import Piece, fit
+from kprag.layout import Piece, fit_pieces
 
 ICE = Piece("- Ice", ": It floats. It is 0.9 times as dense, e.g. in a lake! Or so.")
 
@@ -19,7 +19,7 @@ ICE = Piece("- Ice", ": It floats. It is 0.9 times as dense, e.g. in a lake! Or 
     ],
 )  # fmt: skip
 def test_sentences_of_both_languages(text: str, size: int, shown: str) -> None:
-    kept, cut = fit([Piece("", text)], "\n", size)
+    kept, cut = fit_pieces([Piece("", text)], "\n", size)
     assert (kept, cut) == ([shown], shown != text)
 
 
@@ -42,17 +42,17 @@ def test_sentences_of_both_languages(text: str, size: int, shown: str) -> None:
 )
 def test_nothing_ends_behind_a_list_number_or_within_a_formula(text: str, shown: list[str]) -> None:
     pieces = [Piece("- P", text)]
-    assert list(dict.fromkeys(fit(pieces, "\n", room)[0][0] for room in range(3, len(f"- P{text}")))) == shown
+    assert list(dict.fromkeys(fit_pieces(pieces, "\n", room)[0][0] for room in range(3, len(f"- P{text}")))) == shown
 
 
 def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
     pieces = [Piece("- a", ": b"), ICE, Piece("- c", "")]
-    assert fit(pieces, "\n", None) == (["- a: b", "".join(ICE), "- c"], False)
+    assert fit_pieces(pieces, "\n", None) == (["- a: b", "".join(ICE), "- c"], False)
     whole = len("\n".join(map("".join, pieces)))
-    assert fit(pieces, "\n", whole) == (["- a: b", "".join(ICE), "- c"], False)
-    assert fit(pieces, "\n", whole - 1) == (["- a: b", "".join(ICE)], True)
-    assert fit(pieces, "\n", 12) == (["- a: b", "- Ice"], True)
-    assert fit(pieces, "\n", 11) == (["- a: b"], True)
+    assert fit_pieces(pieces, "\n", whole) == (["- a: b", "".join(ICE), "- c"], False)
+    assert fit_pieces(pieces, "\n", whole - 1) == (["- a: b", "".join(ICE)], True)
+    assert fit_pieces(pieces, "\n", 12) == (["- a: b", "- Ice"], True)
+    assert fit_pieces(pieces, "\n", 11) == (["- a: b"], True)
 
 
 def test_a_long_text_without_sentences_takes_no_long_time() -> None:
@@ -65,5 +65,5 @@ def test_a_long_text_without_sentences_takes_no_long_time() -> None:
         "\\[ a. " * 150_000,
         "1. " * 300_000,
     ):
-        (kept,), cut = fit([Piece("- x", f": a{long}")], "\n", 900_000)
+        (kept,), cut = fit_pieces([Piece("- x", f": a{long}")], "\n", 900_000)
         assert cut and len(kept) <= 900_000

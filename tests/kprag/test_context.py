@@ -222,21 +222,6 @@ def test_hints_stand_as_they_are_and_all_of_them_under_their_kinds() -> None:
     assert build(sample, "hint:all", plain) == build(sample, "hint:all")
 
 
-def test_hints_keep_to_the_room() -> None:
-    sample = open_ended(hints=HINTS)
-    assert build(sample, "hint:background", Layout(tokens=3)) == BuiltContext(
-        "It swims.", ContextInfo(("background",), cut=True)
-    )
-    assert build(sample, "hint:background", Layout(tokens=1)) == BuiltContext(
-        "It s", ContextInfo(("background",), cut=True)
-    )
-    built = build(sample, "hint:all", Layout(tokens=14))
-    assert built == BuiltContext(
-        "definition:\nIce is solid water.\n\nbackground:\nIt swims.",
-        ContextInfo(("definition", "background"), cut=True),
-    )
-
-
 def test_a_text_that_holds_the_answer_is_recorded() -> None:
     built = build(choice(texts=("matter", "a pull"), knowledge_points=("Force",)))
     assert built is not None and built.beside.leaks

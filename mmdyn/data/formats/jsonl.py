@@ -10,9 +10,8 @@ import msgspec
 
 from mmdyn.data.files import check_text_file, decode_line, new_file, numbered_lines
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
-from mmdyn.data.rows import Row, replace_images
+from mmdyn.data.rows import Row, bring_images
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.sample import ImageRef, Sample, from_dict
 
@@ -32,12 +31,8 @@ class Jsonl:
         """Stream a set; pictures go into `images/` beside the file, named by their bytes. Raises UserError."""
         images = ImageFolder(path.parent)
         with new_file(path) as file:
-            for sample in source:
-                try:
-                    refs = {ref: images.bring(source.images, ref) for ref in sample.all_images}
-                except ValueError as error:
-                    raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
-                file.write(canonical(replace_images(sample, refs)) + b"\n")
+            for sample in source.map(lambda sample: bring_images(sample, source.images, images)):
+                file.write(canonical(sample) + b"\n")
 
 
 def _read(line: bytes, folder: Path, images: ImageFolder) -> Sample:

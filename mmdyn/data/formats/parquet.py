@@ -19,7 +19,7 @@ from mmdyn.data.formats.tsv import sample_of_tsv_row
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import InputError, MissingExtra, UserError, did_you_mean
+from mmdyn.errors import InputError, MissingExtra, did_you_mean
 from mmdyn.keys import canonical
 from mmdyn.sample import ImageRef, Sample, from_dict
 
@@ -56,11 +56,7 @@ class Parquet:
         settings = {"compression": "zstd", "use_dictionary": ["task_type", "language"]}  # no table of pictures is held
         with new_file(path) as file, parquet.ParquetWriter(file, schema, **settings) as writer:
             rows, size = list[dict[str, Any]](), 0
-            for sample in source:
-                try:
-                    row, row_size = _to_columns(sample, source.images)
-                except ValueError as error:
-                    raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
+            for row, row_size in source.map(lambda sample: _to_columns(sample, source.images)):
                 rows.append(row)
                 size += row_size
                 if len(rows) >= GROUP_ROWS or size >= GROUP_BYTES:

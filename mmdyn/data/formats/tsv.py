@@ -31,7 +31,6 @@ from mmdyn.data.formats._tsv_rows import REFERENCE, TsvRow, read_tsv_rows
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.sample import ImageRef, Option, Sample, TaskType, from_dict, from_json
 
@@ -74,17 +73,20 @@ class Tsv:
         with new_file(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
             writer = csv.DictWriter(text, columns, restval="", delimiter="\t", extrasaction="ignore")
             writer.writeheader()
-            for index, sample in enumerate(source, 1):
-                beside = hint(sample) if hint else ""
-                if hint and not beside:
-                    continue
-                try:
-                    cells = {**_to_cells(sample, source.images), "hint": beside}
-                except ValueError as error:
-                    raise UserError(f"{source.folder}: sample {sample.id!r}: {error}") from None
-                if len(cells["image"]) > MAX_LINE // 2:
-                    raise UserError(f"{source.folder}: sample {sample.id!r}: its pictures are too large for one row")
-                writer.writerow({"index": index, **cells})
+            for index, cells in enumerate(source.map(lambda sample: _to_row(sample, source.images, hint)), 1):
+                if cells:
+                    writer.writerow({"index": index, **cells})
+
+
+def _to_row(sample: Sample, images: ImageFolder, hint: Callable[[Sample], str] | None) -> dict[str, str]:
+    """A sample's cells; none for one without the hint that is asked for. Raises ValueError."""
+    beside = hint(sample) if hint else ""
+    if hint and not beside:
+        return {}
+    cells = {**_to_cells(sample, images), "hint": beside}
+    if len(cells["image"]) > MAX_LINE // 2:
+        raise ValueError("its pictures are too large for one row")
+    return cells
 
 
 def _columns(source: SampleSet) -> list[str]:
