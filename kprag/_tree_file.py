@@ -15,7 +15,7 @@ from kprag.taxonomy import ARROW, LEVELS, too_deep
 from mmdyn.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from kprag.read_taxonomy import Routes
+    from kprag._routes import Routes
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _NUMBERED = re.compile(r"(\D*)(\d{1,3})")

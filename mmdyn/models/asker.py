@@ -5,38 +5,35 @@ from __future__ import annotations
 import asyncio
 from weakref import WeakValueDictionary
 
-import msgspec
+from msgspec.structs import replace
 
 from mmdyn.errors import MmdynError, ModelError, Stopped
-from mmdyn.keys import digest, stream
+from mmdyn.keys import digest
 from mmdyn.models.budget import Budget
 from mmdyn.models.cache import keep, recall
 from mmdyn.models.message import ImagePart, Message, identity
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.models.pace import Pace, Place
+from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
 from mmdyn.work import COMMIT_SECONDS, Store
 
-LONGEST_BACKOFF = 60.0
 DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
 REFUSALS = 10
 """Requests that a model which has answered none may refuse before it counts as one that cannot be asked."""
 PATIENCE = 120.0
 """Seconds without an answer to anybody, after which a server that says "slow down" is taken to mean "no"."""
+_RETRY = Retry()
 
 
 class Asker:
     """Asks one model. Start more asks than `concurrency`: one that waits to be asked again leaves its place to another.
 
-    concurrency, max_tries: requests in flight at most (one that seems to hang lends its place, see `hangs`), and tries
-        for each; the model's own options go before them.
-    max_seconds: no further try of a request is begun where its tries and the pauses between them, the one before that
-        try and those that the server asked for included, come to more than this. The time for which it waited for a
-        place in flight does not count: that depends on how many others there are, and not on whether it will be
-        answered.
-    backoff: seconds before the second try at most; each further pause is twice as long, up to LONGEST_BACKOFF.
+    concurrency: requests in flight at most (one that seems to hang lends its place, see `stall_detection`); the model's
+        own option goes before it.
+    retry: when a request that failed is sent again.
     answers (attribute): whether the model is known to answer; a caller that holds answers from before may set it. A
         reply out of the cache counts: the model of this identity, which is how it is set up, did answer, so that
         refusals are not for its options. It says nothing of the key; a wrong one ends the asking whatever was answered
@@ -50,16 +47,13 @@ class Asker:
         model: Model,
         *,
         concurrency: int = 32,
-        max_tries: int = 6,
-        max_seconds: float = 1800,
-        backoff: float = 0.5,
+        retry: Retry = _RETRY,
         cache: Store | None = None,
         budget: Budget | None = None,
     ) -> None:
         self.model = model
         self.concurrency = model.limits.concurrency or concurrency
-        self.max_tries = model.limits.max_tries or max_tries
-        self.max_seconds, self.backoff = max_seconds, backoff
+        self._retry = replace(retry, max_tries=model.limits.max_tries or retry.max_tries)
         self.asked = self.cached = self.retried = 0
         self.answers, self._refusals = False, 0
         self._last_answer = -PATIENCE
@@ -165,9 +159,10 @@ class Asker:
                 return self._paid(messages, self._answered(reply, tried, began, unanswered))
             finally:
                 place.leave()
-            pause = self._pause(key, tried, failure.retry_after)
+            pause = self._retry.pause(key, tried, failure.retry_after)
             spent += _now() - began + pause
-            if self._gives_up(failure, tried, spent):
+            answers_others = _now() - self._last_answer < PATIENCE
+            if self._retry.gives_up(failure, tried, spent, answers_others=answers_others):
                 return _failed(failure, tried, began)
             self.retried += 1
             await self._pace.pause(pause)
@@ -176,7 +171,7 @@ class Asker:
         """Send a request; it is cut off where it seems to hang, or others find that the model cannot be asked."""
         self._take()
         scope = asyncio.timeout(None)
-        one = self._stalls.begin(place, scope, tried, may_cut=tried < self.max_tries)
+        one = self._stalls.begin(place, scope, tried, may_cut=tried < self._retry.max_tries)
         try:
             async with scope:
                 return await self.model.ask(messages)
@@ -203,7 +198,7 @@ class Asker:
         self._last_answer = _now()
         seconds = self._last_answer - began
         self._stalls.answered(seconds, at_last=unanswered)
-        return msgspec.structs.replace(reply, attempts=tried, seconds=seconds)
+        return replace(reply, attempts=tried, seconds=seconds)
 
     def _paid(self, messages: tuple[Message, ...], reply: Reply) -> Reply:
         images = sum(isinstance(part, ImagePart) for message in messages for part in message.parts)
@@ -218,7 +213,7 @@ class Asker:
         if self._price is None and reply.cost is None:
             return reply
         cost, currency = (0.0, self._price.currency) if self._price else (None, "")
-        return msgspec.structs.replace(reply, cost=cost, currency=currency)
+        return replace(reply, cost=cost, currency=currency)
 
     def _count_refusal(self, refusal: RejectedError) -> None:
         """Stop where the model has never answered any, and refuses one request after the other or names an option."""
@@ -229,20 +224,6 @@ class Asker:
         self._refusals += refusal.perhaps_all
         if self._refusals >= REFUSALS:
             raise ModelError(f"{refusal}, and so {REFUSALS} times with no answer to any: mend the model's options")
-
-    def _gives_up(self, failure: TransientError, tried: int, seconds: float) -> bool:
-        """Tries and time are bounded; but while the server answers others, one that it told to slow down keeps its
-        turn."""
-        answers_others = _now() - self._last_answer < PATIENCE
-        return seconds > self.max_seconds or (tried >= self.max_tries and not (failure.slow_down and answers_others))
-
-    def _pause(self, key: str, tried: int, asked_for: float | None) -> float:
-        """Seconds to wait: twice as long each time, or what the server asked for and a little more, so that not all
-        come at once."""
-        jitter = float(stream("backoff", key, tried).random())
-        if asked_for is not None:
-            return asked_for + jitter * self.backoff
-        return min(self.backoff * 2.0 ** (tried - 1), LONGEST_BACKOFF) * (0.5 + jitter / 2)
 
     def _stop(self, error: MmdynError) -> None:
         """Send nothing any more. What is in flight may come in where the model has answered others."""

@@ -1,8 +1,8 @@
 """Prompt templates: text files by language, with named places in braces.
 
-Those that show a question lie in `LANGUAGE/NAME.txt`. Such a template is cut into blocks by blank lines; a block whose
-only content is a place that has nothing to show is left out. Those that ask a model for something else than an answer
-(to rewrite a question, to judge a variant, to grade a reply) lie in `KIND/LANGUAGE/NAME.txt`.
+Those that show a question lie in `answer/LANGUAGE/NAME.txt`. Such a template is cut into blocks by blank lines; a block
+whose only content is a place that has nothing to show is left out. Those that ask a model for something else than an
+answer (to rewrite a question, to judge a variant, to judge a reply by a rubric) lie in `KIND/LANGUAGE/NAME.txt`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class Template(Struct, frozen=True):
 @cache
 def template(name: str, language: str) -> Template:
     """A shipped template, such as ("cot", "en")."""
-    return Template(files(__package__).joinpath(language, f"{name}.txt").read_text(encoding="utf-8").rstrip("\n"))
+    return Template(
+        files(__package__).joinpath("answer", language, f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
+    )
 
 
 def templates_digest(custom: Template | None = None) -> str:
@@ -59,7 +61,7 @@ def templates_digest(custom: Template | None = None) -> str:
     texts = {
         f"{language}/{file.name}": file.read_text(encoding="utf-8")
         for language in LANGUAGES
-        for file in files(__package__).joinpath(language).iterdir()
+        for file in files(__package__).joinpath("answer", language).iterdir()
     }
     return digest([texts, custom.text if custom else None])
 

@@ -1,7 +1,7 @@
 """Every number of a running text with its unit, in digits or in words; English and Chinese. Nothing is converted.
 
-Units are those of units.tsv and of units_more.tsv. What is counted (5 apples, 五个) is no unit here: it may be put into
-other words.
+Units are those of unit_spellings.tsv and of unit_spellings_in_running_text.tsv. What is counted (5 apples, 五个) is no
+unit here: it may be put into other words.
 """
 
 from __future__ import annotations
@@ -205,4 +205,4 @@ def _known(text: str) -> str:
 
 @cache
 def _more() -> dict[str, str]:
-    return {name: names[0] for names in read_names("units_more.tsv") for name in names}
+    return {name: names[0] for names in read_names("unit_spellings_in_running_text.tsv") for name in names}

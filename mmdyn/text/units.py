@@ -152,7 +152,7 @@ def _fits(prefix: str, rest: str) -> bool:
 def _table() -> dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]:
     """By name: size and base units. A name that takes prefixes stands there once more behind a hyphen."""
     table = dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]()
-    for names, size, bases, prefixed in read_names("dimensions.tsv"):
+    for names, size, bases, prefixed in read_names("unit_sizes.tsv"):
         powers = tuple(
             (base, int(power or 1)) for base, _, power in (part.partition("^") for part in bases.split() if part)
         )
@@ -165,8 +165,8 @@ def _table() -> dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]:
 
 @cache
 def _canon() -> dict[str, str]:
-    """The one name of each written unit of units.tsv."""
-    return {written: names[0] for names in read_names("units.tsv") for written in names}
+    """The one name of each written unit of unit_spellings.tsv."""
+    return {written: names[0] for names in read_names("unit_spellings.tsv") for written in names}
 
 
 def read_names(table: str) -> Iterator[list[str]]:

@@ -28,7 +28,7 @@ _STEEPNESS = 15.0
 _SAME_WORDS, _NO_DOUBT = 0.99, 0.75
 """Confidence in a variant whose words are its parent's, and in one against which rules alone found nothing."""
 
-_RULES = ("logic.tsv", "units_more.tsv", "stopwords.txt")
+_RULES = ("logic.tsv", "unit_spellings_in_running_text.tsv", "stopwords.txt")
 
 
 class _Options(Struct, frozen=True):

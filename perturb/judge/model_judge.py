@@ -19,7 +19,7 @@ from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Judge, Look
 from perturb.judge.pictures import check_pictures, picture_checks
 
-KIND = "judge"
+KIND = "variant_judge"
 
 _LONGEST_REASON = 300
 _ANSWER: dict[Language, str] = {"en": "Answer: ", "zh": "答案："}

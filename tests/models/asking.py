@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mmdyn.keys import sha256
 from mmdyn.models import Asker, ImagePart, Message, TextPart, open_model
+from mmdyn.models.retry import Retry
 from mmdyn.record import Reply
 from mmdyn.work import Store
 
@@ -31,7 +32,9 @@ async def asking(
     model: str, *, concurrency: int = 8, max_tries: int = 6, backoff: float = 0.02, cache: Store | None = None
 ) -> AsyncIterator[Asker]:
     """An asker in a hurry, closed at the end."""
-    asker = Asker(open_model(model), concurrency=concurrency, max_tries=max_tries, backoff=backoff, cache=cache)
+    asker = Asker(
+        open_model(model), concurrency=concurrency, cache=cache, retry=Retry(max_tries=max_tries, backoff=backoff)
+    )
     try:
         yield asker
     finally:

@@ -14,10 +14,10 @@ from making import picture
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_cache, open_model
-from mmdyn.models.asker import LONGEST_BACKOFF
 from mmdyn.models.backends._http_errors import Server
 from mmdyn.models.model import Limits
 from mmdyn.models.pace import Pace
+from mmdyn.models.retry import LONGEST_BACKOFF, Retry
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
 
@@ -133,7 +133,7 @@ class Held:
 
 
 def test_the_ceiling_in_time_does_not_count_the_wait_for_a_place():
-    asker = Asker(Held(), max_seconds=1.0, backoff=0.02)
+    asker = Asker(Held(), retry=Retry(max_seconds=1.0, backoff=0.02))
     (held, _), seconds = in_virtual_time(ask_all(asker, [user("held"), user("other")]))
     assert (held.text, held.attempts) == ("fine", 3) and seconds >= 1.5
 
@@ -189,7 +189,7 @@ async def test_the_limit_in_flight_is_kept_and_reached():
 async def test_the_models_own_options_go_before_the_callers():
     async with HoldingServer(faults="500=1") as server:
         async with asking(f"openai:m,base_url={server.url},concurrency=2,max_tries=1", concurrency=9) as asker:
-            assert (asker.concurrency, asker.max_tries) == (2, 1)
+            assert asker.concurrency == 2
             asks = asyncio.create_task(ask_all(asker, texts(6)))
             await until(lambda: server.stats.in_flight == 2)
             server.let_all()
@@ -237,7 +237,7 @@ class Throttled:
 
 
 def test_a_rate_limit_fails_nothing_however_many_are_waiting():
-    asker = Asker(model := Throttled(most=2), concurrency=32, max_tries=3, backoff=0.1)
+    asker = Asker(model := Throttled(most=2), concurrency=32, retry=Retry(max_tries=3, backoff=0.1))
     replies, seconds = in_virtual_time(ask_all(asker, texts(60)))
     assert seconds < 60
     assert {reply.text for reply in replies} == {"fine"}
@@ -255,13 +255,13 @@ class Unlucky(Throttled):
 
 
 def test_one_that_is_told_to_slow_down_keeps_its_turn_while_others_are_answered():
-    replies, _ = in_virtual_time(ask_all(Asker(Unlucky(1), max_tries=3, backoff=0.02), texts(20)))
+    replies, _ = in_virtual_time(ask_all(Asker(Unlucky(1), retry=Retry(max_tries=3, backoff=0.02)), texts(20)))
     assert [reply.attempts for reply in replies] == [6 if number == 7 else 1 for number in range(20)]
     assert not any(reply.error for reply in replies)
 
 
 def test_a_server_that_only_says_slow_down_is_given_up():
-    asker = Asker(Throttled(most=0), max_tries=2, backoff=0.02)
+    asker = Asker(Throttled(most=0), retry=Retry(max_tries=2, backoff=0.02))
     replies, _ = in_virtual_time(ask_all(asker, texts(3)))
     assert [reply.error for reply in replies] == ["HTTP 429"] * 3
 

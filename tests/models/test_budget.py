@@ -10,6 +10,7 @@ from asking import ask_all, texts, user
 from mmdyn.errors import Stopped, UserError
 from mmdyn.models import Asker, Budget, Price, open_cache, open_model
 from mmdyn.models.prices import Prices
+from mmdyn.models.retry import Retry
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
 
@@ -17,7 +18,7 @@ PRICES = Prices({"m": Price(10, 10)})
 
 
 async def ask(server: FakeServer, budget: Budget, count: int, **settings: int) -> list[Reply | BaseException]:
-    asker = Asker(open_model(f"openai:m,base_url={server.url}"), budget=budget, backoff=0.02, **settings)
+    asker = Asker(open_model(f"openai:m,base_url={server.url}"), budget=budget, **settings, retry=Retry(backoff=0.02))
     try:
         return await asyncio.gather(*(asker.ask(messages) for messages in texts(count)), return_exceptions=True)
     finally:

@@ -14,6 +14,7 @@ from mmdyn.errors import Stopped
 from mmdyn.keys import stream
 from mmdyn.models import Asker, Message, TransientError
 from mmdyn.models.model import Limits
+from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import CUT_SECONDS, CUT_TRIES, ENOUGH, LOOK_SECONDS, SHORTEST_SECONDS
 from mmdyn.record import Reply, Usage
 from mmdyn.testing import FakeServer
@@ -82,7 +83,7 @@ class Uneven(Slow):
 
 
 async def ask_slow(model: Slow, count: int, max_tries: int = 6, concurrency: int = 8) -> list[Reply]:
-    asker = Asker(model, concurrency=concurrency, max_tries=max_tries, backoff=0.02)
+    asker = Asker(model, concurrency=concurrency, retry=Retry(max_tries=max_tries, backoff=0.02))
     replies = await ask_all(asker, texts(count))
     await asker.close()
     assert asker.in_flight == 0
@@ -160,7 +161,7 @@ def test_a_process_that_is_held_up_takes_nothing_for_hanging() -> None:
 
 def test_where_no_further_request_may_be_sent_none_is_cut_off() -> None:
     async def stopped() -> list[Reply]:
-        asker = Asker(model, concurrency=8, backoff=0.02)
+        asker = Asker(model, concurrency=8, retry=Retry(backoff=0.02))
         asks = asyncio.create_task(ask_all(asker, texts(60)))
         await asyncio.sleep(0.3)
         asker.stop(Stopped("enough"))

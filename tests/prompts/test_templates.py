@@ -90,9 +90,9 @@ def test_points_are_set_out_without_a_question(language: str) -> None:
     assert not re.search("question|题|answer:|答案", text, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in files("mmdyn.prompts").joinpath("grade/en").iterdir()))
+@pytest.mark.parametrize("name", sorted(file.name for file in files("mmdyn.prompts").joinpath("rubrics/en").iterdir()))
 def test_rubrics_ask_for_the_same_in_both_languages(name: str) -> None:
-    texts = [files("mmdyn.prompts").joinpath("grade", language, name).read_text("utf-8") for language in LANGUAGES]
+    texts = [files("mmdyn.prompts").joinpath("rubrics", language, name).read_text("utf-8") for language in LANGUAGES]
     places = [re.findall(r"\{\w+\}", text) for text in texts]
     assert sorted(places[0]) == sorted(places[1]), "the same places, as often"
     keys = [re.findall(r'"(\w+)":', text) for text in texts]
@@ -101,5 +101,7 @@ def test_rubrics_ask_for_the_same_in_both_languages(name: str) -> None:
 
 
 def test_a_digest_of_some_prompts_is_not_that_of_all() -> None:
-    assert len({asking_digest("grade"), asking_digest("grade", "match"), asking_digest("grade", "checklist")}) == 3
-    assert asking_digest("grade", "match", "cut") == asking_digest("grade", "cut", "match")
+    assert (
+        len({asking_digest("rubrics"), asking_digest("rubrics", "match"), asking_digest("rubrics", "checklist")}) == 3
+    )
+    assert asking_digest("rubrics", "match", "cut") == asking_digest("rubrics", "cut", "match")

@@ -16,7 +16,7 @@ from mmdyn.keys import Json, digest
 from mmdyn.prompts import filled
 from mmdyn.sample import Language, Sample
 
-KIND = "grade"
+KIND = "rubrics"
 """The kind of our rubrics' prompts."""
 
 LONGEST = 20_000
