@@ -7,7 +7,6 @@ comes with the package, or a YAML file of the user's for a list of chains.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 from typing import get_args
@@ -15,6 +14,7 @@ from typing import get_args
 from msgspec import Struct
 
 from mmdyn import plugins
+from mmdyn.configs import chain_presets
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
 from mmdyn.keys import Json
 from perturb.operator import Operator, Tool
@@ -202,8 +202,7 @@ def _full_names(name: str) -> tuple[str, ...]:
 
 def presets() -> dict[str, str]:
     """Every preset's name with its YAML text."""
-    folder = files("mmdyn.configs").joinpath("perturb")
-    return {file.name.removesuffix(".yaml"): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    return {name: file.read_text(encoding="utf-8") for name, file in chain_presets().items()}
 
 
 def expand(ops: str) -> Iterator[str]:

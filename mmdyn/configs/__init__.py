@@ -1,4 +1,4 @@
-"""Ready runs, shipped with the package: a YAML file each."""
+"""Ready runs and lists of chains, shipped with the package: a YAML file each."""
 
 import lazy_loader
 

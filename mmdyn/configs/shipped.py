@@ -1,4 +1,4 @@
-"""Ready runs, a YAML file each: in a wheel they lie in this folder, in a checkout in the one at its top."""
+"""What is shipped in configs/: in a wheel it lies in this folder, in a checkout in the one at its top."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ FOLDERS = (Path(__file__).parent, Path(__file__).parents[2] / "configs")
 
 def ready_runs() -> dict[str, Path]:
     """Every ready run by its name."""
-    found = next((files for folder in FOLDERS if (files := sorted(folder.glob("*.yaml")))), [])
-    return {file.stem: file for file in found}
+    return _shipped("")
+
+
+def chain_presets() -> dict[str, Path]:
+    """Every list of chains for `--ops` by its name."""
+    return _shipped("perturb")
 
 
 def find_config(given: Path) -> Path:
@@ -24,3 +28,8 @@ def find_config(given: Path) -> Path:
         return shipped[given.name]
     hint = did_you_mean(given.name, shipped)
     raise UserError(f"there is no file {given}{hint}; the shipped configs are {', '.join(shipped)}")
+
+
+def _shipped(kind: str) -> dict[str, Path]:
+    found = next((files for folder in FOLDERS if (files := sorted((folder / kind).glob("*.yaml")))), [])
+    return {file.stem: file for file in found}
