@@ -32,12 +32,12 @@ from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.work import Batches, give_memory_back
 from perturb import Item, Operator, Picture, Services
-from perturb.device_pixels import Canvas, Job as PictureJob, Operation, change, to_device
+from perturb.device_pixels import Canvas, Operation, PictureJob, change, to_device
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
 from perturb.style._loading import quieten
-from perturb.style._painter import Call, Job, Painter, fit
+from perturb.style._painter import Call, Painter, PaintJob, fit
 from perturb.style.flux import Flux
 
 REF = "images/0.png"
@@ -265,7 +265,7 @@ def measure(painter: Painter, call: Call, size: tuple[int, int], rounds: int, ba
     batches = Batches(painter.paint, lambda _: batch, give_memory_back, patience_s=1.0)
 
     def paint(number: int) -> Any:
-        return batches.ask(call, Job(pictures[number % batch], fit(*size), "random", number))
+        return batches.ask(call, PaintJob(pictures[number % batch], fit(*size), "random", number))
 
     with ThreadPoolExecutor(2 * batch) as pool:
         list(pool.map(paint, range(batch)))

@@ -14,7 +14,7 @@ from msgspec import Struct
 from kprag.read_taxonomy import read_taxonomy
 from kprag.retrieval.fusion import dense_scores, fused
 from kprag.retrieval.lexical import Lexical, words
-from kprag.retrieval.passages import Passage, Pool, best, staying
+from kprag.retrieval.passages import Passage, PassagePool, best, staying
 from kprag.retrieval.query import examples as examples_of
 from kprag.retrieval.vectors import KeptVectors
 from kprag.taxonomy import Node, Taxonomy
@@ -43,7 +43,7 @@ BATCH = 256
 """Queries that are embedded together."""
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A point that was found; scores of different retrievers are on different scales."""
 
     node: Node
@@ -111,10 +111,10 @@ class Index:
 
     def search(
         self, text: str, k: int, retriever: Retriever | None = None, reranker: Reranker | None = None
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """The k points that fit a text best, the best first; of equal ones the base's first. Raises UserError."""
         (scores,) = self.scores([text], retriever or self.retrievers[-1], reranker)
-        return [Hit(self.points[place], float(scores[place])) for place in best(scores, k)]
+        return [SearchHit(self.points[place], float(scores[place])) for place in best(scores, k)]
 
     def scores(self, texts: Sequence[str], retriever: Retriever, reranker: Reranker | None = None) -> Iterator[Scores]:
         """For each text float32 of shape (points,), higher for what fits better, put in order by a reranker if given.
@@ -183,8 +183,8 @@ class Index:
         return self._given or Lexical.build(self._words)
 
     @cached_property
-    def _pool(self) -> Pool:
-        return Pool(self.passages, [node.id for node in self.points])
+    def _pool(self) -> PassagePool:
+        return PassagePool(self.passages, [node.id for node in self.points])
 
 
 def open_index(folder: Path) -> Index:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from kprag.index import BATCH, Index, Retriever
 from kprag.retrieval.measure_retrieval import FOLDS
-from kprag.retrieval.passages import Names, Passage
+from kprag.retrieval.passages import Passage, PassageNames
 from kprag.retrieval.query import sources
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
@@ -43,7 +43,7 @@ def look_up_points(
         UserError: The index has no vectors, and the retriever needs them.
     """
     keys = {node.id: key(node.text) for node in index.points}
-    names, folds = Names(index.points, keys), _folds(index.passages)
+    names, folds = PassageNames(index.points, keys), _folds(index.passages)
     waiting = dict[int, list[Sample]]()
     rest = iter(samples)
     while batch := list(islice(rest, BATCH)):
@@ -55,7 +55,7 @@ def look_up_points(
     for fold, held in sorted(waiting.items()):
         left_out = {source for source, number in folds.items() if number == fold}
         inside = index.without(left_out.union(*map(sources, held)))
-        yield from _found(inside, Names(inside.points, keys), held, query, retriever, k, reranker)
+        yield from _found(inside, PassageNames(inside.points, keys), held, query, retriever, k, reranker)
 
 
 def _folds(passages: Sequence[Passage]) -> dict[str, int]:
@@ -74,7 +74,7 @@ def _folds(passages: Sequence[Passage]) -> dict[str, int]:
 
 def _found(
     index: Index,
-    names: Names,
+    names: PassageNames,
     samples: Sequence[Sample],
     query: Callable[[Sample], str],
     retriever: Retriever,

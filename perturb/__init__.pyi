@@ -1,7 +1,12 @@
 from .audit.chain_counts import summarize as summarize
 from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
 from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
-from .audit.pairs import Pair as Pair, find_parent as find_parent, pairs as pairs, workbench_for as workbench_for
+from .audit.pairs import (
+    VariantPair as VariantPair,
+    find_parent as find_parent,
+    pairs as pairs,
+    workbench_for as workbench_for,
+)
 from .audit.replay import replay as replay
 from .audit.sheet import write_sheet as write_sheet
 from .audit.side_by_side import (
@@ -17,7 +22,7 @@ from .chains import (
     presets as presets,
 )
 from .item import NO_PICTURE as NO_PICTURE, Item as Item, NotApplicable as NotApplicable, Picture as Picture
-from .judge._judge import Case as Case, Judge as Judge, case_of as case_of
+from .judge._judge import Case as Case, VariantJudge as VariantJudge, case_of as case_of
 from .operator import Operator as Operator
 from .pipeline import perturb as perturb
 from .services import Services as Services, open_judge as open_judge

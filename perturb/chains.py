@@ -18,7 +18,7 @@ from mmdyn.configs import chain_presets
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
 from mmdyn.keys import Json
 from perturb.operator import Operator, Tool
-from perturb.services import Services, Tools
+from perturb.services import Services, ToolNames
 
 ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
 """Names that stand for several operators in a row."""
@@ -70,11 +70,11 @@ class Recipe(Struct, frozen=True):
     draws: int
     seed: int
     redraws: int
-    tools: Tools
+    tools: ToolNames
     factorial: bool = False
 
     @staticmethod
-    def read(ops: str, draws: int, seed: int, *, factorial: bool, redraws: int, tools: Tools) -> Recipe:
+    def read(ops: str, draws: int, seed: int, *, factorial: bool, redraws: int, tools: ToolNames) -> Recipe:
         """Raises UserError for numbers that do not fit, and what `parse_chains` raises."""
         numbers = {"draws": (draws, 1), "concurrency": (tools.concurrency, 1), "redraws": (redraws, 0)}
         for what, (number, least) in numbers.items():

@@ -36,7 +36,7 @@ _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
 bits."""
 
 
-class Job(Struct, frozen=True, eq=False):
+class PictureJob(Struct, frozen=True, eq=False):
     """A picture, uint8 tensor (height, width) or (height, width, 3), the shape of what it becomes, and the operation's
     numbers.
 
@@ -66,25 +66,25 @@ class Canvas:
     """
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
-        self._batches = Batches[Kind, Job, Any](_run, lambda _: MOST_PICTURES, give_memory_back, patience_s)
+        self._batches = Batches[Kind, PictureJob, Any](_run, lambda _: MOST_PICTURES, give_memory_back, patience_s)
 
     def pad(self, pixels: Pixels, shape: tuple[int, ...], corner: tuple[int, int], value: int) -> Pixels:
         """The picture in a frame of this value (0 to 255): in all of this shape, its top left at (row, column)."""
-        return self.ask("pad", Job(pixels, shape, (*corner, value)))
+        return self.ask("pad", PictureJob(pixels, shape, (*corner, value)))
 
     def invert(self, pixels: Pixels) -> Pixels:
         """Every value v becomes 255 - v."""
-        return self.ask("invert", Job(pixels, tuple(pixels.shape)))
+        return self.ask("invert", PictureJob(pixels, tuple(pixels.shape)))
 
     def mirror(self, pixels: Pixels) -> Pixels:
         """Light and dark change places and hues stay: a value becomes v + 255 - max - min of its pixel's channels."""
-        return self.ask("mirror", Job(pixels, tuple(pixels.shape)))
+        return self.ask("mirror", PictureJob(pixels, tuple(pixels.shape)))
 
     def sprinkle(self, pixels: Pixels, draws: int, keys: tuple[int, int]) -> Pixels:
         """So many specks, each at a place hashed with the first key and of a colour hashed with the second."""
-        return self.ask("sprinkle", Job(pixels, tuple(pixels.shape), (draws, *keys)))
+        return self.ask("sprinkle", PictureJob(pixels, tuple(pixels.shape), (draws, *keys)))
 
-    def ask(self, operation: Operation, job: Job) -> Pixels:
+    def ask(self, operation: Operation, job: PictureJob) -> Pixels:
         """What becomes of a picture; waits for its batch."""
         kind = Kind(operation, str(job.pixels.device), job.pixels.ndim)
         return cast("Pixels", self._batches.ask(kind, job))
@@ -94,13 +94,13 @@ class Canvas:
         self._batches.close()
 
 
-def _run(kind: Kind, jobs: Sequence[Job]) -> list[Any]:
+def _run(kind: Kind, jobs: Sequence[PictureJob]) -> list[Any]:
     return [changed for part in parts(jobs) for changed in change(kind.operation, part)]
 
 
-def parts(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+def parts(jobs: Sequence[PictureJob]) -> Iterator[list[PictureJob]]:
     """The jobs in order, as many together as have MOST_PIXELS; a larger picture is alone."""
-    part, pixels = list[Job](), 0
+    part, pixels = list[PictureJob](), 0
     for job in jobs:
         size = math.prod(job.shape[:2])
         if part and pixels + size > MOST_PIXELS:
@@ -138,7 +138,7 @@ def to_host(pixels: Any) -> Pixels:
     return array
 
 
-def change(operation: Operation, jobs: Sequence[Job]) -> list[Any]:
+def change(operation: Operation, jobs: Sequence[PictureJob]) -> list[Any]:
     """What becomes of each picture; all are on one device and have the same number of channels."""
     import torch
 
@@ -151,11 +151,11 @@ def change(operation: Operation, jobs: Sequence[Job]) -> list[Any]:
     return [pixels.view(job.shape) for pixels, job in zip(made, jobs, strict=True)]
 
 
-def _inverted(row: Any, _: Sequence[Job]) -> Any:
+def _inverted(row: Any, _: Sequence[PictureJob]) -> Any:
     return 255 - row
 
 
-def _mirrored(row: Any, _: Sequence[Job]) -> Any:
+def _mirrored(row: Any, _: Sequence[PictureJob]) -> Any:
     """In 8 bits: sums that leave them come back, because the result is within 0 to 255 (see `image.invert`)."""
     import torch
 
@@ -163,7 +163,7 @@ def _mirrored(row: Any, _: Sequence[Job]) -> Any:
     return row + (255 - highest - lowest)[:, None]
 
 
-def _padded(row: Any, jobs: Sequence[Job]) -> Any:
+def _padded(row: Any, jobs: Sequence[PictureJob]) -> Any:
     """Every row of pixels moves as a whole, so one number for each says how far."""
     import torch
 
@@ -180,7 +180,7 @@ def _padded(row: Any, jobs: Sequence[Job]) -> Any:
     return framed
 
 
-def _sprinkled(row: Any, jobs: Sequence[Job]) -> Any:
+def _sprinkled(row: Any, jobs: Sequence[PictureJob]) -> Any:
     """Bit by bit as `image.salt_pepper` makes specks in arrays: draws that meet in one place agree on the colour."""
     import torch
 
@@ -196,7 +196,7 @@ def _sprinkled(row: Any, jobs: Sequence[Job]) -> Any:
     return row
 
 
-_OPERATIONS: dict[Operation, Callable[[Any, Sequence[Job]], Any]] = {
+_OPERATIONS: dict[Operation, Callable[[Any, Sequence[PictureJob]], Any]] = {
     "pad": _padded,
     "invert": _inverted,
     "mirror": _mirrored,

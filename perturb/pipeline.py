@@ -8,10 +8,10 @@ from pathlib import Path
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
-from mmdyn.work import Step, make_set, open_source
+from mmdyn.work import SetStep, make_set, open_source
 from perturb.chains import Recipe
-from perturb.services import EMBEDDED, Tools
-from perturb.short_answers import Pool
+from perturb.services import EMBEDDED, ToolNames
+from perturb.short_answers import AnswerPool
 from perturb.variants import VariantMaker
 
 
@@ -58,13 +58,13 @@ def perturb(
     Raises:
         UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
     """
-    tools = Tools(rewriter, style_backend, judge, votes, concurrency)
+    tools = ToolNames(rewriter, style_backend, judge, votes, concurrency)
     recipe = Recipe.read(ops, draws, seed, factorial=factorial, redraws=redraws, tools=tools)
     source = open_source(source, Path(out))
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
     made, waits = recipe.describe()
-    step = Step("perturbing", made, concurrency if waits else 0, partial(_prepare, recipe))
+    step = SetStep("perturbing", made, concurrency if waits else 0, partial(_prepare, recipe))
     name = name or f"{source.name}-dynamic"
     return make_set(step, source, Path(out), name=name, limit=limit, workers=workers, quiet=quiet)
 
@@ -73,5 +73,5 @@ def _prepare(recipe: Recipe, source: SampleSet, out: Path, scratch: Path) -> Cal
     """What makes the maker of variants; other samples' answers are gathered where a chain takes wrong ones."""
     pool = scratch if "pool" in recipe.uses else None
     if pool:
-        Pool.build(source, pool)
+        AnswerPool.build(source, pool)
     return partial(VariantMaker, source.folder, out, recipe, pool)

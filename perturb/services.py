@@ -18,9 +18,9 @@ from perturb.device_pixels import Canvas
 from perturb.item import OpenedTool, Pixels
 
 if TYPE_CHECKING:
-    from perturb.judge._judge import Judge
+    from perturb.judge._judge import VariantJudge
     from perturb.rewrite._rewriter import Rewriter
-    from perturb.short_answers import Pool
+    from perturb.short_answers import AnswerPool
 
 EMBEDDED = "embedded"
 """The name of the rewriter, the styler and the judge that come with the package and need no model."""
@@ -47,7 +47,7 @@ class Styler(OpenedTool, Protocol):
         """
 
 
-class Tools(Struct, frozen=True):
+class ToolNames(Struct, frozen=True):
     """Who rewrites, paints and judges. `rewriter` and `judge`: `embedded` or a MODEL, `judge` empty for none;
     `style`: `embedded`, or `flux` or `klein` with options after a comma; `votes`: how often a judge model is asked;
     `concurrency`: requests in flight at most.
@@ -76,8 +76,8 @@ class Services:
     UserError where it cannot be had.
     """
 
-    def __init__(self, tools: Tools | None = None, pool: Path | None = None) -> None:
-        self.tools = tools or Tools()
+    def __init__(self, tools: ToolNames | None = None, pool: Path | None = None) -> None:
+        self.tools = tools or ToolNames()
         self._pool_file = pool
         self.canvas = Canvas()
 
@@ -92,16 +92,16 @@ class Services:
         return open_styler(self.tools.style)
 
     @cached_property
-    def judge(self) -> Judge | None:
+    def judge(self) -> VariantJudge | None:
         """Who throws variants out whose meaning changed; None where nobody does."""
         return open_judge(self.tools.judge, self.tools.votes, self.tools.concurrency) if self.tools.judge else None
 
     @cached_property
-    def pool(self) -> Pool:
+    def pool(self) -> AnswerPool:
         """Other samples' answers; an empty pool where no file was handed in."""
-        from perturb.short_answers import Pool
+        from perturb.short_answers import AnswerPool
 
-        return Pool.load(self._pool_file) if self._pool_file else Pool()
+        return AnswerPool.load(self._pool_file) if self._pool_file else AnswerPool()
 
     def close(self) -> None:
         """Close what was opened, and the canvas."""
@@ -127,7 +127,7 @@ def open_rewriter(name: str, concurrency: int) -> Rewriter:
     return ModelRewriter(SyncModelClient(name, concurrency, varied=True))
 
 
-def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> Judge:
+def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> VariantJudge:
     """`embedded`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times at once.
 
     Raises UserError: no such backend or option, an even number of votes, or several of the embedded judge.

@@ -47,7 +47,7 @@ _SYMBOLS = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9+-]{1,11}")
 _JOINED = re.compile(r"[或和与及]")
 
 
-class Answer(Struct, frozen=True):
+class ShortAnswer(Struct, frozen=True):
     """A short answer as it is printed. `kind` is `number` with its unit, `value` (a formula such as 2√3), `words`,
     `han` (Chinese words), `symbols` (H2O), or "" for what is none of these: no other answer is known to differ from
     that.
@@ -62,25 +62,25 @@ class Answer(Struct, frozen=True):
     rounded: bool = False
 
 
-def answer_of(text: str) -> Answer:
+def answer_of(text: str) -> ShortAnswer:
     """Read a short answer."""
     text = text.strip()
-    return _read(text) if 0 < len(text) <= LONGEST else Answer(text, text, "")
+    return _read(text) if 0 < len(text) <= LONGEST else ShortAnswer(text, text, "")
 
 
 @lru_cache(maxsize=8192)
-def _read(text: str) -> Answer:
+def _read(text: str) -> ShortAnswer:
     folded = fold(text)
     number = quantity(text)
     if number and (number.value == 0 or _TINY < abs(number.value) < _HUGE):
-        return Answer(text, folded, f"number {number.unit}".strip(), number.value, number.step is not None)
+        return ShortAnswer(text, folded, f"number {number.unit}".strip(), number.value, number.step is not None)
     formal = not _VAGUE.search(text) and not read_number(text)
     if formal and (value := read_value(spell_formula(text))) and not value.unit and abs(value.value) < _HUGE:
-        return Answer(text, folded, "value", float(value.value))
+        return ShortAnswer(text, folded, "value", float(value.value))
     for kind, pattern in (("words", _WORDS), ("han", _HAN), ("symbols", _SYMBOLS)):
         if pattern.fullmatch(folded) and not (kind == "han" and _JOINED.search(folded)):
-            return Answer(text, folded, kind)
-    return Answer(text, folded, "")
+            return ShortAnswer(text, folded, kind)
+    return ShortAnswer(text, folded, "")
 
 
 def quantity(text: str) -> Number | None:
@@ -102,14 +102,14 @@ def _quantity(text: str) -> Number | None:
     return value if _COUNTED.fullmatch(without_latex(text).strip()) else None
 
 
-def equal(one: Answer, other: Answer) -> bool:
+def equal(one: ShortAnswer, other: ShortAnswer) -> bool:
     """Whether two answers are the same text, but for spelling, or the same value in the same unit."""
     if one.folded == other.folded:
         return True
     return one.value is not None and one.value == other.value and _unit(one) == _unit(other)
 
 
-def differ(right: Answer, other: Answer, apart: float = 0.0) -> bool:
+def differ(right: ShortAnswer, other: ShortAnswer, apart: float = 0.0) -> bool:
     """Whether `other` surely says something else than `right`: another value by more than `apart` (relative to the
     right one), or words of which neither holds the other. Values in different units are not compared."""
     if right.folded == other.folded or not other.folded:
@@ -123,7 +123,7 @@ def differ(right: Answer, other: Answer, apart: float = 0.0) -> bool:
     return shorter not in longer
 
 
-def resembles(right: Answer, other: Answer) -> bool:
+def resembles(right: ShortAnswer, other: ShortAnswer) -> bool:
     """Whether `other` could be taken for the answer: of the same kind, a value of the same sign and size, words as
     long."""
     if not right.kind or right.kind != other.kind:
@@ -135,14 +135,14 @@ def resembles(right: Answer, other: Answer) -> bool:
     return 0.2 <= float(other.value) / float(right.value) <= 5
 
 
-def spread(stream: Generator, right: Answer, others: Sequence[Answer], count: int) -> tuple[str, ...] | None:
+def spread(stream: Generator, right: ShortAnswer, others: Sequence[ShortAnswer], count: int) -> tuple[str, ...] | None:
     """Draw `count` of the others, each different from the rest; None where there are not so many.
 
     Of values as many lie below the right one as were drawn beforehand, uniformly where the others allow it: nobody
     finds the right one by its place in the middle.
     """
     drawn = [others[place] for place in stream.permutation(len(others))]
-    kept: list[Answer] = []
+    kept: list[ShortAnswer] = []
     for other in drawn:
         if all(differ(known, other) and differ(other, known) for known in kept):
             kept.append(other)
@@ -164,15 +164,15 @@ def _far(right: Fraction | float, other: Fraction | float, apart: float) -> bool
     return abs(float(other) - float(right)) > max(apart, 1e-9) * abs(float(right))
 
 
-def _is_whole(answer: Answer) -> bool:
+def _is_whole(answer: ShortAnswer) -> bool:
     return isinstance(answer.value, Fraction) and answer.value.denominator == 1
 
 
-def _unit(answer: Answer) -> str:
+def _unit(answer: ShortAnswer) -> str:
     return answer.kind.partition(" ")[2]
 
 
-def _spaced(answer: Answer) -> str:
+def _spaced(answer: ShortAnswer) -> str:
     """The folded text, so that a word is found in another text only as a whole word."""
     return f" {answer.folded} " if answer.kind == "words" else answer.folded
 
@@ -183,7 +183,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     points: dict[str, dict[str, tuple[str, ...]]]
 
 
-class Pool:
+class AnswerPool:
     """Answers and options of a set, by language and knowledge point. Without points it is empty and draws nothing."""
 
     def __init__(self, points: dict[str, dict[str, tuple[str, ...]]] | None = None) -> None:
@@ -204,10 +204,10 @@ class Pool:
         unfinished.replace(file)
 
     @staticmethod
-    def load(file: Path) -> Pool:
+    def load(file: Path) -> AnswerPool:
         """Read what `build` wrote. Raises InputError."""
         try:
-            return Pool(msgspec.json.decode(file.read_bytes(), type=_File).points)
+            return AnswerPool(msgspec.json.decode(file.read_bytes(), type=_File).points)
         except OSError as error:
             raise InputError(file, None, f"cannot be read ({error.strerror}): perturb the set again") from None
         except msgspec.DecodeError as error:
@@ -229,7 +229,7 @@ class Pool:
         return spread(stream, right, others, count) if len(others) >= count else None
 
 
-def _fits(right: Answer, other: Answer, apart: float) -> bool:
+def _fits(right: ShortAnswer, other: ShortAnswer, apart: float) -> bool:
     return resembles(right, other) and differ(right, other, apart)
 
 

@@ -19,7 +19,7 @@ from perturb.chains import Chain, Link, Recipe
 from perturb.codec import LazyPictures, encode, on_device, on_host, pictures_in
 from perturb.device_pixels import to_host
 from perturb.item import Item, NotApplicable, Picture
-from perturb.judge._judge import Case, Judge, Look
+from perturb.judge._judge import Case, Look, VariantJudge
 from perturb.operator import Operator
 from perturb.services import Services
 
@@ -56,7 +56,7 @@ class VariantMaker:
         self._chains = [(chain, chain.load(self._services), "styler" in chain.uses) for chain in recipe.chains]
         for name in recipe.uses:
             getattr(self._services, name)
-        self._judge: Judge | None = self._services.judge
+        self._judge: VariantJudge | None = self._services.judge
         self._device = self._services.styler.device if "styler" in recipe.uses else None
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:

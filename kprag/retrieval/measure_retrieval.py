@@ -12,8 +12,8 @@ from msgspec import Struct
 from rich.console import Console
 
 from kprag.index import Index, Retriever
-from kprag.retrieval.passages import Names
-from kprag.retrieval.query import Asked, Questions
+from kprag.retrieval.passages import PassageNames
+from kprag.retrieval.query import Query, QuestionTexts
 from kprag.retrieval.rerank import Reranker
 from kprag.taxonomy import key
 from mmdyn.errors import UserError, did_you_mean
@@ -32,7 +32,7 @@ FOLDS = 100
 cluster where there are no more clusters than that."""
 
 
-class Quality(Struct, frozen=True):
+class RetrievalQuality(Struct, frozen=True):
     """What a retriever is worth over `n` questions: a measure's name -> its mean and 95 % interval."""
 
     n: int
@@ -51,10 +51,10 @@ class Report(Struct, frozen=True):
     """What was measured: by retriever the whole, and by retriever, field and value the parts. `questions` is what was
     asked."""
 
-    questions: Questions
+    questions: QuestionTexts
     points: int
-    whole: dict[Retriever, Quality]
-    parts: dict[Retriever, dict[str, dict[str, Quality]]]
+    whole: dict[Retriever, RetrievalQuality]
+    parts: dict[Retriever, dict[str, dict[str, RetrievalQuality]]]
 
     def summary(self) -> dict[str, Json]:
         """What `mmdyn knowledge eval --json` prints: {"lexical": {"recall@1": …, "mrr": …, "n": …, "ci95": {…}, "by":
@@ -70,7 +70,7 @@ class Report(Struct, frozen=True):
 
 def measure_retrieval(
     index: Index,
-    questions: Questions,
+    questions: QuestionTexts,
     retrievers: Sequence[Retriever],
     ks: Sequence[int],
     by: Sequence[str] = (),
@@ -118,7 +118,7 @@ def read_ks(texts: Sequence[str]) -> list[int]:
 
 
 def ranks(
-    index: Index, asked: Sequence[Asked], retriever: Retriever, reranker: Reranker | None = None
+    index: Index, asked: Sequence[Query], retriever: Retriever, reranker: Reranker | None = None
 ) -> list[list[int]]:
     """For each question the ranks, from 1, of those of its points that the index holds, in order.
 
@@ -129,7 +129,7 @@ def ranks(
     keys = {node.id: key(node.text) for node in index.points}
     for fold in folds(asked):
         inside = index.without({source for place in fold for source in asked[place].sources})
-        names = Names(inside.points, keys)
+        names = PassageNames(inside.points, keys)
         queries = [asked[place].query for place in fold]
         for place, scores in zip(fold, inside.scores(queries, retriever, reranker), strict=True):
             best = names.scores(scores)
@@ -138,7 +138,7 @@ def ranks(
     return found
 
 
-def folds(asked: Sequence[Asked]) -> list[list[int]]:
+def folds(asked: Sequence[Query]) -> list[list[int]]:
     """The questions' places in parts, clusters whole; the same whatever the order in which the questions come."""
     clusters = sorted({one.cluster for one in asked}, key=lambda name: digest(name))
     part = {name: number % FOLDS for number, name in enumerate(clusters)}
@@ -148,7 +148,7 @@ def folds(asked: Sequence[Asked]) -> list[list[int]]:
     return parts
 
 
-def quality(asked: Sequence[Asked], found: Sequence[Sequence[int]], ks: Sequence[int]) -> Quality:
+def quality(asked: Sequence[Query], found: Sequence[Sequence[int]], ks: Sequence[int]) -> RetrievalQuality:
     """The measures of at least one question's ranks.
 
     `recall@k`: the share of a question's points among the first k. `ndcg@k`: Järvelin and Kekäläinen, ACM TOIS 20
@@ -161,10 +161,14 @@ def quality(asked: Sequence[Asked], found: Sequence[Sequence[int]], ks: Sequence
         for name, value in _measures(len(one.gold), places, ks):
             values.setdefault(name, []).append(value)
     ones = np.ones(len(asked))
-    return Quality(len(asked), {name: mean_score(np.array(each), ones, labels) for name, each in values.items()})
+    return RetrievalQuality(
+        len(asked), {name: mean_score(np.array(each), ones, labels) for name, each in values.items()}
+    )
 
 
-def _parts(asked: Sequence[Asked], found: Sequence[Sequence[int]], ks: Sequence[int], field: str) -> dict[str, Quality]:
+def _parts(
+    asked: Sequence[Query], found: Sequence[Sequence[int]], ks: Sequence[int], field: str
+) -> dict[str, RetrievalQuality]:
     """The measures apart for each value of a field; the questions without it under the empty text."""
     values = dict[str, list[int]]()
     for place, one in enumerate(asked):
@@ -210,7 +214,7 @@ def print_retrieval(report: Report, file: TextIO | None = None) -> None:
         )
 
 
-def _print(console: Console, title: str, measured: Mapping[Retriever, Quality]) -> None:
+def _print(console: Console, title: str, measured: Mapping[Retriever, RetrievalQuality]) -> None:
     """A row a measure, a column a retriever."""
     first = next(iter(measured.values()))
     rows = [

@@ -30,7 +30,7 @@ class Passage(Struct, frozen=True):
     example: bool = False
 
 
-class Pool:
+class PassagePool:
     """Passages' scores -> points' scores: the sum of the best BEST of each point's, which are not negative."""
 
     def __init__(self, passages: Sequence[Passage], points: Sequence[str]) -> None:
@@ -74,7 +74,7 @@ def best(scores: Scores, k: int) -> list[int]:
     return [int(place) for place in places[np.argsort(-scores[places], kind="stable")[:k]]]
 
 
-class Names:
+class PassageNames:
     """The names of points, by `keys` (a point's id -> `key` of its text). `places`: each name's number, from 0."""
 
     def __init__(self, points: Sequence[Node], keys: Mapping[str, str]) -> None:

@@ -24,7 +24,7 @@ Joined = Literal["ocr", "caption"]
 JOINED: tuple[Joined, ...] = get_args(Joined)
 
 
-class Asked(Struct, frozen=True):
+class Query(Struct, frozen=True):
     """A question that is looked up: its query, and the points that it names (the keys of their names)."""
 
     query: str
@@ -34,11 +34,11 @@ class Asked(Struct, frozen=True):
     fields: dict[str, str | int | float]
 
 
-class Questions(Struct, frozen=True):
+class QuestionTexts(Struct, frozen=True):
     """What of a set is looked up. `without`: samples that name no points; `unknown`: names that the base does not
     have."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Query, ...]
     without: int
     unknown: tuple[str, ...]
 
@@ -112,10 +112,10 @@ def examples(samples: Iterable[Sample], taxonomy: Taxonomy) -> Iterator[Passage]
                 yield found
 
 
-def gather_questions(samples: Iterable[Sample], taxonomy: Taxonomy, query: Callable[[Sample], str]) -> Questions:
+def gather_questions(samples: Iterable[Sample], taxonomy: Taxonomy, query: Callable[[Sample], str]) -> QuestionTexts:
     """The samples that name points, as they are looked up. A name that the base lacks counts as a point that is never
     found."""
-    asked, without, unknown = list[Asked](), 0, dict[str, None]()
+    asked, without, unknown = list[Query](), 0, dict[str, None]()
     for sample in samples:
         gold = set[str]()
         for name in sample.knowledge_points:
@@ -126,8 +126,8 @@ def gather_questions(samples: Iterable[Sample], taxonomy: Taxonomy, query: Calla
         if not gold:
             without += 1
             continue
-        asked.append(Asked(query(sample), frozenset(gold), cluster(sample), sources(sample), dict(sample.fields)))
-    return Questions(tuple(asked), without, tuple(unknown))
+        asked.append(Query(query(sample), frozenset(gold), cluster(sample), sources(sample), dict(sample.fields)))
+    return QuestionTexts(tuple(asked), without, tuple(unknown))
 
 
 def read_joined(texts: Sequence[str]) -> tuple[Joined, ...]:

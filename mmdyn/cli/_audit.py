@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from mmdyn.data import SampleSet
-    from perturb import Pair, Services
+    from perturb import Services, VariantPair
 
 
 def show_variants(
@@ -52,7 +52,9 @@ def show_variants(
         click.get_current_context().exit(1)
 
 
-def _show(pair: Pair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, services: Services | None) -> bool:
+def _show(
+    pair: VariantPair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, services: Services | None
+) -> bool:
     """Print one pair; with services make it again: True where it differs."""
     from rich.console import Console
 

@@ -10,7 +10,7 @@ import click
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
-    from mmdyn.run import Estimate, Row
+    from mmdyn.run import EstimateRow, RunEstimate
 
 COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "tokens in", "tokens out", "cost")
 
@@ -22,7 +22,7 @@ dry_run_option = click.option(
 )
 
 
-def print_estimate(estimated: Callable[[], Estimate]) -> None:
+def print_estimate(estimated: Callable[[], RunEstimate]) -> None:
     """Print a table, the sums, and what the numbers are worth; nothing in other ranks than the first one, which would
     count the same."""
     from mmdyn.work import Ranks
@@ -49,7 +49,7 @@ def print_estimate(estimated: Callable[[], Estimate]) -> None:
     click.echo("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
 
 
-def _print_judges(estimate: Estimate) -> None:
+def _print_judges(estimate: RunEstimate) -> None:
     asks = sum(row.to_ask for row in estimate.judges)
     cost, tries = _cost(estimate.judges) or "nothing to pay", estimate.tries
     click.echo(printable(f"{asks} requests to judges where each is asked about every answer; {cost}"))
@@ -57,7 +57,7 @@ def _print_judges(estimate: Estimate) -> None:
     click.echo("what judges were asked before is not looked for", err=True)
 
 
-def _cost(rows: Sequence[Row]) -> str:
+def _cost(rows: Sequence[EstimateRow]) -> str:
     from mmdyn.models import say_cost
 
     costs = dict[str, float]()
@@ -70,7 +70,7 @@ def _cost(rows: Sequence[Row]) -> str:
     return "; ".join(filter(None, (known, unknown)))
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: EstimateRow) -> tuple[str, ...]:
     counts = (row.planned, row.there, row.cached, row.to_ask, row.prompt_tokens, row.completion_tokens)
     cost = f"{row.cost:.4g} {row.currency}".rstrip() if row.cost is not None else "unknown" if row.to_ask else "0"
     return (row.model, row.set, row.mode, *(f"{count:,}" for count in counts), cost)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mmdyn.stats import Share
     from mmdyn.tables import Calibration
     from mmdyn.work import ProgressBar
-    from perturb import Judge, Sources
+    from perturb import Sources, VariantJudge
 
 
 @click.command("judge", cls=Command)
@@ -73,7 +73,7 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _judge(file: BinaryIO, judge: Judge, concurrency: int, bar: ProgressBar) -> int:
+def _judge(file: BinaryIO, judge: VariantJudge, concurrency: int, bar: ProgressBar) -> int:
     """Print every line with its verdict; how many have none."""
     import sys
 
@@ -89,7 +89,7 @@ def _judge(file: BinaryIO, judge: Judge, concurrency: int, bar: ProgressBar) -> 
 
 
 def _calibrate(
-    file: BinaryIO, judge: Judge, concurrency: int, as_json: bool, sources: Sources, bar: ProgressBar
+    file: BinaryIO, judge: VariantJudge, concurrency: int, as_json: bool, sources: Sources, bar: ProgressBar
 ) -> int:
     import msgspec
 

@@ -55,7 +55,7 @@ def _options(pairs: Sequence[str], what: str) -> dict[str, str]:
     return options
 
 
-class Limits(Struct, frozen=True):
+class ModelLimits(Struct, frozen=True):
     """What a model's own options say about asking it; None leaves it to who asks.
 
     `hangs`: a request may never be answered, so one that takes far longer than others is asked again before its
@@ -123,7 +123,7 @@ class Model(Protocol):
     weighs: bool
     """Whether it can weigh continuations (`ChoicesPart`) instead of writing an answer."""
 
-    limits: Limits
+    limits: ModelLimits
     """How many requests it takes at a time and how often one is tried, where its options say so."""
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:

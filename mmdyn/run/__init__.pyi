@@ -6,7 +6,7 @@ from .config import (
     read_config as read_config,
     run_config as run_config,
 )
-from .dry_run import Estimate as Estimate, Row as Row, estimate as estimate
+from .dry_run import EstimateRow as EstimateRow, RunEstimate as RunEstimate, estimate as estimate
 from .error_kinds import label_errors as label_errors
 from .evaluate import evaluate as evaluate
 from .execution import Execution as Execution, Limits as Limits, RayConfig as RayConfig

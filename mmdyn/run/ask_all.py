@@ -9,13 +9,13 @@ from mmdyn.errors import Stopped
 from mmdyn.models import say_cost
 from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.plan import Ask, Skip
-from mmdyn.run.run_sample import WAITING, Tools, run_sample
+from mmdyn.run.run_sample import WAITING, SampleTools, run_sample
 
 BACKLOG = 2000
 """Samples that may wait for judges, so that a slow judge does not keep the model waiting."""
 
 
-async def ask_all(asks: Iterable[Ask | Skip], tools: Tools) -> None:
+async def ask_all(asks: Iterable[Ask | Skip], tools: SampleTools) -> None:
     """Carry out `run_sample` for each ask.
 
     Raises:
@@ -49,7 +49,7 @@ async def ask_all(asks: Iterable[Ask | Skip], tools: Tools) -> None:
         tools.tally.cached += asker.cached
 
 
-def _note(tools: Tools) -> None:
+def _note(tools: SampleTools) -> None:
     asker, grader, tally = tools.asker, tools.grader, tools.tally
     tools.progress.note(
         in_flight=asker.in_flight,
@@ -63,7 +63,7 @@ def _note(tools: Tools) -> None:
     )
 
 
-def _explained(stopped: Stopped, tools: Tools) -> Stopped:
+def _explained(stopped: Stopped, tools: SampleTools) -> Stopped:
     """The same with what was done and what is left."""
     done, total = tools.progress.done, tools.progress.total
     of = f" of {total}" if total is not None else ""

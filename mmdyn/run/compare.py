@@ -13,7 +13,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.models import Asker, open_budget
 from mmdyn.record import Record, Usage
-from mmdyn.run.pairing import LeftOut, Pair, Side, find_pairs, find_sides
+from mmdyn.run.pairing import LeftOut, ReplyPair, Side, find_pairs, find_sides
 from mmdyn.run.recorded import Recorded
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.sample import from_json
@@ -28,7 +28,7 @@ PAIR = "pair"
 SHOWN_FAILURES = 20
 
 
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+class CompareSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """compare.json: what is compared, and by whom. `identity` is all of the judge that decides its verdicts."""
 
     a: Side
@@ -107,7 +107,7 @@ def compare(
 
     async def work(asker: Asker) -> Comparison:
         who = PairJudge(asker, votes, pictures=pictures, gold=gold)
-        settings = Settings(*sides, who.label, who.id, who.identity)
+        settings = CompareSettings(*sides, who.label, who.id, who.identity)
         with Store(folder / "records") as store, Recorded(folders[0]) as in_a, Recorded(folders[1]) as in_b:
             _begin(folder, settings)
             client = _PairComparer(who, in_a, in_b, store)
@@ -125,12 +125,12 @@ class _PairComparer:
         self._judge, self._a, self._b, self._store = judge, in_a, in_b, store
         self.failures = list[Unjudged]()
 
-    def known(self, pair: Pair) -> Compared | None:
+    def known(self, pair: ReplyPair) -> Compared | None:
         """A pair that was compared before."""
         value = self._store.get(PAIR, pair.key)
         return None if value is None else msgspec.json.decode(value, type=Compared)
 
-    async def compare(self, pair: Pair) -> None:
+    async def compare(self, pair: ReplyPair) -> None:
         """Ask the judge; a pair without a verdict is noted and not kept, so that it is asked again."""
         a, b = self._a.record(pair.a), self._b.record(pair.b)
         sample = self._a.sample(a)
@@ -155,14 +155,19 @@ def _compared(a: Record, b: Record, found: Preference) -> Compared:
     )
 
 
-async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[Pair], store: Store, quiet: bool) -> None:
+async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[ReplyPair], store: Store, quiet: bool) -> None:
     left = [pair for pair in pairs if client.known(pair) is None]
     with ProgressBar("comparing", len(pairs), quiet=quiet) as progress:
         await judge_all(asker, left, client.compare, store, progress, len(pairs) - len(left))
 
 
 def _finished(
-    folder: Path, settings: Settings, client: _PairComparer, pairs: Sequence[Pair], by: Sequence[str], left_out: LeftOut
+    folder: Path,
+    settings: CompareSettings,
+    client: _PairComparer,
+    pairs: Sequence[ReplyPair],
+    by: Sequence[str],
+    left_out: LeftOut,
 ) -> Comparison:
     """Write down the pairs that have a verdict, a line each, and what they come to."""
     done = [(found, pair.values) for pair in pairs if (found := client.known(pair))]
@@ -186,12 +191,12 @@ def _finished(
     )
 
 
-def _begin(folder: Path, settings: Settings) -> None:
+def _begin(folder: Path, settings: CompareSettings) -> None:
     """Write compare.json. Raises UserError where it is there and speaks of another comparison."""
     file = folder / COMPARISON
     if file.is_file():
         try:
-            before = from_json(file.read_bytes(), Settings)
+            before = from_json(file.read_bytes(), CompareSettings)
         except ValueError as error:
             raise InputError(file, None, str(error)) from None
         if before != settings:

@@ -15,7 +15,7 @@ from msgspec.structs import fields
 from mmdyn.data import convert
 from mmdyn.errors import InputError, UserError
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.dry_run import Estimate, estimate
+from mmdyn.run.dry_run import RunEstimate, estimate
 from mmdyn.run.evaluate import evaluate
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.knowledge_config import KnowledgeConfig
@@ -99,7 +99,7 @@ def run_config(config: Config) -> RunFolder:
     return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
 
 
-def estimate_config(config: Config) -> Estimate:
+def estimate_config(config: Config) -> RunEstimate:
     """Count what a config would ask; its sets are imported for that, and thrown away. Raises UserError."""
     with TemporaryDirectory(prefix="mmdyn-") as scratch:
         return estimate(_place_sets(config, Path(scratch)), config.models, config.out, **_groups(config))

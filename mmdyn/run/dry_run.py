@@ -41,7 +41,7 @@ VERDICT_TOKENS = 30
 """Of a judge's reply: for its code, and for the sentence and the mark of each part or item."""
 
 
-class Row(Struct):
+class EstimateRow(Struct):
     """A model on a set in a mode. `there` and `cached` are answered already, in the run and in the response cache.
 
     The tokens and the cost are those of the others; the cost is None where there is no price for a model that is not
@@ -65,15 +65,15 @@ class Row(Struct):
         return self.planned - self.there - self.cached
 
 
-class Estimate(Struct, frozen=True):
+class RunEstimate(Struct, frozen=True):
     """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at.
 
     judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how
         often each of these requests is put at most.
     """
 
-    rows: list[Row]
-    judges: list[Row]
+    rows: list[EstimateRow]
+    judges: list[EstimateRow]
     skipped: dict[str, int]
     notes: list[str]
     tries: int = TRIES
@@ -97,7 +97,7 @@ def estimate(
     knowledge: KnowledgeConfig = KnowledgeConfig(),
     limits: Limits = Limits(),
     execution: Execution = Execution(),
-) -> Estimate:
+) -> RunEstimate:
     """Count what `evaluate` would ask with these arguments. A model whose key is not set is counted all the same.
 
     Tokens: one for BYTES_A_TOKEN bytes of UTF-8 text (four letters of English, one and a third characters of Chinese),
@@ -121,7 +121,7 @@ def estimate(
         notes.append(
             "the MODEL of --rerank was not asked, so points lie as they were found; its requests are not counted"
         )
-    rows, skipped = dict[tuple[str, str, str], Row](), dict[str, int]()
+    rows, skipped = dict[tuple[str, str, str], EstimateRow](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
         opened = open_sets(given, Path(scratch))
         if conditions.ops:
@@ -131,10 +131,10 @@ def estimate(
             ask, root = prompts.ask, opened[prompts.ask.place].root
             for who in asked:
                 name = (who.label, root, ask.condition.mode)
-                _count_all(rows.setdefault(name, Row(*name)), who, prompts, seen, opened)
+                _count_all(rows.setdefault(name, EstimateRow(*name)), who, prompts, seen, opened)
             judges.count(root, ask, prompts.last)
     order = {who.label: place for place, who in enumerate(asked)}
-    return Estimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
+    return RunEstimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
 
 
 class _Judges:
@@ -150,10 +150,10 @@ class _Judges:
         self._rubric = scoring.check()
         self._asks = models * self._rubric.votes
         self._judges = [_opened(text, budget)[0] for text in scoring.judges]
-        self._rows = dict[tuple[str, str, str], Row]()
+        self._rows = dict[tuple[str, str, str], EstimateRow]()
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[EstimateRow]:
         """What was counted, judge by judge."""
         order = [f"judge {who.label}" for who in self._judges]
         return sorted(self._rows.values(), key=lambda row: order.index(row.model))
@@ -177,7 +177,7 @@ class _Judges:
         )
         for who in self._judges:
             key = (f"judge {who.label}", root, ask.condition.mode)
-            row = self._rows.setdefault(key, Row(*key))
+            row = self._rows.setdefault(key, EstimateRow(*key))
             row.planned += self._asks
             _add(row, who, usage, len(images), self._asks)
 
@@ -266,7 +266,9 @@ def _prompts(
             raise InputError(opened[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
 
-def _count_all(row: Row, who: _Asked, prompts: _Prompts, seen: AnswerLookup, opened: Sequence[SampleSet]) -> None:
+def _count_all(
+    row: EstimateRow, who: _Asked, prompts: _Prompts, seen: AnswerLookup, opened: Sequence[SampleSet]
+) -> None:
     """Count what would be sent for an ask, an expansion once."""
     ask, found = prompts.ask, seen.find(who.model, opened[prompts.ask.place], prompts.ask, prompts.first)
     if prompts.second:
@@ -278,7 +280,7 @@ def _count_all(row: Row, who: _Asked, prompts: _Prompts, seen: AnswerLookup, ope
     _count(row, who, prompts.last, 0 if choices(prompts.last) else _answer_tokens(ask, prompts.last), found)
 
 
-def _count(row: Row, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:
+def _count(row: EstimateRow, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:
     row.planned += 1
     if found:
         setattr(row, found, getattr(row, found) + 1)
@@ -290,7 +292,7 @@ def _count(row: Row, who: _Asked, messages: tuple[Message, ...], written: int, f
     _add(row, who, Usage(prompt_tokens, written), len(images))
 
 
-def _add(row: Row, who: _Asked, usage: Usage, images: int, times: int = 1) -> None:
+def _add(row: EstimateRow, who: _Asked, usage: Usage, images: int, times: int = 1) -> None:
     row.prompt_tokens += times * usage.prompt_tokens
     row.completion_tokens += times * usage.completion_tokens
     if who.model is not None and not who.model.cached:

@@ -25,7 +25,7 @@ AHEAD = 4
 place."""
 
 
-class Counts(Struct):
+class JudgeCounts(Struct):
     """What judges were asked by this call: verdicts `judged`, asks that `failed` to bring one, and for both the
     `requests` that were sent, tries again counted, and the replies `cached` beside them.
     """
@@ -41,7 +41,7 @@ class Grader:
     call."""
 
     def __init__(self, store: Store, cascade: Cascade) -> None:
-        self.cascade, self.counts, self.left = cascade, Counts(), 0
+        self.cascade, self.counts, self.left = cascade, JudgeCounts(), 0
         self._store = store
         self._rules, self._combined = score_kind(cascade.scorer.name), score_kind(cascade.name)
         self._judged = [judged_kind(judge.id) for judge in cascade.judges]

@@ -44,7 +44,7 @@ class _Entry(NamedTuple):
     values: tuple[str, ...]
 
 
-class Pair(NamedTuple):
+class ReplyPair(NamedTuple):
     """Two replies to compare: their records' keys, and the values of the breakdown."""
 
     a: str
@@ -88,20 +88,20 @@ def find_sides(runs: Sequence[RunFolder], models: Sequence[str]) -> tuple[Side, 
 
 def find_pairs(
     runs: tuple[RunFolder, RunFolder], sides: tuple[Side, Side], by: Sequence[str], limit: int | None
-) -> tuple[list[Pair], LeftOut]:
+) -> tuple[list[ReplyPair], LeftOut]:
     """The pairs in an order that hangs on their names alone, and what has no counterpart. Raises UserError where none
     has one."""
     breakdown = Breakdown(by)
     a, b = (_entries(run, side.model, breakdown) for run, side in zip(runs, sides, strict=True))
     breakdown.check()
-    counts, pairs = Counter[str](), list[Pair]()
+    counts, pairs = Counter[str](), list[ReplyPair]()
     for name in sorted(a.keys() & b.keys()):
         if not (a[name].key and b[name].key):
             counts["failed"] += 1
         elif a[name].digest != b[name].digest:
             counts["changed"] += 1
         else:
-            pairs.append(Pair(a[name].key, b[name].key, a[name].values))
+            pairs.append(ReplyPair(a[name].key, b[name].key, a[name].values))
     kept = pairs[:limit]
     left_out = LeftOut(
         only_a=len(a.keys() - b.keys()),

@@ -23,7 +23,7 @@ LONGEST_TSV_CELL = 1 << 28
 Cells: TypeAlias = dict[str, Any]
 
 
-class Row(Struct, frozen=True):
+class PredictionRow(Struct, frozen=True):
     """A row: the cells by which its sample is found, and its prediction as text ("" where there is none).
 
     `damage` names what the file has done to the prediction: `formula` (it began with "=" and is read as it was
@@ -39,7 +39,7 @@ class Row(Struct, frozen=True):
     damage: str = ""
 
 
-def read_predictions(path: Path) -> list[Row]:
+def read_predictions(path: Path) -> list[PredictionRow]:
     """Every row. Raises InputError where the file is none of the three or lacks `prediction` or `index`;
     MissingExtra."""
     if not path.is_file():
@@ -52,14 +52,14 @@ def read_predictions(path: Path) -> list[Row]:
         raise InputError(path, None, f"cannot be read ({error.strerror or error}): check it") from None
 
 
-def _rows(path: Path, found: Iterable[Cells]) -> Iterator[Row]:
+def _rows(path: Path, found: Iterable[Cells]) -> Iterator[PredictionRow]:
     for line, cells in enumerate(found, 2):
         if "prediction" not in cells or not {"index", "id"} & cells.keys():
             lacking = "prediction" if "prediction" not in cells else "index"
             raise InputError(path, None, f"it has no column {lacking!r}, so it is no prediction file of VLMEvalKit's")
         text, damage = _prediction(cells["prediction"])
         spreadsheet = path.suffix.lower() == ".xlsx"
-        yield Row(
+        yield PredictionRow(
             line,
             _text(cells.get("index")),
             _text(cells.get("id")),

@@ -20,7 +20,7 @@ from mmdyn.models import VLMEVAL_FAILURES
 from mmdyn.prompts import templates_digest
 from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
-from mmdyn.run.prediction_files import LONGEST_CELL, Row, read_predictions
+from mmdyn.run.prediction_files import LONGEST_CELL, PredictionRow, read_predictions
 from mmdyn.run.run_sample import record_key, record_of
 from mmdyn.run.sets import Given, entry_of, open_sets, run_store
 from mmdyn.sample import Option, Sample
@@ -47,7 +47,7 @@ SAYINGS = {
 }
 
 
-class Tally(Struct, frozen=True):
+class PredictionTally(Struct, frozen=True):
     """What became of a file's rows; `counts` by the names in SAYINGS."""
 
     file: Path
@@ -61,7 +61,7 @@ class Tally(Struct, frozen=True):
 
 def score_predictions(
     pairs: Sequence[tuple[str | Path, Given]], out: str | Path, *, model: str = "", policy: str = "mdk12"
-) -> tuple[RunFolder, list[Tally]]:
+) -> tuple[RunFolder, list[PredictionTally]]:
     """Score each prediction file against its set and write a run, which `mmdyn report` reads, into `out`.
 
     A row's sample is the one of its `id`, or else (pandas reads "001" as 1) the one of its `index`, which counts from 1
@@ -89,7 +89,7 @@ def score_predictions(
         store.flush()
         write_config(out, _config(books, sets, labels, models, out, scorer))
     return RunFolder(out), [
-        Tally(book.file, opened.name, book.counts) for book, opened in zip(books, sets, strict=True)
+        PredictionTally(book.file, opened.name, book.counts) for book, opened in zip(books, sets, strict=True)
     ]
 
 
@@ -113,7 +113,7 @@ class _Book:
         self.file, self.digest = file, sha256(file.read_bytes())
         self.counts, self.conditions = Counter[str](), set[Condition]()
         self.hinted = any(row.hint for row in rows)
-        self._by_id, self._by_index = dict[str, Row](), dict[str, Row]()
+        self._by_id, self._by_index = dict[str, PredictionRow](), dict[str, PredictionRow]()
         for row in rows:
             kept = self._by_id.setdefault(row.id, row) if row.id else self._by_index.setdefault(row.index, row)
             if kept is not row:
@@ -135,7 +135,7 @@ class _Book:
         row = self._by_id.get(sample.id) or self._by_index.get(str(number))
         return row is not None and _same_text(row.question, sample.question)
 
-    def take(self, number: int, sample: Sample) -> Row | None:
+    def take(self, number: int, sample: Sample) -> PredictionRow | None:
         """The row of the `number`-th sample (from 1), once."""
         row = self._by_id.pop(sample.id, None) or self._by_index.pop(str(number), None)
         if row is not None and not _same_text(row.question, sample.question):
@@ -183,7 +183,7 @@ def _replies(book: _Book, opened: SampleSet) -> Iterator[tuple[Sample, Reply]]:
         yield as_exported(sample), reply
 
 
-def _reply(row: Row | None) -> tuple[str, Reply]:
+def _reply(row: PredictionRow | None) -> tuple[str, Reply]:
     if row is None:
         return "absent", Reply(error="no row of the prediction file is this sample's")
     text = row.prediction.strip()

@@ -10,7 +10,7 @@ from mmdyn.data import ImageFolder, read_inside
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record
 from mmdyn.sample import ImageRef, Sample, from_json
-from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Kept, Reader, RunFolder, record_under
+from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Reader, RecordSource, RunFolder, record_under
 
 
 def check_asked(run: RunFolder) -> None:
@@ -21,18 +21,18 @@ def check_asked(run: RunFolder) -> None:
             raise UserError(f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks")
 
 
-def record_of_key(kept: Kept, run: Path, key: str) -> Record:
+def record_of_key(kept: RecordSource, run: Path, key: str) -> Record:
     """The record of a key in a run's store, without its score. Raises InputError where the store has lost it."""
     stored = _get(kept, run, RECORD, key.partition(ANSWERED_NOW)[0], f"the record {key}")
     return record_under(key, stored, kept)
 
 
-def sample_of(kept: Kept, run: Path, record: Record) -> Sample:
+def sample_of(kept: RecordSource, run: Path, record: Record) -> Sample:
     """The sample that was asked, or that the record is scored by. Raises InputError where the store has lost it."""
     return stored_sample(kept, run, record.digest, record.sample)
 
 
-def stored_sample(kept: Kept, run: Path, digest: str, id: str) -> Sample:
+def stored_sample(kept: RecordSource, run: Path, digest: str, id: str) -> Sample:
     """The sample of a digest in a run's store; `id` is what an error calls it. Raises InputError where the store has
     lost it."""
     return from_json(_get(kept, run, SAMPLE, digest, f"the sample {id}"), Sample)
@@ -92,7 +92,7 @@ class _Pictures(ImageFolder):
         return next((folder for folder in self._folders if (folder / ref).is_file()), self.folder)
 
 
-def _get(kept: Kept, run: Path, kind: str, key: str, what: str) -> bytes:
+def _get(kept: RecordSource, run: Path, kind: str, key: str, what: str) -> bytes:
     value = kept.get(kind, key)
     if value is None:
         raise InputError(run, None, f"the store has lost {what}: run the evaluation again")

@@ -27,7 +27,7 @@ others."""
 
 
 @dataclass
-class Tally:
+class AskTally:
     """What became of asks, over all models: no reply, asked again, answered out of the cache."""
 
     failed: int = 0
@@ -36,7 +36,7 @@ class Tally:
 
 
 @dataclass
-class Tools:
+class SampleTools:
     """What `run_sample` needs of a process. sets, renderers: by an ask's `place`. asking: bounds how many samples are
     being asked, so that any number may wait for judges beside them."""
 
@@ -47,13 +47,13 @@ class Tools:
     grader: Grader
     expansions: Expansions
     progress: ProgressBar
-    tally: Tally
+    tally: AskTally
 
     def __post_init__(self) -> None:
         self.asking = asyncio.Semaphore(WAITING * self.asker.concurrency)
 
 
-async def run_sample(ask: Ask, tools: Tools) -> Record:
+async def run_sample(ask: Ask, tools: SampleTools) -> Record:
     """Put a sample under a condition to a model, score the reply, have it judged where it needs that, and record all.
 
     What the store holds is not done again: a reply is not asked for, a verdict is not. A failure is tried again.
@@ -70,7 +70,7 @@ async def run_sample(ask: Ask, tools: Tools) -> Record:
     return record
 
 
-async def _recorded(ask: Ask, tools: Tools) -> tuple[Record, bool]:
+async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
     """The record of an ask, and whether it was made just now."""
     first = _rendered(ask, tools)
     request = tools.asker.request_key(first, ask.epoch)
@@ -92,7 +92,7 @@ async def _recorded(ask: Ask, tools: Tools) -> tuple[Record, bool]:
     return record, True
 
 
-async def _ask(ask: Ask, tools: Tools, first: tuple[Message, ...], request: str, key: str) -> Record:
+async def _ask(ask: Ask, tools: SampleTools, first: tuple[Message, ...], request: str, key: str) -> Record:
     """The record of the model's reply: to the first messages, or, in two turns, to the second ones."""
     opened, asker = tools.sets[ask.place], tools.asker
     if not expands(ask.condition.context):
@@ -107,7 +107,7 @@ async def _ask(ask: Ask, tools: Tools, first: tuple[Message, ...], request: str,
     return msgspec.structs.replace(record, beside=_beside(ask, expansion.text), expansion=kept)
 
 
-def _rendered(ask: Ask, tools: Tools, expansion: str | None = None) -> tuple[Message, ...]:
+def _rendered(ask: Ask, tools: SampleTools, expansion: str | None = None) -> tuple[Message, ...]:
     """What is sent first, or, with what the model wrote then, second."""
     renderer = tools.renderers[ask.place]
     try:

@@ -19,7 +19,7 @@ from mmdyn.run.active_scores import begun_again, scoring_of, settle
 from mmdyn.run.answers import find_answers
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.flow import carry_out, waiting_for
-from mmdyn.run.grader import Counts, Grader
+from mmdyn.run.grader import Grader, JudgeCounts
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import Given, open_sets, several
@@ -68,7 +68,7 @@ class Rescored(Struct, frozen=True):
     changes: list[Change]
     notes: list[str]
     waiting: Waiting | None
-    counts: Counts
+    counts: JudgeCounts
     saved: int
 
 

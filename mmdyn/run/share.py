@@ -19,7 +19,7 @@ from mmdyn.run.partition import Partition, cost
 from mmdyn.run.plan import Ask, Skip, asks_of, plan
 
 
-class Share:
+class RankShare:
     """The asks of share `number` among `shares`; iterate it as often as wanted, `len` counts them.
 
     `seed` draws who gets what; it must be one for all shares.

@@ -15,7 +15,7 @@ from mmdyn.plugins import load, resolve
 from mmdyn.record import Judgement, Reply
 from mmdyn.sample import Sample
 from mmdyn.scoring.poll import poll
-from mmdyn.scoring.rubrics._rubric import Rubric, Verdict
+from mmdyn.scoring.rubrics._rubric import Rubric, RubricVerdict
 from mmdyn.scoring.rubrics._shown import pictures
 from mmdyn.work import Store
 
@@ -74,7 +74,7 @@ class Judge:
         except ValueError as error:
             return Judgement(None, error=str(error))
 
-        def read(said: str) -> Verdict:
+        def read(said: str) -> RubricVerdict:
             return rubric.read(sample, said, sheet.code)
 
         prompt = Message("user", (*shown, TextPart(sheet.text)))
@@ -117,7 +117,7 @@ def _open(rubric: str) -> dict[str, Rubric]:
     return {name: load("rubrics", name)() for name in names}
 
 
-def _judgement(verdicts: Sequence[Verdict]) -> Judgement:
+def _judgement(verdicts: Sequence[RubricVerdict]) -> Judgement:
     """What some votes decide: the median of the grades of each part, the majority on each item."""
     grades = tuple(tuple(part) for part in zip(*(verdict.grades for verdict in verdicts), strict=True))
     items = tuple(tuple(item) for item in zip(*(verdict.items for verdict in verdicts), strict=True))

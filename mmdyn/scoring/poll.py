@@ -27,7 +27,7 @@ class Paid(Protocol):
     def currency(self) -> str: ...
 
 
-class Asked(Paid, Protocol):
+class CountedRequests(Paid, Protocol):
     """The same for what several requests may have gone into."""
 
     @property
@@ -94,7 +94,7 @@ async def poll(asker: Asker, prompt: Message, language: str, read: Callable[[str
     return Poll(() if error else tuple(verdicts), error, requests, len(known), _usage(sent), cost, currency)
 
 
-def total(asked: Sequence[Asked]) -> dict[str, Any]:
+def total(asked: Sequence[CountedRequests]) -> dict[str, Any]:
     """What several polls, or what was made of them, took, by its names in a Judgement."""
     cost, currency = _cost(asked)
     requests = sum(found.requests for found in asked)

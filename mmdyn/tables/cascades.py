@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from mmdyn.record import Judgement, Record, Score
 from mmdyn.stats import Floats, Ints, group_means, mean_score, weighted_kappa
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Table, pick, score_of
-from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Spending
+from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, Spending
 from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, say
 from mmdyn.work import JudgeEntry, Reader, RunFolder, Scoring, judged_kind, score_kind, unjudged_kind
 
@@ -116,7 +116,7 @@ class Cascades(Struct, frozen=True):
     rows: list[CascadeRow]
     spending: list[JudgeSpending]
     unjudged: int
-    failures: list[Failure]
+    failures: list[FailedReply]
     else_rules: int
 
 
@@ -244,7 +244,7 @@ class _Run:
 
     def __init__(self, name: str, run: RunFolder, scoring: Scoring) -> None:
         self.conditions = dict[Key, _Condition]()
-        self.failures, self.unjudged, self.else_rules = list[Failure](), 0, 0
+        self.failures, self.unjudged, self.else_rules = list[FailedReply](), 0, 0
         self._name, self.scoring, self.active = name, scoring, scoring.scorer == run.config.scorer
         self._spending, self._cached = [Spending(entry.label) for entry in scoring.judges], [0] * len(scoring.judges)
         plain, _, instead = scoring.scorer.partition(")+")
@@ -283,7 +283,7 @@ class _Run:
         self.unjudged += 1
         if len(self.failures) < SHOWN_FAILURES:
             reason = next(without[-1].error for without in reversed(tries) if without)
-            self.failures.append(Failure.of(self._name, record, reason))
+            self.failures.append(FailedReply.of(self._name, record, reason))
 
 
 def _digits(number: float | None) -> float | None:

@@ -14,7 +14,7 @@ from mmdyn.stats import Ints, group_means
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
 from mmdyn.tables.contexts import ContextColumnsBuilder, join, place_of
 from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
-from mmdyn.tables.run_state import SHOWN_FAILURES, Failure, Tally, has_failed, is_cut_off
+from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, StateTally, has_failed, is_cut_off
 from mmdyn.work import ProgressBar, RunFolder
 
 MAX_VALUES = 1000
@@ -29,7 +29,7 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
         InputError: for a score that is out of range.
     """
     named = _named(runs)
-    collector, tallies = _Collector(by), {name: Tally() for name in named}
+    collector, tallies = _Collector(by), {name: StateTally() for name in named}
     for name, run in named.items():
         for record in run.records():
             collector.add(name, run, record)
@@ -88,7 +88,7 @@ class _Collector:
     def __init__(self, by: Sequence[str]) -> None:
         self.builders, self.built = dict[Key, _Builder](), dict[Key, ContextColumnsBuilder]()
         self.parents, self._groups = dict[tuple[str, str], int](), dict[tuple[str, str], int]()
-        self.failures, self._group_of, self._known = list[Failure](), array("q"), set[str](ALWAYS)
+        self.failures, self._group_of, self._known = list[FailedReply](), array("q"), set[str](ALWAYS)
         self._values, self._codes = {name: dict[str, int]() for name in by}, {name: array("q") for name in by}
 
     def add(self, name: str, run: RunFolder, record: Record) -> None:
@@ -100,7 +100,7 @@ class _Collector:
         if has_failed(record) and len(self.failures) < SHOWN_FAILURES:
             rule = record.score.rule if record.score else ""
             reason = record.reply.error or rule or "the answer could not be scored"
-            self.failures.append(Failure.of(name, record, reason))
+            self.failures.append(FailedReply.of(name, record, reason))
 
     def clusters(self) -> Ints:
         """A label for each parent: its group's, or a negative one of its own."""

@@ -27,7 +27,7 @@ SHOWN_ANSWER = 80
 Direction = Literal["right to wrong", "wrong to right"]
 
 
-class Reply(Struct, frozen=True):
+class FlippedReply(Struct, frozen=True):
     """One answer of a flipped parent. `pictures` are the files that were shown, `expected` the right answer,
     `needs_judge` as a Score has it."""
 
@@ -47,8 +47,8 @@ class Flip(Sides, frozen=True):
     parent: str
     a_score: float
     b_score: float
-    a_replies: tuple[Reply, ...]
-    b_replies: tuple[Reply, ...]
+    a_replies: tuple[FlippedReply, ...]
+    b_replies: tuple[FlippedReply, ...]
 
 
 def find_flips(table: Table) -> list[Flip]:
@@ -88,9 +88,9 @@ def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
     return sorted(flipped, key=lambda row: (row[1] < row[2], table.names[row[0]]))
 
 
-def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tuple[Key, str], list[Reply]]:
+def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tuple[Key, str], list[FlippedReply]]:
     """The answers of the wanted parents, by condition and parent, in the order of samples and epochs."""
-    found = dict[tuple[Key, str], list[tuple[str, int, Reply]]]()
+    found = dict[tuple[Key, str], list[tuple[str, int, FlippedReply]]]()
     for key, record, run, reader in table.records():
         if (record.set, record.parent) in wanted.get(key, ()) and record.score:
             reply = _reply(run, record, reader)
@@ -98,11 +98,13 @@ def _replies(table: Table, wanted: dict[Key, set[tuple[str, str]]]) -> dict[tupl
     return {key: [reply for *_, reply in sorted(rows, key=lambda row: row[:2])] for key, rows in found.items()}
 
 
-def _reply(run: RunFolder, record: Record, reader: Reader) -> Reply:
+def _reply(run: RunFolder, record: Record, reader: Reader) -> FlippedReply:
     assert record.score is not None
     sample, score = sample_of(record, run, reader), record.score
     pictures = tuple(_pictures(run, record.set, sample))
-    return Reply(record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge)
+    return FlippedReply(
+        record.sample, score.status, score.value, score.extracted, sample.answer, pictures, score.needs_judge
+    )
 
 
 def _pictures(run: RunFolder, root: str, sample: Sample) -> Iterator[str]:
@@ -114,12 +116,12 @@ def _pictures(run: RunFolder, root: str, sample: Sample) -> Iterator[str]:
 
 
 def _flip(
-    table: Table, pair: Pair, parent: tuple[int, float, float], replies: dict[tuple[Key, str], list[Reply]]
+    table: Table, pair: Pair, parent: tuple[int, float, float], replies: dict[tuple[Key, str], list[FlippedReply]]
 ) -> Flip:
     place, a_score, b_score = parent
     name = table.names[place]
 
-    def of(key: Key) -> tuple[Reply, ...]:
+    def of(key: Key) -> tuple[FlippedReply, ...]:
         return tuple(reply for member in key.members(table.scores) for reply in replies.get((member, name), []))
 
     direction: Direction = "right to wrong" if a_score > b_score else "wrong to right"
@@ -128,7 +130,7 @@ def _flip(
     return Flip(**asdict(sides(table, pair)), direction=direction, parent=name, **found)
 
 
-def _told(reply: Reply) -> str:
+def _told(reply: FlippedReply) -> str:
     pictures = f"  {' '.join(reply.pictures)}" if reply.pictures else ""
     answered = "no answer found" if reply.extracted is None else _short(reply.extracted)
     status = "" if reply.status == "ok" else f" ({reply.status})"

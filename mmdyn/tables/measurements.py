@@ -49,7 +49,7 @@ _NUMBERS = {
 T = TypeVar("T", bound="Calibration | Grading")
 
 
-class Kept(Generic[T]):
+class KeptMeasurements(Generic[T]):
     """The entries of one kind, in a folder of the cache. `what` was measured, for people: "the judge"."""
 
     def __init__(self, folder: str, what: str, entries: type[tuple[T, ...]]) -> None:
@@ -127,7 +127,7 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
         return replace(self, kappa=None if self.kappa is None else round(self.kappa, 6), kappa_ci95=ends, **shares)
 
 
-_CALIBRATIONS = Kept("judges", "the judge", tuple[Calibration, ...])
+_CALIBRATIONS = KeptMeasurements("judges", "the judge", tuple[Calibration, ...])
 
 
 save, load_calibrations = _CALIBRATIONS.save, _CALIBRATIONS.load
@@ -189,7 +189,7 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     weighted_kappa_ci95: tuple[float, float] | None = None
 
 
-_GRADINGS = Kept("graders", "the grader", tuple[Grading, ...])
+_GRADINGS = KeptMeasurements("graders", "the grader", tuple[Grading, ...])
 
 
 save_grading, load_gradings = _GRADINGS.save, _GRADINGS.load

@@ -24,7 +24,7 @@ from mmdyn.tables.flips import Flip, find_flips
 from mmdyn.tables.meaning_judges import JudgeRow, find_judges
 from mmdyn.tables.repeats import RepeatsRow, find_repeats
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
-from mmdyn.tables.run_state import Failure, RunState
+from mmdyn.tables.run_state import FailedReply, RunState
 from mmdyn.tables.wrong_answers import ErrorRow, find_errors
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -86,7 +86,7 @@ class Summary(Struct, frozen=True):
     conditions: list[ConditionRow]
     contrasts: list[Contrast]
     judges: list[JudgeRow]
-    failures: list[Failure]
+    failures: list[FailedReply]
     flips: list[Flip] | UnsetType = UNSET
     corrections: list[CorrectionRow] | UnsetType = UNSET
     repeats: list[RepeatsRow] | UnsetType = UNSET

@@ -14,7 +14,7 @@ from mmdyn.errors import InputError
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
 from mmdyn.stats import Estimate, Floats, Ints
-from mmdyn.tables.run_state import Failure, RunState
+from mmdyn.tables.run_state import FailedReply, RunState
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
 POOLED = "all"
@@ -138,7 +138,7 @@ class Table(NamedTuple):
     names: list[str]
     fields: dict[str, Field]
     built: dict[Key, ContextColumns]
-    failures: list[Failure]
+    failures: list[FailedReply]
 
     def records(self) -> Iterator[tuple[Key, Record, RunFolder, Reader]]:
         """Every record once more, with its condition, its run, and the run's store."""

@@ -67,7 +67,7 @@ class Spending(Struct):
         return f"{known} and {self.unknown} replies of unknown cost" if self.unknown else known
 
 
-class Failure(Struct, frozen=True):
+class FailedReply(Struct, frozen=True):
     """A sample that was never answered, or whose answer could not be scored, and why."""
 
     run: str
@@ -78,7 +78,7 @@ class Failure(Struct, frozen=True):
     reason: str
 
     @classmethod
-    def of(cls, run: str, record: Record, reason: str) -> Failure:
+    def of(cls, run: str, record: Record, reason: str) -> FailedReply:
         """The failure of a record of the run of this name."""
         return cls(run, record.model, record.set, record.sample, record.condition.mode, reason[:SHOWN_CHARS])
 
@@ -137,7 +137,7 @@ class RunState(Struct, frozen=True):
         return self.waiting is not None or (self.unscored > 0 and "+" in self.scorer)
 
 
-class Tally:
+class StateTally:
     """The records of a run, counted as they come."""
 
     def __init__(self) -> None:

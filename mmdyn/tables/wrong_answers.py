@@ -122,7 +122,7 @@ class ErrorRow(Part, frozen=True):
     by: dict[str, dict[str, Part]]
 
 
-class Counts(Struct, frozen=True):
+class ErrorCounts(Struct, frozen=True):
     """Of `asked` answers: `wrong` ones, scored below 1, among them `truncated` ones (cut off, by the finish reason),
     `empty` ones and those in which no answer was found (`unparsed`), which may be truncated or empty, too. Beside them
     `refused` ones, those that never came (`failed`), and those that have no score.
@@ -138,14 +138,14 @@ class Counts(Struct, frozen=True):
     unscored: int
 
 
-COUNTS = Counts.__struct_fields__
+COUNTS = ErrorCounts.__struct_fields__
 
 
-class CountsRow(Counts, frozen=True):
+class CountsRow(ErrorCounts, frozen=True):
     """The answers of one model, and broken down by fields."""
 
     model: str
-    by: dict[str, dict[str, Counts]]
+    by: dict[str, dict[str, ErrorCounts]]
 
     @property
     def to_label(self) -> int:
@@ -377,10 +377,10 @@ def _counts_row(model: str, names: Sequence[str], found: dict[tuple[str, ...], C
     return CountsRow(model=model, by=by, **asdict(_counts(found.values())))
 
 
-def _counts(parts: Iterable[Counter[str]]) -> Counts:
+def _counts(parts: Iterable[Counter[str]]) -> ErrorCounts:
     found = sum(parts, Counter[str]())
-    return Counts(**{name: found[name] for name in COUNTS})
+    return ErrorCounts(**{name: found[name] for name in COUNTS})
 
 
-def _counted(counts: Counts) -> dict[str, object]:
+def _counted(counts: ErrorCounts) -> dict[str, object]:
     return {CUT_OFF if name == "truncated" else name: count for name, count in pick(counts, *COUNTS).items()}

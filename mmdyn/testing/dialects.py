@@ -24,7 +24,7 @@ from mmdyn.keys import Json, sha256
 from mmdyn.models import Message, TextPart
 
 
-class Asked(Struct, frozen=True):
+class FakeRequest(Struct, frozen=True):
     """A request as every API means it. `pictures` holds their SHA-256; `logprobs` says that they were asked for."""
 
     model: str
@@ -62,7 +62,7 @@ class ChatCompletions:
     blank = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": null}]}'
     _decode = msgspec.json.Decoder(_Chat).decode
 
-    def read(self, path: str, body: bytes, media: Path | None) -> Asked:
+    def read(self, path: str, body: bytes, media: Path | None) -> FakeRequest:
         chat = self._decode(body)
         pictures = [
             _picture(piece.image_url.url, media)
@@ -71,9 +71,9 @@ class ChatCompletions:
             for piece in turn.content
             if piece.image_url
         ]
-        return Asked(chat.model, tuple(map(_message, chat.messages)), tuple(pictures), bool(chat.logprobs))
+        return FakeRequest(chat.model, tuple(map(_message, chat.messages)), tuple(pictures), bool(chat.logprobs))
 
-    def answer(self, asked: Asked, text: str, tokens: tuple[int, int]) -> Json:
+    def answer(self, asked: FakeRequest, text: str, tokens: tuple[int, int]) -> Json:
         choice: dict[str, Json] = {
             "index": 0,
             "message": {"role": "assistant", "content": text},
@@ -124,7 +124,7 @@ class AnthropicMessages:
     blank = b'{"type": "message", "role": "assistant", "content": [{"type": "text", "text": ""}], "stop_reason": null}'
     _decode = msgspec.json.Decoder(_Ask).decode
 
-    def read(self, path: str, body: bytes, media: Path | None) -> Asked:
+    def read(self, path: str, body: bytes, media: Path | None) -> FakeRequest:
         ask = self._decode(body)
         messages = [Message("system", (TextPart(ask.system),))] if ask.system else []
         pictures = []
@@ -132,9 +132,9 @@ class AnthropicMessages:
             blocks = [_Block("text", said.content)] if isinstance(said.content, str) else said.content
             messages.append(Message(said.role, tuple(TextPart(block.text) for block in blocks)))
             pictures += [_digest(block.source.media_type, block.source.data) for block in blocks if block.source]
-        return Asked(ask.model, tuple(messages), tuple(pictures))
+        return FakeRequest(ask.model, tuple(messages), tuple(pictures))
 
-    def answer(self, asked: Asked, text: str, tokens: tuple[int, int]) -> Json:
+    def answer(self, asked: FakeRequest, text: str, tokens: tuple[int, int]) -> Json:
         return {
             "type": "message",
             "role": "assistant",
@@ -186,7 +186,7 @@ class GeminiContent:
     blank = b'{"candidates": [{"content": {"parts": [], "role": "model"}, "index": 0}]}'
     _decode = msgspec.json.Decoder(_Generate).decode
 
-    def read(self, path: str, body: bytes, media: Path | None) -> Asked:
+    def read(self, path: str, body: bytes, media: Path | None) -> FakeRequest:
         ask = self._decode(body)
         system = ask.system_instruction
         messages = [Message("system", tuple(TextPart(part.text) for part in system.parts))] if system else []
@@ -197,9 +197,9 @@ class GeminiContent:
             blobs = [part.inline_data for part in turn.parts if part.inline_data]
             pictures += [_digest(blob.mime_type, blob.data) for blob in blobs]
         model = path.rpartition("/models/")[2].removesuffix(":generateContent")
-        return Asked(model, tuple(messages), tuple(pictures))
+        return FakeRequest(model, tuple(messages), tuple(pictures))
 
-    def answer(self, asked: Asked, text: str, tokens: tuple[int, int]) -> Json:
+    def answer(self, asked: FakeRequest, text: str, tokens: tuple[int, int]) -> Json:
         content: Json = {"role": "model", "parts": [{"text": text}]}
         return {
             "candidates": [{"index": 0, "content": content, "finishReason": "STOP"}],

@@ -20,7 +20,7 @@ from msgspec import Struct
 from mmdyn.errors import ModelError, UserError, did_you_mean
 from mmdyn.keys import Json, stream
 from mmdyn.models import Baseline, Scripted, Spec, TransientError
-from mmdyn.testing.dialects import Asked, ChatCompletions, Dialect, dialect_of
+from mmdyn.testing.dialects import ChatCompletions, Dialect, FakeRequest, dialect_of
 from mmdyn.testing.fake_verdicts import fake_verdict
 from mmdyn.testing.faults import Fault, misbehave, parse_faults
 
@@ -221,7 +221,7 @@ class FakeServer:
         text = self._say(asked)
         return msgspec.json.encode(dialect.answer(asked, text, (len(body) // 4, len(text) // 4 + 1)))
 
-    def _say(self, asked: Asked) -> str:
+    def _say(self, asked: FakeRequest) -> str:
         """A verdict where one is asked for and no script says otherwise, else the model's reply."""
         if isinstance(self._model, Scripted):
             return self._model.reply(asked.messages)

@@ -27,7 +27,7 @@ ANSWERED_NOW = "@"
 answer than was asked with."""
 
 
-class Kept(Protocol):
+class RecordSource(Protocol):
     """An opened store, for reading alone or for writing too."""
 
     def get(self, kind: str, key: str) -> bytes | None:
@@ -251,7 +251,7 @@ def scored_records(reader: Reader, sets: Iterable[SetEntry]) -> Iterator[tuple[s
         yield key, value
 
 
-def record_under(key: str, value: bytes, kept: Kept) -> Record:
+def record_under(key: str, value: bytes, kept: RecordSource) -> Record:
     """The record of such a key, with what is of the sample that it is scored by."""
     record, digest = from_json(value, Record), key.partition(ANSWERED_NOW)[2]
     if not digest:

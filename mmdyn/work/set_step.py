@@ -68,7 +68,7 @@ class Maker(Protocol):
         """Let go of models and connections."""
 
 
-class Step(Struct, frozen=True):
+class SetStep(Struct, frozen=True):
     """What is made of each sample; equal steps make equal outcomes of equal samples.
 
     Args:
@@ -117,7 +117,7 @@ def open_source(source: SampleSet | str | Path, out: Path) -> SampleSet:
 
 
 def make_set(
-    step: Step,
+    step: SetStep,
     source: SampleSet,
     out: Path,
     *,
@@ -150,7 +150,7 @@ def is_unsettled(out: Path) -> bool:
 class _Making(Struct, frozen=True):
     """A call of `make_set`."""
 
-    step: Step
+    step: SetStep
     source: SampleSet
     out: Path
     name: str

@@ -10,13 +10,13 @@ from typing import TypeVar
 from mmdyn.data import JsonRow, read_json_rows
 from mmdyn.errors import InputError
 from mmdyn.sample import Verdict
-from perturb.judge._judge import Case, Judge, case_of
+from perturb.judge._judge import Case, VariantJudge, case_of
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
-def judge_lines(lines: Iterable[bytes], where: str, judge: Judge, concurrency: int = 1) -> Iterator[JsonRow]:
+def judge_lines(lines: Iterable[bytes], where: str, judge: VariantJudge, concurrency: int = 1) -> Iterator[JsonRow]:
     """Each line with `same`, `confidence`, `reason` and `by`; where no verdict could be had `same` is null and `reason`
     says why.
 
@@ -36,7 +36,7 @@ def pair_of(row: JsonRow) -> Case:
     return case_of(a, b, row.get("answer"))
 
 
-def verdict_of(judge: Judge, case: Case) -> Verdict:
+def verdict_of(judge: VariantJudge, case: Case) -> Verdict:
     """The judge's verdict, or one of status `failed` with the reason why none could be had."""
     try:
         return judge.judge(case)

@@ -14,10 +14,10 @@ from mmdyn.work import IMPORTED_SOURCE
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import pictures_in
 from perturb.judge._judge import Case, Look
-from perturb.services import EMBEDDED, Services, Tools
+from perturb.services import EMBEDDED, Services, ToolNames
 
 
-class Pair(Struct, frozen=True):
+class VariantPair(Struct, frozen=True):
     """A parent and a variant of it. `outcome` is the variant's: of one that was dropped, too."""
 
     before: Sample
@@ -51,7 +51,7 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
     raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
 
 
-def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[Pair]:
+def pairs(dynamic: SampleSet, parent: SampleSet) -> Iterator[VariantPair]:
     """Every variant with its parent, parent by parent; whole dropped ones come after those in the set."""
     yield from _joined(dynamic, parent)
     dropped = (drop for drop in dynamic.dropped() if drop.sample is not None)
@@ -63,10 +63,10 @@ def workbench_for(dynamic: SampleSet, style: str = "") -> Services:
     closing."""
     styler = dynamic.manifest.made.get("styler")
     label = styler.get("styler") if isinstance(styler, dict) else None
-    return Services(Tools(style=style or (label if isinstance(label, str) else EMBEDDED)))
+    return Services(ToolNames(style=style or (label if isinstance(label, str) else EMBEDDED)))
 
 
-def shown_to_judge(pair: Pair, parent: SampleSet, dynamic: SampleSet, services: Services) -> Case:
+def shown_to_judge(pair: VariantPair, parent: SampleSet, dynamic: SampleSet, services: Services) -> Case:
     """What a judge was shown of a variant: words, and pictures without noise.
 
     The set's own files where no noise is on them; else they are made again without it, as the trail says.
@@ -101,7 +101,7 @@ def _holds(folder: Path, origin: Origin) -> bool:
         return False
 
 
-def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterator[Pair]:
+def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterator[VariantPair]:
     """Variants lie in their parents' order, so that one pass over both is enough."""
     parents = iter(parent)
     before: Sample | None = None
@@ -110,4 +110,4 @@ def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterat
             before = next(parents, None)
             if before is None:
                 raise UserError(f"{after.parent}, the parent of {after.id}, is not in {parent.folder} in its place")
-        yield Pair(before, after, trail_of(after).verdict.status)
+        yield VariantPair(before, after, trail_of(after).verdict.status)

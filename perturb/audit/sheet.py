@@ -20,9 +20,9 @@ from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import ImageRef, Sample
 from perturb.audit.judge_calibration import Mark, digest_shown
-from perturb.audit.pairs import Pair, pairs
+from perturb.audit.pairs import VariantPair, pairs
 
-_Ranked = tuple[tuple[str, str, int], Pair]
+_Ranked = tuple[tuple[str, str, int], VariantPair]
 """A pair under what its place among the others hangs on."""
 
 
@@ -67,7 +67,7 @@ def _filled(page: str, places: dict[str, str]) -> str:
     return re.sub(r"\{(script|key|title|count|cards|data)\}", lambda found: places[found[1]], page)
 
 
-def _stratified(found: Iterable[Pair], count: int, seed: int) -> list[Pair]:
+def _stratified(found: Iterable[VariantPair], count: int, seed: int) -> list[VariantPair]:
     """Round robin over the strata; in each the variants of the smallest digests, so that order does not matter."""
     strata = defaultdict[tuple[str, str], list[_Ranked]](list)
     for pair in found:
@@ -76,14 +76,14 @@ def _stratified(found: Iterable[Pair], count: int, seed: int) -> list[Pair]:
         stratum.append(((digest([seed, id, attempt]), id, attempt), pair))
         if len(stratum) > 2 * count:
             stratum[:] = heapq.nsmallest(count, stratum, key=itemgetter(0))
-    rounds = list[tuple[tuple[int, int], Pair]]()
+    rounds = list[tuple[tuple[int, int], VariantPair]]()
     for number, stratum in enumerate(strata.values()):
         stratum.sort(key=itemgetter(0))
         rounds += (((place, number), pair) for place, (_, pair) in enumerate(stratum))
     return [pair for _, pair in sorted(rounds, key=itemgetter(0))[:count]]
 
 
-def _card(number: int, pair: Pair, source: ImageFolder, images: ImageFolder) -> str:
+def _card(number: int, pair: VariantPair, source: ImageFolder, images: ImageFolder) -> str:
     choice = '<label><input type="radio" name="label{0}" value="{1}"> {1}</label> '
     choices = "".join(choice.format(number, label) for label in ("keep", "reject"))
     sides = "".join(
@@ -99,7 +99,7 @@ def _words(sample: Sample, images: ImageFolder) -> str:
     return describe_sample(msgspec.structs.replace(sample, variant=None), images)
 
 
-def _trail(pair: Pair) -> str:
+def _trail(pair: VariantPair) -> str:
     trail = pair.trail
     attempt = f", attempt {trail.attempt}" if trail.attempt else ""
     return f"{trail.chain}, draw {trail.draw}{attempt}, seed {trail.seed}"

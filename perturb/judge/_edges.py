@@ -45,7 +45,7 @@ class Edges(Struct, frozen=True, eq=False):
         return not (self.steps >= self.clear).any()
 
 
-class Kept(Struct, frozen=True):
+class KeptEdges(Struct, frozen=True):
     """What became of clear edges: the share that is still there, and the same for the worst block, with its middle (x,
     y).
 
@@ -101,14 +101,14 @@ def locate(before: Edges, after: Edges) -> tuple[int, int]:
     return left, top
 
 
-def kept(before: Edges, after: Edges) -> Kept:
+def kept(before: Edges, after: Edges) -> KeptEdges:
     """How much of the clear edges of `before` is in `after`, pictures of one size.
 
     An edge may lie 0, 1 or 2 pixels off: as few as nearly all blocks need, so that a small change in a picture that is
     otherwise kept line by line is noticed. Where there is no edge, all are kept.
     """
     if before.none:
-        return Kept(1.0, 1.0, (0, 0), 0)
+        return KeptEdges(1.0, 1.0, (0, 0), 0)
     clear = before.steps >= before.clear
     there = after.steps >= _faded(before)
     for near, (side, enough, quantile, share) in enumerate(_SCALES):
@@ -120,7 +120,7 @@ def kept(before: Edges, after: Edges) -> Kept:
             break
     row, column = divmod(int(shares.argmin()), shares.shape[1])
     place = min((column + 1) * side // 2, clear.shape[1] - 1), min((row + 1) * side // 2, clear.shape[0] - 1)
-    return Kept(float(found.sum() / clear.sum()), float(shares.min()), place, near)
+    return KeptEdges(float(found.sum() / clear.sum()), float(shares.min()), place, near)
 
 
 def _apart(a: Pixels, b: Pixels) -> Pixels:

@@ -37,7 +37,7 @@ UNKNOWN = "?"
 """The answer of a question whose answer nobody gave."""
 
 
-class Asked(Struct, frozen=True, eq=False):
+class AskedForm(Struct, frozen=True, eq=False):
     """A question taken apart. `stem` has neither options nor what a claim calls right: letters (`claimed`) or a text
     (`filled`).
 
@@ -54,7 +54,7 @@ class Asked(Struct, frozen=True, eq=False):
     sample: Sample
 
 
-def asked(sample: Sample) -> Asked:
+def asked(sample: Sample) -> AskedForm:
     """Take a sample apart. What an open question really is (options listed in it, a blank, a claim) its words tell.
 
     Notes on the form of the answer are no part of what is asked: they go where the form changes.
@@ -69,10 +69,10 @@ def asked(sample: Sample) -> Asked:
     elif form == "claim" and (found := _FILLED_IN.search(stem)):
         filled, stem = found[1], stem[: found.start()]
     options = tuple(_unmarked(option, sample.images) for option in options)
-    return Asked(form, stem, options, claimed, filled, _gold(sample), sample)
+    return AskedForm(form, stem, options, claimed, filled, _gold(sample), sample)
 
 
-def options_differ(a: Asked, b: Asked) -> str:
+def options_differ(a: AskedForm, b: AskedForm) -> str:
     """What is wrong with the options of two questions that should have the same in any order, or the empty string.
 
     A claim need not list options that say their own letter and no more.
@@ -90,7 +90,7 @@ def options_differ(a: Asked, b: Asked) -> str:
     return ""
 
 
-def answers_differ(a: Asked, b: Asked) -> str:
+def answers_differ(a: AskedForm, b: AskedForm) -> str:
     """Why the ground truths of two questions do not correspond, or the empty string."""
     before, after = a.sample.answer, b.sample.answer
     if a.sample.task_type == b.sample.task_type and a.form == b.form:
@@ -129,7 +129,7 @@ def _equal(text: str, other: str) -> bool:
     return first.value == second.value and (first.unit == second.unit or not (first.unit and second.unit))
 
 
-def _claim_is_wrong(a: Asked, b: Asked, truth: bool) -> str:
+def _claim_is_wrong(a: AskedForm, b: AskedForm, truth: bool) -> str:
     """Why a claim is not as true as it is said to be."""
     if a.form == "claim":
         return "" if a.sample.answer is truth else "the right answer changed"
@@ -203,7 +203,7 @@ def _gold(sample: Sample) -> tuple[str, ...]:
     return tuple(text for accepted in answer for text in ((accepted,) if isinstance(accepted, str) else accepted))
 
 
-def _accepted(side: Asked) -> list[set[str]]:
+def _accepted(side: AskedForm) -> list[set[str]]:
     """What counts as right, blank by blank; the gold options together."""
     if side.sample.task_type == "fill_in_the_blank" and isinstance(side.sample.answer, tuple):
         return [{_folded(text) for text in blank} for blank in side.sample.answer]

@@ -56,7 +56,7 @@ def gravest(doubts: Iterable[Doubt]) -> Doubt | None:
     return first
 
 
-class Judge(OpenedTool, Protocol):
+class VariantJudge(OpenedTool, Protocol):
     """Says whether a variant still asks the same and has the same answer. Used from several threads at a time."""
 
     def judge(self, case: Case) -> Verdict:

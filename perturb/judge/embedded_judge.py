@@ -13,7 +13,7 @@ from mmdyn.keys import Json, digest
 from mmdyn.models import Embedder, Spec, open_ocr, read_options
 from mmdyn.sample import Language, Verdict
 from perturb.judge import invariants
-from perturb.judge._judge import Case, Doubt, Judge
+from perturb.judge._judge import Case, Doubt, VariantJudge
 from perturb.judge.pictures import check_pictures, picture_checks
 from perturb.judge.text import check_structure
 
@@ -39,7 +39,7 @@ class _Options(Struct, frozen=True):
     languages: str = ""
 
 
-class EmbeddedJudge(Judge):
+class EmbeddedJudge(VariantJudge):
     """Rejects what the invariants, the structure, the pictures or a cosine under the threshold speak against.
 
     name: `embedded` with its default model, `embedded:FOLDER_OR_NAME` with another one of sentence-transformers, or

@@ -36,7 +36,7 @@ from mmdyn.text import (
     read_symbols,
     readable_text,
 )
-from perturb.judge._forms import Asked, answers_differ, asked, options_differ
+from perturb.judge._forms import AskedForm, answers_differ, asked, options_differ
 from perturb.judge._judge import Doubt, Look, gravest
 
 VERSION = 2
@@ -88,7 +88,7 @@ def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doub
     return compare_asked(*take_apart(before, after, looks))
 
 
-def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> tuple[Asked, Asked]:
+def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> tuple[AskedForm, AskedForm]:
     """A parent and its variant taken apart, the variant's pictures in the places of the parent's."""
     if looks:
         refs = {Path(ref).name: ref for ref in after.all_images}
@@ -97,7 +97,7 @@ def take_apart(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> t
     return asked(before), asked(after)
 
 
-def compare_asked(a: Asked, b: Asked) -> Doubt | None:
+def compare_asked(a: AskedForm, b: AskedForm) -> Doubt | None:
     """The same for questions that were taken apart.
 
     Certain: a number, unit, formula, negation, bound, option, blank, image mark or the answer is not what it was.
@@ -106,7 +106,7 @@ def compare_asked(a: Asked, b: Asked) -> Doubt | None:
     return gravest(_doubts(a, b))
 
 
-def _doubts(a: Asked, b: Asked) -> Iterator[Doubt]:
+def _doubts(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
     if problem := options_differ(a, b):
         yield _certain(problem)
     if problem := answers_differ(a, b):
@@ -200,14 +200,14 @@ def _names(said: Facts, now: Facts, spare: Facts) -> Iterator[Doubt]:
     yield from _sets("quotation", gone, new, sure=False)
 
 
-def _marks(a: Asked, b: Asked) -> Iterator[Doubt]:
+def _marks(a: AskedForm, b: AskedForm) -> Iterator[Doubt]:
     said, now = ({mark for text in _texts(side) for mark in IMAGE_MARK.findall(text)} for side in (a, b))
     gone, new = said - now, now - said
     if gone or (new and a.form == b.form):
         yield _certain(f"an image mark {'is gone' if gone else 'is new'}: <image {_first(gone or new)}>")
 
 
-def _texts(side: Asked) -> list[str]:
+def _texts(side: AskedForm) -> list[str]:
     return [side.stem, *(option.text for option in side.options)]
 
 

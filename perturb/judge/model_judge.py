@@ -16,7 +16,7 @@ from mmdyn.sample import Language, Sample, Verdict
 from perturb._asking import ask_until_usable
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
-from perturb.judge._judge import Case, Judge, Look
+from perturb.judge._judge import Case, Look, VariantJudge
 from perturb.judge.pictures import check_pictures, picture_checks
 
 KIND = "variant_judge"
@@ -33,7 +33,7 @@ class Vote(Struct, frozen=True):
     reason: str = ""
 
 
-class ModelJudge(Judge):
+class ModelJudge(VariantJudge):
     """Rejects what the checks are certain of, and asks a model about everything else.
 
     It is asked about the words where they changed and about the pictures where they did, `votes` (an odd number) times

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from perturb.judge._forms import Asked
+from perturb.judge._forms import AskedForm
 from perturb.judge._judge import Doubt
 
 WINDOW = 12
@@ -52,7 +52,7 @@ _LEAST_OVERLAP = 0.3
 _UNSURE = 0.75
 
 
-def check_structure(a: Asked, b: Asked) -> Doubt | None:
+def check_structure(a: AskedForm, b: AskedForm) -> Doubt | None:
     """What in the build of a variant's words speaks against it, certain of nothing; None where nothing does."""
     if a.stem == b.stem:
         return None

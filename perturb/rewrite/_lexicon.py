@@ -19,7 +19,7 @@ _BEGINNING = re.compile(r"(?:^|[.?!:;)\n\"”]\s{0,3})\Z")
 _VOWEL = re.compile(r"[aeio]|u(?!s|ni)", re.IGNORECASE)
 
 
-class Hit(NamedTuple):
+class WordHit(NamedTuple):
     """A place in a text where a rule applies: what may stand there instead, and the rule's number."""
 
     start: int
@@ -63,9 +63,9 @@ class Lexicon:
             self._entries.setdefault(word, []).append(entry)
         self._pattern = _alternation(self._entries, language)
 
-    def hits(self, text: str) -> list[Hit]:
+    def hits(self, text: str) -> list[WordHit]:
         """Where rules apply in a text, in order; never inside of what is protected."""
-        found: list[Hit] = []
+        found: list[WordHit] = []
         kept = iter((*protected_spans(text), (len(text) + 1, 0)))
         begin, finish = next(kept)
         for match in self._pattern.finditer(text):
@@ -76,7 +76,7 @@ class Lexicon:
                 found.append(hit)
         return found
 
-    def _hit(self, text: str, word: str, start: int, end: int) -> Hit | None:
+    def _hit(self, text: str, word: str, start: int, end: int) -> WordHit | None:
         entries, capital = self._entries.get(word), False
         if entries is None:
             capital = True
@@ -89,7 +89,7 @@ class Lexicon:
             instead = tuple(choice[0].upper() + choice[1:] for choice in instead)
         if _ARTICLE.search(text, max(0, start - 4), start):
             instead = tuple(choice for choice in instead if bool(_VOWEL.match(choice)) == bool(_VOWEL.match(word)))
-        return Hit(start, end, instead, entry.rule) if instead else None
+        return WordHit(start, end, instead, entry.rule) if instead else None
 
 
 @cache

@@ -12,7 +12,7 @@ from mmdyn.sample import Language, Sample
 from perturb.item import NotApplicable
 from perturb.rewrite import _sentences
 from perturb.rewrite._frames import FOLDER, lines_of, splice
-from perturb.rewrite._lexicon import Hit, lexicon
+from perturb.rewrite._lexicon import WordHit, lexicon
 from perturb.rewrite._rewriter import Rewriter
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -89,7 +89,7 @@ def _unfit_for_other_words(sample: Sample) -> NotApplicable | None:
     return ABOUT_WORDS if _about_words(language).search(question.lower()) else None
 
 
-def _replaced(text: str, hits: list[Hit], stream: Generator, severity: str) -> str:
+def _replaced(text: str, hits: list[WordHit], stream: Generator, severity: str) -> str:
     """The text with at least one rule followed wherever it applies, and others by the severity."""
     rules = sorted({hit.rule for hit in hits})
     draws = stream.random(2 * len(rules)).tolist()

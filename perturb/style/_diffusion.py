@@ -15,8 +15,8 @@ from mmdyn.models import Spec, read_options
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
 from perturb.item import Pixels
-from perturb.style._loading import Settings, check_kind, find_checkpoint, load, place, quantization, quieten
-from perturb.style._painter import Call, Costs, Job, Painter, fit
+from perturb.style._loading import LoadSettings, check_kind, find_checkpoint, load, place, quantization, quieten
+from perturb.style._painter import Call, Costs, Painter, PaintJob, fit
 from perturb.style._prompts import encoded, prompts, styles
 
 VERSION = 1
@@ -44,7 +44,7 @@ class Diffusion(ABC):
     waits = True
 
     def __init__(self, spec: Spec) -> None:
-        self._settings = read_options(spec, Settings)
+        self._settings = read_options(spec, LoadSettings)
         self._settings.check()
         self._checkpoint = find_checkpoint(spec.name, self._settings.revision)
         check_kind(self._checkpoint.folder, self.kinds, self.label)
@@ -76,7 +76,7 @@ class Diffusion(ABC):
             raise ValueError(f"{self.label} has no prompt {prompt!r}: it has {', '.join(styles())}")
         plan = fit(*pixels.shape[:2])
         call = Call(plan.bucket, cast("float", params.get("strength", 1.0)))
-        return cast("Pixels", self._batches.ask(call, Job(pixels, plan, prompt, keys(seed, number)[0])))
+        return cast("Pixels", self._batches.ask(call, PaintJob(pixels, plan, prompt, keys(seed, number)[0])))
 
     def close(self) -> None:
         """Finish the batch that is running, and let go of the model's memory; who waits gets an error."""
@@ -120,7 +120,7 @@ class Diffusion(ABC):
     def repaint(pipeline: Any, pictures: Any, call: Call, **arguments: Any) -> Any:
         """Pictures, float (n, 3, height, width) from 0 to 1, painted; `arguments` are steps, generators and prompts."""
 
-    def _paint(self, call: Call, jobs: Sequence[Job]) -> Sequence[Any | ValueError]:
+    def _paint(self, call: Call, jobs: Sequence[PaintJob]) -> Sequence[Any | ValueError]:
         return self.painter.paint(call, jobs)
 
     def _load(self, **parts: Any) -> Any:

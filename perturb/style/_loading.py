@@ -29,7 +29,7 @@ DIFFUSERS = Form("diffusers", INDEX, ("*/*",))
 PACKAGES = {"int8": "torchao", "fp8": "torchao", "nf4": "bitsandbytes"}
 
 
-class Settings(Struct, frozen=True):
+class LoadSettings(Struct, frozen=True):
     """Options of `flux` and `klein`.
 
     `device`: a torch device; `cuda` is this rank's GPU (LOCAL_RANK), which is taken anyway, or the CPU where there is
@@ -108,7 +108,7 @@ def quieten() -> None:
         log.disable_progress_bar()
 
 
-def load(kind: Any, folder: Path, settings: Settings, **parts: Any) -> Any:
+def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
     """A pipeline of a class out of a folder, on the host; `parts` are handed on: a component that is None is left out.
 
     Raises UserError where files are missing or broken.
@@ -127,7 +127,7 @@ def load(kind: Any, folder: Path, settings: Settings, **parts: Any) -> Any:
     return pipeline
 
 
-def place(pipeline: Any, settings: Settings) -> Any:
+def place(pipeline: Any, settings: LoadSettings) -> Any:
     """The pipeline on its device, or kept on the host and lent to it; its blocks compiled where that was asked for.
 
     The VAE decodes one picture after the other: that costs no time at these sizes, and much less memory.
@@ -145,7 +145,7 @@ def place(pipeline: Any, settings: Settings) -> Any:
     return pipeline
 
 
-def quantization(settings: Settings) -> Any:
+def quantization(settings: LoadSettings) -> Any:
     """How the transformer is to be quantised while it is loaded; None for not at all.
 
     Raises UserError where the device cannot reckon so.
@@ -162,7 +162,7 @@ def quantization(settings: Settings) -> Any:
     return PipelineQuantizationConfig(quant_mapping={"transformer": way})
 
 
-def _torchao(settings: Settings) -> Any:
+def _torchao(settings: LoadSettings) -> Any:
     import torch
     from diffusers import TorchAoConfig
     from torchao.quantization import Float8DynamicActivationFloat8WeightConfig, Int8WeightOnlyConfig

@@ -40,7 +40,7 @@ class Call(Struct, frozen=True):
     strength: float = 1.0
 
 
-class Job(Struct, frozen=True, eq=False):
+class PaintJob(Struct, frozen=True, eq=False):
     """A picture to be painted, array or tensor, with its prompt's name and the seed of its own generator."""
 
     pixels: Any
@@ -85,7 +85,7 @@ class Painter(Struct, frozen=True, eq=False):
         fits = int((free - self.costs.vae * pixels) / (self.costs.transformer * pixels))
         return max(1, min(fits, MOST_PIXELS // pixels))
 
-    def paint(self, call: Call, jobs: Sequence[Job]) -> list[Any | ValueError]:
+    def paint(self, call: Call, jobs: Sequence[PaintJob]) -> list[Any | ValueError]:
         """Each picture in RGB and its own size, array or tensor as it came; a ValueError for one that is no picture.
 
         Random numbers are drawn on the CPU, by a generator a picture: the same ones on every device, in every batch.

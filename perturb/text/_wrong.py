@@ -16,7 +16,7 @@ from mmdyn.sample import Sample
 from mmdyn.text import without_latex
 from perturb.item import NotApplicable
 from perturb.services import EMBEDDED, Services
-from perturb.short_answers import ROUNDED, Answer, answer_of, differ, spread
+from perturb.short_answers import ROUNDED, ShortAnswer, answer_of, differ, spread
 from perturb.text._other_forms import Short
 from perturb.text._reworded import controls
 from perturb.text._stem import is_rough, takes_other_answers
@@ -121,7 +121,7 @@ def _all_wrong(texts: tuple[str, ...], short: Short) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def near_values(right: Answer, signed: bool = False, apart: float = 0.0) -> tuple[tuple[Answer, ...], ...]:
+def near_values(right: ShortAnswer, signed: bool = False, apart: float = 0.0) -> tuple[tuple[ShortAnswer, ...], ...]:
     """Wrong values in the print of the right one: a number in it off by one, doubled, halved, off by a tenth, with its
     digits turned round, or the whole with another sign. None comes nearer than `apart`, relative to the right one
     (years may).
@@ -141,7 +141,7 @@ def near_values(right: Answer, signed: bool = False, apart: float = 0.0) -> tupl
     return tuple(tuple(_sound(right, [*group, *other_sign], apart)) for group in groups)
 
 
-def _with_other_sign(right: Answer, signed: bool) -> list[str]:
+def _with_other_sign(right: ShortAnswer, signed: bool) -> list[str]:
     assert right.value is not None
     if right.value < 0:
         return [_START.sub(r"\1", right.text, count=1)]
@@ -149,7 +149,7 @@ def _with_other_sign(right: Answer, signed: bool) -> list[str]:
     return [_START.sub(r"\1-", right.text, count=1)] if signed and positive else []
 
 
-def _sound(right: Answer, texts: Iterable[str], apart: float) -> Iterator[Answer]:
+def _sound(right: ShortAnswer, texts: Iterable[str], apart: float) -> Iterator[ShortAnswer]:
     for text in dict.fromkeys(texts):
         other = answer_of(text)
         if _is_sound(right, other) and differ(right, other, apart):
@@ -180,7 +180,7 @@ def _printed(number: int, literal: str, decimals: int, zeros: int) -> str:
     return f"{whole}.{decimal}" if decimal else whole
 
 
-def _is_sound(right: Answer, other: Answer) -> bool:
+def _is_sound(right: ShortAnswer, other: ShortAnswer) -> bool:
     """Whether nothing but its value speaks against the other answer."""
     if other.value is None or other.kind != right.kind or right.value is None:
         return False
@@ -193,7 +193,7 @@ def _is_sound(right: Answer, other: Answer) -> bool:
     return _is_tidy(other)
 
 
-def _is_tidy(other: Answer) -> bool:
+def _is_tidy(other: ShortAnswer) -> bool:
     """Whether it is printed as an answer would be: in lowest terms, no 1√2, no √9, no "1 apples"."""
     shown = without_latex(other.text)
     if (other.value == 1 and re.search(r"[a-z]s$", shown)) or _UNTIDY.search(shown):

@@ -14,7 +14,7 @@ from models.making_vlmeval import make_vlmeval
 from mmdyn import plugins
 from mmdyn.keys import canonical
 from mmdyn.models import Message, Model, TextPart, open_model
-from mmdyn.models.model import Limits
+from mmdyn.models.model import ModelLimits
 from mmdyn.record import Reply
 from mmdyn.testing import FakeServer
 
@@ -73,7 +73,7 @@ async def test_it_is_named_and_identified_without_secrets(text: str):
     backend = text.partition(":")[0]
     assert model.label.startswith(f"{backend}:") and "\n" not in model.label
     assert model.identity and model.identity["backend"] == backend
-    assert isinstance(model.cached, bool) and isinstance(model.limits, Limits)
+    assert isinstance(model.cached, bool) and isinstance(model.limits, ModelLimits)
     seen = [model.label, canonical(model.identity).decode(), repr(model), repr(vars(type(model)))]
     assert not any(SECRET in item for item in seen)
     assert canonical(model.identity) == canonical(open_model(text).identity)

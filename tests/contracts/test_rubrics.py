@@ -12,7 +12,7 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn import plugins
 from mmdyn.keys import canonical
 from mmdyn.sample import TASK_TYPES, Sample
-from mmdyn.scoring.rubrics._rubric import LONGEST, Sheet, Verdict
+from mmdyn.scoring.rubrics._rubric import LONGEST, RubricVerdict, Sheet
 
 RUBRICS = [name for name, source in plugins.names("rubrics").items() if ":" not in source]
 CHECKLIST = ("names density", "说明冰的密度小于水")
@@ -81,7 +81,7 @@ def test_nothing_is_worth_something_known_and_grades_lie_within_bounds(name: str
     rubric = plugins.load("rubrics", name)()
     for sample in SAMPLES:
         verdict = rubric.nothing(sample)
-        assert isinstance(verdict, Verdict) and verdict.reason
+        assert isinstance(verdict, RubricVerdict) and verdict.reason
         assert verdict.grades and all(0.0 <= grade <= 1.0 for grade in verdict.grades)
         assert len(verdict.items) in (0, len(sample.checklist))
 

@@ -11,14 +11,14 @@ from making_bases import SHAPES, WordVectors, kept, tree
 
 import kprag.index as module
 from kprag import Index, Node, check_index_place, open_base, read_base, read_retrievers
-from kprag.index import Hit, open_index
+from kprag.index import SearchHit, open_index
 from kprag.retrieval.passages import Passage
 from mmdyn.errors import InputError, UserError
 
 BASE = tree(*SHAPES)
 
 
-def found(hits: list[Hit]) -> list[str]:
+def found(hits: list[SearchHit]) -> list[str]:
     return [hit.node.id for hit in hits]
 
 

@@ -13,7 +13,7 @@ from making_bases import SHAPES, exam, kept, tree
 from kprag import Index, Node, QueryWriter, gather_questions, measure_retrieval, read_ks
 from kprag.retrieval import measure_retrieval as module
 from kprag.retrieval.measure_retrieval import quality, ranks
-from kprag.retrieval.query import Asked, examples
+from kprag.retrieval.query import Query, examples
 from making import choice
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
@@ -22,8 +22,8 @@ from mmdyn.sample import Sample
 NO_IMAGES = QueryWriter(ImageFolder(Path()))
 
 
-def asked(id: str = "q", gold: Sequence[str] = ("a",), query: str = "", **fields: str | int) -> Asked:
-    return Asked(query, frozenset(gold), id, (id,), dict(fields))
+def asked(id: str = "q", gold: Sequence[str] = ("a",), query: str = "", **fields: str | int) -> Query:
+    return Query(query, frozenset(gold), id, (id,), dict(fields))
 
 
 def test_measures_by_hand() -> None:

@@ -15,7 +15,7 @@ from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.models import Asker, ImagePart, Message, TextPart, TransientError, open_cache, open_model
 from mmdyn.models.backends._http_errors import Server
-from mmdyn.models.model import Limits
+from mmdyn.models.model import ModelLimits
 from mmdyn.models.pace import Pace
 from mmdyn.models.retry import LONGEST_BACKOFF, Retry
 from mmdyn.record import Reply, Usage
@@ -115,7 +115,7 @@ async def test_no_try_is_begun_past_the_ceiling_in_time_which_counts_the_pauses(
 class Held:
     """A model that fails `held` twice at once, and holds the only place for a while with every other request."""
 
-    label, identity, cached, limits = "held", {"backend": "held"}, False, Limits(concurrency=1)
+    label, identity, cached, limits = "held", {"backend": "held"}, False, ModelLimits(concurrency=1)
     varied, varies, weighs = dict[str, str](), False, False
 
     def __init__(self) -> None:
@@ -216,7 +216,7 @@ async def test_a_cancelled_ask_ends_without_harm_to_the_others():
 class Throttled:
     """A model that takes `most` requests at a time; an example of what a backend is."""
 
-    label, identity, cached, limits = "throttled", {"backend": "throttled"}, False, Limits()
+    label, identity, cached, limits = "throttled", {"backend": "throttled"}, False, ModelLimits()
     varied, varies, weighs = dict[str, str](), False, False
 
     def __init__(self, most: int) -> None:

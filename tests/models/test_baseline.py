@@ -16,7 +16,7 @@ from mmdyn.context import Context
 from mmdyn.data import ImageFolder
 from mmdyn.errors import UserError
 from mmdyn.models import Baseline, Message, Spec, TextPart, open_model
-from mmdyn.models.backends._baseline_prompt import Prompt, read_prompt
+from mmdyn.models.backends._baseline_prompt import ReadPrompt, read_prompt
 from mmdyn.prompts import LANGUAGES, template
 from mmdyn.record import Condition
 from mmdyn.run.render import Renderer
@@ -123,7 +123,7 @@ def test_another_process_with_another_hash_seed_replies_the_same():
 
 def test_a_prompt_of_ones_own_is_read_as_far_as_it_goes():
     text = "Context first.\n\nPick one.\n(choose well)\nA. one\nB. two\n"
-    assert read_prompt((Message("system", (TextPart("s"),)), Message("user", (TextPart(text),)))) == Prompt(
+    assert read_prompt((Message("system", (TextPart("s"),)), Message("user", (TextPart(text),)))) == ReadPrompt(
         text, "single_choice", "en", {"A": "one", "B": "two"}, "Context first.\n\nPick one.\n(choose well)", ""
     )
     assert read_prompt(()).kind == "open_ended"

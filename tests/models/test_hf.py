@@ -20,7 +20,7 @@ from PIL import Image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import canonical, sha256
 from mmdyn.models import Asker, ImagePart, Message, RejectedError, Spec, TextPart, open_model
-from mmdyn.models.backends._local_backend import Engine
+from mmdyn.models.backends._local_backend import LocalEngine
 from mmdyn.models.backends.hf import HuggingFace, _Draws
 from mmdyn.record import Reply
 
@@ -138,7 +138,7 @@ class Small(HuggingFace):
 
     sizes: list[int]
 
-    def _load(self) -> tuple[Engine, Any]:
+    def _load(self) -> tuple[LocalEngine, Any]:
         engine, processor = super()._load()
         self.sizes, small = [], self
 

@@ -18,7 +18,7 @@ from making import picture
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import sha256
 from mmdyn.models import ImagePart
-from mmdyn.models.backends._pictures import Picture, Pictures
+from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.testing import FakeServer
 
 
@@ -34,7 +34,7 @@ def saved(image: Image.Image, form: str, **settings: object) -> bytes:
     return out.getvalue()
 
 
-def opened(sent: Picture) -> Image.Image:
+def opened(sent: SentPicture) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(sent.base64)))
 
 
@@ -103,7 +103,7 @@ def test_a_photographs_orientation_and_colour_profile_stay(tmp_path: Path):
 def test_pictures_are_sent_in_the_bytes_of_the_file_whatever_its_name(tmp_path: Path, form: str, mode: str):
     data = picture(mode=mode, format=form) + b"trailing bytes that a decoder would drop"
     sent = Pictures().get(part(tmp_path, data, "misnamed.bmp"))
-    assert sent == Picture(f"image/{form.lower()}", base64.b64encode(data).decode())
+    assert sent == SentPicture(f"image/{form.lower()}", base64.b64encode(data).decode())
     assert sent.url == f"data:{sent.media_type};base64,{sent.base64}"
 
 

@@ -13,7 +13,7 @@ from virtual_time import VirtualLoop, in_virtual_time
 from mmdyn.errors import Stopped
 from mmdyn.keys import stream
 from mmdyn.models import Asker, Message, TransientError
-from mmdyn.models.model import Limits
+from mmdyn.models.model import ModelLimits
 from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import CUT_SECONDS, CUT_TRIES, ENOUGH, LOOK_SECONDS, SHORTEST_SECONDS
 from mmdyn.record import Reply, Usage
@@ -29,7 +29,7 @@ class Slow:
     varied, varies, weighs = dict[str, str](), False, False
 
     def __init__(self, long: float, *, hangs: bool = True, leaves: bool = True) -> None:
-        self._long, self._leaves, self.limits = long, leaves, Limits(hangs=hangs)
+        self._long, self._leaves, self.limits = long, leaves, ModelLimits(hangs=hangs)
         self.asked = 0
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:

@@ -14,14 +14,14 @@ from making import blank, choice, multi, open_ended, true_false
 from mmdyn.errors import InputError
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
-from perturb.short_answers import MOST_ANSWERS, Pool
+from perturb.short_answers import MOST_ANSWERS, AnswerPool
 
 FORCE = ("force",)
 
 
-def pool(folder: Path, samples: Iterable[Sample]) -> Pool:
-    Pool.build(samples, folder / "pool.json")
-    return Pool.load(folder / "pool.json")
+def pool(folder: Path, samples: Iterable[Sample]) -> AnswerPool:
+    AnswerPool.build(samples, folder / "pool.json")
+    return AnswerPool.load(folder / "pool.json")
 
 
 def answered(*answers: str, **more: Any) -> list[Sample]:
@@ -29,14 +29,14 @@ def answered(*answers: str, **more: Any) -> list[Sample]:
     return [blank(f"b{number}", answer=((answer,),), **more) for number, answer in enumerate(answers)]
 
 
-def draw(pool: Pool, answer: str, count: int = 3, number: int = 0, **more: Any) -> tuple[str, ...] | None:
+def draw(pool: AnswerPool, answer: str, count: int = 3, number: int = 0, **more: Any) -> tuple[str, ...] | None:
     sample = blank("s", answer=((answer,),), **{"knowledge_points": FORCE, **more})
     return pool.draw(sample, answer, count, stream("pool", number))
 
 
 def test_an_empty_pool_draws_nothing() -> None:
-    assert draw(Pool(), "5 N") is None
-    assert len(Pool().digest) == 32
+    assert draw(AnswerPool(), "5 N") is None
+    assert len(AnswerPool().digest) == 32
 
 
 def test_wrong_answers_are_of_the_same_kind_unit_and_size(tmp_path: Path) -> None:
@@ -102,18 +102,18 @@ def test_memory_does_not_grow_with_points_that_are_never_seen_again(tmp_path: Pa
         return (blank(f"b{n}", answer=((f"{n % 90} N",),), knowledge_points=(f"point {n % 3000}",)) for n in numbers)
 
     tracemalloc.start()
-    Pool.build(samples(range(9000)), tmp_path / "forwards.json", most_points=50)
+    AnswerPool.build(samples(range(9000)), tmp_path / "forwards.json", most_points=50)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
-    Pool.build(samples(reversed(range(9000))), tmp_path / "backwards.json", most_points=50)
+    AnswerPool.build(samples(reversed(range(9000))), tmp_path / "backwards.json", most_points=50)
     forwards, backwards = ((tmp_path / f"{way}wards.json").read_bytes() for way in ("for", "back"))
     assert forwards == backwards and forwards.count(b"point ") == 50
 
 
 def test_what_is_drawn_hangs_on_the_stream_and_the_pool_alone(tmp_path: Path) -> None:
     found = pool(tmp_path, answered("gravity", "friction", "tension", "drag", "thrust"))
-    again = Pool.load(tmp_path / "pool.json")
+    again = AnswerPool.load(tmp_path / "pool.json")
     assert [draw(found, "weight", number=n) for n in range(20)] == [draw(again, "weight", number=n) for n in range(20)]
     assert len({draw(found, "weight", number=n) for n in range(20)}) > 5
 
@@ -130,16 +130,16 @@ def test_a_damaged_file_says_so(data: bytes, tmp_path: Path) -> None:
     file = tmp_path / "pool.json"
     file.write_bytes(data)
     with pytest.raises(InputError, match=r"pool\.json: is no pool of answers \(.*\): perturb the set again"):
-        Pool.load(file)
+        AnswerPool.load(file)
 
 
 def test_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be read \(No such file or directory\): perturb the set again"):
-        Pool.load(tmp_path / "pool.json")
+        AnswerPool.load(tmp_path / "pool.json")
 
 
 def test_an_unwritable_folder_is_an_os_error_and_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
-        Pool.build(answered("4 N"), tmp_path / "missing" / "pool.json")
-    Pool.build(answered("4 N"), tmp_path / "pool.json")
+        AnswerPool.build(answered("4 N"), tmp_path / "missing" / "pool.json")
+    AnswerPool.build(answered("4 N"), tmp_path / "pool.json")
     assert [path.name for path in tmp_path.iterdir()] == ["pool.json"]

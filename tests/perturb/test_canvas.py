@@ -24,7 +24,7 @@ from mmdyn.keys import Json
 from mmdyn.work import CLOSED
 from perturb import Item, Operator, Picture, Services
 from perturb._hashing import keys
-from perturb.device_pixels import MOST_PIXELS, Canvas, Job, Operation, change, parts, to_device, to_host
+from perturb.device_pixels import MOST_PIXELS, Canvas, Operation, PictureJob, change, parts, to_device, to_host
 from perturb.image.invert import Invert
 from perturb.image.pad import VALUES, Pad
 from perturb.image.salt_pepper import SaltPepper
@@ -61,9 +61,9 @@ class Noted(Canvas):
 
     def __init__(self) -> None:
         super().__init__()
-        self.jobs: list[Job] = []
+        self.jobs: list[PictureJob] = []
 
-    def ask(self, operation: Operation, job: Job) -> Any:
+    def ask(self, operation: Operation, job: PictureJob) -> Any:
         self.jobs.append(job)
         return job.pixels
 
@@ -74,7 +74,7 @@ def painted(operator: Operator, params: dict[str, Json], before: Any) -> Any:
     return apply(operator, item, params).pictures[REF].pixels
 
 
-def job(operation: Operation, array: np.ndarray, seed: int) -> tuple[Job, np.ndarray]:
+def job(operation: Operation, array: np.ndarray, seed: int) -> tuple[PictureJob, np.ndarray]:
     """What the operator hands to the canvas for a tensor, and what it makes of the array."""
     operator, params = step(operation, seed)
     noted, bench = Noted(), Services()
@@ -106,7 +106,7 @@ def test_pixels_that_do_not_lie_in_a_row_in_memory(operation: Operation) -> None
     one, wanted = job(operation, pixels(20, 30, 3), 5)
     turned = one.pixels.permute(2, 0, 1).contiguous().permute(1, 2, 0)
     assert not turned.is_contiguous()
-    assert np.array_equal(to_host(change(operation, [Job(turned, one.shape, one.numbers)])[0]), wanted)
+    assert np.array_equal(to_host(change(operation, [PictureJob(turned, one.shape, one.numbers)])[0]), wanted)
 
 
 class Counted(TorchDispatchMode):
@@ -164,7 +164,7 @@ def test_many_threads_meet_in_batches(canvas: Canvas) -> None:
 
 def test_a_batch_has_so_many_pixels_and_a_larger_picture_is_alone() -> None:
     empty, most = torch.empty(0), MOST_PIXELS
-    whole, half, tiny, larger = (Job(empty, (2, pixels // 2, 3)) for pixels in (most, most // 2, 2, most + 2))
+    whole, half, tiny, larger = (PictureJob(empty, (2, pixels // 2, 3)) for pixels in (most, most // 2, 2, most + 2))
     jobs = [half, tiny, half, tiny, whole, tiny, larger, tiny]
     assert [len(part) for part in parts(jobs)] == [2, 2, 1, 1, 1, 1]
     assert [one for part in parts(jobs) for one in part] == jobs

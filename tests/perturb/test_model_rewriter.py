@@ -20,7 +20,7 @@ from mmdyn.sample import Sample
 from perturb import NotApplicable, Services
 from perturb.rewrite._rewriter import Standalone
 from perturb.rewrite.model_rewriter import ModelRewriter
-from perturb.services import Tools
+from perturb.services import ToolNames
 from perturb.text.convert import Convert
 from perturb.text.substitute import Substitute
 
@@ -255,7 +255,7 @@ def shapes(**more: Any) -> Sample:
 
 
 def bench(folder: Path, *replies: str | dict[str, Any]) -> Services:
-    return Services(Tools(rewriter=scripted(folder, *replies, tries=2)))
+    return Services(ToolNames(rewriter=scripted(folder, *replies, tries=2)))
 
 
 def drawn(services: Services, sample: Sample, target: str) -> dict[str, Any]:

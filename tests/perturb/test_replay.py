@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mmdyn.data import ImageFolder, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Step
-from perturb import Case, Pair, Picture, find_parent, pairs, perturb, replay, workbench_for
+from perturb import Case, Picture, VariantPair, find_parent, pairs, perturb, replay, workbench_for
 from perturb.audit.pairs import shown_to_judge
 from perturb.audit.replay import Replayed, levels_apart, redo
 from perturb.codec import decode, encode, pictures_in
@@ -39,7 +39,7 @@ def test_every_variant_comes_with_its_parent(made: tuple[SampleSet, SampleSet]) 
     assert all(pair.before.id == pair.after.parent and pair.outcome == "unjudged" for pair in found)
 
 
-def again(made: tuple[SampleSet, SampleSet], pair: Pair, after: Sample | None = None) -> Replayed:
+def again(made: tuple[SampleSet, SampleSet], pair: VariantPair, after: Sample | None = None) -> Replayed:
     return replay(pair.before, after or pair.after, made[0].images, made[1].images)
 
 
@@ -50,7 +50,7 @@ def test_every_variant_replays_to_the_same_bytes(made: tuple[SampleSet, SampleSe
     assert {id: what for id, what in found.items() if what != Replayed()} == {}
 
 
-def pair_of(made: tuple[SampleSet, SampleSet], id: str) -> Pair:
+def pair_of(made: tuple[SampleSet, SampleSet], id: str) -> VariantPair:
     return next(pair for pair in pairs(made[1], made[0]) if pair.after.id == id)
 
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_replayed(made: tuple[SampleSet, SampleSet]) -> None:
 # what a judge was shown
 
 
-def shown(made: tuple[SampleSet, SampleSet], pair: Pair) -> Case:
+def shown(made: tuple[SampleSet, SampleSet], pair: VariantPair) -> Case:
     with closing(workbench_for(made[1])) as services:
         return shown_to_judge(pair, *made, services)
 
@@ -133,13 +133,13 @@ def test_a_judge_is_shown_pictures_without_noise(made: tuple[SampleSet, SampleSe
     assert 0 < changed.mean() < 0.1 and {0, 255} == set(noisy[changed].ravel().tolist())
 
 
-def look_ref(pair: Pair) -> str:
+def look_ref(pair: VariantPair) -> str:
     return pair.before.all_images[0]
 
 
 def test_without_noise_the_file_in_the_set_counts_whoever_painted_it(made: tuple[SampleSet, SampleSet]) -> None:
     pair = pair_of(made, "en-pictured~style~0")
-    painted = Pair(pair.before, with_step(pair.after, by="flux"), pair.outcome)
+    painted = VariantPair(pair.before, with_step(pair.after, by="flux"), pair.outcome)
     looks = shown(made, painted).looks
     assert [(look.before_file, look.after_file) for look in looks] == [
         (made[0].images.path(old), made[1].images.path(new))

@@ -23,8 +23,8 @@ from mmdyn.keys import canonical, stream
 from perturb import Services
 from perturb._hashing import keys
 from perturb.image.style import Style
-from perturb.services import Tools, open_styler
-from perturb.style._painter import NO_PICTURE, Call, Job, fit
+from perturb.services import ToolNames, open_styler
+from perturb.style._painter import NO_PICTURE, Call, PaintJob, fit
 from perturb.style._prompts import TOKENS, prompts, styles
 
 BACKENDS = ("flux", "klein")
@@ -100,7 +100,7 @@ def test_equal_parameters_paint_equal_pictures_and_others_do_not(styler: Any) ->
 def test_a_batch_of_three_is_one_by_one(styler: Any) -> None:
     """Pictures, prompts and seeds differ; each must get its own, whoever is beside it."""
     pictures = (PICTURE, OTHER, 255 - PICTURE)
-    jobs = [Job(p, fit(256, 320), styles()[n], 100 + n) for n, p in enumerate(pictures)]
+    jobs = [PaintJob(p, fit(256, 320), styles()[n], 100 + n) for n, p in enumerate(pictures)]
     call = Call((256, 320), 0.2)
     alone = [styler.painter.paint(call, [job])[0] for job in jobs]
     together = styler.painter.paint(call, jobs)
@@ -265,7 +265,7 @@ def test_half_precision_is_near(folders: dict[str, Path]) -> None:
 
 
 def test_the_operator_paints_with_it_and_a_trail_replays(folders: dict[str, Path]) -> None:
-    services = Services(Tools(style=f"flux:{folders['flux']},batch=2,steps=10"))
+    services = Services(ToolNames(style=f"flux:{folders['flux']},batch=2,steps=10"))
     operator = Style(services, "strong")
     before = item(PICTURE, array(100, 120, grey=True), suffix="jpg")
     drawn_params = draw(operator, before.sample)

@@ -12,7 +12,7 @@ from making_items import array
 
 from mmdyn.errors import UserError
 from mmdyn.models import Spec
-from perturb.style._loading import Settings, check_kind, find_checkpoint
+from perturb.style._loading import LoadSettings, check_kind, find_checkpoint
 from perturb.style.flux import Flux
 from perturb.style.klein import Klein
 
@@ -61,7 +61,7 @@ def test_weights_that_do_not_fit_are_told_with_the_mend(
 )
 def test_what_needs_less_memory(settings: dict[str, Any], says: str) -> None:
     """`meta` stands for any device that is not the CPU."""
-    assert Settings(**{"device": "meta", **settings}).smaller == says
+    assert LoadSettings(**{"device": "meta", **settings}).smaller == says
 
 
 def test_folders_that_are_no_checkpoint(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import ImageRef, Sample
 from perturb import Services, perturb, replay
-from perturb.services import Tools, open_styler
+from perturb.services import ToolNames, open_styler
 
 OPS = "style,pad+style+color,style+color@mild,color"
 STEPS = {
@@ -111,7 +111,7 @@ def test_the_manifest_names_the_styler(dynamic: SampleSet, backend: str) -> None
 def test_trails_replay_as_arrays(source: SampleSet, dynamic: SampleSet, backend: str) -> None:
     """The set was painted from tensors, in batches; a replay paints from arrays, one by one."""
     parents = {sample.id: sample for sample in source}
-    services = Services(Tools(style=backend))
+    services = Services(ToolNames(style=backend))
     for sample in dynamic:
         assert sample.variant is not None
         found = replay(parents[sample.variant.parent], sample, source.images, dynamic.images, services)
@@ -165,7 +165,7 @@ def test_an_operator_that_knows_only_arrays_goes_along(
     made = {(sample.variant.parent, sample.variant.chain): sample for sample in out if sample.variant}
     assert len(made) == 6
     parents = {sample.id: sample for sample in source}
-    services = Services(Tools(style=backend))
+    services = Services(ToolNames(style=backend))
     for (parent, _), sample in made.items():
         assert not replay(parents[parent], sample, source.images, out.images, services).differing
     services.close()

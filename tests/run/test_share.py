@@ -18,7 +18,7 @@ from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors._executor import Engine, Job
 from mmdyn.run.partition import Partition, cost
 from mmdyn.run.plan import Ask
-from mmdyn.run.share import Share
+from mmdyn.run.share import RankShare
 from mmdyn.work import Store
 from perturb import perturb
 
@@ -46,14 +46,14 @@ def key(ask: Ask) -> bytes:
 @pytest.mark.parametrize("partition", ["size", "cost", "count,asks=7"])
 def test_shares_together_are_the_plan(engine: Engine, partition: str) -> None:
     planned = Counter(key(ask) for ask in engine.plan() if isinstance(ask, Ask))
-    shares = [Share(engine, Partition.parse(partition), number, 3, "seed") for number in range(3)]
+    shares = [RankShare(engine, Partition.parse(partition), number, 3, "seed") for number in range(3)]
     assert sum((Counter(map(key, share)) for share in shares), Counter()) == planned
     assert [len(share) for share in shares] == [sum(1 for _ in share) for share in shares]
     assert planned.total() > 300 and set(planned.values()) == {1}
 
 
 def test_a_share_begins_with_what_costs_most(engine: Engine) -> None:
-    costs = [cost(ask) for ask in Share(engine, Partition(), 0, 2)]
+    costs = [cost(ask) for ask in RankShare(engine, Partition(), 0, 2)]
     assert costs == sorted(costs, reverse=True)
 
 

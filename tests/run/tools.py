@@ -6,7 +6,7 @@ from mmdyn.data import SampleSet
 from mmdyn.models import Asker, Model
 from mmdyn.run.grader import Grader
 from mmdyn.run.render import Renderer
-from mmdyn.run.run_sample import Tally, Tools
+from mmdyn.run.run_sample import AskTally, SampleTools
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Store
@@ -14,10 +14,10 @@ from mmdyn.work import ProgressBar, Store
 
 def tools_for(
     opened: SampleSet, store: Store, progress: ProgressBar, model: Model, cascade: Cascade | None = None
-) -> Tools:
+) -> SampleTools:
     """Scored by the default policy where no cascade is given."""
     grader = Grader(store, cascade or Cascade(Scorer()))
-    return Tools(
+    return SampleTools(
         [opened],
         [Renderer(opened.images)],
         Asker(model, concurrency=4),
@@ -25,5 +25,5 @@ def tools_for(
         grader,
         Expansions(store),
         progress,
-        Tally(),
+        AskTally(),
     )

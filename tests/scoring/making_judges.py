@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from mmdyn.models import Asker, ImagePart, Message
-from mmdyn.models.model import Limits
+from mmdyn.models.model import ModelLimits
 from mmdyn.record import Reply, Usage
 from mmdyn.scoring.judge import Judge
 from mmdyn.testing import VERDICT_CODE, verdict_code
@@ -50,7 +50,7 @@ class Told:
     """
 
     varied: ClassVar[Mapping[str, str]] = {}
-    limits, weighs = Limits(max_tries=1), False
+    limits, weighs = ModelLimits(max_tries=1), False
 
     def __init__(self, say: Callable[[str, int], str | Reply | Exception], *, varies: bool = True) -> None:
         self.say, self.varies, self.cached = say, varies, True

@@ -33,7 +33,7 @@ from mmdyn.tables import (
     survey,
     write_csv,
 )
-from mmdyn.tables.wrong_answers import KINDS, Counts
+from mmdyn.tables.wrong_answers import KINDS, ErrorCounts
 from mmdyn.work import RunFolder, Store
 
 DESIGN = Design("judge", "0123abcd", {"votes": 1}, per=10, seed=0)
@@ -79,7 +79,7 @@ def test_wrong_are_answers_below_full_marks_that_were_given(tmp_path: Path) -> N
     assert kinds == {"s01": "", "s02": "", "half": "", "cut": "truncated", "void": "empty"}
     assert (found.refused, found.unscored) == (Counter(m1=2), 1)
     (row,) = count_errors(run, ["style"])
-    assert row.by == {"style": {"direct": Counts(11, 5, 1, 1, 2, 2, 1, 1)}} and row.to_label == 3
+    assert row.by == {"style": {"direct": ErrorCounts(11, 5, 1, 1, 2, 2, 1, 1)}} and row.to_label == 3
     print_counts([row], out := io.StringIO())
     lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
     assert "m1 11 5 1 1 2 2 1 1" in lines and "The same by style (m1)" in lines

@@ -13,7 +13,7 @@ from making import open_ended, write_set
 from mmdyn.data import Dropped, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample
-from mmdyn.work import Outcome, Step, is_unsettled, make_set
+from mmdyn.work import Outcome, SetStep, is_unsettled, make_set
 
 
 class Louder:
@@ -50,7 +50,7 @@ def source(tmp_path: Path) -> SampleSet:
 
 
 def louder(source: SampleSet, out: Path, unknown: str = "", threads: int = 0, workers: int = 1) -> SampleSet:
-    step = Step("shouting", {"command": "shout", "by": 2}, threads, partial(prepare, unknown))
+    step = SetStep("shouting", {"command": "shout", "by": 2}, threads, partial(prepare, unknown))
     return make_set(step, source, out, name="loud", workers=workers, quiet=True)
 
 
@@ -81,5 +81,5 @@ def test_another_step_in_the_same_folder_is_refused(source: SampleSet, tmp_path:
         ({"command": "shout"}, "by 2, now null"),
     ):
         with pytest.raises(UserError, match=problem):
-            step = Step("whispering", made, 0, partial(prepare, ""))  # type: ignore[arg-type]
+            step = SetStep("whispering", made, 0, partial(prepare, ""))  # type: ignore[arg-type]
             make_set(step, source, tmp_path / "out", name="loud", quiet=True)

@@ -41,7 +41,7 @@ _SETS_OUT: dict[Language, tuple[str, ...]] = {"en": ("set out", "in your own wor
 """What a last paragraph says that wants knowledge set out, by its language."""
 
 
-class Prompt(Struct, frozen=True):
+class ReadPrompt(Struct, frozen=True):
     """The parts of a prompt. `options` maps labels to texts and is empty where they stand in a picture.
 
     `elaborates`: it asks no question, and wants the knowledge set out.
@@ -66,7 +66,7 @@ class Prompt(Struct, frozen=True):
         return ANSWER[self.language] + separator.join(values)
 
 
-def read_prompt(messages: tuple[Message, ...]) -> Prompt:
+def read_prompt(messages: tuple[Message, ...]) -> ReadPrompt:
     """Read the last user message. Raises ModelError where options are to be weighed: it cannot know how."""
     if choices(messages):
         raise ModelError(f"this model {NO_WEIGHING}")
@@ -77,7 +77,7 @@ def read_prompt(messages: tuple[Message, ...]) -> Prompt:
     heading = _last(_HEADING, before)
     start = heading.end() if heading else 0
     asked, options = _cut_options(before[start:])
-    return Prompt(
+    return ReadPrompt(
         text=text,
         kind=_kind(instruction, options),
         language="zh" if ANSWER["zh"] in (instruction or text) else "en",
@@ -87,7 +87,7 @@ def read_prompt(messages: tuple[Message, ...]) -> Prompt:
     )
 
 
-def _set_out(text: str) -> Prompt | None:
+def _set_out(text: str) -> ReadPrompt | None:
     """A prompt that introduces knowledge and wants it set out, and no answer; None for any other."""
     beside, _, wish = text.strip().rpartition("\n\n")
     if not _INTRODUCTION.match(beside) or _ASKS_FOR_LINE.search(wish):
@@ -95,7 +95,7 @@ def _set_out(text: str) -> Prompt | None:
     said, knowledge = wish.lower(), _INTRODUCTION.sub("", beside).strip()
     for language, words in _SETS_OUT.items():
         if all(word in said for word in words):
-            return Prompt(text, "open_ended", language, {}, "", knowledge, elaborates=True)
+            return ReadPrompt(text, "open_ended", language, {}, "", knowledge, elaborates=True)
     return None
 
 

@@ -29,9 +29,9 @@ from mmdyn.models.backends._http_options import (
     secrets,
     with_extra_body,
 )
-from mmdyn.models.backends._pictures import Picture, Pictures
+from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.message import Message
-from mmdyn.models.model import PASSING, Limits, Spec, TransientError
+from mmdyn.models.model import PASSING, ModelLimits, Spec, TransientError
 from mmdyn.record import Reply
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         self.label = options.label or f"{spec.backend}:{spec.name}"
         config = self._sent.get("generationConfig", self._sent)
         self.varies = not isinstance(config, dict) or (config.get("temperature") != 0 and config.get("seed") is None)
-        self.limits = Limits(options.concurrency, options.max_tries)
+        self.limits = ModelLimits(options.concurrency, options.max_tries)
         self.identity: dict[str, Json] = {
             "backend": spec.backend,
             "endpoint": endpoint,
@@ -108,7 +108,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         return values
 
     @abstractmethod
-    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
+    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]) -> dict[str, Json]:
         """The body of a request; `pictures` are those of the messages, by digest."""
 
     @abstractmethod

@@ -15,12 +15,12 @@ from msgspec import Meta, Struct
 from mmdyn.errors import ModelError
 from mmdyn.keys import Json, digest
 from mmdyn.models.backends._local_checkpoint import FORM, has_chat_template, kind_of, read_json
-from mmdyn.models.backends._local_prompt import Prompt, Prompter, Refused
+from mmdyn.models.backends._local_prompt import LocalPrompt, Prompter, Refused
 from mmdyn.models.backends._pictures import decode
 from mmdyn.models.checkpoint import find_checkpoint
 from mmdyn.models.device import Precision, torch_device, torch_dtype
 from mmdyn.models.message import Message, choices, identity
-from mmdyn.models.model import Limits, RejectedError, Spec
+from mmdyn.models.model import ModelLimits, RejectedError, Spec
 from mmdyn.record import Reply
 from mmdyn.work import CLOSED, Batches, give_memory_back, is_out_of_memory
 
@@ -62,21 +62,21 @@ class LocalOptions(Struct, frozen=True):
         return self.temperature > 0 and self.seed is None
 
 
-class Engine(Protocol):
+class LocalEngine(Protocol):
     """What answers prompts: each gets a reply, or the ValueError that says why it cannot have one.
 
     Raises ValueError where it cannot say which of them is at fault, and an error of memory where they do not fit
     together.
     """
 
-    def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+    def write(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
         """Answers."""
 
-    def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+    def weigh(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
         """The likeliest of each prompt's choices; there are at least two."""
 
 
-class Job(Struct, frozen=True, eq=False):
+class LocalRequest(Struct, frozen=True, eq=False):
     """A request with its pictures decoded. `seed` is what its draws are keyed with."""
 
     messages: tuple[Message, ...]
@@ -111,10 +111,10 @@ class LocalBackend(ABC):
         self._kind = kind_of(self._folder, options.trust_remote_code)
         self._chat = has_chat_template(self._folder)
         self._closing = False
-        self._batches = Batches[Key, Job, Reply](self._run, lambda _: self._size(), give_memory_back)
+        self._batches = Batches[Key, LocalRequest, Reply](self._run, lambda _: self._size(), give_memory_back)
         self.label = options.label or f"{self.name}:{_shown(spec.name)}"
         self.varies = options.varies
-        self.limits = Limits(concurrency=self.batches_waiting * options.batch, max_tries=1)
+        self.limits = ModelLimits(concurrency=self.batches_waiting * options.batch, max_tries=1)
         self.identity: dict[str, Json] = {
             "backend": self.name,
             "checkpoint": self._checkpoint.identity,
@@ -133,7 +133,7 @@ class LocalBackend(ABC):
         options = self._local_options
         pictures, changed = await asyncio.to_thread(decode, messages, options.max_pixels)
         seed = secrets.randbits(63) if options.seed is None else options.seed
-        job = Job(messages, pictures, changed, ("draw tokens", seed, digest(identity(messages))))
+        job = LocalRequest(messages, pictures, changed, ("draw tokens", seed, digest(identity(messages))))
         wanted: Literal["write", "weigh"] = "weigh" if choices(messages) else "write"
         try:
             return await asyncio.wrap_future(self._batches.submit((wanted, len(pictures), self._length(job)), job))
@@ -154,10 +154,10 @@ class LocalBackend(ABC):
         return self._kind == "image-text-to-text"
 
     @abstractmethod
-    def _load(self) -> tuple[Engine, Any]:
+    def _load(self) -> tuple[LocalEngine, Any]:
         """The engine, and the processor (the tokenizer of a model of text). Raises ModelError."""
 
-    def _length(self, job: Job) -> int:
+    def _length(self, job: LocalRequest) -> int:
         """The class of length of a request."""
         return 0
 
@@ -166,14 +166,14 @@ class LocalBackend(ABC):
         return self._local_options.batch
 
     @cached_property
-    def _loaded(self) -> tuple[Engine, Prompter]:
+    def _loaded(self) -> tuple[LocalEngine, Prompter]:
         engine, processor = self._load()
         return engine, Prompter(processor, vision=self._vision, chat=self._chat, system=self._local_options.system)
 
-    def _run(self, key: Key, jobs: Sequence[Job]) -> list[Reply | ValueError]:
+    def _run(self, key: Key, jobs: Sequence[LocalRequest]) -> list[Reply | ValueError]:
         """A batch. Raises ModelError where the model fails in running, and where it was closed meanwhile."""
         _, prompter = self._loaded
-        answers, prompts = dict[int, Reply | ValueError](), dict[int, Prompt]()
+        answers, prompts = dict[int, Reply | ValueError](), dict[int, LocalPrompt]()
         for number, job in enumerate(jobs):
             try:
                 prompts[number] = prompter.write(job.messages, job.pictures, job.changed, job.seed)
@@ -190,7 +190,7 @@ class LocalBackend(ABC):
             raise ModelError(CLOSED)
         return [answers[number] for number in range(len(jobs))]
 
-    def _answered(self, key: Key, prompts: list[Prompt]) -> list[Reply | ValueError]:
+    def _answered(self, key: Key, prompts: list[LocalPrompt]) -> list[Reply | ValueError]:
         """In halves where one of them cannot be taken, such as a prompt too long, so that only that one fails."""
         if not prompts:
             return []

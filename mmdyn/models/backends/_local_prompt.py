@@ -16,7 +16,7 @@ class Refused(ValueError):
     """This request cannot be put to the model as it is set up."""
 
 
-class Prompt(Struct, frozen=True, eq=False):
+class LocalPrompt(Struct, frozen=True, eq=False):
     """`text` with a placeholder for each of the `pictures` (RGB, in order), and what it may go on with, if that is
     given.
 
@@ -46,7 +46,7 @@ class Prompter:
 
     def write(
         self, messages: tuple[Message, ...], pictures: list[Any], changed: str, seed: tuple[str | int, ...]
-    ) -> Prompt:
+    ) -> LocalPrompt:
         """The prompt for some messages; a last message of the assistant's is where the answer begins. Raises
         Refused."""
         if pictures and not self._vision:
@@ -62,7 +62,7 @@ class Prompter:
         for what, tokens in (("picture", self._placeholders), ("control token", self._controls)):
             if any(token in message.text for token in tokens for message in messages):
                 changed = "; ".join(filter(None, [changed, f"a text that stands for a {what} parted in two"]))
-        return Prompt(text, pictures, choices(messages), special, lead, seed, changed)
+        return LocalPrompt(text, pictures, choices(messages), special, lead, seed, changed)
 
     def _templated(self, turns: tuple[Message, ...]) -> str:
         from jinja2 import TemplateError
@@ -134,14 +134,14 @@ def continuation_ids(tokenizer: Any, text: str, continuation: str) -> tuple[int,
     return tuple(alone)
 
 
-def written(prompt: Prompt, text: str, finish: str, read: int, tokens: int) -> Reply:
+def written(prompt: LocalPrompt, text: str, finish: str, read: int, tokens: int) -> Reply:
     """The reply for what a model wrote behind a prompt: `read` tokens of the prompt, `tokens` of its own."""
     reasoning, answer = split_thinking(text)
     text = (prompt.lead + answer).strip()
     return Reply(text, finish, Usage(read, tokens), reasoning=reasoning, changed=prompt.changed)
 
 
-def likeliest(prompt: Prompt, sums: Sequence[float], lengths: Sequence[int], tokens: int) -> Reply:
+def likeliest(prompt: LocalPrompt, sums: Sequence[float], lengths: Sequence[int], tokens: int) -> Reply:
     """The reply for the likeliest of a prompt's choices.
 
     A choice's score is the log-probability of its tokens given the prompt, divided by their number, so that long ones

@@ -23,7 +23,7 @@ from mmdyn.models.message import ImagePart, Message
 JPEG_QUALITY = 95
 
 
-class Picture(Struct, frozen=True):
+class SentPicture(Struct, frozen=True):
     """A picture ready to be sent: its media type (by what the bytes are, whatever the file is called) and its base64.
 
     `url` is its data URL, or its file URL where files are sent. `changed` says what was done to it ("" for nothing).
@@ -55,9 +55,9 @@ class Pictures:
     ) -> None:
         self.size, self.most = 0, most
         self._max_pixels, self._max_side, self._as_files = max_pixels, max_side, as_files
-        self._kept = OrderedDict[str, Picture]()
+        self._kept = OrderedDict[str, SentPicture]()
 
-    async def of(self, messages: tuple[Message, ...]) -> dict[str, Picture]:
+    async def of(self, messages: tuple[Message, ...]) -> dict[str, SentPicture]:
         """The pictures of messages by digest, made smaller in a thread of its own. Raises InputError as `get` does."""
         parts = {part.digest: part for part in image_parts(messages)}
         if self._max_pixels or self._max_side:
@@ -66,7 +66,7 @@ class Pictures:
                     self._keep(digest, await asyncio.to_thread(self._load, part))
         return {digest: self.get(part) for digest, part in parts.items()}
 
-    def get(self, part: ImagePart) -> Picture:
+    def get(self, part: ImagePart) -> SentPicture:
         """One picture. Raises InputError where the file is missing, is no picture, or is not the one that was asked
         about."""
         if part.digest in self._kept:
@@ -76,23 +76,23 @@ class Pictures:
         self._keep(part.digest, picture)
         return picture
 
-    def _keep(self, digest: str, picture: Picture) -> None:
+    def _keep(self, digest: str, picture: SentPicture) -> None:
         replaced = self._kept.pop(digest, None)
         self._kept[digest] = picture
         self.size += len(picture.url) - (len(replaced.url) if replaced else 0)
         while self.size > self.most:
             self.size -= len(self._kept.popitem(last=False)[1].url)
 
-    def _load(self, part: ImagePart) -> Picture:
+    def _load(self, part: ImagePart) -> SentPicture:
         data = part.read()
         try:
             image = open_image(data)
             media_type = IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[image.format or ""]]
             if self._as_files:
-                return Picture(media_type, "", file=part.path.resolve().as_uri())
+                return SentPicture(media_type, "", file=part.path.resolve().as_uri())
             size = _fitted(image, self._max_pixels, self._max_side)
             if size == image.size:
-                return Picture(media_type, base64.b64encode(data).decode())
+                return SentPicture(media_type, base64.b64encode(data).decode())
             return _smaller(image, size)
         except (OSError, SyntaxError, ValueError) as error:
             raise _unreadable(part, error) from None
@@ -143,7 +143,7 @@ def _sizes(was: tuple[int, int], now: tuple[int, int]) -> str:
     return f"{was[0]}x{was[1]} to {now[0]}x{now[1]}"
 
 
-def _smaller(image: Image, size: tuple[int, int]) -> Picture:
+def _smaller(image: Image, size: tuple[int, int]) -> SentPicture:
     """Scaled down, as JPEG where it is one and as PNG otherwise, with the orientation and colour profile that it
     has."""
     form = "JPEG" if image.format == "JPEG" else "PNG"
@@ -152,7 +152,7 @@ def _smaller(image: Image, size: tuple[int, int]) -> Picture:
     _plain(image).resize(size, Resampling.LANCZOS).save(out, form, quality=JPEG_QUALITY, **tags)
     changed = f"a picture was made smaller, from {_sizes(image.size, size)}"
     changed += "" if form == image.format else ", and a PNG"
-    return Picture(f"image/{form.lower()}", base64.b64encode(out.getvalue()).decode(), changed=changed)
+    return SentPicture(f"image/{form.lower()}", base64.b64encode(out.getvalue()).decode(), changed=changed)
 
 
 def _plain(image: Image) -> Image:

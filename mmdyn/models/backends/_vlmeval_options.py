@@ -24,7 +24,7 @@ FORM = Form("transformers", "config.json", ("**/*",))
 _QUERY = re.compile(r"(://[^\s?]{1,2000})\?(\S*)")
 
 
-class Options(Struct, frozen=True):
+class VlmevalOptions(Struct, frozen=True):
     """The worker's options; `Vlmeval` says what they mean."""
 
     python: str = ""
@@ -56,10 +56,10 @@ class Options(Struct, frozen=True):
         return [{"CUDA_VISIBLE_DEVICES": devices[n % len(devices)]} if devices else {} for n in range(count)]
 
 
-def parse(spec: Spec) -> tuple[Options, dict[str, Json]]:
+def parse(spec: Spec) -> tuple[VlmevalOptions, dict[str, Json]]:
     """The worker's options, and the rest as typed keywords. Raises UserError, also for a key in plain sight."""
-    own = {key: value for key, value in spec.options.items() if key in Options.__struct_fields__}
-    options = read_options(spec, Options, own)
+    own = {key: value for key, value in spec.options.items() if key in VlmevalOptions.__struct_fields__}
+    options = read_options(spec, VlmevalOptions, own)
     for name in ("workers", "concurrency", "timeout", "load_timeout", "max_tries"):
         if (value := getattr(options, name)) is not None and not value > 0:
             raise UserError(f"the option {name} of vlmeval:{spec.name} is {value}: give more than 0")

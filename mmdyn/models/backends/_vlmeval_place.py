@@ -15,7 +15,7 @@ from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
 from mmdyn.models.model import PASSING, RejectedError, TransientError
 
 
-class Names(Struct, frozen=True):
+class WorkerNames(Struct, frozen=True):
     """What the sentences name: the model as reports do, its NAME, and the interpreter."""
 
     label: str
@@ -23,12 +23,12 @@ class Names(Struct, frozen=True):
     python: str
 
 
-class Place:
+class WorkerPlace:
     """One worker of a model at a time. `model` is what every `hello` and `build` says; `asks` counts who is served
     here."""
 
     def __init__(
-        self, names: Names, environment: Mapping[str, str], model: dict[str, Json], load_timeout: float
+        self, names: WorkerNames, environment: Mapping[str, str], model: dict[str, Json], load_timeout: float
     ) -> None:
         self._names, self._environment, self._model, self._seconds = names, environment, model, load_timeout
         self._process: Process | None = None
@@ -84,7 +84,7 @@ class Place:
             raise ModelError(f"{died}: mend its options, or what {names.python} has installed") from None
 
 
-def refused(told: Told, process: Process, names: Names) -> Exception:
+def refused(told: Told, process: Process, names: WorkerNames) -> Exception:
     """Why a worker has no model to ask."""
     says = process.clean(told.error)
     if told.kind == "missing":
@@ -99,7 +99,7 @@ def refused(told: Told, process: Process, names: Names) -> Exception:
     return ModelError(f"VLMEvalKit cannot make {names.name} ({says}): mend its options, or the environment it runs in")
 
 
-def failed(told: Told, process: Process, names: Names, *, answers: bool) -> Exception:
+def failed(told: Told, process: Process, names: WorkerNames, *, answers: bool) -> Exception:
     """Why one request got no answer. `answers`: whether the model has answered any."""
     says = process.clean(told.error)
     heard = f"HTTP {told.status}: {says}" if told.status else says

@@ -12,7 +12,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
-from mmdyn.models.backends._pictures import Picture
+from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import ImagePart, Message
 from mmdyn.models.model import Spec
@@ -91,7 +91,7 @@ class Anthropic(HttpModel[_Options]):
         values.pop("temperature", None)
         return {**values, "thinking": {"type": "enabled", "budget_tokens": budget}}
 
-    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
+    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]) -> dict[str, Json]:
         system, turns = self._turns(messages)
         apart: dict[str, Json] = {"system": system} if system else {}
         said: list[Json] = [{"role": turn.role, "content": _content(turn, pictures)} for turn in turns]
@@ -111,7 +111,7 @@ class Anthropic(HttpModel[_Options]):
         return Reply(text, _FINISH.get(reason, reason), _usage(answer.usage), reasoning=reasoning)
 
 
-def _content(message: Message, pictures: Mapping[str, Picture]) -> list[Json]:
+def _content(message: Message, pictures: Mapping[str, SentPicture]) -> list[Json]:
     """The parts as blocks, without empty texts, which the API refuses."""
     blocks: list[Json] = []
     for part in message.shown:

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json, digest, stream
-from mmdyn.models.backends._baseline_prompt import TRUE_FALSE, Prompt, read_prompt
+from mmdyn.models.backends._baseline_prompt import TRUE_FALSE, ReadPrompt, read_prompt
 from mmdyn.models.message import Message
-from mmdyn.models.model import Limits, Spec, read_options
+from mmdyn.models.model import ModelLimits, Spec, read_options
 from mmdyn.record import Reply
 
 VERSION = 1
@@ -55,7 +55,7 @@ class Baseline:
     cached = False
     varied: ClassVar[Mapping[str, str]] = {}
     varies = weighs = False
-    limits = Limits()
+    limits = ModelLimits()
 
     def __init__(self, spec: Spec) -> None:
         read_options(spec, _Options)
@@ -81,7 +81,7 @@ class Baseline:
         """There is nothing to let go of."""
 
 
-def _random(prompt: Prompt) -> list[str]:
+def _random(prompt: ReadPrompt) -> list[str]:
     draws = stream("baseline", "random", VERSION, prompt.text)
     labels = list(prompt.options) or list(UNSEEN_OPTIONS)
     if prompt.kind == "single_choice":
@@ -95,7 +95,7 @@ def _random(prompt: Prompt) -> list[str]:
     return [spans[int(place)] for place in draws.integers(len(spans), size=_wanted(prompt))]
 
 
-def _majority(prompt: Prompt) -> list[str]:
+def _majority(prompt: ReadPrompt) -> list[str]:
     if prompt.kind in ("single_choice", "multi_select"):
         return [next(iter(prompt.options), UNSEEN_OPTIONS[0])]
     if prompt.kind == "true_false":
@@ -103,7 +103,7 @@ def _majority(prompt: Prompt) -> list[str]:
     return ["1"] * _wanted(prompt)
 
 
-def _lexical(prompt: Prompt) -> list[str]:
+def _lexical(prompt: ReadPrompt) -> list[str]:
     if prompt.kind in ("single_choice", "multi_select"):
         return _nearest_options(prompt)
     if prompt.kind == "true_false":
@@ -120,10 +120,10 @@ def _lexical(prompt: Prompt) -> list[str]:
     return [news[number % len(news)] for number in range(prompt.blanks)]
 
 
-_ANSWERS: dict[str, Callable[[Prompt], list[str]]] = {"random": _random, "majority": _majority, "lexical": _lexical}
+_ANSWERS: dict[str, Callable[[ReadPrompt], list[str]]] = {"random": _random, "majority": _majority, "lexical": _lexical}
 
 
-def _nearest_options(prompt: Prompt) -> list[str]:
+def _nearest_options(prompt: ReadPrompt) -> list[str]:
     options = prompt.options or dict.fromkeys(UNSEEN_OPTIONS, "")
     rest = _words(f"{prompt.knowledge}\n{prompt.question}")
     overlaps = {label: _overlap(text, rest) for label, text in options.items()}
@@ -148,5 +148,5 @@ def _words(text: str) -> set[str]:
     return words
 
 
-def _wanted(prompt: Prompt) -> int:
+def _wanted(prompt: ReadPrompt) -> int:
     return prompt.blanks if prompt.kind == "fill_in_the_blank" else 1

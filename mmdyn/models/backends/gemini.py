@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, HttpOptions
-from mmdyn.models.backends._pictures import Picture
+from mmdyn.models.backends._pictures import SentPicture
 from mmdyn.models.backends._replies import consistent, count
 from mmdyn.models.message import ImagePart, Message
 from mmdyn.models.model import Spec, TransientError
@@ -99,7 +99,7 @@ class Gemini(HttpModel[_Options]):
             values["thinkingConfig"] = {"thinkingBudget": budget, "includeThoughts": budget != 0}
         return {"generationConfig": values}
 
-    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
+    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]) -> dict[str, Json]:
         system, turns = self._turns(messages)
         apart: dict[str, Json] = {"systemInstruction": {"parts": [{"text": system}]}} if system else {}
         said: list[Json] = [
@@ -128,7 +128,7 @@ class Gemini(HttpModel[_Options]):
         return Reply(text, _FINISH.get(reason, reason), usage, reasoning=reasoning)
 
 
-def _parts(message: Message, pictures: Mapping[str, Picture]) -> list[Json]:
+def _parts(message: Message, pictures: Mapping[str, SentPicture]) -> list[Json]:
     parts: list[Json] = []
     for part in message.shown:
         if isinstance(part, ImagePart):

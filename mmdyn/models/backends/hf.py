@@ -8,10 +8,10 @@ from math import log2
 from typing import Any
 
 from mmdyn.keys import stream
-from mmdyn.models.backends._local_backend import Engine, Job, LocalBackend, LocalOptions
+from mmdyn.models.backends._local_backend import LocalBackend, LocalEngine, LocalOptions, LocalRequest
 from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
 from mmdyn.models.backends._local_prompt import (
-    Prompt,
+    LocalPrompt,
     Refused,
     continuation_ids,
     ends_texts,
@@ -58,13 +58,13 @@ class HuggingFace(LocalBackend):
         super().__init__(spec, self._options, self._options.device)
         self.identity["attention"] = self._options.attn
 
-    def _length(self, job: Job) -> int:
+    def _length(self, job: LocalRequest) -> int:
         """About how many tokens there are, in steps of half an octave."""
         tokens = sum(estimate_tokens(message.text) for message in job.messages)
         pixels = sum(picture.width * picture.height for picture in job.pictures)
         return round(2 * log2(1 + tokens + pixels / PIXELS_A_TOKEN))
 
-    def _load(self) -> tuple[Engine, Any]:
+    def _load(self) -> tuple[LocalEngine, Any]:
         import torch
 
         options = self._options
@@ -91,7 +91,7 @@ class _Engine:
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
-    def _encode(self, prompts: Sequence[Prompt], side: str) -> Any:
+    def _encode(self, prompts: Sequence[LocalPrompt], side: str) -> Any:
         """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be
         read."""
         self.tokenizer.padding_side = side
@@ -113,7 +113,7 @@ class _Engine:
                 "takes: lower max_new_tokens or max_pixels"
             )
 
-    def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+    def write(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
         """An answer for each prompt; prompts have equally many pictures. Raises ValueError where one cannot be
         taken."""
         import torch
@@ -135,7 +135,7 @@ class _Engine:
         rows = made[:, inputs["input_ids"].shape[1] :].tolist()
         return [self._reply(*each) for each in zip(prompts, lengths, rows, strict=True)]
 
-    def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+    def weigh(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
         """The likeliest of each prompt's choices; prompts have equally many pictures. Raises ValueError where one
         cannot be taken.
 
@@ -171,7 +171,7 @@ class _Engine:
             for row, each in enumerate(needed)
         ]
 
-    def _reply(self, prompt: Prompt, length: int, tokens: list[int]) -> Reply:
+    def _reply(self, prompt: LocalPrompt, length: int, tokens: list[int]) -> Reply:
         ends = next((number for number, token in enumerate(tokens) if token in self._ends), None)
         kept = tokens if ends is None else tokens[:ends]
         if ends is None and self.model.generation_config.stop_strings:

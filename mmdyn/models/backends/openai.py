@@ -12,7 +12,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.models.backends._http_model import HttpModel
 from mmdyn.models.backends._http_options import Api, Count, HttpOptions
-from mmdyn.models.backends._pictures import Picture, Pictures
+from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.backends._replies import consistent, count, split_thinking
 from mmdyn.models.message import Message, TextPart
 from mmdyn.models.model import Spec, TransientError
@@ -110,7 +110,7 @@ class OpenAI(HttpModel[_Options]):
             raise UserError("images=file sends pictures as they lie: leave max_pixels and max_side out")
         return Pictures(max_pixels=options.max_pixels, max_side=options.max_side, as_files=as_files)
 
-    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, Picture]) -> dict[str, Json]:
+    def _body(self, messages: tuple[Message, ...], pictures: Mapping[str, SentPicture]) -> dict[str, Json]:
         turns: list[Json] = [{"role": message.role, "content": _content(message, pictures)} for message in messages]
         if self._options.system is not None and not any(message.role == "system" for message in messages):
             turns.insert(0, {"role": "system", "content": self._options.system})
@@ -146,7 +146,7 @@ class OpenAI(HttpModel[_Options]):
         return Reply(text, finish, _usage(completion.usage), reasoning=thought, logprobs=logprobs)
 
 
-def _content(message: Message, pictures: Mapping[str, Picture]) -> Json:
+def _content(message: Message, pictures: Mapping[str, SentPicture]) -> Json:
     parts = message.shown
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     if len(texts) == len(parts):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from mmdyn.errors import InputError, ModelError
 from mmdyn.keys import Json, sha256
 from mmdyn.models.message import Message
-from mmdyn.models.model import Limits, Spec, TransientError, read_options
+from mmdyn.models.model import ModelLimits, Spec, TransientError, read_options
 from mmdyn.record import Reply
 from mmdyn.sample import from_json
 
@@ -41,7 +41,7 @@ class Scripted:
     varies = weighs = False
 
     def __init__(self, spec: Spec) -> None:
-        self.limits = Limits(max_tries=read_options(spec, _Options).max_tries)
+        self.limits = ModelLimits(max_tries=read_options(spec, _Options).max_tries)
         path = Path(spec.name).expanduser()
         try:
             data = path.read_bytes()

@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models.backends._local_backend import Count, Engine, LocalBackend, LocalOptions
+from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions
 from mmdyn.models.backends._local_checkpoint import load_processor, read_json
-from mmdyn.models.backends._local_prompt import Prompt, continuation_ids, ends_texts, likeliest, written
+from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, likeliest, written
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply
 
@@ -50,7 +50,7 @@ class VLLM(LocalBackend):
         self._options = read_options(spec, _Options)
         super().__init__(spec, self._options)
 
-    def _load(self) -> tuple[Engine, Any]:
+    def _load(self) -> tuple[LocalEngine, Any]:
         processor = load_processor(self._folder, self._vision, self._options.trust_remote_code)
         tokenizer = processor.tokenizer if self._vision else processor
         dtype = str(self._dtype).removeprefix("torch.")
@@ -73,7 +73,7 @@ class _Engine:
             reason = " ".join(str(error).split())[:200]
             raise ModelError(f"vLLM cannot start {folder} ({reason}): mend the options, or ask it as hf:") from None
 
-    def write(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+    def write(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
         """An answer for each prompt. Raises ValueError where one is too long for the engine."""
         from vllm import SamplingParams
 
@@ -95,7 +95,7 @@ class _Engine:
             replies.append(written(prompt, said.text, said.finish_reason or "", read, len(said.token_ids)))
         return replies
 
-    def weigh(self, prompts: Sequence[Prompt]) -> list[Reply | ValueError]:
+    def weigh(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
         """The likeliest continuation of each prompt: each is put behind it, and the engine says how likely every token
         was."""
         from vllm import SamplingParams
@@ -114,7 +114,7 @@ class _Engine:
             replies.append(likeliest(prompt, sums, lengths, len(outputs[0].prompt_token_ids) - lengths[0]))
         return replies
 
-    def _put(self, prompt: Prompt, more: tuple[int, ...] = ()) -> dict[str, Any]:
+    def _put(self, prompt: LocalPrompt, more: tuple[int, ...] = ()) -> dict[str, Any]:
         ids = self._tokenizer(prompt.text, add_special_tokens=prompt.special)["input_ids"]
         if prompt.special and self._ends_texts:
             ids = ids[:-1]

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models.backends._vlmeval_options import Options, identified, parse, resolve
-from mmdyn.models.backends._vlmeval_place import Names, Place, failed, refused
+from mmdyn.models.backends._vlmeval_options import VlmevalOptions, identified, parse, resolve
+from mmdyn.models.backends._vlmeval_place import WorkerNames, WorkerPlace, failed, refused
 from mmdyn.models.backends._vlmeval_process import Process, Told, WorkerGone
 from mmdyn.models.message import ImagePart, Message, TextPart
-from mmdyn.models.model import Limits, RejectedError, Spec, TransientError
+from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError
 from mmdyn.record import Reply, Usage
 
 VLMEVAL_FAILURES = (
@@ -58,12 +58,12 @@ class Vlmeval:
         options, keywords = parse(spec)
         self.label = options.label or f"vlmeval:{spec.name}"
         self._timeout, self._system = options.timeout, options.system
-        self._names = Names(self.label, spec.name, options.interpreter)
+        self._names = WorkerNames(self.label, spec.name, options.interpreter)
         given = {name: resolve(value, name) for name, value in keywords.items()}
         model: dict[str, Json] = {"name": spec.name, "options": given, "path": options.folders}
         model["failures"] = list(VLMEVAL_FAILURES)
         seconds = options.load_timeout
-        self._places = [Place(self._names, environment, model, seconds) for environment in options.environments]
+        self._places = [WorkerPlace(self._names, environment, model, seconds) for environment in options.environments]
         self._close = weakref.finalize(self, _close, self._places)
         self._answers, self._dead = False, set[Process]()
         try:
@@ -73,7 +73,7 @@ class Vlmeval:
             self._close()
             raise
         self._encodes, self._interleaves = found["encodes"], found["interleaves"]
-        self.limits = Limits(len(self._places) * self._threads, options.max_tries, hangs=False)
+        self.limits = ModelLimits(len(self._places) * self._threads, options.max_tries, hangs=False)
         drawn = {**found["keywords"], **keywords}
         self.varies = bool(drawn.get("do_sample")) or drawn.get("temperature") not in (None, 0)
         self.identity: dict[str, Json] = {
@@ -141,7 +141,7 @@ class Vlmeval:
             return f"VLMEvalKit shows this model the first of {pictures} pictures, before the text"
         return "VLMEvalKit's API class encodes pictures anew, as JPEG" if pictures and self._encodes else ""
 
-    def _concurrency(self, options: Options, *, is_api: bool) -> int:
+    def _concurrency(self, options: VlmevalOptions, *, is_api: bool) -> int:
         if not is_api and (options.concurrency or 1) > 1:
             raise UserError(f"{self.label} answers one request at a time in a worker: give workers= for more")
         return options.concurrency or (API_CONCURRENCY if is_api else 1)
@@ -149,12 +149,12 @@ class Vlmeval:
 
 def vlmeval_models(python: str = "", path: str = "", seconds: float = 600) -> list[str]:
     """Every NAME that an interpreter's VLMEvalKit has. Raises UserError, ModelError."""
-    options = Options(python, path)
+    options = VlmevalOptions(python, path)
     process = Process(options.interpreter, {})
     try:
         told = process.request("list", path=options.folders).result(seconds)
         if told.error:
-            raise refused(told, process, Names("vlmeval", "", options.interpreter))
+            raise refused(told, process, WorkerNames("vlmeval", "", options.interpreter))
     except (WorkerGone, TimeoutError) as error:
         raise ModelError(f"{options.interpreter} did not list VLMEvalKit's models ({error}): mend python=") from None
     finally:
@@ -169,6 +169,6 @@ def _typed(part: TextPart | ImagePart) -> Json:
     return {"type": "image", "value": str(part.path.resolve())}
 
 
-def _close(places: list[Place]) -> None:
+def _close(places: list[WorkerPlace]) -> None:
     for place in places:
         place.close()

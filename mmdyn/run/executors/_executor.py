@@ -21,7 +21,7 @@ from mmdyn.run.grader import Grader
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
-from mmdyn.run.run_sample import Tally, Tools
+from mmdyn.run.run_sample import AskTally, SampleTools
 from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
@@ -96,11 +96,11 @@ class Engine:
         self, models: Sequence[Model], asks: Callable[[], Iterable[Ask | Skip]], progress: ProgressBar
     ) -> None:
         job, renderers = self.job, open_renderers(self.job, self.sets)
-        grader, expansions, tally = Grader(self.store, self.cascade), Expansions(self.store), Tally()
+        grader, expansions, tally = Grader(self.store, self.cascade), Expansions(self.store), AskTally()
         try:
             for model in models:
                 async with opened(model, job.limits.concurrency, job.execution.use_cache, self.budget) as asker:
-                    tools = Tools(self.sets, renderers, asker, self.store, grader, expansions, progress, tally)
+                    tools = SampleTools(self.sets, renderers, asker, self.store, grader, expansions, progress, tally)
                     await ask_all(asks(), tools)
         finally:
             await self.cascade.close()

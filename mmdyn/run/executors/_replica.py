@@ -20,7 +20,7 @@ from mmdyn.record import Reply
 Request = tuple[Message, ...]
 
 
-class Answer(Struct, frozen=True, omit_defaults=True):
+class RemoteAnswer(Struct, frozen=True, omit_defaults=True):
     """What became of one request: a reply, or how it failed, with all that the error says."""
 
     reply: Reply | None = None
@@ -84,20 +84,20 @@ def unpack(data: bytes) -> list[Request]:
     return msgspec.msgpack.decode(data, type=list[Request], dec_hook=_path)
 
 
-def answers(data: bytes) -> list[Answer]:
+def answers(data: bytes) -> list[RemoteAnswer]:
     """Answers out of their bytes."""
-    return msgspec.msgpack.decode(data, type=list[Answer])
+    return msgspec.msgpack.decode(data, type=list[RemoteAnswer])
 
 
-async def _answer(model: Model, request: Request) -> Answer:
+async def _answer(model: Model, request: Request) -> RemoteAnswer:
     try:
-        return Answer(await model.ask(request))
+        return RemoteAnswer(await model.ask(request))
     except TransientError as error:
-        return Answer(None, "transient", str(error), error.retry_after, error.slow_down, error.unanswered)
+        return RemoteAnswer(None, "transient", str(error), error.retry_after, error.slow_down, error.unanswered)
     except RejectedError as error:
-        return Answer(failed="rejected", reason=str(error), perhaps_all=error.perhaps_all, for_all=error.for_all)
+        return RemoteAnswer(failed="rejected", reason=str(error), perhaps_all=error.perhaps_all, for_all=error.for_all)
     except MmdynError as error:
-        return Answer(failed="fatal", reason=str(error))
+        return RemoteAnswer(failed="fatal", reason=str(error))
 
 
 def _path(kind: type[Any], value: str) -> Any:

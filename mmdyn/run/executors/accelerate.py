@@ -16,7 +16,7 @@ from mmdyn.errors import MmdynError, Stopped, UserError
 from mmdyn.keys import canonical, digest
 from mmdyn.run.executors._executor import Engine
 from mmdyn.run.partition import Partition
-from mmdyn.run.share import Share
+from mmdyn.run.share import RankShare
 from mmdyn.work import Ranks, Store, session_of
 
 LAUNCH, BEGIN, END = "launch", "begin of share", "end of share"
@@ -84,7 +84,7 @@ class Accelerate:
         store.flush()
 
     def _ask(self, engine: Engine) -> None:
-        share = Share(engine, self._partition, self.ranks.number, self.ranks.size, self._session)
+        share = RankShare(engine, self._partition, self.ranks.number, self.ranks.size, self._session)
         engine.ask(lambda: share, of_all=len(share), what=f"asking, rank {self.ranks.number}")
 
     @contextmanager

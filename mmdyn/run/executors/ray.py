@@ -17,7 +17,7 @@ from mmdyn.run.execution import RayConfig
 from mmdyn.run.executors._executor import Engine
 from mmdyn.run.executors._fleet import Fleet
 from mmdyn.run.partition import Partition
-from mmdyn.run.share import Share
+from mmdyn.run.share import RankShare
 from mmdyn.work import Ranks, Store
 
 CONNECT_SECONDS = 10.0
@@ -40,7 +40,7 @@ class Ray:
     def run(self, engine: Engine) -> None:
         """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too
         small."""
-        job, whole = engine.job, Share(engine, self._partition, 0, 1)
+        job, whole = engine.job, RankShare(engine, self._partition, 0, 1)
         with _cluster(self._config.address) as ray:
             gpus = self._gpus_each([node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]])
             fleets = [

@@ -12,7 +12,7 @@ from mmdyn.scoring.extract.asked import Asked
 from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.extract.judged import judged
 from mmdyn.scoring.extract.labels import Labels, Picks, labels_of
-from mmdyn.scoring.extract.options import Options
+from mmdyn.scoring.extract.options import OptionTexts
 from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
 from mmdyn.scoring.extract.response import Response
 
@@ -29,7 +29,7 @@ _LONGEST_ALONE, _LONGEST_LINE = 60, 400
 def read_choice(response: Response, asked: Asked) -> Extraction:
     """The labels that a response chooses, in the options' order: exactly one unless several may be right."""
     several = asked.task_type == "multi_select"
-    reply = _Reply(response, labels_of(asked.labels), Options(asked.labels, asked.option_texts), several)
+    reply = _Reply(response, labels_of(asked.labels), OptionTexts(asked.labels, asked.option_texts), several)
     read = reply.announced()
     if not read and not (response.cut_off or response.truncated):
         read = reply.whole() or reply.line() or judged(response, reply.labels, asked) or reply.ending() or reply.said()
@@ -47,7 +47,7 @@ class _Reply(Struct, frozen=True, gc=False):
 
     response: Response
     labels: Labels
-    options: Options
+    options: OptionTexts
     several: bool
 
     def announced(self) -> _Read:

@@ -13,7 +13,7 @@ _PARTED = re.compile(r"\s*(?:[,;、，；\n]\s*(?:and\s+)?|\s+and\s+|和|与|以
 _LONGEST = 400
 
 
-class Options:
+class OptionTexts:
     """The options' own words, compared as answers are; they are folded when the first response needs it."""
 
     def __init__(self, labels: tuple[str, ...], texts: tuple[str, ...]) -> None:

@@ -34,7 +34,7 @@ class Sheet(Struct, frozen=True):
     code: str
 
 
-class Verdict(Struct, frozen=True):
+class RubricVerdict(Struct, frozen=True):
     """One vote. `grades` in [0, 1], of each part, at least one: their mean is what the reply is worth.
 
     `items`: whether each item beside them is met.
@@ -58,11 +58,11 @@ class Rubric(Protocol):
         """What to ask about a reply that is not empty, in the sample's language. `pictures`: the sample's are shown
         before."""
 
-    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+    def read(self, sample: Sample, said: str, code: str) -> RubricVerdict:
         """The verdict in what a judge said. Raises ValueError where it is none, with a reason that the judge is
         told."""
 
-    def nothing(self, sample: Sample) -> Verdict:
+    def nothing(self, sample: Sample) -> RubricVerdict:
         """The verdict on an empty reply, about which no judge is asked."""
 
 

@@ -8,7 +8,7 @@ from mmdyn.keys import Json
 from mmdyn.models import prompts_digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
+from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line
 from mmdyn.scoring.rubrics._shown import gold, numbered, question
 
 
@@ -34,16 +34,16 @@ class Checklist:
         values |= {"checklist": numbered(items), "count": str(len(items))}
         return fill("checklist", sample, pictures, {"answer": reply}, **values)
 
-    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+    def read(self, sample: Sample, said: str, code: str) -> RubricVerdict:
         """One verdict on the golden answer, and as many as the checklist has items."""
         verdicts = read_coded(said, _Verdicts, code)
         check_numbers([number for number, _, _ in verdicts.items], len(_items(sample)), "items")
         reason, met = verdicts.golden
-        return Verdict((float(met),), tuple(met for _, _, met in verdicts.items), one_line(reason))
+        return RubricVerdict((float(met),), tuple(met for _, _, met in verdicts.items), one_line(reason))
 
-    def nothing(self, sample: Sample) -> Verdict:
+    def nothing(self, sample: Sample) -> RubricVerdict:
         """Nothing is met."""
-        return Verdict((0.0,), (False,) * len(_items(sample)), "the reply is empty")
+        return RubricVerdict((0.0,), (False,) * len(_items(sample)), "the reply is empty")
 
 
 def _items(sample: Sample) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from mmdyn.keys import Json
 from mmdyn.models import prompts_digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
+from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line
 from mmdyn.scoring.rubrics._shown import gold, golden, question
 
 SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -31,15 +31,15 @@ class Match:
         values = {"question": question(sample), "gold": gold(sample), "count": str(len(golden(sample)))}
         return fill("match", sample, pictures, {"answer": reply}, **values)
 
-    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+    def read(self, sample: Sample, said: str, code: str) -> RubricVerdict:
         """One mark of SCALE for each part, in order."""
         grades = read_coded(said, _Grades, code).grades
         check_numbers([number for number, _, _ in grades], len(golden(sample)), "part(s)")
         if any(mark not in SCALE for _, _, mark in grades):
             raise ValueError("each mark must be 0, 0.25, 0.5, 0.75 or 1")
         reasons = "; ".join(reason for _, reason, _ in grades)
-        return Verdict(tuple(mark for _, _, mark in grades), reason=one_line(reasons))
+        return RubricVerdict(tuple(mark for _, _, mark in grades), reason=one_line(reasons))
 
-    def nothing(self, sample: Sample) -> Verdict:
+    def nothing(self, sample: Sample) -> RubricVerdict:
         """No mark for any part."""
-        return Verdict((0.0,) * len(golden(sample)), reason="the reply is empty")
+        return RubricVerdict((0.0,) * len(golden(sample)), reason="the reply is empty")

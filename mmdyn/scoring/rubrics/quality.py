@@ -8,7 +8,7 @@ from mmdyn.keys import Json
 from mmdyn.models import prompts_digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import KIND, Sheet, Verdict, check_numbers, fill, one_line
+from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numbers, fill, one_line
 from mmdyn.scoring.rubrics._shown import question
 
 DIMENSIONS = ("relevance", "correctness", "reasoning", "completeness", "clarity")
@@ -36,15 +36,17 @@ class Quality:
         values = {"question": question(sample), "count": str(len(DIMENSIONS))}
         return fill("quality", sample, pictures, {"answer": reply}, about="pictures_alone", **values)
 
-    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+    def read(self, sample: Sample, said: str, code: str) -> RubricVerdict:
         """One whole number from 1 to 10 for each dimension, in order."""
         ratings = read_coded(said, _Ratings, code).ratings
         check_numbers([number for number, _, _ in ratings], len(DIMENSIONS), "dimensions")
         if any(not LEAST <= rating <= MOST for _, _, rating in ratings):
             raise ValueError("each rating must be a whole number from 1 to 10")
         reasons = "; ".join(reason for _, reason, _ in ratings)
-        return Verdict(tuple((rating - LEAST) / (MOST - LEAST) for _, _, rating in ratings), reason=one_line(reasons))
+        return RubricVerdict(
+            tuple((rating - LEAST) / (MOST - LEAST) for _, _, rating in ratings), reason=one_line(reasons)
+        )
 
-    def nothing(self, sample: Sample) -> Verdict:
+    def nothing(self, sample: Sample) -> RubricVerdict:
         """The least on every dimension."""
-        return Verdict((0.0,) * len(DIMENSIONS), reason="the reply is empty")
+        return RubricVerdict((0.0,) * len(DIMENSIONS), reason="the reply is empty")

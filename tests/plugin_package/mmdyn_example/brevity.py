@@ -7,7 +7,7 @@ from msgspec import Struct
 from mmdyn.keys import Json, digest
 from mmdyn.prompts import read_coded
 from mmdyn.sample import Sample
-from mmdyn.scoring.rubrics._rubric import Sheet, Verdict
+from mmdyn.scoring.rubrics._rubric import RubricVerdict, Sheet
 
 
 class _Said(Struct):
@@ -27,10 +27,10 @@ class Brevity:
         wanted = f'{{"code": "{code}", "short": true or false}}'
         return Sheet(f"Is this a short answer?\n=== {code}\n{reply}\n=== {code}\nReply with {wanted}.", code)
 
-    def read(self, sample: Sample, said: str, code: str) -> Verdict:
+    def read(self, sample: Sample, said: str, code: str) -> RubricVerdict:
         """Yes or no."""
-        return Verdict((float(read_coded(said, _Said, code).short),))
+        return RubricVerdict((float(read_coded(said, _Said, code).short),))
 
-    def nothing(self, sample: Sample) -> Verdict:
+    def nothing(self, sample: Sample) -> RubricVerdict:
         """Nothing is shorter than nothing."""
-        return Verdict((1.0,), reason="the reply is empty")
+        return RubricVerdict((1.0,), reason="the reply is empty")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mmdyn.keys import Json
 from mmdyn.models import Message, Spec
-from mmdyn.models.model import Limits
+from mmdyn.models.model import ModelLimits
 from mmdyn.record import Reply
 
 
@@ -17,7 +17,7 @@ class Echo:
     cached = False
     varied: ClassVar[Mapping[str, str]] = {}
     varies = weighs = False
-    limits = Limits()
+    limits = ModelLimits()
 
     def __init__(self, spec: Spec) -> None:
         self.label = f"echo:{spec.name}"
