@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ParamSpec
 
@@ -61,15 +61,18 @@ def check_sample(sample: Sample) -> Sample:
     return sample
 
 
-def _texts(sample: Sample) -> Iterator[str]:
-    yield from (sample.id, sample.question, sample.explanation, sample.group or "")
-    yield from (option.text for option in sample.options)
-    yield from (*sample.knowledge_points, *sample.checklist, *sample.hints.values())
-    yield from (value for value in sample.fields.values() if isinstance(value, str))
-    if isinstance(sample.answer, str):
-        yield sample.answer
-    elif isinstance(sample.answer, tuple):
-        yield from ("".join(part) for part in sample.answer)
+def _texts(sample: Sample) -> list[str]:
+    answer = sample.answer
+    written = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple) else ()
+    return [
+        *(sample.id, sample.question, sample.explanation, sample.group or ""),
+        *[option.text for option in sample.options],
+        *sample.knowledge_points,
+        *sample.checklist,
+        *sample.hints.values(),
+        *[value for value in sample.fields.values() if isinstance(value, str)],
+        *["".join(part) for part in written],
+    ]
 
 
 def replace_images(sample: Sample, refs: Mapping[ImageRef, ImageRef]) -> Sample:
