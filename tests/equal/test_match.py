@@ -32,26 +32,20 @@ def test_more_answers_than_blanks_buy_nothing(ordered: bool) -> None:
     assert match_blanks(("4", "5", "6"), (("4",), ("5",)), Match(ordered=ordered)) == (False, False)
 
 
-@pytest.mark.parametrize(
-    ("given", "gold", "tolerance", "equal"),
-    [
-        ("101", "100", 0.01, True), ("102", "100", 0.01, False), ("-101", "-100", 0.01, True),
-        ("3.1", "3.14", 0.02, True), ("3.14159", "3.14", 0.0, False), ("0", "0", 0.1, True), ("0.1", "0", 0.1, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "gold", "tolerance", "equal"), [
+    ("101", "100", 0.01, True), ("102", "100", 0.01, False), ("-101", "-100", 0.01, True), ("3.1", "3.14", 0.02, True),
+    ("3.14159", "3.14", 0.0, False), ("0", "0", 0.1, True), ("0.1", "0", 0.1, False),
+])  # fmt: skip
 def test_a_tolerance_is_relative_to_the_gold(given: str, gold: str, tolerance: float, equal: bool) -> None:
     assert same(given, gold, Match(tolerance=tolerance)) is equal
 
 
-@pytest.mark.parametrize(
-    ("given", "gold", "equal"),
-    [
-        ("3.14159", "3.14", True), ("3.145", "3.14", True), ("3.1451", "3.14", False), ("12.46", "12.5", True),
-        ("0.667", "0.67", True), ("2.47", "2.5", False), ("0.046", "0.05", False), ("5.3", "5", False),
-        ("0.333", "1/3", True), ("0.33", "1/3", True), ("0.3", "1/3", False), ("0.34", "1/3", False),
-        ("0.499", "1/2", False), ("1.50e3", "1500", True), ("1499", "1.50e3", True), ("1494", "1.50e3", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "gold", "equal"), [
+    ("3.14159", "3.14", True), ("3.145", "3.14", True), ("3.1451", "3.14", False), ("12.46", "12.5", True),
+    ("0.667", "0.67", True), ("2.47", "2.5", False), ("0.046", "0.05", False), ("5.3", "5", False),
+    ("0.333", "1/3", True), ("0.33", "1/3", True), ("0.3", "1/3", False), ("0.34", "1/3", False),
+    ("0.499", "1/2", False), ("1.50e3", "1500", True), ("1499", "1.50e3", True), ("1494", "1.50e3", False),
+])  # fmt: skip
 def test_rounding_follows_the_printed_digits(given: str, gold: str, equal: bool) -> None:
     assert same(given, gold) is equal
 

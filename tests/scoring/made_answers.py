@@ -109,26 +109,19 @@ FAMILIES: tuple[Callable[[int, int, int], tuple[str, str, str]], ...] = (
 """Of three whole numbers an answer, another form of it, and one that looks like it."""
 
 HOSTILE: tuple[tuple[str, str], ...] = (
-    ("9^{9^{9^{9}}}", "9^{9^{9}}"),
-    ("e^{e^{e^{e^{10}}}}", "e^{e^{e^{e^{10.0001}}}}"),
-    (r"100000!\cdot 100001", "100001!"),
-    (r"\binom{1000000}{500000}", r"\binom{1000000}{499999}"),
+    ("9^{9^{9^{9}}}", "9^{9^{9}}"), ("e^{e^{e^{e^{10}}}}", "e^{e^{e^{e^{10.0001}}}}"),
+    (r"100000!\cdot 100001", "100001!"), (r"\binom{1000000}{500000}", r"\binom{1000000}{499999}"),
     ("(x+1)^{2000}", "(x+1)^{1999}(x-1)"),
     ("".join(f"(a_{n}+b_{n})" for n in range(25)), "".join(f"(a_{n}-b_{n})" for n in range(25))),
     ("+".join(rf"\frac{{1}}{{x+{n}}}" for n in range(60)), "+".join(rf"\frac{{1}}{{x+{n}}}" for n in range(1, 61))),
-    (r"\sqrt{" * 40 + "2" + "}" * 40, "1"),
-    (r"\frac{1}{1+" * 60 + "x" + "}" * 60, "x"),
-    ("(" * 300 + "x" + ")" * 300, "y"),
-    ("x^{" * 50 + "x" + "}" * 50, "x"),
-    (r"\sin(" * 30 + "x" + ")" * 30, r"\cos(x)"),
-    (r"\tan^{60}(x)+\sec^{60}(x)", r"\tan^{60}(x)-\sec^{60}(x)"),
-    (r"\sum_{k=1}^{1000000000}\frac{1}{k}", "21.3"),
-    (r"\prod_{k=1}^{1000000}\sin(k)", "0"),
+    (r"\sqrt{" * 40 + "2" + "}" * 40, "1"), (r"\frac{1}{1+" * 60 + "x" + "}" * 60, "x"),
+    ("(" * 300 + "x" + ")" * 300, "y"), ("x^{" * 50 + "x" + "}" * 50, "x"),
+    (r"\sin(" * 30 + "x" + ")" * 30, r"\cos(x)"), (r"\tan^{60}(x)+\sec^{60}(x)", r"\tan^{60}(x)-\sec^{60}(x)"),
+    (r"\sum_{k=1}^{1000000000}\frac{1}{k}", "21.3"), (r"\prod_{k=1}^{1000000}\sin(k)", "0"),
     (r"\int_0^1 e^{\sin(x^2)}\,dx", r"\int_0^1 e^{\cos(x^2)}\,dx"),
-    (r"\lim_{n\to\infty}\left(1+\frac{1}{n^n}\right)^{n!}", "e"),
-    ("x^{100}+x^{99}+1=0", "x^{100}-x^{99}+1=0"),
+    (r"\lim_{n\to\infty}\left(1+\frac{1}{n^n}\right)^{n!}", "e"), ("x^{100}+x^{99}+1=0", "x^{100}-x^{99}+1=0"),
     (r"\begin{pmatrix}" + r"\\".join("&".join("9^9" for _ in range(9)) for _ in range(9)) + r"\end{pmatrix}", "9"),
     ("-" * 900 + "1", "1"),
-)
+)  # fmt: skip
 """Pairs that would cost a computer algebra system without a limit seconds to centuries. Whether they are equal is left
 open."""
