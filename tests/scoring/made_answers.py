@@ -36,29 +36,20 @@ PROSE = (
         "Let us now go on to the next step and count again: {number} in all.\n\n",
     ),
     (
-        "选项{letter}说的是{text}，需要与表中的{number}个单位比较。",
-        "由题意得$x={number}$，代入后可知结论成立。",
-        "看上去{text}也有可能，但是不满足第二个条件。",
+        "选项{letter}说的是{text}，需要与表中的{number}个单位比较。", "由题意得$x={number}$，代入后可知结论成立。", "看上去{text}也有可能，但是不满足第二个条件。",
         "下面继续分析下一步，一共有{number}个。\n",
     ),
-)
+)  # fmt: skip
 ENDINGS = (
     (
-        "\n\nThe answer is ({letter}).",
-        "\n\nAnswer: {letter}",
-        "\n\n**Final Answer:** {letter}. {text}",
-        "\n\nThus the sum is $\\boxed{{{letter}}}$.",
-        "\nTherefore, the correct option is {letter}.",
+        "\n\nThe answer is ({letter}).", "\n\nAnswer: {letter}", "\n\n**Final Answer:** {letter}. {text}",
+        "\n\nThus the sum is $\\boxed{{{letter}}}$.", "\nTherefore, the correct option is {letter}.",
         "\n\n{letter}. {text}",
     ),
     (
-        "\n故选{letter}。",
-        "\n【答案】{letter}<eoa>",
-        "\n所以答案是（{letter}）。",
-        "\n因此，正确选项为{letter}。",
-        "\n答案：{letter}",
+        "\n故选{letter}。", "\n【答案】{letter}<eoa>", "\n所以答案是（{letter}）。", "\n因此，正确选项为{letter}。", "\n答案：{letter}",
     ),
-)
+)  # fmt: skip
 
 
 def algebra(count: int) -> list[tuple[str, str, bool]]:
@@ -73,39 +64,23 @@ def algebra(count: int) -> list[tuple[str, str, bool]]:
 
 
 FAMILIES: tuple[Callable[[int, int, int], tuple[str, str, str]], ...] = (
-    lambda a, b, c: (
-        f"({a}x+{b})({c}x-{a})",
-        f"{a * c}x^2{b * c - a * a:+}x-{a * b}",
-        f"{a * c}x^2{b * c + a * a:+}x-{a * b}",
-    ),
+    lambda a, b, c: (f"({a}x+{b})({c}x-{a})", f"{a * c}x^2{b * c - a * a:+}x-{a * b}", f"{a * c}x^2{b * c + a * a:+}x-{a * b}"),
     lambda a, b, _: (f"({a}x+{b}y)^2", f"{a * a}x^2+{2 * a * b}xy+{b * b}y^2", f"{a * a}x^2+{a * b}xy+{b * b}y^2"),
     lambda a, b, c: (rf"\frac{{{a}}}{{{b}}}", f"{a * c}/{b * c}", f"{a * c + 1}/{b * c}"),
     lambda a, b, _: (rf"{a}\sqrt{{{b}}}", rf"\sqrt{{{a * a * b}}}", rf"\sqrt{{{a * b}}}"),
     lambda a, b, _: (rf"{a}\sec^2({b}x)", rf"{a}+{a}\tan^2({b}x)", rf"{a}-{a}\tan^2({b}x)"),
     lambda a, b, c: (f"y={a}x+{b}", f"{a * c}x-{c}y+{b * c}=0", f"{a * c}x-{c}y-{b * c}=0"),
-    lambda a, b, _: (
-        rf"(-\infty,{a})\cup({a + b},\infty)",
-        rf"({a + b},+\infty)\cup(-\infty,{a})",
-        rf"({a + b},+\infty)\cup(-\infty,{a}]",
-    ),
+    lambda a, b, _: (rf"(-\infty,{a})\cup({a + b},\infty)", rf"({a + b},+\infty)\cup(-\infty,{a})", rf"({a + b},+\infty)\cup(-\infty,{a}]"),
     lambda a, b, c: (rf"\{{{a},-{b},{a + c}\}}", rf"\{{{a + c},{a},-{b}\}}", rf"\{{{a + c},{a},{b}\}}"),
-    lambda a, b, c: (
-        rf"\begin{{pmatrix}}{a}&{b}\\{c + 100}&\frac{{1}}{{2}}\end{{pmatrix}}",
-        rf"\begin{{bmatrix}}{a}&{b}\\{c + 100}&0.5\end{{bmatrix}}",
-        rf"\begin{{bmatrix}}{a}&{c + 100}\\{b}&0.5\end{{bmatrix}}",
-    ),
+    lambda a, b, c: (rf"\begin{{pmatrix}}{a}&{b}\\{c + 100}&\frac{{1}}{{2}}\end{{pmatrix}}", rf"\begin{{bmatrix}}{a}&{b}\\{c + 100}&0.5\end{{bmatrix}}", rf"\begin{{bmatrix}}{a}&{c + 100}\\{b}&0.5\end{{bmatrix}}"),
     lambda a, b, _: (rf"\ln({a}x)+\ln {b}", rf"\ln({a * b}x)", rf"\ln({a * b + 1}x)"),
     lambda a, b, _: (f"e^{{{a}x+{b}}}", f"e^{{{b}}}e^{{{a}x}}", f"e^{{{b}}}+e^{{{a}x}}"),
-    lambda a, b, _: (
-        rf"\frac{{{b}}}{{x-{a}}}-\frac{{{b}}}{{x+{a}}}",
-        rf"\frac{{{2 * a * b}}}{{x^2-{a * a}}}",
-        rf"\frac{{{2 * a * b}}}{{x^2+{a * a}}}",
-    ),
+    lambda a, b, _: (rf"\frac{{{b}}}{{x-{a}}}-\frac{{{b}}}{{x+{a}}}", rf"\frac{{{2 * a * b}}}{{x^2-{a * a}}}", rf"\frac{{{2 * a * b}}}{{x^2+{a * a}}}"),
     lambda a, b, _: (f"({a}+{b}i)^2", f"{a * a - b * b}{2 * a * b:+}i", f"{a * a + b * b}+{2 * a * b}i"),
     lambda a, b, _: (f"{a}x<{b}", rf"x<\frac{{{b}}}{{{a}}}", rf"x>\frac{{{b}}}{{{a}}}"),
     lambda a, *_: (f"{a * 36} km/h", f"{a * 10} m/s", f"{a * 10} km/h"),
     lambda a, b, _: (f"{a}.{b:02} m", f"{a}{b:02} cm", f"{a}{b:02} mm"),
-)
+)  # fmt: skip
 """Of three whole numbers an answer, another form of it, and one that looks like it."""
 
 HOSTILE: tuple[tuple[str, str], ...] = (

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from judged_runs import run_of, under_way, values, verdicts, wrong
 from making_judged_runs import CHEAP, RULES, judge, judge_lines, lines_on, model, questions, scripted
+from msgspec.structs import replace
 from running import typed
 from serving import bare_environment as bare_environment, script, serve
 
@@ -158,12 +159,7 @@ def test_judges_of_one_label_are_told_apart(tmp_path: Path) -> None:
 
 def test_errors_names_what_is_not_scored(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    run.write_config(RunFolder(run.folder).config.__class__(**{**_fields(run), "scorer": "strict@5"}))
+    run.write_config(replace(RunFolder(run.folder).config, scorer="strict@5"))
     done = typed("errors", run.folder, "--judge", scripted(tmp_path / "none.jsonl"), "-q")
     assert done.exit_code == 1 and "no answer that is scored is wrong" in done.stdout, done.output
     assert f"5 answers are not scored and were left out: `mmdyn score {run.folder}`" in done.stderr
-
-
-def _fields(run: RunFolder) -> dict[str, Any]:
-    found = RunFolder(run.folder).config
-    return {name: getattr(found, name) for name in found.__struct_fields__}

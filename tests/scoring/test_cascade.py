@@ -14,6 +14,7 @@ from mmdyn.scoring import Cascade, Scorer, graders
 from mmdyn.scoring.judge import Judge
 from mmdyn.scoring.scorer import SCORING_VERSION
 
+Judgements = Sequence[Judgement | None]
 RIGHT, WRONG = Score("ok", 1.0, ["A"], "slot"), Score("ok", 0.0, ["B"], "slot", (0.0, 1.0), 2.0)
 LOST = Score("unparsed", 0.0, rule="none")
 SAID, WITHHELD = Reply("Answer: B", "stop"), Reply("", "content_filter")
@@ -45,11 +46,7 @@ def cascade(mode: str, *labels: str) -> Cascade:
     (WRONG, (FAILED, FAILED), (), (), None), (RIGHT, (NOTHING, NOTHING), (), (), 1.0),
 ])  # fmt: skip
 def test_who_is_asked_next_and_what_counts(
-    score: Score,
-    judgements: Sequence[Judgement | None],
-    next_ones: tuple[int, ...],
-    of_all: tuple[int, ...],
-    value: float | None,
+    score: Score, judgements: Judgements, next_ones: tuple[int, ...], of_all: tuple[int, ...], value: float | None
 ) -> None:
     assert cascade("wrong").pending(SAID, score, judgements) == next_ones
     assert cascade("all").pending(SAID, score, judgements) == of_all
@@ -124,7 +121,7 @@ DOUBTED = Score("ok", 1.0, ["A"], "last_words", confidence=0.85, needs_judge=Tru
     (DOUBTED, (NOTHING, NOTHING), (), 0.0), (DOUBTED, (NOTHING, FULL), (), 1.0),
 ])  # fmt: skip
 def test_unsure_asks_only_where_a_judge_is_needed_and_then_judges_decide(
-    score: Score, judgements: Sequence[Judgement | None], next_ones: tuple[int, ...], value: float | None
+    score: Score, judgements: Judgements, next_ones: tuple[int, ...], value: float | None
 ) -> None:
     unsure = cascade("unsure")
     assert unsure.pending(SAID, score, judgements) == next_ones

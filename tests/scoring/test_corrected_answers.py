@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from judged_runs import values
 from making_judged_runs import judged_line, scripted
+from msgspec.structs import replace
 from running import QUIET, grouped, typed
 
 from making import choice, multi, open_ended, write_set
@@ -50,14 +51,10 @@ def answers(run: RunFolder) -> list[str]:
     return [entry.answers for entry in RunFolder(run.folder).config.sets]
 
 
-def but(sample: Sample, **changed: Any) -> Sample:
-    return Sample(**{name: getattr(sample, name) for name in Sample.__struct_fields__} | changed)
-
-
 def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: Path) -> None:
     run = asked(tmp_path)
     assert values(run) == ASKED and answers(run) == [""]
-    exam(tmp_path, (but(SIDES, answer=("C",)), but(EYES, answer=("B",)), PRIMES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), replace(EYES, answer=("B",)), PRIMES))
     done = typed("score", run.folder)
     changes = ["eyes  standard: 0.000 -> 1.000", "sides  standard: 1.000 -> 0.000"]
     lines = [f"scripted:model.jsonl  {change}" for change in changes]
@@ -77,13 +74,13 @@ def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: 
     typed("report", run.folder, "--flips")
     export(run.folder, tmp_path / "rows.jsonl", samples=True)
     rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())}
-    assert json.loads(rows["eyes"]["answer"]) == ["B"] and rows["eyes"]["digest"] == but(EYES, answer=("B",)).digest
+    assert json.loads(rows["eyes"]["answer"]) == ["B"] and rows["eyes"]["digest"] == replace(EYES, answer=("B",)).digest
     assert "@" in rows["eyes"]["key"] and "@" not in rows["primes"]["key"]
 
 
 def test_the_scores_of_before_come_back_with_the_answers_of_before(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    exam(tmp_path, (SIDES, but(EYES, answer=("B",)), PRIMES))
+    exam(tmp_path, (SIDES, replace(EYES, answer=("B",)), PRIMES))
     assert len(score(run)) == 1
     exam(tmp_path, (SIDES, EYES, PRIMES))
     (change,) = score(run)
@@ -93,7 +90,7 @@ def test_the_scores_of_before_come_back_with_the_answers_of_before(tmp_path: Pat
 
 def test_other_points_are_other_weights(tmp_path: Path) -> None:
     run = asked(tmp_path, policy="exam")
-    exam(tmp_path, (SIDES, EYES, but(PRIMES, points=5)))
+    exam(tmp_path, (SIDES, EYES, replace(PRIMES, points=5)))
     done = typed("score", run.folder, "--policy", "exam")
     assert done.stdout == "scripted:model.jsonl  primes  standard: 1.000 -> 1.000, weight 3 -> 5\n"
     assert "1 scores changed, 1 of them in weight; exam is in force now" in done.stderr
@@ -103,7 +100,7 @@ def test_other_points_are_other_weights(tmp_path: Path) -> None:
 def test_what_asks_something_else_now_keeps_its_answer(tmp_path: Path) -> None:
     run = asked(tmp_path)
     more = choice("more", question="How many more?")
-    exam(tmp_path, (but(SIDES, answer=("C",), question="How many corners?"), but(EYES, answer=("B",)), more))
+    exam(tmp_path, (replace(SIDES, answer=("C",), question="How many corners?"), replace(EYES, answer=("B",)), more))
     done = typed("score", run.folder)
     assert done.stdout == "scripted:model.jsonl  eyes  standard: 0.000 -> 1.000\n" and done.exit_code == 0
     assert "samples of exam with another answer, or other points, than when they were asked: 1;" in done.stderr
@@ -116,14 +113,14 @@ def test_what_asks_something_else_now_keeps_its_answer(tmp_path: Path) -> None:
 def test_what_decides_no_score_changes_none(tmp_path: Path, field: str) -> None:
     run = asked(tmp_path)
     changed: Any = {"difficulty": "hard"} if field == "fields" else "because"
-    exam(tmp_path, (but(SIDES, **{field: changed}), EYES, PRIMES))
+    exam(tmp_path, (replace(SIDES, **{field: changed}), EYES, PRIMES))
     done = typed("score", run.folder)
     assert "0 scores changed" in done.stderr and "samples of exam" not in done.stderr and answers(run) == [""]
 
 
 def test_a_set_that_lies_elsewhere_is_named_and_remembered(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    moved = exam(tmp_path, (SIDES, but(EYES, answer=("B",)), PRIMES), "corrected")
+    moved = exam(tmp_path, (SIDES, replace(EYES, answer=("B",)), PRIMES), "corrected")
     assert score(run) == []
     done = typed("score", run.folder, "--set", moved)
     assert "eyes  standard: 0.000 -> 1.000" in done.stdout, done.output
@@ -155,7 +152,7 @@ def test_a_file_that_was_corrected_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_judge_is_asked_again_about_what_has_another_answer_alone(tmp_path: Path) -> None:
     ice, sky = open_ended("ice", "It is light.", question="Why ice?"), open_ended("sky", "Air.", question="Why sky?")
-    new = but(ice, answer="It is less dense.")
+    new = replace(ice, answer="It is less dense.")
     said = {"ice": "Density.", "sky": "Gas."}
     lines = [{"match": one.question, "reply": said[one.id]} for one in (ice, sky)]
     marked = [(ice, "Density.", 0.25), (sky, "Gas.", 0.5), (new, "Density.", 1.0)]
@@ -181,7 +178,7 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
     exam(tmp_path, (SIDES, EYES))
     sets = [tmp_path / "set", vary("varied").folder]
     run = evaluate(sets, "baseline:majority", tmp_path / "run", execution=QUIET)
-    exam(tmp_path, (but(SIDES, answer=("C",)), EYES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), EYES))
     before = values(run)
     done = typed("score", run.folder)
     assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
@@ -196,7 +193,7 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
 
 def test_runs_by_the_same_answers_are_compared_without_a_word(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    exam(tmp_path, (but(SIDES, answer=("C",)), EYES, PRIMES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), EYES, PRIMES))
     other = evaluate(tmp_path / "set", model(tmp_path), tmp_path / "other", execution=QUIET)
     note = "the runs asked different versions of the set"
     assert any(note in row.note for row in report(run.folder, other.folder).contrasts)
@@ -210,7 +207,7 @@ def test_runs_by_the_same_answers_are_compared_without_a_word(tmp_path: Path) ->
 
 def test_a_run_does_not_go_on_with_corrected_answers(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    exam(tmp_path, (but(SIDES, answer=("C",)), EYES, PRIMES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), EYES, PRIMES))
     said = r"a run with other sets: .*\(`mmdyn score .*` scores what was asked by answers"
     with pytest.raises(UserError, match=said):
         evaluate(tmp_path / "set", model(tmp_path), run.folder, execution=QUIET)

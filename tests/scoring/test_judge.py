@@ -37,12 +37,8 @@ TWO = blank(answer=(("4", "four"), ("x",)))
 async def test_the_value_of_a_verdict(sample: Sample, verdict: str, expected: Judgement) -> None:
     judge, model = judged_by(in_turn(f"Let me see.\n```json\n{verdict}\n```"))
     found = await judge.judge(sample, SAID)
-    assert found == Judgement(**{**_fields(expected), "requests": 1, "usage": Usage(100, 10)})
+    assert found == replace(expected, requests=1, usage=Usage(100, 10))
     assert len(model.asked) == 1 and [message.role for message in model.asked[0]] == ["user"]
-
-
-def _fields(judgement: Judgement) -> dict[str, object]:
-    return {name: getattr(judgement, name) for name in Judgement.__struct_fields__}
 
 
 @pytest.mark.parametrize(("sample", "bad", "problem"), [

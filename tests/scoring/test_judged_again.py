@@ -80,25 +80,19 @@ def test_a_changed_reading_asks_only_about_what_it_calls_wrong_now(tmp_path: Pat
         assert server.stats.total == 4
 
 
-def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again(tmp_path: Path) -> None:
-    run_of(tmp_path)
-    lines = judge_lines({"ice": 1.0, "primes": 0.0}) + lines_on("sea", error="transient")
-    shy = ["--judge", scripted(tmp_path / "shy.jsonl", *lines), "--judge-mode", "wrong"]
-    done = typed("score", tmp_path / "run", *shy)
-    assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
-    assert "gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; the" in done.stderr
-    assert "not judged: sea of small, scripted:model.jsonl, standard: scripted:shy.jsonl did not answer" in done.stderr
-    assert values(tmp_path / "run") == RULES
-    done = typed("score", tmp_path / "run", *shy)
-    assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
-
-
-def test_a_verdict_that_comes_later_brings_all_changes(tmp_path: Path) -> None:
+def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again_and_brings_all_changes(tmp_path: Path) -> None:
     run = run_of(tmp_path)
     lines = judge_lines({"ice": 1.0, "primes": 0.0}) + lines_on("sea", error="transient")
     with serve(reply=str(script(tmp_path, *lines))) as server:
         cheap, port = f"openai:cheap,base_url={server.url},max_tries=1", int(server.url.split(":")[2].split("/")[0])
-        assert score(run, wrong(cheap)) == [] and values(run) == RULES
+        command = ["score", run.folder, "--judge", cheap, "--judge-mode", "wrong"]
+        done = typed(*command)
+        assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
+        assert "gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5;" in done.stderr
+        assert "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap did not answer" in done.stderr
+        done = typed(*command)
+        assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
+        assert values(run) == RULES
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
         changes = {one.sample: (one.before, one.after) for one in score(run, wrong(cheap))}
         assert changes == {name: (RULES[name], value) for name, value in CHEAP.items()}

@@ -223,14 +223,6 @@ def test_a_dry_run_says_how_often_judges_may_be_asked_and_asks_nobody(tmp_path: 
         estimate(*given, scoring=ScoringConfig(rubric="match"))
 
 
-def test_verdicts_come_out_of_the_response_cache_of_all_runs(tmp_path: Path) -> None:
-    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        for name, sent in (("run", 1), ("other", 0)):
-            run = run_of(tmp_path, f"openai:cheap,base_url={server.url}", name=name)
-            assert values(run) == ONE and server.stats.total == 3
-            assert [(one.requests, one.cached) for one in verdicts(run).values()] == [(sent, 1 - sent)] * 3
-
-
 def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
     cheap, strong = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
     given = questions(tmp_path), model(tmp_path)

@@ -68,23 +68,16 @@ def test_another_number_or_word_is_no_match(name: str, given: str, gold: str) ->
     assert compare(name, given, gold) == compare(name, gold, given) == 0.0
 
 
-def test_anls_takes_misspellings_up_to_one_half() -> None:
-    assert compare("anls", " Hello  World", "hello world") == 1.0
-    assert compare("anls", "abcd", "abce") == 0.75
-    assert compare("anls", "abcd", "abef") == 0.0, "one half is too far"
-    assert compare("anls", "abcdefg", "abcdxyz") == pytest.approx(4 / 7)
-
-
-def test_rouge_2_of_a_single_word_is_that_of_words() -> None:
-    assert compare("rouge_2", "Paris", "Paris") == 1.0
-    assert compare("rouge_2", "in Paris", "Paris") == pytest.approx(2 / 3)
-    assert compare("rouge_2", "Paris", "in Paris") == 0.0
-
-
-def test_f1_counts_a_word_as_often_as_it_stands() -> None:
-    assert compare("f1", "no no no", "no") == 0.5
-    assert compare("f1", "water and ice", "ice and water") == 1.0
-    assert compare("rouge_l", "water and ice", "ice and water") == pytest.approx(1 / 3)
+@pytest.mark.parametrize(("name", "given", "gold", "value"), [
+    ("anls", " Hello  World", "hello world", 1.0), ("anls", "abcd", "abce", 0.75), ("anls", "abcdefg", "abcdxyz", 4 / 7),
+    ("anls", "abcd", "abef", 0.0), ("rouge_2", "Paris", "Paris", 1.0), ("rouge_2", "in Paris", "Paris", 2 / 3),
+    ("rouge_2", "Paris", "in Paris", 0.0), ("f1", "no no no", "no", 0.5), ("f1", "water and ice", "ice and water", 1.0),
+    ("rouge_l", "water and ice", "ice and water", 1 / 3),
+])  # fmt: skip
+def test_misspellings_up_to_one_half_single_words_for_pairs_and_words_as_often_as_they_stand(
+    name: str, given: str, gold: str, value: float
+) -> None:
+    assert compare(name, given, gold) == pytest.approx(value)
 
 
 def test_bleu_remembers_no_texts() -> None:
