@@ -11,7 +11,7 @@ import pytest
 from scoring.making_judges import Told, code_of, outside, shown
 
 from making import choice, image_ref, open_ended, picture, write_set
-from mmdyn.errors import UserError
+from mmdyn.errors import ModelError, UserError
 from mmdyn.models import TRIES, Asker
 from mmdyn.record import Reply, Usage
 from mmdyn.sample import Language
@@ -114,6 +114,12 @@ async def test_one_order_without_a_verdict_leaves_none() -> None:
     judge, _ = pair_judge(lambda prompt, _: better(code_of(prompt), 1) if "dense" in shown(prompt)[2] else "no")
     found = await judge.compare(ICE, GOOD, BAD)
     assert found.winner is None and found.orders == () and found.requests == 1 + TRIES
+
+
+async def test_a_judge_that_cannot_be_asked_is_told() -> None:
+    judge, _ = pair_judge(lambda prompt, _: ModelError("the key is wrong"))
+    with pytest.raises(ModelError, match="the key is wrong"):
+        await judge.compare(ICE, GOOD, BAD)
 
 
 @pytest.mark.parametrize(("language", "none"), [

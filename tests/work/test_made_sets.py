@@ -49,9 +49,8 @@ def test_other_settings_in_the_same_folder_are_refused(
         unfinish(tmp_path / "out", {"ops": "pad", "draws": 1, "seed": 0, "limit": None}, source)
     with pytest.raises(UserError) as refused:
         perturb(source, tmp_path / "out", **(usual | settings))  # type: ignore[arg-type]
-    assert str(refused.value) == (
-        f"{tmp_path / 'out'} was made with other settings ({differing}): choose another folder, or remove this one"
-    )
+    said = f"was made with other settings ({differing}): choose another folder, or remove this one"
+    assert str(refused.value) == f"{tmp_path / 'out'} {said}"
 
 
 def unfinish(out: Path, made: dict[str, object], source: SampleSet) -> None:
