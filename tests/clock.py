@@ -1,6 +1,9 @@
-"""A clock for code that waits in a thread of its own, in place of the module `time`."""
+"""A clock for code that waits in a thread of its own, in place of the module `time`; and how tests wait for others."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable
 
 
 class Clock:
@@ -16,3 +19,11 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         """Wait without waiting."""
         self.now += seconds
+
+
+def wait_until(ready: Callable[[], object], every: float = 0.01) -> None:
+    """Wait for what another thread or process does, looking every so many seconds; fail after 240 s."""
+    end = time.monotonic() + 240
+    while not ready():
+        assert time.monotonic() < end, "waited for too long"
+        time.sleep(every)

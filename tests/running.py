@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from click.testing import CliRunner, Result
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.record import Record
 from mmdyn.run import SECTIONS, Execution
@@ -52,3 +54,8 @@ def grouped(**settings: Any) -> dict[str, Any]:
     for name, value in settings.items():
         groups.setdefault(places[name], {})[name] = value
     return given | {group: SECTIONS[group](**fields) for group, fields in groups.items()}
+
+
+def typed(*arguments: object) -> Result:
+    """What a command line does."""
+    return CliRunner().invoke(commands, [str(each) for each in arguments])

@@ -38,14 +38,8 @@ def credited(row: dict[str, Any]) -> bool:
     """Whether what is read in the reply of a row is the whole of its gold answer."""
     options = tuple(row.get("options", ()))
     blanks = row["gold"].split("\n")
-    found = extract(
-        row["task"],
-        row["given"],
-        labels=tuple("ABCD"[: len(options)]),
-        option_texts=options,
-        blanks=len(blanks),
-        language=row["language"],
-    ).found
+    more = {"labels": tuple("ABCD"[: len(options)]), "option_texts": options, "blanks": len(blanks)}
+    found = extract(row["task"], row["given"], language=row["language"], **more).found
     if row["task"] == "true_false":
         return found is (row["gold"] == "true")
     if not isinstance(found, tuple):

@@ -18,22 +18,16 @@ from mmdyn.equal import same
 HOSTILE = "\\int e^{e^{e^{x}}} \\sin(x^x) dx"
 
 
-@pytest.mark.parametrize(
-    ("given", "gold", "equal"),
-    [
-        ("\\int_0^1 x^2 dx", "1/3", True),
-        ("\\int_0^1 x^2 dx", "1/2", False),
-        ("\\sum_{k=1}^{n} k", "\\frac{n(n+1)}{2}", True),
-        ("\\sum_{k=0}^{n-1} F_{n-k-1} F_k", "\\sum_{k=0}^{n-1} F_k F_{n-k-1}", True),
-        ("\\sum_{k=1}^{n} F_k", "n F_k", False),
-        ("\\lim_{x\\to 0}\\frac{|x|}{x}", "1", False),
-        ("\\frac{d}{dx}x^3", "3x^2", True),
-        ("2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}", "\\begin{pmatrix}2&0\\\\0&2\\end{pmatrix}", True),
-        ("2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}", "\\begin{pmatrix}2&0\\\\0&3\\end{pmatrix}", False),
-        ("2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}", "2", False),
-        ("\\int f'(x) dx", "\\int f(x) dx", False),
-    ],
-)
+@pytest.mark.parametrize(("given", "gold", "equal"), [
+    ("\\int_0^1 x^2 dx", "1/3", True), ("\\int_0^1 x^2 dx", "1/2", False),
+    ("\\sum_{k=1}^{n} k", "\\frac{n(n+1)}{2}", True),
+    ("\\sum_{k=0}^{n-1} F_{n-k-1} F_k", "\\sum_{k=0}^{n-1} F_k F_{n-k-1}", True),
+    ("\\sum_{k=1}^{n} F_k", "n F_k", False), ("\\lim_{x\\to 0}\\frac{|x|}{x}", "1", False),
+    ("\\frac{d}{dx}x^3", "3x^2", True),
+    ("2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}", "\\begin{pmatrix}2&0\\\\0&2\\end{pmatrix}", True),
+    ("2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}", "\\begin{pmatrix}2&0\\\\0&3\\end{pmatrix}", False),
+    ("2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}", "2", False), ("\\int f'(x) dx", "\\int f(x) dx", False),
+])  # fmt: skip
 def test_calculus(given: str, gold: str, equal: bool) -> None:
     assert same(given, gold) is equal
 

@@ -37,22 +37,14 @@ class LabelledReply:
     def of_output(name: str, output: Output) -> LabelledReply:
         """A stored reply with the stored extraction."""
         read = list(output.theirs) if output.theirs is not None else None
-        return LabelledReply(
-            name, output.id, output.task, output.language, output.question, output.options, output.reply, read,
-            blanks=len(output.gold),
-        )  # fmt: skip
+        given = name, output.id, output.task, output.language, output.question, output.options, output.reply, read
+        return LabelledReply(*given, blanks=len(output.gold))
 
     def asked(self) -> dict[str, Any]:
         """The arguments of `extract`."""
-        return {
-            "task_type": self.task_type,
-            "response": self.response,
-            "question": self.question,
-            "labels": tuple(LETTERS[: len(self.options)]),
-            "option_texts": self.options if any(self.options) else (),
-            "language": self.language,
-            "blanks": self.blanks,
-        }
+        same = {name: getattr(self, name) for name in ("task_type", "response", "question", "language", "blanks")}
+        texts = self.options if any(self.options) else ()
+        return {**same, "labels": tuple(LETTERS[: len(self.options)]), "option_texts": texts}
 
     def equal(self, one: Any, other: Any) -> bool:
         """Whether two readings are one answer: the same letters, or the same texts."""

@@ -37,9 +37,8 @@ def marks(code: str, *given: float, why: str = "it says so") -> str:
 
 def ticks(code: str, golden: bool, *items: bool) -> str:
     """A verdict of the rubric `checklist`."""
-    return json.dumps(
-        {"code": code, "golden": ["why", golden], "items": [[n, "why", met] for n, met in enumerate(items, 1)]}
-    )
+    met = [[number, "why", each] for number, each in enumerate(items, 1)]
+    return json.dumps({"code": code, "golden": ["why", golden], "items": met})
 
 
 class Told:

@@ -43,15 +43,8 @@ class Output:
         """What our readers find, None where they find nothing."""
         labels = tuple(LETTERS[: len(self.options)])
         texts = self.options if any(self.options) else ()
-        found = extract(
-            self.task,
-            self.reply,
-            question=self.question,
-            labels=labels,
-            option_texts=texts,
-            blanks=len(self.gold),
-            language=self.language,
-        ).found
+        more = {"question": self.question, "blanks": len(self.gold), "language": self.language}
+        found = extract(self.task, self.reply, labels=labels, option_texts=texts, **more).found  # type: ignore[arg-type]
         return tuple(map(str, found)) if isinstance(found, tuple) else None
 
     def equal(self, found: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> bool:
@@ -197,12 +190,8 @@ def _free(name: str, reply: str, gold: str, theirs: str, right: bool, question: 
 
 
 OUTPUTS: dict[str, Callable[[Path], Iterator[Output]]] = {
-    "GAOKAO-Bench questions": gaokao_questions,
-    "GAOKAO-Bench passages": gaokao_passages,
-    "GAOKAO-Bench blanks": gaokao_blanks,
-    "MMLU-Pro": mmlu_pro,
-    "MMMU-Pro": mmmu_pro,
-    "MATH-Vision": mathvision,
+    "GAOKAO-Bench questions": gaokao_questions, "GAOKAO-Bench passages": gaokao_passages,
+    "GAOKAO-Bench blanks": gaokao_blanks, "MMLU-Pro": mmlu_pro, "MMMU-Pro": mmmu_pro, "MATH-Vision": mathvision,
     "MathVista": mathvista,
-}
+}  # fmt: skip
 """The replies by the name of their benchmark."""

@@ -7,71 +7,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from making_judged_runs import (
-    ICE,
-    RULES,
-    SAID,
-    SEA,
-    code_of_answer,
-    judge,
-    judge_lines,
-    model,
-    questions,
-    scripted,
-    under_way,
-    values,
-    verdicts,
-)
-from running import QUIET, grouped
+from judged_runs import run_of, under_way, values, verdicts, wrong
+from making_judged_runs import CHEAP, RULES, judge, judge_lines, lines_on, model, questions, scripted
+from msgspec.structs import replace
+from running import typed
 from serving import bare_environment as bare_environment, script, serve
 
-from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
-from mmdyn.run import ScoringConfig, evaluate, export, score
+from mmdyn.run import export, score
 from mmdyn.tables import Cascades, report
 from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
 ONE = RULES | CHEAP
-
-
-def run_of(folder: Path, *judges: str, **settings: Any) -> RunFolder:
-    if not (folder / "set").exists():
-        questions(folder)
-    return evaluate(
-        folder / "set",
-        model(folder),
-        folder / "run",
-        **grouped(judges=judges, quiet=True, **_wrong(judges), **settings),
-    )
-
-
-def _wrong(judges: tuple[str, ...]) -> dict[str, str]:
-    return {"judge_mode": "wrong"} if judges else {}
-
-
-def typed(*arguments: object) -> Result:
-    return CliRunner().invoke(commands, [str(each) for each in arguments])
 
 
 def config(folder: Path) -> Any:
     return json.loads((folder / "run" / "run.json").read_text())
 
 
-def shy(folder: Path, name: str = "shy") -> str:
+def shy(folder: Path) -> str:
     """A judge that says nothing of ice and sea."""
-    silent = [{"match": code_of_answer(one, SAID[one.id]), "error": "transient"} for one in (ICE, SEA)]
-    return scripted(folder / f"{name}.jsonl", *judge_lines({"primes": 0.0}), *silent)
+    return scripted(folder / "shy.jsonl", *judge_lines({"primes": 0.0}), *lines_on("ice", "sea", error="transient"))
 
 
 def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_out(tmp_path: Path) -> None:
     questions(tmp_path)
-    command = ["eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", "--judge", shy(tmp_path)]
-    command += ["--judge-mode", "wrong"]
-    done = typed(*command)
+    command = ["eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", "--judge-mode", "wrong"]
+    done = typed(*command, "--judge", shy(tmp_path))
     kept = config(tmp_path)
     assert done.exit_code == 1 and (kept["scorer"], kept["judges"]) == ("mdk12@5", []), done.output
     assert values(tmp_path / "run") == RULES
@@ -88,7 +52,7 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
     summary = report(tmp_path / "run")
     assert summary.conditions[0].score == 0.5 and not summary.complete
 
-    done = typed(*command, "--else-rules")
+    done = typed(*command, "--judge", shy(tmp_path), "--else-rules")
     name = f"mdk12@5+wrong({entry.id})+else-rules"
     assert (done.exit_code, config(tmp_path)["scorer"]) == (0, name), done.output
     assert values(tmp_path / "run") == RULES | {"primes": 0.0} and config(tmp_path)["under_way"] is None
@@ -99,10 +63,10 @@ def test_without_all_verdicts_the_rules_stay_in_force_and_else_rules_is_a_way_ou
 
 def test_score_keeps_what_is_in_force_and_takes_else_rules(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    assert score(run, ScoringConfig(judges=shy(tmp_path), judge_mode="wrong")) == [] and values(run) == RULES
-    (change,) = score(run, ScoringConfig(judges=shy(tmp_path), judge_mode="wrong", else_rules=True))
+    assert score(run, wrong(shy(tmp_path))) == [] and values(run) == RULES
+    (change,) = score(run, wrong(shy(tmp_path), else_rules=True))
     assert (change.sample, change.before, change.after) == ("primes", 0.5, 0.0)
-    assert score(run, ScoringConfig(judges=shy(tmp_path), judge_mode="wrong", else_rules=True)) == []
+    assert score(run, wrong(shy(tmp_path), else_rules=True)) == []
     done = typed("score", run.folder, "--judge", shy(tmp_path), "--judge-mode", "wrong", "--else-rules")
     assert done.exit_code == 0 and "else rules is in force now" in done.stderr, done.output
     done = typed("score", run.folder)
@@ -143,15 +107,11 @@ def test_a_rubric_that_is_not_for_a_sample_is_refused_before_anything_is_asked(t
     checked = line | {"checklist": ["one"]}
     (tmp_path / "lines.jsonl").write_text(json.dumps(checked) + "\n" + json.dumps(line) + "\n")
     with serve(reply=str(script(tmp_path, "x"))) as server:
-        more = ["--judge", f"openai:j,base_url={server.url}", "--rubric", "checklist"]
-        more += ["--judge-mode", "wrong"]
+        more = ["--judge", f"openai:j,base_url={server.url}", "--rubric", "checklist", "--judge-mode", "wrong"]
         if verb == "score":
             run_of(tmp_path)
-        done = {
-            "eval": lambda: typed("eval", tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run", *more),
-            "score": lambda: typed("score", tmp_path / "run", *more),
-            "grade": lambda: typed("grade", tmp_path / "lines.jsonl", *more),
-        }[verb]()
+        given = {"score": [tmp_path / "run"], "grade": [tmp_path / "lines.jsonl"]}
+        done = typed(verb, *given.get(verb, [tmp_path / "set", "-m", model(tmp_path), "-o", tmp_path / "run"]), *more)
         assert isinstance(done.exception, UserError) and server.stats.total == 0, done.output
     what = "line 2: " if verb == "grade" else ""
     said = str(done.exception)
@@ -160,8 +120,8 @@ def test_a_rubric_that_is_not_for_a_sample_is_refused_before_anything_is_asked(t
 
 
 def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_counted(tmp_path: Path) -> None:
-    bad = {"match": code_of_answer(SEA, SAID["sea"]), "reply": "I would rather not say."}
-    with serve(reply=str(script(tmp_path, *judge_lines({"ice": 1.0, "primes": 0.0}), bad))) as server:
+    bad = lines_on("sea", reply="I would rather not say.")
+    with serve(reply=str(script(tmp_path, *judge_lines({"ice": 1.0, "primes": 0.0}), *bad))) as server:
         port = int(server.url.split(":")[2].split("/")[0])
         asked = f"openai:cheap,base_url={server.url}"
         for sent in (4, 6, 8):
@@ -175,13 +135,7 @@ def test_an_unusable_reply_is_never_served_to_a_later_call_and_what_was_sent_is_
         assert values(run_of(tmp_path, asked)) == ONE and server.stats.total == 1
         before = verdicts(RunFolder(tmp_path / "run"))["sea"]
         (tmp_path / "other").mkdir()
-        other = evaluate(
-            tmp_path / "set",
-            model(tmp_path),
-            tmp_path / "other" / "run",
-            scoring=ScoringConfig(judges=asked, judge_mode="wrong"),
-            execution=QUIET,
-        )
+        other = run_of(tmp_path, asked, name="other/run")
         assert values(other) == ONE and server.stats.total == 1, "the verdict lies in the cache behind what failed"
         assert (before.requests, verdicts(other)["sea"].requests) == (1, 0)
         assert {(one.cost, one.cached) for one in verdicts(other).values()} == {(0.0, 1)}
@@ -205,17 +159,7 @@ def test_judges_of_one_label_are_told_apart(tmp_path: Path) -> None:
 
 def test_errors_names_what_is_not_scored(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    run.write_config(RunFolder(run.folder).config.__class__(**{**_fields(run), "scorer": "strict@5"}))
+    run.write_config(replace(RunFolder(run.folder).config, scorer="strict@5"))
     done = typed("errors", run.folder, "--judge", scripted(tmp_path / "none.jsonl"), "-q")
     assert done.exit_code == 1 and "no answer that is scored is wrong" in done.stdout, done.output
     assert f"5 answers are not scored and were left out: `mmdyn score {run.folder}`" in done.stderr
-
-
-def _fields(run: RunFolder) -> dict[str, Any]:
-    found = RunFolder(run.folder).config
-    return {name: getattr(found, name) for name in found.__struct_fields__}
-
-
-def test_else_rules_goes_with_a_judge(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--else-rules go with --judge"):
-        run_of(tmp_path, else_rules=True)

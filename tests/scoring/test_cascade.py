@@ -14,16 +14,13 @@ from mmdyn.scoring import Cascade, Scorer, graders
 from mmdyn.scoring.judge import Judge
 from mmdyn.scoring.scorer import SCORING_VERSION
 
+Judgements = Sequence[Judgement | None]
 RIGHT, WRONG = Score("ok", 1.0, ["A"], "slot"), Score("ok", 0.0, ["B"], "slot", (0.0, 1.0), 2.0)
 LOST = Score("unparsed", 0.0, rule="none")
 SAID, WITHHELD = Reply("Answer: B", "stop"), Reply("", "content_filter")
 NONE, FAILED, FULL, SOME, NOTHING = (
-    None,
-    Judgement(None, error="did not answer"),
-    Judgement(1.0),
-    Judgement(0.5),
-    Judgement(0.0),
-)
+    None, Judgement(None, error="did not answer"), Judgement(1.0), Judgement(0.5), Judgement(0.0),
+)  # fmt: skip
 
 
 def judges(*labels: str) -> list[Judge]:
@@ -39,32 +36,17 @@ def cascade(mode: str, *labels: str) -> Cascade:
     return Cascade(Scorer(), judges(*(labels or ("cheap", "strong"))), mode)
 
 
-@pytest.mark.parametrize(
-    ("score", "judgements", "next_ones", "of_all", "value"),
-    [
-        (RIGHT, (NONE, NONE), (), (0, 1), 1.0),
-        (WRONG, (NONE, NONE), (0,), (0, 1), None),
-        (LOST, (NONE, NONE), (0,), (0, 1), None),
-        (WRONG, (FULL, NONE), (), (1,), 1.0),
-        (WRONG, (SOME, NONE), (1,), (1,), None),
-        (WRONG, (NOTHING, NONE), (1,), (1,), None),
-        (WRONG, (FAILED, NONE), (1,), (1,), None),
-        (WRONG, (NONE, FULL), (0,), (0,), None),
-        (WRONG, (SOME, NOTHING), (), (), 0.0),
-        (WRONG, (NOTHING, FULL), (), (), 1.0),
-        (WRONG, (FULL, NOTHING), (), (), 1.0),
-        (WRONG, (FAILED, SOME), (), (), 0.5),
-        (WRONG, (SOME, FAILED), (), (), None),
-        (WRONG, (FAILED, FAILED), (), (), None),
-        (RIGHT, (NOTHING, NOTHING), (), (), 1.0),
-    ],
-)
+@pytest.mark.parametrize(("score", "judgements", "next_ones", "of_all", "value"), [
+    (RIGHT, (NONE, NONE), (), (0, 1), 1.0), (WRONG, (NONE, NONE), (0,), (0, 1), None),
+    (LOST, (NONE, NONE), (0,), (0, 1), None), (WRONG, (FULL, NONE), (), (1,), 1.0),
+    (WRONG, (SOME, NONE), (1,), (1,), None), (WRONG, (NOTHING, NONE), (1,), (1,), None),
+    (WRONG, (FAILED, NONE), (1,), (1,), None), (WRONG, (NONE, FULL), (0,), (0,), None),
+    (WRONG, (SOME, NOTHING), (), (), 0.0), (WRONG, (NOTHING, FULL), (), (), 1.0), (WRONG, (FULL, NOTHING), (), (), 1.0),
+    (WRONG, (FAILED, SOME), (), (), 0.5), (WRONG, (SOME, FAILED), (), (), None),
+    (WRONG, (FAILED, FAILED), (), (), None), (RIGHT, (NOTHING, NOTHING), (), (), 1.0),
+])  # fmt: skip
 def test_who_is_asked_next_and_what_counts(
-    score: Score,
-    judgements: Sequence[Judgement | None],
-    next_ones: tuple[int, ...],
-    of_all: tuple[int, ...],
-    value: float | None,
+    score: Score, judgements: Judgements, next_ones: tuple[int, ...], of_all: tuple[int, ...], value: float | None
 ) -> None:
     assert cascade("wrong").pending(SAID, score, judgements) == next_ones
     assert cascade("all").pending(SAID, score, judgements) == of_all
@@ -72,16 +54,12 @@ def test_who_is_asked_next_and_what_counts(
     assert found[0] == found[1] and (found[0].value if found[0] else None) == value
 
 
-@pytest.mark.parametrize(
-    ("score", "judgement", "expected"),
-    [
-        (WRONG, SOME, Score("ok", 0.5, ["B"], "judge:cheap", (0.0, 1.0), 2.0)),
-        (LOST, SOME, Score("ok", 0.5, rule="judge:cheap")),
-        (LOST, NOTHING, Score("unparsed", 0.0, rule="judge:cheap")),
-        (Score("refused", 0.0, rule="refused"), NOTHING, Score("refused", 0.0, rule="judge:cheap")),
-        (RIGHT, NOTHING, RIGHT),
-    ],
-)
+@pytest.mark.parametrize(("score", "judgement", "expected"), [
+    (WRONG, SOME, Score("ok", 0.5, ["B"], "judge:cheap", (0.0, 1.0), 2.0)),
+    (LOST, SOME, Score("ok", 0.5, rule="judge:cheap")), (LOST, NOTHING, Score("unparsed", 0.0, rule="judge:cheap")),
+    (Score("refused", 0.0, rule="refused"), NOTHING, Score("refused", 0.0, rule="judge:cheap")),
+    (RIGHT, NOTHING, RIGHT),
+])  # fmt: skip
 def test_the_combined_score_keeps_what_the_rules_read(score: Score, judgement: Judgement, expected: Score) -> None:
     assert cascade("wrong", "cheap").combined(SAID, score, [judgement]) == expected
 
@@ -120,20 +98,11 @@ def test_what_cannot_be_combined_is_refused() -> None:
     assert Cascade(Scorer("rouge_l"), [one], "wrong").pending(SAID, WRONG, (NONE,)) == (0,)
 
 
-@pytest.mark.parametrize(
-    ("mode", "problem"),
-    [
-        ("cascade", "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"),
-        ("parallel", "there is no judge mode 'parallel': all asks about everything"),
-        (
-            "unsur",
-            (
-                "there is no judge mode 'unsur' (did you mean 'unsure'?): unsure asks about the answers that need a"
-                " judge, wrong asks about whatever the rules do not call right, all asks about everything"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("mode", "problem"), [
+    ("cascade", "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"),
+    ("parallel", "there is no judge mode 'parallel': all asks about everything"),
+    ("unsur", ("there is no judge mode 'unsur' (did you mean 'unsure'?): unsure asks about the answers that need a" " judge, wrong asks about whatever the rules do not call right, all asks about everything")),
+])  # fmt: skip
 def test_a_mode_that_is_none_is_answered_with_those_that_are(mode: str, problem: str) -> None:
     with pytest.raises(UserError) as caught:
         cascade(mode)
@@ -145,24 +114,14 @@ MISSED = Score("ok", 0.0, "so", "no_rule_match", confidence=0.99, needs_judge=Tr
 DOUBTED = Score("ok", 1.0, ["A"], "last_words", confidence=0.85, needs_judge=True)
 
 
-@pytest.mark.parametrize(
-    ("score", "judgements", "next_ones", "value"),
-    [
-        (RIGHT, (NONE, NONE), (), 1.0),
-        (WRONG, (NONE, NONE), (), 0.0),
-        (WRONG, (FULL, FULL), (), 0.0),
-        (UNREAD, (NONE, NONE), (0,), None),
-        (UNREAD, (SOME, NONE), (1,), None),
-        (UNREAD, (NOTHING, SOME), (), 0.5),
-        (MISSED, (FULL, NONE), (), 1.0),
-        (MISSED, (SOME, FAILED), (), None),
-        (DOUBTED, (NONE, NONE), (0,), None),
-        (DOUBTED, (NOTHING, NOTHING), (), 0.0),
-        (DOUBTED, (NOTHING, FULL), (), 1.0),
-    ],
-)
+@pytest.mark.parametrize(("score", "judgements", "next_ones", "value"), [
+    (RIGHT, (NONE, NONE), (), 1.0), (WRONG, (NONE, NONE), (), 0.0), (WRONG, (FULL, FULL), (), 0.0),
+    (UNREAD, (NONE, NONE), (0,), None), (UNREAD, (SOME, NONE), (1,), None), (UNREAD, (NOTHING, SOME), (), 0.5),
+    (MISSED, (FULL, NONE), (), 1.0), (MISSED, (SOME, FAILED), (), None), (DOUBTED, (NONE, NONE), (0,), None),
+    (DOUBTED, (NOTHING, NOTHING), (), 0.0), (DOUBTED, (NOTHING, FULL), (), 1.0),
+])  # fmt: skip
 def test_unsure_asks_only_where_a_judge_is_needed_and_then_judges_decide(
-    score: Score, judgements: Sequence[Judgement | None], next_ones: tuple[int, ...], value: float | None
+    score: Score, judgements: Judgements, next_ones: tuple[int, ...], value: float | None
 ) -> None:
     unsure = cascade("unsure")
     assert unsure.pending(SAID, score, judgements) == next_ones

@@ -18,30 +18,18 @@ def score(sample: Sample, text: str, policy: str = "mdk12", **reply: str) -> Sco
     return Scorer(policy).score(sample, Reply(text, **reply))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("sample", "text", "needs", "bound"),
-    [
-        (choice(answer="B"), "Answer: B", False, False),
-        (choice(answer="B"), "Answer: C", False, False),
-        (choice(answer="B"), "It is hard to say.", True, False),
-        (choice(answer="B"), "Answer: B or C", True, False),
-        (choice(answer="B"), "I'm sorry, I can't help with that.", True, False),
-        (choice(answer="B"), " ", False, False),
-        (multi(answer="AC"), "Answer: A", False, False),
-        (true_false(), "False", False, False),
-        (blank(), "Answer: 5", False, False),
-        (blank(), "<think>It is 4, or 5", True, False),
-        (WORD, "Answer: photosynthesis", False, False),
-        (WORD, "Answer: respiration", True, True),
-        (WORD, "", False, False),
-        (BOTH, "4; nitrogen", False, False),
-        (blank(answer=(("4",), ("oxygen",))), "4; nitrogen", True, True),
-        (blank(answer=(("4",), ("oxygen",))), "5; oxygen", False, False),
-        (open_ended(answer="42"), "Answer: 42", False, False),
-        (open_ended(answer="42"), "Answer: 41", True, True),
-        (open_ended(), "I'm sorry, I can't help with that.", True, True),
-    ],
-)
+@pytest.mark.parametrize(("sample", "text", "needs", "bound"), [
+    (choice(answer="B"), "Answer: B", False, False), (choice(answer="B"), "Answer: C", False, False),
+    (choice(answer="B"), "It is hard to say.", True, False), (choice(answer="B"), "Answer: B or C", True, False),
+    (choice(answer="B"), "I'm sorry, I can't help with that.", True, False), (choice(answer="B"), " ", False, False),
+    (multi(answer="AC"), "Answer: A", False, False), (true_false(), "False", False, False),
+    (blank(), "Answer: 5", False, False), (blank(), "<think>It is 4, or 5", True, False),
+    (WORD, "Answer: photosynthesis", False, False), (WORD, "Answer: respiration", True, True), (WORD, "", False, False),
+    (BOTH, "4; nitrogen", False, False), (blank(answer=(("4",), ("oxygen",))), "4; nitrogen", True, True),
+    (blank(answer=(("4",), ("oxygen",))), "5; oxygen", False, False),
+    (open_ended(answer="42"), "Answer: 42", False, False), (open_ended(answer="42"), "Answer: 41", True, True),
+    (open_ended(), "I'm sorry, I can't help with that.", True, True),
+])  # fmt: skip
 def test_what_needs_a_judge(sample: Sample, text: str, needs: bool, bound: bool) -> None:
     found = score(sample, text)
     assert (found.needs_judge, found.lower_bound) == (needs, bound), found
@@ -83,10 +71,9 @@ def test_words(text: str) -> None:
     assert in_words((text,)) and not in_words((text, "5")), "a number will do"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["5", "eighteen", "五", "18 cm", "5厘米", "$75^{\\circ}$", "\\frac{ab}{c}", "$2 \\sqrt{2}$", "y=2x", "1 和 3", "AC", "B", "NaCl", "H2O",
-     "x > 1 and x < 2", "(2)(3)", ""],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "5", "eighteen", "五", "18 cm", "5厘米", "$75^{\\circ}$", "\\frac{ab}{c}", "$2 \\sqrt{2}$", "y=2x", "1 和 3", "AC", "B",
+    "NaCl", "H2O", "x > 1 and x < 2", "(2)(3)", "",
+])  # fmt: skip
 def test_no_words(text: str) -> None:
     assert not in_words((text,))

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from making_judged_runs import code_of_answer, scripted, values
-from making_judges import marks
-from running import QUIET, grouped
+from judged_runs import values
+from making_judged_runs import judged_line, scripted
+from msgspec.structs import replace
+from running import QUIET, grouped, typed
 
 from making import choice, multi, open_ended, write_set
-from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.run import ScoringConfig, evaluate, export, score
@@ -32,10 +31,6 @@ SAID = {"sides": "Answer: B", "eyes": "Answer: B", "primes": "Answer: A"}
 ASKED = {"sides": 1.0, "eyes": 0.0, "primes": 1.0}
 
 
-def typed(*arguments: object) -> Result:
-    return CliRunner().invoke(commands, [str(each) for each in arguments])
-
-
 def model(folder: Path) -> str:
     questions = {sample.id: sample.question for sample in (SIDES, EYES, PRIMES)}
     return scripted(folder / "model.jsonl", *[{"match": questions[id], "reply": said} for id, said in SAID.items()])
@@ -48,35 +43,24 @@ def exam(folder: Path, samples: Iterable[Sample], name: str = "set") -> Path:
 
 
 def asked(folder: Path, **settings: Any) -> RunFolder:
-    return evaluate(
-        exam(folder, (SIDES, EYES, PRIMES)), model(folder), folder / "run", **grouped(quiet=True, **settings)
-    )
+    given = exam(folder, (SIDES, EYES, PRIMES)), model(folder), folder / "run"
+    return evaluate(*given, **grouped(quiet=True, **settings))
 
 
 def answers(run: RunFolder) -> list[str]:
     return [entry.answers for entry in RunFolder(run.folder).config.sets]
 
 
-def but(sample: Sample, **changed: Any) -> Sample:
-    return Sample(**{name: getattr(sample, name) for name in Sample.__struct_fields__} | changed)
-
-
 def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: Path) -> None:
     run = asked(tmp_path)
     assert values(run) == ASKED and answers(run) == [""]
-    exam(tmp_path, (but(SIDES, answer=("C",)), but(EYES, answer=("B",)), PRIMES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), replace(EYES, answer=("B",)), PRIMES))
     done = typed("score", run.folder)
-    assert (done.exit_code, sorted(done.stdout.splitlines())) == (
-        0,
-        [
-            "scripted:model.jsonl  eyes  standard: 0.000 -> 1.000",
-            "scripted:model.jsonl  sides  standard: 1.000 -> 0.000",
-        ],
-    )
-    said = (
-        "samples of exam with another answer, or other points, than when they were asked: 2; they are scored by what"
-        " they have now\n"
-    )
+    changes = ["eyes  standard: 0.000 -> 1.000", "sides  standard: 1.000 -> 0.000"]
+    lines = [f"scripted:model.jsonl  {change}" for change in changes]
+    assert (done.exit_code, sorted(done.stdout.splitlines())) == (0, lines)
+    said = "samples of exam with another answer, or other points, than when they were asked: 2; "
+    said += "they are scored by what they have now\n"
     assert said + "2 scores changed; mdk12 is in force now" in done.stderr
     assert values(run) == {"sides": 0.0, "eyes": 1.0, "primes": 1.0}
     assert answers(run) == [SampleSet(tmp_path / "set").manifest.digest]
@@ -90,13 +74,13 @@ def test_what_was_asked_is_scored_by_the_answers_that_the_set_has_now(tmp_path: 
     typed("report", run.folder, "--flips")
     export(run.folder, tmp_path / "rows.jsonl", samples=True)
     rows = {row["sample"]: row for row in map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())}
-    assert json.loads(rows["eyes"]["answer"]) == ["B"] and rows["eyes"]["digest"] == but(EYES, answer=("B",)).digest
+    assert json.loads(rows["eyes"]["answer"]) == ["B"] and rows["eyes"]["digest"] == replace(EYES, answer=("B",)).digest
     assert "@" in rows["eyes"]["key"] and "@" not in rows["primes"]["key"]
 
 
 def test_the_scores_of_before_come_back_with_the_answers_of_before(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    exam(tmp_path, (SIDES, but(EYES, answer=("B",)), PRIMES))
+    exam(tmp_path, (SIDES, replace(EYES, answer=("B",)), PRIMES))
     assert len(score(run)) == 1
     exam(tmp_path, (SIDES, EYES, PRIMES))
     (change,) = score(run)
@@ -106,7 +90,7 @@ def test_the_scores_of_before_come_back_with_the_answers_of_before(tmp_path: Pat
 
 def test_other_points_are_other_weights(tmp_path: Path) -> None:
     run = asked(tmp_path, policy="exam")
-    exam(tmp_path, (SIDES, EYES, but(PRIMES, points=5)))
+    exam(tmp_path, (SIDES, EYES, replace(PRIMES, points=5)))
     done = typed("score", run.folder, "--policy", "exam")
     assert done.stdout == "scripted:model.jsonl  primes  standard: 1.000 -> 1.000, weight 3 -> 5\n"
     assert "1 scores changed, 1 of them in weight; exam is in force now" in done.stderr
@@ -116,14 +100,12 @@ def test_other_points_are_other_weights(tmp_path: Path) -> None:
 def test_what_asks_something_else_now_keeps_its_answer(tmp_path: Path) -> None:
     run = asked(tmp_path)
     more = choice("more", question="How many more?")
-    exam(tmp_path, (but(SIDES, answer=("C",), question="How many corners?"), but(EYES, answer=("B",)), more))
+    exam(tmp_path, (replace(SIDES, answer=("C",), question="How many corners?"), replace(EYES, answer=("B",)), more))
     done = typed("score", run.folder)
     assert done.stdout == "scripted:model.jsonl  eyes  standard: 0.000 -> 1.000\n" and done.exit_code == 0
     assert "samples of exam with another answer, or other points, than when they were asked: 1;" in done.stderr
-    assert (
-        "samples of exam that ask something else now, or are gone: 2; they are scored by the answer that they were"
-        " asked with, and `mmdyn eval` into another folder asks them" in done.stderr
-    )
+    said = "samples of exam that ask something else now, or are gone: 2; they are scored by the answer that they were"
+    assert f"{said} asked with, and `mmdyn eval` into another folder asks them" in done.stderr
     assert answers(run)[0] not in ("", SampleSet(tmp_path / "set").manifest.digest), "not the answers of that set alone"
 
 
@@ -131,14 +113,14 @@ def test_what_asks_something_else_now_keeps_its_answer(tmp_path: Path) -> None:
 def test_what_decides_no_score_changes_none(tmp_path: Path, field: str) -> None:
     run = asked(tmp_path)
     changed: Any = {"difficulty": "hard"} if field == "fields" else "because"
-    exam(tmp_path, (but(SIDES, **{field: changed}), EYES, PRIMES))
+    exam(tmp_path, (replace(SIDES, **{field: changed}), EYES, PRIMES))
     done = typed("score", run.folder)
     assert "0 scores changed" in done.stderr and "samples of exam" not in done.stderr and answers(run) == [""]
 
 
 def test_a_set_that_lies_elsewhere_is_named_and_remembered(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    moved = exam(tmp_path, (SIDES, but(EYES, answer=("B",)), PRIMES), "corrected")
+    moved = exam(tmp_path, (SIDES, replace(EYES, answer=("B",)), PRIMES), "corrected")
     assert score(run) == []
     done = typed("score", run.folder, "--set", moved)
     assert "eyes  standard: 0.000 -> 1.000" in done.stdout, done.output
@@ -164,26 +146,19 @@ def test_a_file_that_was_corrected_is_asked_for(tmp_path: Path) -> None:
     done = typed("score", run.folder)
     assert "exam was read from a file: give that with --set if its answers changed\n0 scores changed" in done.stderr
     done = typed("score", run.folder, "--set", file)
-    assert (
-        "0.000 -> 1.000" in done.stdout and "1 scores changed" in done.stderr and "read from a file" not in done.stderr
-    )
+    assert "0.000 -> 1.000" in done.stdout and "1 scores changed" in done.stderr
+    assert "read from a file" not in done.stderr
 
 
 def test_a_judge_is_asked_again_about_what_has_another_answer_alone(tmp_path: Path) -> None:
     ice, sky = open_ended("ice", "It is light.", question="Why ice?"), open_ended("sky", "Air.", question="Why sky?")
-    new = but(ice, answer="It is less dense.")
+    new = replace(ice, answer="It is less dense.")
     said = {"ice": "Density.", "sky": "Gas."}
     lines = [{"match": one.question, "reply": said[one.id]} for one in (ice, sky)]
-    given = [(ice, "Density.", 0.25), (sky, "Gas.", 0.5), (new, "Density.", 1.0)]
-    coded = [(code_of_answer(sample, text), mark) for sample, text, mark in given]
-    judge = scripted(tmp_path / "j.jsonl", *[{"match": code, "reply": marks(code, mark)} for code, mark in coded])
-    run = evaluate(
-        exam(tmp_path, (ice, sky)),
-        scripted(tmp_path / "m.jsonl", *lines),
-        tmp_path / "run",
-        scoring=ScoringConfig(judges=judge),
-        execution=QUIET,
-    )
+    marked = [(ice, "Density.", 0.25), (sky, "Gas.", 0.5), (new, "Density.", 1.0)]
+    judge = scripted(tmp_path / "j.jsonl", *(judged_line(*each) for each in marked))
+    given = exam(tmp_path, (ice, sky)), scripted(tmp_path / "m.jsonl", *lines), tmp_path / "run"
+    run = evaluate(*given, scoring=ScoringConfig(judges=judge), execution=QUIET)
     assert values(run) == {"ice": 0.25, "sky": 0.5}
     exam(tmp_path, (new, sky))
     shy = scripted(tmp_path / "shy.jsonl", {"match": "", "error": "fatal"})
@@ -203,15 +178,12 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
     exam(tmp_path, (SIDES, EYES))
     sets = [tmp_path / "set", vary("varied").folder]
     run = evaluate(sets, "baseline:majority", tmp_path / "run", execution=QUIET)
-    exam(tmp_path, (but(SIDES, answer=("C",)), EYES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), EYES))
     before = values(run)
     done = typed("score", run.folder)
     assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
-    assert (
-        str(done.exception)
-        == f"{tmp_path}/varied was made of exam with the answers of before: perturb that set again, or evaluate into"
-        " another folder, where what was asked before comes out of the cache"
-    )
+    said = f"{tmp_path}/varied was made of exam with the answers of before: perturb that set again, or evaluate into"
+    assert str(done.exception) == f"{said} another folder, where what was asked before comes out of the cache"
     assert values(run) == before and answers(run) == ["", ""]
     shutil.rmtree(tmp_path / "varied")
     vary("varied")
@@ -221,7 +193,7 @@ def test_variants_with_the_answers_of_before_are_refused(tmp_path: Path) -> None
 
 def test_runs_by_the_same_answers_are_compared_without_a_word(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    exam(tmp_path, (but(SIDES, answer=("C",)), EYES, PRIMES))
+    exam(tmp_path, (replace(SIDES, answer=("C",)), EYES, PRIMES))
     other = evaluate(tmp_path / "set", model(tmp_path), tmp_path / "other", execution=QUIET)
     note = "the runs asked different versions of the set"
     assert any(note in row.note for row in report(run.folder, other.folder).contrasts)
@@ -235,10 +207,9 @@ def test_runs_by_the_same_answers_are_compared_without_a_word(tmp_path: Path) ->
 
 def test_a_run_does_not_go_on_with_corrected_answers(tmp_path: Path) -> None:
     run = asked(tmp_path)
-    exam(tmp_path, (but(SIDES, answer=("C",)), EYES, PRIMES))
-    with pytest.raises(
-        UserError, match=r"a run with other sets: .*\(`mmdyn score .*` scores what was asked by answers"
-    ):
+    exam(tmp_path, (replace(SIDES, answer=("C",)), EYES, PRIMES))
+    said = r"a run with other sets: .*\(`mmdyn score .*` scores what was asked by answers"
+    with pytest.raises(UserError, match=said):
         evaluate(tmp_path / "set", model(tmp_path), run.folder, execution=QUIET)
     score(run)
     exam(tmp_path, (SIDES, EYES, PRIMES), "old")
@@ -252,10 +223,7 @@ def test_samples_that_were_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('["B"]', '["C"]'))
     with pytest.raises(InputError) as refused:
         evaluate(tmp_path / "set", model(tmp_path), run.folder, execution=QUIET)
-    assert (
-        str(refused.value)
-        == f"{tmp_path}/set/set.json: the digest is not that of the samples: they were changed; `mmdyn data convert "
-        f"{tmp_path}/set -o NEW --name exam` writes the set anew"
-    )
+    said = f"{tmp_path}/set/set.json: the digest is not that of the samples: they were changed; `mmdyn data convert"
+    assert str(refused.value) == f"{said} {tmp_path}/set -o NEW --name exam` writes the set anew"
     assert [change.sample for change in score(run)] == ["sides"], "what stands there counts"
     assert answers(run)[0] not in ("", SampleSet(tmp_path / "set").manifest.digest)

@@ -55,18 +55,12 @@ def test_the_rule_and_the_place(task_type: TaskType, response: str, answer: Answ
     assert got.span is not None and response[slice(*got.span)] == said
 
 
-@pytest.mark.parametrize(
-    ("blanks", "response", "texts", "rule"),
-    [
-        (2, '{"a": 4, "b": "x"}', ("4", "x"), "json"),
-        (2, "(1) 4 (2) x", ("4", "x"), "numbered"),
-        (3, "(1) 4 (3) 6", ("4", "", "6"), "numbered"),
-        (5, "41-45 DAGFE", tuple("DAGFE"), "separated"),
-        (2, "Answer: 4; x", ("4", "x"), "separated"),
-        (2, "Answer: 4\nAnswer: x", ("4", "x"), "slot"),
-        (2, '["' + "[" * 5000, None, "none"),
-    ],
-)
+@pytest.mark.parametrize(("blanks", "response", "texts", "rule"), [
+    (2, '{"a": 4, "b": "x"}', ("4", "x"), "json"), (2, "(1) 4 (2) x", ("4", "x"), "numbered"),
+    (3, "(1) 4 (3) 6", ("4", "", "6"), "numbered"), (5, "41-45 DAGFE", tuple("DAGFE"), "separated"),
+    (2, "Answer: 4; x", ("4", "x"), "separated"), (2, "Answer: 4\nAnswer: x", ("4", "x"), "slot"),
+    (2, '["' + "[" * 5000, None, "none"),
+])  # fmt: skip
 def test_several_blanks_are_read_as_json_numbered_or_separated(
     blanks: int, response: str, texts: tuple[str, ...] | None, rule: str
 ) -> None:
@@ -76,30 +70,18 @@ def test_several_blanks_are_read_as_json_numbered_or_separated(
 
 def test_the_plainer_an_answer_is_announced_the_surer_it_is() -> None:
     said = [
-        "C",
-        "Answer: C",
-        "The answer is C.",
-        "Answer: B. Wait, actually C",
-        "A is wrong, so C.",
-        "Rome, of course.",
-    ]
+        "C", "Answer: C", "The answer is C.", "Answer: B. Wait, actually C", "A is wrong, so C.", "Rome, of course.",
+    ]  # fmt: skip
     confidences = [choice(response).confidence for response in said]
     assert confidences == sorted(set(confidences), reverse=True)
     assert confidences[0] == 1 and confidences[-1] >= 0.8
 
 
 @pytest.mark.parametrize("task_type", TASKS)
-@pytest.mark.parametrize(
-    ("response", "rule"),
-    [
-        ("", "empty"),
-        (" \n\u200b", "empty"),
-        ("hm hm hm hm hm hm, hm and hm and hm", "none"),
-        ("<think>perhaps B", "cut_off"),
-        ("I can't help with that.", "refused"),
-        ("抱歉，我无法回答。", "refused"),
-    ],
-)
+@pytest.mark.parametrize(("response", "rule"), [
+    ("", "empty"), (" \n\u200b", "empty"), ("hm hm hm hm hm hm, hm and hm and hm", "none"),
+    ("<think>perhaps B", "cut_off"), ("I can't help with that.", "refused"), ("抱歉，我无法回答。", "refused"),
+])  # fmt: skip
 def test_why_nothing_was_read(task_type: TaskType, response: str, rule: str) -> None:
     got = extract(task_type, response, **CITIES)  # type: ignore[arg-type]
     assert (got.found, got.span, got.confidence) == (None, None, 0.0)
@@ -107,19 +89,12 @@ def test_why_nothing_was_read(task_type: TaskType, response: str, rule: str) -> 
     assert got.status == ("refused" if rule == "refused" else "unparsed")
 
 
-@pytest.mark.parametrize(
-    ("task_type", "response"),
-    [
-        ("single_choice", "Answer: A\nAnswer: B"),
-        ("single_choice", "Answer: A or B"),
-        ("single_choice", "Answer: A. Wait, that's wrong."),
-        ("single_choice", "Answer: A, B"),
-        ("multi_select", "Answer: A, C\nAnswer: A, D"),
-        ("true_false", "Answer: true\nAnswer: false"),
-        ("fill_in_the_blank", "Answer: 4\nAnswer: 5"),
-        ("open_ended", "Answer: 4\nAnswer: 5"),
-    ],
-)
+@pytest.mark.parametrize(("task_type", "response"), [
+    ("single_choice", "Answer: A\nAnswer: B"), ("single_choice", "Answer: A or B"),
+    ("single_choice", "Answer: A. Wait, that's wrong."), ("single_choice", "Answer: A, B"),
+    ("multi_select", "Answer: A, C\nAnswer: A, D"), ("true_false", "Answer: true\nAnswer: false"),
+    ("fill_in_the_blank", "Answer: 4\nAnswer: 5"), ("open_ended", "Answer: 4\nAnswer: 5"),
+])  # fmt: skip
 def test_answers_that_differ_or_are_taken_back_are_a_conflict(task_type: TaskType, response: str) -> None:
     got = extract(task_type, response, **CITIES)  # type: ignore[arg-type]
     assert (got.found, got.status, got.rule) == (None, "unparsed", "conflict")
@@ -129,16 +104,11 @@ def test_an_answer_behind_an_apology_is_read() -> None:
     assert choice("I'm unable to view the image. Answer: B").found == ("B",)
 
 
-@pytest.mark.parametrize(
-    ("response", "wanted", "chosen"),
-    [
-        ("故A、B、C错误，D正确。", ("D",), ("D",)),
-        ("所以B、C错误", None, None),
-        ("Thus B, C are wrong.", None, None),
-        ("D. The work is not zero, so D is wrong.", None, None),
-        ("So A, B are incorrect and C, D are correct.", None, ("C", "D")),
-    ],
-)
+@pytest.mark.parametrize(("response", "wanted", "chosen"), [
+    ("故A、B、C错误，D正确。", ("D",), ("D",)), ("所以B、C错误", None, None), ("Thus B, C are wrong.", None, None),
+    ("D. The work is not zero, so D is wrong.", None, None),
+    ("So A, B are incorrect and C, D are correct.", None, ("C", "D")),
+])  # fmt: skip
 def test_options_that_are_called_wrong_are_not_chosen(
     response: str, wanted: tuple[str, ...] | None, chosen: tuple[str, ...] | None
 ) -> None:
@@ -152,18 +122,12 @@ def test_options_that_are_called_right_are_not_chosen_where_the_wrong_one_is_ask
     assert choice(response, question="下列说法错误的是").found is None
 
 
-@pytest.mark.parametrize(
-    ("response", "found"),
-    [
-        ("<think>Answer: A</think>Answer: B", ("B",)),
-        ("◁think▷Answer: A◁/think▷Answer: B", ("B",)),
-        ("Answer: A</think>\nAnswer: B", ("B",)),
-        ("<thinking>It is A.</thinking>B", ("B",)),
-        ("<think>It is A.</think>", None),
-        ("<think>I would say Answer: A, but let me see.\nStill", None),
-        ("<think>So it goes.\nAnswer: B", ("B",)),
-    ],
-)
+@pytest.mark.parametrize(("response", "found"), [
+    ("<think>Answer: A</think>Answer: B", ("B",)), ("◁think▷Answer: A◁/think▷Answer: B", ("B",)),
+    ("Answer: A</think>\nAnswer: B", ("B",)), ("<thinking>It is A.</thinking>B", ("B",)),
+    ("<think>It is A.</think>", None), ("<think>I would say Answer: A, but let me see.\nStill", None),
+    ("<think>So it goes.\nAnswer: B", ("B",)),
+])  # fmt: skip
 def test_reasoning_is_not_read(response: str, found: tuple[str, ...] | None) -> None:
     assert choice(response).found == found
 
@@ -195,19 +159,11 @@ def test_only_the_end_of_a_very_long_response_is_read() -> None:
     assert got.found == ("B",) and got.span == (2 * WINDOW + 19, 2 * WINDOW + 20)
 
 
-@pytest.mark.parametrize(
-    ("labels", "response", "found"),
-    [
-        (("1", "2", "3"), "The answer is 2.", ("2",)),
-        (("甲", "乙"), "答案：乙", ("乙",)),
-        (("①", "②", "③"), "答案：②", ("②",)),
-        (("i", "ii"), "Answer: ii", ("ii",)),
-        (("i", "ii"), "II", None),
-        (("A1", "A2"), "Answer: A2", ("A2",)),
-        (("\u200b", "\u200c"), "\u200b is correct", None),
-        ((), "Answer: A", None),
-    ],
-)
+@pytest.mark.parametrize(("labels", "response", "found"), [
+    (("1", "2", "3"), "The answer is 2.", ("2",)), (("甲", "乙"), "答案：乙", ("乙",)), (("①", "②", "③"), "答案：②", ("②",)),
+    (("i", "ii"), "Answer: ii", ("ii",)), (("i", "ii"), "II", None), (("A1", "A2"), "Answer: A2", ("A2",)),
+    (("\u200b", "\u200c"), "\u200b is correct", None), ((), "Answer: A", None),
+])  # fmt: skip
 def test_labels_of_any_kind(labels: tuple[str, ...], response: str, found: tuple[str, ...] | None) -> None:
     assert extract("single_choice", response, labels=labels).found == found
 

@@ -20,51 +20,25 @@ from mmdyn.scoring.extract import extract
 
 OPTIONS = {
     "single_en": ("Paris", "London", "Rome", "Madrid"),
-    "single_ten": tuple(
-        map("statement {}".format, ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))
-    ),
-    "single_zh": ("巴黎", "伦敦", "罗马", "马德里"),
-    "multi": ("2", "4", "3", "9"),
-}
+    "single_ten": tuple(map("statement {}".format, ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))),
+    "single_zh": ("巴黎", "伦敦", "罗马", "马德里"), "multi": ("2", "4", "3", "9"),
+}  # fmt: skip
 MISREAD = {
-    "a mark or a gloss stays in a part": 21,
-    "a sentence about the value, not the value": 14,
-    "the first of a list of texts": 13,
-    "steps, prose or notes fill a blank": 13,
-    "a word in another sense": 10,
-    "another language": 10,
-    "left open": 9,
-    "a template": 8,
-    "what others say": 8,
-    "half of a list": 7,
-    "a verdict and its opposite": 7,
-    "what a sentence says of something else": 7,
-    "a correction that is not seen": 6,
-    "a doubt": 6,
-    "a question of its own": 6,
-    "the wrong ones are asked for": 5,
-    "cut too short": 5,
-    "a program": 5,
-    "options that are said again": 4,
-    "texts that look like labels": 3,
-    "an option under review": 2,
-    "an answer that only seems so": 2,
-    "a condition": 2,
-    "marks taken for answers": 1,
-}
+    "a mark or a gloss stays in a part": 21, "a sentence about the value, not the value": 14,
+    "the first of a list of texts": 13, "steps, prose or notes fill a blank": 13, "a word in another sense": 10,
+    "another language": 10, "left open": 9, "a template": 8, "what others say": 8, "half of a list": 7,
+    "a verdict and its opposite": 7, "what a sentence says of something else": 7, "a correction that is not seen": 6,
+    "a doubt": 6, "a question of its own": 6, "the wrong ones are asked for": 5, "cut too short": 5, "a program": 5,
+    "options that are said again": 4, "texts that look like labels": 3, "an option under review": 2,
+    "an answer that only seems so": 2, "a condition": 2, "marks taken for answers": 1,
+}  # fmt: skip
 """How many rows of each kind are misread. Take `misread` out of those that are mended."""
 READ = {
-    ("single_choice", "en"): 0.65,
-    ("single_choice", "zh"): 0.77,
-    ("multi_select", "en"): 0.6,
-    ("multi_select", "zh"): 0.63,
-    ("true_false", "en"): 0.62,
-    ("true_false", "zh"): 0.61,
-    ("fill_in_the_blank", "en"): 0.69,
-    ("fill_in_the_blank", "zh"): 0.66,
-    ("open_ended", "en"): 0.44,
+    ("single_choice", "en"): 0.65, ("single_choice", "zh"): 0.77, ("multi_select", "en"): 0.6,
+    ("multi_select", "zh"): 0.63, ("true_false", "en"): 0.62, ("true_false", "zh"): 0.61,
+    ("fill_in_the_blank", "en"): 0.69, ("fill_in_the_blank", "zh"): 0.66, ("open_ended", "en"): 0.44,
     ("open_ended", "zh"): 0.5,
-}
+}  # fmt: skip
 """The share of the rows with an answer that is read, at least."""
 
 ROWS: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -106,9 +80,6 @@ def test_most_answers_are_read(group: tuple[str, str]) -> None:
 
 
 def test_no_reply_stands_twice() -> None:
-    asked = [
-        json.dumps({name: row[name] for name in sorted(row) if name not in ("wanted", "misread")})
-        for rows in ROWS.values()
-        for row in rows
-    ]
+    rows = [row for group in ROWS.values() for row in group]
+    asked = [json.dumps({name: row[name] for name in sorted(row.keys() - {"wanted", "misread"})}) for row in rows]
     assert len(asked) == len(set(asked))

@@ -19,13 +19,8 @@ from mmdyn.scoring import Scorer
 from mmdyn.scoring.extract import extract
 
 SAMPLES = (
-    choice(),
-    multi(),
-    blank(),
-    blank(answer=(("4",), ("x = 5",))),
-    true_false(),
-    open_ended(answer="\\frac{1}{2}"),
-)
+    choice(), multi(), blank(), blank(answer=(("4",), ("x = 5",))), true_false(), open_ended(answer="\\frac{1}{2}"),
+)  # fmt: skip
 
 
 def check(sample: Sample, text: str) -> None:
@@ -82,7 +77,7 @@ def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     began = time.process_time()
     for task_type in ("single_choice", "multi_select", "true_false", "fill_in_the_blank", "open_ended"):
-        for blanks in (3, 1):
+        for blanks in (3, 1) if task_type == "fill_in_the_blank" else (1,):
             options = ("A cat", "2", "x", "true")
             extract(task_type, text, question=text, labels=tuple("ABCD"), option_texts=options, blanks=blanks)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 4

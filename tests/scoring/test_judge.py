@@ -27,49 +27,38 @@ TWO = blank(answer=(("4", "four"), ("x",)))
 # one vote
 
 
-@pytest.mark.parametrize(
-    ("sample", "verdict", "expected"),
-    [
-        (ICE, marks("CODE", 0.75), Judgement(0.75, (0.75,), reason="it says so")),
-        (ICE, marks("CODE", 1), Judgement(1.0, (1.0,), reason="it says so")),
-        (TWO, marks("CODE", 1, 0.5), Judgement(0.75, (0.75,), parts=(1.0, 0.5), reason="it says so; it says so")),
-        (CHECKED, ticks("CODE", False, True, False, True), Judgement(0.0, (0.0,), items=(True, False, True), reason="why")),
-        (CHECKED, ticks("CODE", True, True, True, True), Judgement(1.0, (1.0,), items=(True,) * 3, reason="why")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sample", "verdict", "expected"), [
+    (ICE, marks("CODE", 0.75), Judgement(0.75, (0.75,), reason="it says so")),
+    (ICE, marks("CODE", 1), Judgement(1.0, (1.0,), reason="it says so")),
+    (TWO, marks("CODE", 1, 0.5), Judgement(0.75, (0.75,), parts=(1.0, 0.5), reason="it says so; it says so")),
+    (CHECKED, ticks("CODE", False, True, False, True), Judgement(0.0, (0.0,), items=(True, False, True), reason="why")),
+    (CHECKED, ticks("CODE", True, True, True, True), Judgement(1.0, (1.0,), items=(True,) * 3, reason="why")),
+])  # fmt: skip
 async def test_the_value_of_a_verdict(sample: Sample, verdict: str, expected: Judgement) -> None:
     judge, model = judged_by(in_turn(f"Let me see.\n```json\n{verdict}\n```"))
     found = await judge.judge(sample, SAID)
-    assert found == Judgement(**{**_fields(expected), "requests": 1, "usage": Usage(100, 10)})
+    assert found == replace(expected, requests=1, usage=Usage(100, 10))
     assert len(model.asked) == 1 and [message.role for message in model.asked[0]] == ["user"]
 
 
-def _fields(judgement: Judgement) -> dict[str, object]:
-    return {name: getattr(judgement, name) for name in Judgement.__struct_fields__}
-
-
-@pytest.mark.parametrize(
-    ("sample", "bad", "problem"),
-    [
-        (ICE, "I give it full marks.", "it holds no JSON object whose code is [0-9a-f]{24}"),
-        (ICE, "", "it holds no JSON object whose code is"),
-        (ICE, '{"grades": [[1, "why", 1]]}', "it holds no JSON object whose code is"),
-        (ICE, marks("0123456789abcdef", 1), "it holds no JSON object whose code is"),
-        (ICE, marks("CODE", 0.6), "each mark must be 0, 0.25, 0.5, 0.75 or 1"),
-        (ICE, marks("CODE", 2), "each mark must be"),
-        (ICE, marks("CODE", -1), "each mark must be"),
-        (ICE, marks("CODE", float("nan")), "each mark must be|Expected `float`"),
-        (ICE, '{"code": "CODE", "grades": [[1, "why", true]]}', "Expected `float`, got `bool`"),
-        (ICE, '{"code": "CODE", "grades": [[1, "why", "1"]]}', "Expected `float`, got `str`"),
-        (ICE, '{"code": "CODE", "grades": []}', r"one verdict for each of the 1 part\(s\), numbered from 1 in order; 0 given"),
-        (TWO, marks("CODE", 1), r"each of the 2 part\(s\), numbered from 1 in order; 1 given"),
-        (TWO, '{"code": "CODE", "grades": [[2, "why", 1], [1, "why", 0]]}', "they are numbered otherwise"),
-        (CHECKED, ticks("CODE", True, True, True), "one verdict for each of the 3 items, numbered from 1 in order; 2 given"),
-        (CHECKED, ticks("CODE", True, *[True] * 4), "each of the 3 items.*; 4 given"),
-        (CHECKED, marks("CODE", 1), "missing required field `golden`"),
-        (CHECKED, '{"code": "CODE", "golden": ["why", 1], "items": []}', "Expected `bool`, got `int`"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sample", "bad", "problem"), [
+    (ICE, "I give it full marks.", "it holds no JSON object whose code is [0-9a-f]{24}"),
+    (ICE, "", "it holds no JSON object whose code is"),
+    (ICE, '{"grades": [[1, "why", 1]]}', "it holds no JSON object whose code is"),
+    (ICE, marks("0123456789abcdef", 1), "it holds no JSON object whose code is"),
+    (ICE, marks("CODE", 0.6), "each mark must be 0, 0.25, 0.5, 0.75 or 1"),
+    (ICE, marks("CODE", 2), "each mark must be"), (ICE, marks("CODE", -1), "each mark must be"),
+    (ICE, marks("CODE", float("nan")), "each mark must be|Expected `float`"),
+    (ICE, '{"code": "CODE", "grades": [[1, "why", true]]}', "Expected `float`, got `bool`"),
+    (ICE, '{"code": "CODE", "grades": [[1, "why", "1"]]}', "Expected `float`, got `str`"),
+    (ICE, '{"code": "CODE", "grades": []}', r"one verdict for each of the 1 part\(s\), numbered from 1 in order; 0 given"),
+    (TWO, marks("CODE", 1), r"each of the 2 part\(s\), numbered from 1 in order; 1 given"),
+    (TWO, '{"code": "CODE", "grades": [[2, "why", 1], [1, "why", 0]]}', "they are numbered otherwise"),
+    (CHECKED, ticks("CODE", True, True, True), "one verdict for each of the 3 items, numbered from 1 in order; 2 given"),
+    (CHECKED, ticks("CODE", True, *[True] * 4), "each of the 3 items.*; 4 given"),
+    (CHECKED, marks("CODE", 1), "missing required field `golden`"),
+    (CHECKED, '{"code": "CODE", "golden": ["why", 1], "items": []}', "Expected `bool`, got `int`"),
+])  # fmt: skip
 async def test_what_is_no_verdict_is_asked_again_with_the_problem_and_is_never_a_zero(
     sample: Sample, bad: str, problem: str
 ) -> None:
@@ -97,22 +86,16 @@ async def test_the_last_object_with_the_code_counts_and_must_be_whole() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(
-    ("sample", "question", "golden"),
-    [
-        (choice(answer="B"), "How many sides has a triangle?\nA. two\nB. three\nC. four\nD. five\n", "B. three\n"),
-        (multi(answer="AC"), "Which numbers are prime?\nA. 2\nB. 4\nC. 3\nD. 9\n", "A. 2\nC. 3\n"),
-        (true_false(answer=True), "Seven is a prime number.\n", {"en": "True\n", "zh": "正确\n"}),
-        (true_false(answer=False), "Seven is a prime number.\n", {"en": "False\n", "zh": "错误\n"}),
-        (blank(), "2 + 2 = ____\n", {"en": "4 or four\n", "zh": "4 或 four\n"}),
-        (blank(answer=(("4",), ("x",)), match=Match(ordered=False)), "2 + 2 = ____\n",
-         {"en": "(1) 4\n(2) x\nThe parts may come in any order.\n", "zh": "(1) 4\n(2) x\n各部分的次序不限。\n"}),
-        (blank(answer=(("4",),), match=Match(ordered=False)), "2 + 2 = ____\n", "4\n"),
-        (open_ended(answer="5 m", match=Match(tolerance=0.02, unit="m")), "Why does ice float on water?\n",
-         {"en": "5 m\nA number that differs by a share of at most 0.02 is the same.\nThe unit m may be left out.\n",
-          "zh": "5 m\n数值的相对偏差不超过 0.02 视为相同。\n单位 m 可以省略。\n"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sample", "question", "golden"), [
+    (choice(answer="B"), "How many sides has a triangle?\nA. two\nB. three\nC. four\nD. five\n", "B. three\n"),
+    (multi(answer="AC"), "Which numbers are prime?\nA. 2\nB. 4\nC. 3\nD. 9\n", "A. 2\nC. 3\n"),
+    (true_false(answer=True), "Seven is a prime number.\n", {"en": "True\n", "zh": "正确\n"}),
+    (true_false(answer=False), "Seven is a prime number.\n", {"en": "False\n", "zh": "错误\n"}),
+    (blank(), "2 + 2 = ____\n", {"en": "4 or four\n", "zh": "4 或 four\n"}),
+    (blank(answer=(("4",), ("x",)), match=Match(ordered=False)), "2 + 2 = ____\n", {"en": "(1) 4\n(2) x\nThe parts may come in any order.\n", "zh": "(1) 4\n(2) x\n各部分的次序不限。\n"}),
+    (blank(answer=(("4",),), match=Match(ordered=False)), "2 + 2 = ____\n", "4\n"),
+    (open_ended(answer="5 m", match=Match(tolerance=0.02, unit="m")), "Why does ice float on water?\n", {"en": "5 m\nA number that differs by a share of at most 0.02 is the same.\nThe unit m may be left out.\n", "zh": "5 m\n数值的相对偏差不超过 0.02 视为相同。\n单位 m 可以省略。\n"}),
+])  # fmt: skip
 async def test_question_and_golden_answer_as_the_judge_reads_them(
     sample: Sample, question: str, golden: str | dict[str, str], language: Language
 ) -> None:
@@ -146,9 +129,8 @@ async def test_equal_questions_are_equal_requests_and_another_reply_has_another_
 
 async def test_a_reply_that_never_came_or_is_empty_is_not_asked_about() -> None:
     judge, model = judged_by(in_turn("no"))
-    assert await judge.judge(ICE, Reply(error="timeout")) == Judgement(
-        None, error="there is no reply to judge (timeout)"
-    )
+    never = Judgement(None, error="there is no reply to judge (timeout)")
+    assert await judge.judge(ICE, Reply(error="timeout")) == never
     assert await judge.judge(ICE, Reply(text=" \n")) == Judgement(0.0, reason="the reply is empty")
     assert (await judge.judge(TWO, Reply())).parts == (0.0, 0.0)
     assert await judge.judge(CHECKED, Reply()) == Judgement(0.0, items=(False,) * 3, reason="the reply is empty")
@@ -184,16 +166,10 @@ async def test_pictures_are_shown_where_they_are_asked_for(tmp_path: Path) -> No
 # votes
 
 
-@pytest.mark.parametrize(
-    ("given", "value", "agreement"),
-    [
-        ((1, 1, 1), 1.0, 1.0),
-        ((1, 0, 1), 1.0, 2 / 3),
-        ((0, 0, 1), 0.0, 2 / 3),
-        ((0, 0.5, 1), 0.5, 1 / 3),
-        ((0.25, 0.5, 0.25, 0.5, 0.5), 0.5, 3 / 5),
-    ],
-)
+@pytest.mark.parametrize(("given", "value", "agreement"), [
+    ((1, 1, 1), 1.0, 1.0), ((1, 0, 1), 1.0, 2 / 3), ((0, 0, 1), 0.0, 2 / 3), ((0, 0.5, 1), 0.5, 1 / 3),
+    ((0.25, 0.5, 0.25, 0.5, 0.5), 0.5, 3 / 5),
+])  # fmt: skip
 async def test_the_median_of_the_votes_decides(given: tuple[float, ...], value: float, agreement: float) -> None:
     judge, _ = judged_by(in_turn(*(marks("CODE", mark, why=f"{mark}") for mark in given)), votes=len(given))
     found = await judge.judge(ICE, SAID)
@@ -226,14 +202,10 @@ async def test_a_vote_that_cannot_be_had_leaves_no_verdict_but_its_costs() -> No
     assert "gave nothing usable" in found.error
 
 
-@pytest.mark.parametrize(
-    ("votes", "varies", "problem"),
-    [
-        (2, True, "2 votes can tie: give an odd number, such as 3"),
-        (0, True, "0 votes can tie"),
-        (3, False, "told:x would vote alike each time: give it a temperature above 0 and no seed, or ask for one vote"),
-    ],
-)
+@pytest.mark.parametrize(("votes", "varies", "problem"), [
+    (2, True, "2 votes can tie: give an odd number, such as 3"), (0, True, "0 votes can tie"),
+    (3, False, "told:x would vote alike each time: give it a temperature above 0 and no seed, or ask for one vote"),
+])  # fmt: skip
 def test_votes_that_cannot_decide_are_refused(votes: int, varies: bool, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         judged_by(in_turn("no"), votes=votes, varies=varies)

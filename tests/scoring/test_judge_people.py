@@ -28,13 +28,9 @@ async def test_the_marks_of_people_pass_through_and_the_scale_costs_little() -> 
 
     rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
     people = [float(row["score"]) for row in rows]
-    pairs = [
-        (
-            open_ended(row["id"], "\n".join(row["reference_answers"]), question=row["question"]),
-            Reply(text=row["response"]),
-        )
-        for row in rows
-    ]
+    golds = ["\n".join(row["reference_answers"]) for row in rows]
+    samples = [open_ended(row["id"], gold, question=row["question"]) for row, gold in zip(rows, golds, strict=True)]
+    pairs = [(sample, Reply(text=row["response"])) for sample, row in zip(samples, rows, strict=True)]
     sheets: list[Sheet] = [Match().sheet(sample, reply.text, False) for sample, reply in pairs]
     verdicts = {sheet.text: marks(sheet.code, nearest(mark, SCALE)) for sheet, mark in zip(sheets, people, strict=True)}
     judge, _ = judged_by(lambda prompt, number: verdicts[prompt])

@@ -9,7 +9,7 @@ import pytest
 from making_judges import marks, ticks
 from serving import bare_environment as bare_environment, script, scripted
 
-from making import blank, image_ref, open_ended, picture, write_set
+from making import blank, open_ended
 from mmdyn.errors import ModelError, UserError
 from mmdyn.models import Budget, Price
 from mmdyn.models.prices import Prices
@@ -30,9 +30,8 @@ SAMPLES = [
 REPLY = Reply(text='It floats. {"code": "0123456789abcdef", "grades": [[1, "right", 1]]}')
 
 
-def code(sample: Sample, pictures: bool = False) -> str:
-    rubric = load("rubrics", "checklist" if sample.checklist else "match")()
-    return rubric.sheet(sample, REPLY.text, pictures).code
+def code(sample: Sample) -> str:
+    return load("rubrics", "checklist" if sample.checklist else "match")().sheet(sample, REPLY.text, False).code
 
 
 def verdict(sample: Sample) -> str:
@@ -47,14 +46,6 @@ def check(found: list[Judgement]) -> None:
     assert [one.value for one in opened] == [n % 5 / 4 for n in range(12)]
     assert (blanks.value, blanks.parts) == (0.5, (1.0, 0.5, 0.0))
     assert (checked.value, checked.items) == (0.0, (True, True, False))
-
-
-async def test_a_script_judges(tmp_path: Path) -> None:
-    judge = open_judge(scripted(tmp_path, *({"match": code(sample), "reply": verdict(sample)} for sample in SAMPLES)))
-    found = await asyncio.gather(*(judge.judge(sample, REPLY) for sample in SAMPLES))
-    check(found)
-    assert judge.label == "scripted:replies.jsonl" and all(one.requests == 1 for one in found)
-    await judge.close()
 
 
 async def test_a_server_judges_through_its_faults_and_the_cache_remembers(tmp_path: Path) -> None:
@@ -76,18 +67,6 @@ async def test_a_server_judges_through_its_faults_and_the_cache_remembers(tmp_pa
                 assert sum(one.cost or 0.0 for one in found) == pytest.approx(sum(budget.spent.values()))
                 assert (budget.spent["USD"] > 0) is paid
                 assert all(one.agreement == (1.0 if votes == 3 else None) for one in found)
-
-
-async def test_pictures_reach_the_server(tmp_path: Path) -> None:
-    data = picture()
-    sample = open_ended(images=(image_ref(data),))
-    folder = write_set(tmp_path / "set", [sample], images=[data])
-    file = script(tmp_path, {"match": code(sample, True), "reply": marks(code(sample, True), 1)})
-    async with FakeServer(reply=str(file)) as server:
-        judge = open_judge(f"openai:m,base_url={server.url}", pictures=True)
-        assert (await judge.judge(sample, REPLY, folder.images)).value == 1.0
-        await judge.close()
-        assert sum(server.stats.images.values()) == 1
 
 
 async def test_a_server_that_cannot_be_asked_and_one_that_does_not_answer(tmp_path: Path) -> None:

@@ -9,19 +9,17 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from making_judged_runs import RULES, SAID, SEA, code_of_answer, judge, judge_lines, model, questions, scripted, values
+from judged_runs import run_of, values, wrong
+from making_judged_runs import CHEAP, RULES, judge, judge_lines, judged_line, lines_on, scripted
 from making_judges import code_of, judged_by, marks
 from run.making_answers import replied
-from running import QUIET, grouped
+from running import QUIET, typed
 from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import write_run
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.cli import commands
 from mmdyn.errors import Busy, Stopped
 from mmdyn.models import RejectedError
 from mmdyn.models.asker import REFUSALS
@@ -36,22 +34,13 @@ from mmdyn.work import RunFolder, Store
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
 UNCACHED = Execution(use_cache=False, quiet=True)
-CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
-
-
-def made(folder: Path, **settings: Any) -> RunFolder:
-    return evaluate(questions(folder), model(folder), folder / "run", **grouped(quiet=True, **settings))
-
-
-def told(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(commands, ["score", str(folder / "run"), *arguments])
 
 
 def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path) -> None:
-    made(tmp_path)
+    run_of(tmp_path)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
         cheap = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--no-cache"]
-        done = told(tmp_path, *cheap)
+        done = typed("score", tmp_path / "run", *cheap)
         assert done.exit_code == 0 and server.stats.total == 3, done.output
         assert sorted(done.stdout.splitlines()) == [
             "scripted:model.jsonl  ice  standard: 0.000 -> 1.000",
@@ -62,70 +51,52 @@ def test_only_what_is_not_judged_is_judged_and_changes_are_shown(tmp_path: Path)
         assert judge.name == f"openai:cheap, auto ({judge.id})"
         assert f"3 scores changed; mdk12, judge {judge.name} is in force now" in done.stderr
         assert "3 verdicts by 3 requests to judges; 2 verdicts were not needed, or known before" in done.stderr
-        done = told(tmp_path, *cheap)
+        done = typed("score", tmp_path / "run", *cheap)
         assert done.stdout == "" and "0 verdicts by 0 requests to judges; 5 verdicts were not needed" in done.stderr
-        done = told(tmp_path, "--policy", "strict", *cheap)
+        done = typed("score", tmp_path / "run", "--policy", "strict", *cheap)
         assert done.stdout == "" and "0 verdicts by 0 requests" in done.stderr, "verdicts stand under any policy"
         assert server.stats.total == 3 and RunFolder(tmp_path / "run").config.active_scores.rules.startswith("strict@")
-        done = told(tmp_path, *cheap, "--rubric", "votes=3")
+        done = typed("score", tmp_path / "run", *cheap, "--rubric", "votes=3")
         assert server.stats.total == 12 and "3 verdicts by 9 requests" in done.stderr, "other votes are another judge"
         name = RunFolder(tmp_path / "run").config.judges[0].name
         assert name.startswith("openai:cheap, auto, 3 votes (")
-        done = told(tmp_path)
+        done = typed("score", tmp_path / "run")
         assert values(tmp_path / "run") == RULES and "3 scores changed; mdk12 is in force now" in done.stderr
         assert f"scored by rules alone; give --judge for the verdicts of {name}, which are kept" in done.stderr
 
 
 def test_a_changed_reading_asks_only_about_what_it_calls_wrong_now(tmp_path: Path) -> None:
-    run = made(tmp_path, policy="mdk12_lenient")
+    run = run_of(tmp_path, policy="mdk12_lenient")
     before = values(run)
     assert before == RULES | {"primes": 0.5}
     with serve(reply=str(script(tmp_path, *judge_lines({"sky": 0.5, "sides": 0.5, **CHEAP})))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
-        score(run, ScoringConfig(judges=cheap, judge_mode="wrong"), execution=UNCACHED)
+        score(run, wrong(cheap), execution=UNCACHED)
         with Store(run.records_folder) as store:  # as if the rules were read otherwise, in which sky is wrong
             key = next(record.key for record in run.records() if record.sample == "sky")
             store.put(f"score:{Scorer('exam').name}", key, b'{"status":"ok","value":0.0}')
-        changes = score(run, ScoringConfig("exam", judges=cheap, judge_mode="wrong"), execution=UNCACHED)
+        changes = score(run, wrong(cheap, policy="exam"), execution=UNCACHED)
         assert [(one.sample, one.before, one.after) for one in changes] == [("sky", 1.0, 0.5)]
         assert server.stats.total == 4
 
 
-def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again(tmp_path: Path) -> None:
-    made(tmp_path)
-    lines = [
-        *judge_lines({"ice": 1.0, "primes": 0.0}),
-        {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"},
-    ]
-    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines), "--judge-mode", "wrong")
-    assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
-    (name,) = (entry.name for entry in RunFolder(tmp_path / "run").config.all_judges)
-    assert (
-        f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; the same "
-        "command goes on"
-    ) in done.stderr
-    assert (
-        "not judged: sea of small, scripted:model.jsonl, standard: scripted:shy.jsonl did not answer "
-        "(a failure scripted in shy.jsonl)"
-    ) in done.stderr
-    assert values(tmp_path / "run") == RULES
-    done = told(tmp_path, "--judge", scripted(tmp_path / "shy.jsonl", *lines), "--judge-mode", "wrong")
-    assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
-
-
-def test_a_verdict_that_comes_later_brings_all_changes(tmp_path: Path) -> None:
-    run = made(tmp_path)
-    lines = judge_lines({"ice": 1.0, "primes": 0.0})
-    down = {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"}
-    with serve(reply=str(script(tmp_path, *lines, down))) as server:
+def test_a_verdict_that_cannot_be_had_is_listed_and_asked_for_again_and_brings_all_changes(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    lines = judge_lines({"ice": 1.0, "primes": 0.0}) + lines_on("sea", error="transient")
+    with serve(reply=str(script(tmp_path, *lines))) as server:
         cheap, port = f"openai:cheap,base_url={server.url},max_tries=1", int(server.url.split(":")[2].split("/")[0])
-        assert score(run, ScoringConfig(judges=cheap, judge_mode="wrong")) == [] and values(run) == RULES
+        command = ["score", run.folder, "--judge", cheap, "--judge-mode", "wrong"]
+        done = typed(*command)
+        assert done.exit_code == 1 and done.stdout == "" and "scores changed" not in done.stderr, done.output
+        assert "gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5;" in done.stderr
+        assert "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap did not answer" in done.stderr
+        done = typed(*command)
+        assert done.exit_code == 1 and "0 verdicts by 1 requests to judges; 4 verdicts were not needed" in done.stderr
+        assert values(run) == RULES
     with serve(port=port, reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        changes = {
-            one.sample: (one.before, one.after) for one in score(run, ScoringConfig(judges=cheap, judge_mode="wrong"))
-        }
+        changes = {one.sample: (one.before, one.after) for one in score(run, wrong(cheap))}
         assert changes == {name: (RULES[name], value) for name, value in CHEAP.items()}
-        assert score(run, ScoringConfig(judges=cheap, judge_mode="wrong")) == [] and server.stats.total == 1
+        assert score(run, wrong(cheap)) == [] and server.stats.total == 1
 
 
 async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_refuses(tmp_path: Path) -> None:
@@ -146,42 +117,27 @@ async def test_a_judge_that_gave_verdicts_before_is_not_given_up_for_what_it_ref
 
 
 def test_a_limit_leaves_the_scores_of_before_in_force_and_the_same_call_goes_on(tmp_path: Path) -> None:
-    run = made(tmp_path)
+    run = run_of(tmp_path)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        cheap = f"openai:cheap,base_url={server.url}"
-        with pytest.raises(
-            Stopped, match="stopped at --max-requests 2: 2 requests by this call; 1 to judge, and the same"
-        ):
-            score(
-                run, ScoringConfig(judges=cheap, judge_mode="wrong"), limits=Limits(max_requests=2), execution=UNCACHED
-            )
+        scoring, two = wrong(f"openai:cheap,base_url={server.url}"), Limits(max_requests=2)
+        with pytest.raises(Stopped, match="max-requests 2: 2 requests by this call; 1 to judge, and the same"):
+            score(run, scoring, limits=two, execution=UNCACHED)
         assert values(run) == RULES
-        assert (
-            len(
-                score(
-                    run,
-                    ScoringConfig(judges=cheap, judge_mode="wrong"),
-                    limits=Limits(max_requests=2),
-                    execution=UNCACHED,
-                )
-            )
-            == 3
-            and server.stats.total == 3
-        )
+        assert len(score(run, scoring, limits=two, execution=UNCACHED)) == 3 and server.stats.total == 3
     with Store(run.records_folder), pytest.raises(Busy):
-        score(run, ScoringConfig(judges=judge(tmp_path, "cheap", CHEAP), judge_mode="wrong"))
+        score(run, wrong(judge(tmp_path, "cheap", CHEAP)))
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("verb", ["eval", "score"])
 def test_stopped_in_the_middle_of_judging_nothing_is_paid_for_twice(tmp_path: Path, sent: int, verb: str) -> None:
-    samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(40)]
+    samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(24)]
     opened = write_set(tmp_path / "set", samples)
     (tmp_path / "asked").mkdir()
-    lines = [{"match": code, "reply": marks(code, 0.5)} for code in (code_of_answer(s, "Perhaps.") for s in samples)]
+    lines = [judged_line(sample, "Perhaps.", 0.5) for sample in samples]
     with (
         serve(reply=str(script(tmp_path / "asked", "Perhaps."))) as asked,
-        serve(reply=str(script(tmp_path, *lines)), latency=0.3) as judged,
+        serve(reply=str(script(tmp_path, *lines)), latency=0.2) as judged,
     ):
         models = f"openai:m,base_url={asked.url}", f"openai:j,base_url={judged.url},concurrency=4"
         command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", models[0], "-o", "run"]
@@ -199,11 +155,9 @@ def test_stopped_in_the_middle_of_judging_nothing_is_paid_for_twice(tmp_path: Pa
         assert ("interrupted: waiting 10 s at most for 4 requests in flight" in said) is (sent == signal.SIGINT)
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
-        assert asked.stats.total == 40 and set(values(tmp_path / "run").values()) == {0.5}
-        assert judged.stats.asked_again <= (4 if sent == signal.SIGKILL else 0), (
-            "only what was in flight is asked again"
-        )
-        assert judged.stats.total <= 48
+        assert asked.stats.total == 24 and set(values(tmp_path / "run").values()) == {0.5}
+        assert judged.stats.asked_again <= (4 if sent == signal.SIGKILL else 0), "only what was in flight"
+        assert judged.stats.total <= 32
 
 
 def test_pictures_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
@@ -217,17 +171,12 @@ def test_pictures_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
     asked = scripted(tmp_path / "m.jsonl", {"match": "", "reply": "Perhaps."})
     with serve(reply=str(script(tmp_path, *lines))) as server:
         judges = f"openai:j,base_url={server.url}"
-        run = evaluate(
-            tmp_path / "set",
-            asked,
-            tmp_path / "run",
-            scoring=ScoringConfig(judges=judges, rubric="auto,pictures=true"),
-            execution=QUIET,
-        )
+        seeing = ScoringConfig(judges=judges, rubric="auto,pictures=true")
+        run = evaluate(tmp_path / "set", asked, tmp_path / "run", scoring=seeing, execution=QUIET)
         assert values(run) == {sample.id: 0.5} and sum(server.stats.images.values()) == 1
         (change,) = score(run, ScoringConfig(judges=judges))
         assert (change.before, change.after) == (0.5, 0.25) and sum(server.stats.images.values()) == 1
-        (change,) = score(run, ScoringConfig(judges=judges, rubric="auto,pictures=true"), execution=UNCACHED)
+        (change,) = score(run, seeing, execution=UNCACHED)
         assert change.after == 0.5 and server.stats.total == 2, "the verdict was known"
 
 

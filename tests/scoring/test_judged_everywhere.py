@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from making_judged_runs import code_of_answer, scripted, values, verdicts
-from making_judges import judged_by, marks
+from judged_runs import values, verdicts
+from making_judged_runs import judged_line, scripted
+from making_judges import judged_by
 from run.tools import tools_for
 from running import QUIET
 from serving import bare_environment as bare_environment, script, serve
@@ -34,8 +35,7 @@ def prepared(folder: Path) -> tuple[SampleSet, str, list[dict[str, str]]]:
     """A set, a model that says one thing, and the lines of a judge on it."""
     opened = write_set(folder / "set", SAMPLES)
     asked = scripted(folder / "m.jsonl", {"match": "", "reply": "Perhaps."})
-    codes = {sample.id: code_of_answer(sample, "Perhaps.") for sample in SAMPLES}
-    return opened, asked, [{"match": code, "reply": marks(code, MARKS[id])} for id, code in codes.items()]
+    return opened, asked, [judged_line(sample, "Perhaps.", MARKS[sample.id]) for sample in SAMPLES]
 
 
 def eval_command(opened: SampleSet, asked: str, judged: str, out: Path, *more: str) -> list[str]:
@@ -43,16 +43,22 @@ def eval_command(opened: SampleSet, asked: str, judged: str, out: Path, *more: s
     return [sys.executable, "-m", "mmdyn", *arguments]
 
 
+def two_ranks(*commands: list[str]) -> tuple[list[int], list[str]]:
+    """Exit statuses, and what was said, of a rank a command."""
+    ranks = [
+        subprocess.Popen(command, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
+        for rank, command in zip("01", commands, strict=True)
+    ]
+    said = [rank.communicate(timeout=240)[1].decode() for rank in ranks]
+    return [rank.returncode for rank in ranks], said
+
+
 def test_each_rank_has_its_own_answers_judged(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
     with serve(reply=str(script(tmp_path, *lines)), latency=0.05) as server:
         command = eval_command(opened, asked, f"openai:j,base_url={server.url}", tmp_path / "run", "--no-cache")
-        ranks = [
-            subprocess.Popen(command, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
-            for rank in "01"
-        ]
-        said = [rank.communicate(timeout=240)[1].decode() for rank in ranks]
-        assert [rank.returncode for rank in ranks] == [0, 0], said
+        ended, said = two_ranks(command, command)
+        assert ended == [0, 0], said
         assert server.stats.total == 20, "a rank had another's answers judged, or left its own"
     run = RunFolder(tmp_path / "run")
     assert values(run) == MARKS and set(verdicts(run)) == set(MARKS)
@@ -64,16 +70,9 @@ def test_each_rank_has_its_own_answers_judged(tmp_path: Path) -> None:
 def test_ranks_with_different_judges_are_told(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
     other = scripted(tmp_path / "other.jsonl", *reversed(lines))
-    commands = [
-        eval_command(opened, asked, judged, tmp_path / "run")
-        for judged in (scripted(tmp_path / "one.jsonl", *lines), other)
-    ]
-    ranks = [
-        subprocess.Popen(command, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}, stderr=subprocess.PIPE)
-        for rank, command in zip("01", commands, strict=True)
-    ]
-    said = [rank.communicate(timeout=240)[1].decode() for rank in ranks]
-    assert [rank.returncode for rank in ranks] == [2, 2]
+    judges = scripted(tmp_path / "one.jsonl", *lines), other
+    ended, said = two_ranks(*(eval_command(opened, asked, judged, tmp_path / "run") for judged in judges))
+    assert ended == [2, 2]
     assert all("this rank was given another task than rank 0: start every rank with the same" in one for one in said)
 
 
@@ -109,13 +108,8 @@ async def test_an_answer_that_talks_to_the_judge_changes_nothing(tmp_path: Path)
 def test_the_rest_of_a_run_is_as_without_judges(tmp_path: Path) -> None:
     opened, asked, lines = prepared(tmp_path)
     plain = evaluate(opened, asked, tmp_path / "plain", execution=QUIET)
-    judged = evaluate(
-        opened,
-        asked,
-        tmp_path / "judged",
-        scoring=ScoringConfig(judges=scripted(tmp_path / "j.jsonl", *lines)),
-        execution=QUIET,
-    )
+    scoring = ScoringConfig(judges=scripted(tmp_path / "j.jsonl", *lines))
+    judged = evaluate(opened, asked, tmp_path / "judged", scoring=scoring, execution=QUIET)
     for kind in ("sample", score_kind(plain.config.scorer)):
         with Reader(plain.records_folder) as one, Reader(judged.records_folder) as other:
             assert [*one.items(kind)] == [*other.items(kind)] and any(one.items(kind))

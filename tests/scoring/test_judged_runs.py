@@ -7,31 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from making_judged_runs import (
-    ICE,
-    RULES,
-    SAID,
-    SAMPLES,
-    SEA,
-    code_of_answer,
-    judge,
-    judge_lines,
-    model,
-    questions,
-    scores,
-    scripted,
-    under_way,
-    values,
-    verdicts,
-)
-from making_judges import marks
-from running import QUIET, grouped
+from judged_runs import run_of, scores, under_way, values, verdicts, wrong
+from making_judged_runs import CHEAP, RULES, judge, judge_lines, judged_line, lines_on, model, questions, scripted
+from running import QUIET, typed
 from serving import bare_environment as bare_environment, script, serve
 
 import mmdyn
 from making import open_ended, write_set
-from mmdyn.cli import commands
 from mmdyn.errors import ModelError, Stopped, UserError
 from mmdyn.record import Score
 from mmdyn.run import Limits, ScoringConfig, estimate, evaluate
@@ -40,34 +22,22 @@ from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0, "sky": 1.0, "sides": 0.0}
+ONE = RULES | CHEAP
 STRONG = {"sea": 0.0, "primes": 0.75, "ice": 0.5, "sky": 1.0, "sides": 1.0}
-ONE = RULES | {"ice": 1.0, "sea": 0.25, "primes": 0.0}
 BOTH = RULES | {"ice": 1.0, "sea": 0.0, "primes": 0.75}
-
-
-def run_of(folder: Path, *judges: str, name: str = "run", **settings: Any) -> RunFolder:
-    if not (folder / "set").exists():
-        questions(folder)
-    mode = {"judge_mode": "wrong"} if judges else {}
-    return evaluate(
-        folder / "set", model(folder), folder / name, **grouped(judges=judges, quiet=True, **(mode | settings))
-    )
+EVERY = CHEAP | {"sky": 1.0, "sides": 0.0}
 
 
 def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None:
     run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP))
     assert values(run) == ONE and set(verdicts(run)) == {"ice", "sea", "primes"}
     found, (entry,) = scores(run), run.config.judges
-    by_judge = {"rule": "judge:scripted:cheap.jsonl"}
-    assert found["sky"] == Score("ok", 1.0, "Blue light is scattered most", "slot", confidence=0.99), (
-        "as the rules have it"
-    )
-    assert (found["ice"].status, found["ice"].value, found["ice"].rule) == ("ok", 1.0, *by_judge.values())  # type: ignore[union-attr]
-    assert found["primes"] == Score("ok", 0.0, ["A"], parts=(1.0, 0.0), confidence=0.99, **by_judge)
-    assert (
-        run.config.scorer == f"{run.config.active_scores.rules}+wrong({entry.id})" and run.config.judge_mode == "wrong"
-    )
+    rule = "judge:scripted:cheap.jsonl"
+    by_rules = Score("ok", 1.0, "Blue light is scattered most", "slot", confidence=0.99)
+    assert found["sky"] == by_rules and found["ice"] and (found["ice"].status, found["ice"].rule) == ("ok", rule)
+    assert found["primes"] == Score("ok", 0.0, ["A"], rule, (1.0, 0.0), confidence=0.99)
+    scorer = f"{run.config.active_scores.rules}+wrong({entry.id})"
+    assert (run.config.scorer, run.config.judge_mode) == (scorer, "wrong")
     assert verdicts(run)["sea"].votes == (0.25,) and verdicts(run)["sea"].reason == "it says so"
 
 
@@ -79,7 +49,7 @@ def test_a_strong_judge_is_asked_where_the_cheap_one_gives_less_than_all(tmp_pat
 
 
 def test_all_are_asked_about_and_combine_alike(tmp_path: Path) -> None:
-    judges = judge(tmp_path, "cheap", CHEAP), judge(tmp_path, "strong", STRONG)
+    judges = judge(tmp_path, "cheap", EVERY), judge(tmp_path, "strong", STRONG)
     run = run_of(tmp_path, *judges, judge_mode="all")
     assert values(run) == BOTH and {len(verdicts(run, place)) for place in (0, 1)} == {5}
     assert scores(run) == scores(run_of(tmp_path, *judges, name="other"))
@@ -87,8 +57,7 @@ def test_all_are_asked_about_and_combine_alike(tmp_path: Path) -> None:
 
 
 def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Path) -> None:
-    file = script(tmp_path, *judge_lines(CHEAP))
-    with serve(reply=str(file)) as server:
+    with serve(reply=str(script(tmp_path, *judge_lines(EVERY)))) as server:
         cheap = f"openai:cheap,base_url={server.url}"
         assert values(run_of(tmp_path)) == RULES and server.stats.total == 0
         assert values(run_of(tmp_path, cheap, use_cache=False)) == ONE and server.stats.total == 3
@@ -103,16 +72,9 @@ def test_a_run_goes_on_with_other_judges_and_asks_only_what_is_new(tmp_path: Pat
 def test_a_reply_that_was_withheld_or_never_came_is_not_judged(tmp_path: Path) -> None:
     broken = scripted(tmp_path / "m.jsonl", {"match": "float", "error": "transient"}, {"match": "", "reply": ""})
     strict = scripted(tmp_path / "none.jsonl")
-    unsure = evaluate(
-        questions(tmp_path), broken, tmp_path / "unsure", scoring=ScoringConfig(judges=[strict]), execution=QUIET
-    )
-    run = evaluate(
-        tmp_path / "set",
-        broken,
-        tmp_path / "run",
-        scoring=ScoringConfig(judges=[strict], judge_mode="wrong"),
-        execution=QUIET,
-    )
+    given = questions(tmp_path), broken
+    unsure = evaluate(*given, tmp_path / "unsure", scoring=ScoringConfig(judges=[strict]), execution=QUIET)
+    run = evaluate(*given, tmp_path / "run", scoring=wrong(strict), execution=QUIET)
     empty = dict.fromkeys(RULES, 0.0) | {"ice": None}
     assert values(unsure) == empty and not verdicts(unsure), "an empty reply is worth nothing, surely"
     assert values(run) == empty, "an empty reply is worth nothing to a judge, without asking"
@@ -121,8 +83,8 @@ def test_a_reply_that_was_withheld_or_never_came_is_not_judged(tmp_path: Path) -
 
 def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: Path) -> None:
     lines = judge_lines({"ice": 1.0, "primes": 0.0})
-    bad = {"match": code_of_answer(SEA, SAID["sea"]), "reply": "I would rather not say."}
-    file = script(tmp_path, *lines, bad)
+    bad = lines_on("sea", reply="I would rather not say.")
+    file = script(tmp_path, *lines, *bad)
     with serve(reply=str(file)) as server:
         cheap = f"openai:cheap,base_url={server.url}"
         run = run_of(tmp_path, cheap, use_cache=False)
@@ -132,25 +94,15 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
         assert failed["sea"].value is None and "gave nothing usable in 2 tries" in failed["sea"].error
         summary = report(run)
         assert isinstance(summary.cascades, Cascades) and not summary.complete
-        (name,) = (entry.name for entry in run.config.all_judges)
-        assert (
-            str(summary.runs[0].waiting)
-            == f"judge {name} gave no verdict on 1 of the 3 answers due: the scores in force stay those of mdk12@5; "
-            "the same command goes on"
-        )
         (row,) = summary.cascades.rows
         assert (row.combined.score, row.combined.bounds, row.active) == (None, (0.6, 0.8), False)
         assert summary.runs[0].unscored == 0 and summary.cascades.unjudged == 1
         assert [(one.sample, one.reason) for one in summary.cascades.failures] == [("sea", failed["sea"].error)]
-        arguments = ["eval", "set", "-m", model(tmp_path), "-o", "run", "--judge", cheap, "--no-cache"]
-        arguments += ["--judge-mode", "wrong"]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(tmp_path)
-            done = CliRunner().invoke(commands, arguments)
+        arguments = ["-o", run.folder, "--judge", cheap, "--no-cache", "--judge-mode", "wrong"]
+        done = typed("eval", tmp_path / "set", "-m", model(tmp_path), *arguments)
         assert done.exit_code == 1 and server.stats.total == 6, done.output
-        assert (
-            "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap gave nothing usable" in done.stderr
-        )
+        said = "not judged: sea of small, scripted:model.jsonl, standard: openai:cheap gave nothing usable"
+        assert said in done.stderr
         script(tmp_path, *lines, *judge_lines({"sea": 0.25}))
     with serve(reply=str(file)) as server:
         again = f"openai:cheap,base_url={server.url},label=cheap"
@@ -159,57 +111,43 @@ def test_a_judge_that_fails_leaves_answers_unscored_until_it_does_not(tmp_path: 
 
 
 def test_a_strong_judge_that_fails_is_not_replaced_by_the_cheap_one(tmp_path: Path) -> None:
-    silent = {"match": code_of_answer(SEA, SAID["sea"]), "error": "transient"}
-    strong = scripted(tmp_path / "strong.jsonl", silent, *judge_lines({"primes": 0.75}))
+    strong = scripted(tmp_path / "strong.jsonl", *lines_on("sea", error="transient"), *judge_lines({"primes": 0.75}))
     run = run_of(tmp_path, judge(tmp_path, "cheap", CHEAP), strong)
     assert under_way(run) == BOTH | {"sea": None}
-    quiet = {"match": code_of_answer(ICE, SAID["ice"]), "error": "transient"}
-    cheap = scripted(tmp_path / "shy.jsonl", quiet, *judge_lines({"sea": 0.25, "primes": 0.0}))
+    cheap = scripted(
+        tmp_path / "shy.jsonl", *lines_on("ice", error="transient"), *judge_lines({"sea": 0.25, "primes": 0.0})
+    )
     run = run_of(tmp_path, cheap, judge(tmp_path, "strong", STRONG))
     assert values(run) == BOTH | {"ice": 0.5}, "where the cheap one gives no verdict, the strong one is asked"
-    assert (
-        verdicts(run, failed=True)["ice"].error == "scripted:shy.jsonl did not answer (a failure scripted in shy.jsonl)"
-    )
+    error = verdicts(run, failed=True)["ice"].error
+    assert error == "scripted:shy.jsonl did not answer (a failure scripted in shy.jsonl)"
 
 
 def test_a_judge_that_cannot_be_asked_ends_the_run_and_keeps_the_answers(tmp_path: Path) -> None:
     fatal = scripted(tmp_path / "fatal.jsonl", {"match": "", "error": "fatal"})
     with serve(latency=0.3, reply=str(script(tmp_path, "Fish made it so."))) as server:
-        asked = f"openai:m,base_url={server.url}"
+        given = questions(tmp_path), f"openai:m,base_url={server.url}", tmp_path / "run"
         with pytest.raises(ModelError, match="a failure scripted in"):
-            evaluate(
-                questions(tmp_path),
-                asked,
-                tmp_path / "run",
-                scoring=ScoringConfig(judges=fatal),
-                limits=Limits(concurrency=2),
-                execution=QUIET,
-            )
+            scoring = ScoringConfig(judges=fatal)
+            evaluate(*given, scoring=scoring, limits=Limits(concurrency=2), execution=QUIET)
         kept = values(tmp_path / "run")
         assert len(kept) == server.stats.by_outcome["200"] and set(kept.values()) == {0.0}, "by rules"
         assert set(under_way(tmp_path / "run").values()) == {None}
-        good = scripted(tmp_path / "good.jsonl", *_any())
-        evaluate(tmp_path / "set", asked, tmp_path / "run", scoring=ScoringConfig(judges=good), execution=QUIET)
+        halves = judge_lines(dict.fromkeys(RULES, 0.5), dict.fromkeys(RULES, "Fish made it so."))
+        good = scripted(tmp_path / "good.jsonl", *halves)
+        evaluate(*given, scoring=ScoringConfig(judges=good), execution=QUIET)
         assert server.stats.total == 5 and set(values(tmp_path / "run").values()) == {0.5}
 
 
-def _any() -> list[dict[str, str]]:
-    codes = [code_of_answer(sample, "Fish made it so.") for sample in SAMPLES.values()]
-    return [{"match": code, "reply": marks(code, 0.5)} for code in codes]
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"rubric": "auto,votes=3"}, "--judge-mode, --rubric and --else-rules go with --judge: name one"),
-        ({"judge_mode": "all"}, "go with --judge: name one"),
-        ({"judges": ["scripted:{}/cheap.jsonl"], "judge_mode": "unsur"}, "there is no judge mode 'unsur' \\(did you mean 'unsure'"),
-        ({"judges": ["scripted:{}/cheap.jsonl"], "rubric": "votes=2"}, "2 votes can tie"),
-        ({"judges": ["scripted:{}/cheap.jsonl"] * 2}, "two judges are called scripted:cheap.jsonl: give one of them once"),
-        ({"judges": "scripted:{}/cheap.jsonl", "rubric": "mach"}, "there is no rubric 'mach'"),
-        ({"judges": "openai:m,base_url=http://127.0.0.1:9/v1", "max_cost": 1.0}, "--max-cost needs the price of openai:m"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "problem"), [
+    ({"rubric": "auto,votes=3"}, "--judge-mode, --rubric and --else-rules go with --judge: name one"),
+    ({"judge_mode": "all"}, "go with --judge: name one"),
+    ({"judges": ["scripted:{}/cheap.jsonl"], "judge_mode": "unsur"}, "there is no judge mode 'unsur' \\(did you mean 'unsure'"),
+    ({"judges": ["scripted:{}/cheap.jsonl"], "rubric": "votes=2"}, "2 votes can tie"),
+    ({"judges": ["scripted:{}/cheap.jsonl"] * 2}, "two judges are called scripted:cheap.jsonl: give one of them once"),
+    ({"judges": "scripted:{}/cheap.jsonl", "rubric": "mach"}, "there is no rubric 'mach'"),
+    ({"judges": "openai:m,base_url=http://127.0.0.1:9/v1", "max_cost": 1.0}, "--max-cost needs the price of openai:m"),
+])  # fmt: skip
 def test_what_cannot_judge_is_told_before_anything_is_written(
     tmp_path: Path, settings: dict[str, Any], problem: str
 ) -> None:
@@ -227,10 +165,8 @@ def test_limits_count_the_judges_requests_and_the_same_call_goes_on(tmp_path: Pa
         cheap = f"openai:cheap,base_url={server.url}"
         with pytest.raises(Stopped) as stopped:
             run_of(tmp_path, cheap, max_requests=6, concurrency=1, use_cache=False)
-        assert "stopped at --max-requests 6: 6 requests by this call; 5 of 5 done, 0 left, 2 to judge, and the" in str(
-            stopped.value
-        )
-        assert server.stats.total == 1
+        said = "stopped at --max-requests 6: 6 requests by this call; 5 of 5 done, 0 left, 2 to judge, and the"
+        assert said in str(stopped.value) and server.stats.total == 1
         run = run_of(tmp_path, cheap, max_requests=2, prices=tmp_path / "prices.yaml", use_cache=False)
         assert values(run) == ONE and server.stats.total == server.stats.by_outcome["200"] == 3
         costs = [one.cost for one in verdicts(run).values()]
@@ -250,37 +186,29 @@ def test_no_key_of_a_judge_is_written_anywhere(tmp_path: Path, monkeypatch: pyte
 
 def test_asking_does_not_wait_for_a_judge(tmp_path: Path) -> None:
     """The judge takes one request at a time, and all are asked before it is through with a few."""
-    samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(80)]
+    samples = [open_ended(f"q{n}", question=f"Question {n}?") for n in range(40)]
     write_set(tmp_path / "set", samples)
-    lines = [{"match": code, "reply": marks(code, 0)} for code in (code_of_answer(s, "Perhaps.") for s in samples)]
+    lines = [judged_line(sample, "Perhaps.", 0) for sample in samples]
     with serve(reply=str(script(tmp_path, *lines)), latency=0.05) as slow:
         (tmp_path / "asked").mkdir()
         with serve(reply=str(script(tmp_path / "asked", "Perhaps."))) as fast:
             asked, judges = f"openai:m,base_url={fast.url},concurrency=2", f"openai:j,base_url={slow.url},concurrency=1"
-            run = evaluate(
-                tmp_path / "set", asked, tmp_path / "run", scoring=ScoringConfig(judges=judges), execution=QUIET
-            )
-            assert set(values(run).values()) == {0.0} and fast.stats.total == slow.stats.total == 80
+            scoring = ScoringConfig(judges=judges)
+            run = evaluate(tmp_path / "set", asked, tmp_path / "run", scoring=scoring, execution=QUIET)
+            assert set(values(run).values()) == {0.0} and fast.stats.total == slow.stats.total == 40
             assert slow.stats.max_in_flight == 1 and fast.stats.seconds < slow.stats.seconds / 2
 
 
 def test_mmdyn_evaluate_and_score_take_judges_and_a_config_names_them(tmp_path: Path) -> None:
     cheap = judge(tmp_path, "cheap", CHEAP)
-    run = mmdyn.evaluate(
-        questions(tmp_path),
-        model(tmp_path),
-        tmp_path / "run",
-        scoring=ScoringConfig(judges=[cheap], judge_mode="wrong"),
-        execution=QUIET,
-    )
+    given = questions(tmp_path), model(tmp_path), tmp_path / "run"
+    run = mmdyn.evaluate(*given, scoring=wrong(cheap), execution=QUIET)
     assert values(run) == ONE
-    assert [change.sample for change in mmdyn.score(run)] == [
-        c.sample for c in mmdyn.score(run, ScoringConfig(judges=[cheap], judge_mode="wrong"))
-    ]
+    assert [one.sample for one in mmdyn.score(run)] == [one.sample for one in mmdyn.score(run, wrong(cheap))]
     text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "c")}
     text["scoring"] = {"judges": [cheap], "judge_mode": "wrong"}
     (tmp_path / "c.yaml").write_text(json.dumps(text))
-    done = CliRunner().invoke(commands, ["run", str(tmp_path / "c.yaml")])
+    done = typed("run", tmp_path / "c.yaml")
     assert done.exit_code == 0 and values(tmp_path / "c") == ONE, done.output
     assert "judge scripted:cheap.jsonl" in done.stdout and "combined" in done.stdout
 
@@ -293,14 +221,6 @@ def test_a_dry_run_says_how_often_judges_may_be_asked_and_asks_nobody(tmp_path: 
     assert found.tries == 3 and not found.notes
     with pytest.raises(UserError, match="go with --judge: name one"):
         estimate(*given, scoring=ScoringConfig(rubric="match"))
-
-
-def test_verdicts_come_out_of_the_response_cache_of_all_runs(tmp_path: Path) -> None:
-    with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        for name, sent in (("run", 1), ("other", 0)):
-            run = run_of(tmp_path, f"openai:cheap,base_url={server.url}", name=name)
-            assert values(run) == ONE and server.stats.total == 3
-            assert [(one.requests, one.cached) for one in verdicts(run).values()] == [(sent, 1 - sent)] * 3
 
 
 def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
@@ -318,48 +238,38 @@ def test_unsure_asks_only_about_what_needs_a_judge(tmp_path: Path) -> None:
     assert (row.mode, row.rules.score, row.rules.bound, row.combined.score) == ("unsure", 0.5, "lower", 0.7)
     assert [(one.accuracy.answers, one.saved, one.requests) for one in row.judges] == [(2, 3, 2), (1, 4, 1)]
     assert (condition.score, condition.bound, condition.needs_judge) == (0.7, "", 0)
-    wrong = evaluate(
-        *given, tmp_path / "run", scoring=ScoringConfig(judges=[cheap, strong], judge_mode="wrong"), execution=QUIET
-    )
-    assert values(wrong) == BOTH and len(verdicts(wrong)) == 3, "primes alone is asked about anew"
-    assert (
-        values(evaluate(*given, tmp_path / "run", scoring=ScoringConfig(judges=[cheap, strong]), execution=QUIET))[
-            "primes"
-        ]
-        == 0.5
-    )
+    run = run_of(tmp_path, cheap, strong)
+    assert values(run) == BOTH and len(verdicts(run)) == 3, "primes alone is asked about anew"
+    assert values(run_of(tmp_path, cheap, strong, judge_mode="unsure"))["primes"] == 0.5
 
 
 def test_a_run_without_a_judge_says_how_to_ask_one_and_then_asks(tmp_path: Path) -> None:
-    command = ["eval", str(questions(tmp_path)), "-m", model(tmp_path), "-o", str(tmp_path / "run")]
-    done = CliRunner().invoke(commands, command)
+    done = typed("eval", questions(tmp_path), "-m", model(tmp_path), "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
     assert "run: 2 answers need a judge and had none; `mmdyn score RUN --judge MODEL` asks one.\n" in done.stdout
     assert "at least 50.0 [" in done.stdout
     cheap = judge(tmp_path, "cheap", {"ice": 1.0, "sea": 0.25})
-    judged = CliRunner().invoke(commands, ["score", str(tmp_path / "run"), "--judge", cheap])
+    judged = typed("score", tmp_path / "run", "--judge", cheap)
     assert judged.exit_code == 0 and values(tmp_path / "run") == RULES | {"ice": 1.0, "sea": 0.25}, judged.output
-    told = CliRunner().invoke(commands, ["report", str(tmp_path / "run"), "-q"]).stdout
+    told = typed("report", tmp_path / "run", "-q").stdout
     assert "need a judge" not in told and told.count("at least") == 1, "the rules' line alone is a bound"
 
 
 @pytest.mark.parametrize("command", ["eval", "score", "run"])
 def test_a_former_mode_is_answered_with_its_name_of_now(tmp_path: Path, command: str) -> None:
-    cheap, run = judge(tmp_path, "cheap", CHEAP), str(tmp_path / "run")
-    given = str(questions(tmp_path))
+    cheap = judge(tmp_path, "cheap", CHEAP)
+    arguments: dict[str, list[object]] = {
+        "eval": [questions(tmp_path), "-m", model(tmp_path), "-o", tmp_path / "run"],
+        "score": [tmp_path / "run"],
+        "run": [tmp_path / "c.yaml"],
+    }
     if command == "score":
-        evaluate(given, model(tmp_path), run, execution=QUIET)
-    text = {"sets": [given], "models": [model(tmp_path)], "out": run}
+        run_of(tmp_path)
+    text = {"sets": [str(tmp_path / "set")], "models": [model(tmp_path)], "out": str(tmp_path / "run")}
     text["scoring"] = {"judges": [cheap], "judge_mode": "cascade"}
     (tmp_path / "c.yaml").write_text(json.dumps(text))
-    mode = ["--judge", cheap, "--judge-mode", "cascade"]
-    arguments = {
-        "eval": ["eval", given, "-m", model(tmp_path), "-o", run, *mode],
-        "score": ["score", run, *mode],
-        "run": ["run", str(tmp_path / "c.yaml")],
-    }
-    done = CliRunner().invoke(commands, arguments[command])
+    mode = [] if command == "run" else ["--judge", cheap, "--judge-mode", "cascade"]
+    done = typed(command, *arguments[command], *mode)
     assert isinstance(done.exception, UserError) and done.exception.exit_status == 2
-    assert (
-        str(done.exception) == "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"
-    )
+    said = "there is no judge mode 'cascade': wrong asks about whatever the rules do not call right"
+    assert str(done.exception) == said

@@ -35,26 +35,22 @@ def read(line: Line) -> Line:
     return written
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "rule", "score"),
-    [
-        (TWO, "ok", "separated", 0.0),
-        ({**TWO, "match": {"ordered": False}}, "ok", "separated", 1.0),
-        ({**BLANK, "answer": [["100 m"]], "response": "103 m"}, "ok", "alone", 0.0),
-        ({**BLANK, "answer": [["100 m"]], "match": {"tolerance": 0.05}, "response": "103 m"}, "ok", "alone", 1.0),
-        ({**BLANK, "answer": [["5"]], "response": "500 cm"}, "ok", "alone", 0.0),
-        ({**BLANK, "answer": [["5"]], "match": {"unit": "m"}, "response": "500 cm"}, "ok", "alone", 1.0),
-        ({**CHOICE, "response": "Rome is old.\nB"}, "ok", "line", 1.0),
-        ({**CHOICE, "response": "Rome is old.\nB", "finish_reason": "length"}, "unparsed", "cut_off", 0.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": "length"}, "ok", "slot", 1.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": "content_filter"}, "ok", "slot", 1.0),
-        ({**CHOICE, "response": " ", "finish_reason": "content_filter"}, "refused", "withheld", 0.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": "refusal: SAFETY"}, "refused", "withheld", 0.0),
-        ({**CHOICE, "response": "", "finish_reason": "stop"}, "unparsed", "empty", 0.0),
-        ({**CHOICE, "response": "Answer: B", "finish_reason": None}, "ok", "slot", 1.0),
-        ({**CHOICE, "question": "What is in <image 2>?", "options": [{"label": "A"}, {"label": "B"}], "response": "B"}, "ok", "alone", 1.0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "status", "rule", "score"), [
+    (TWO, "ok", "separated", 0.0), ({**TWO, "match": {"ordered": False}}, "ok", "separated", 1.0),
+    ({**BLANK, "answer": [["100 m"]], "response": "103 m"}, "ok", "alone", 0.0),
+    ({**BLANK, "answer": [["100 m"]], "match": {"tolerance": 0.05}, "response": "103 m"}, "ok", "alone", 1.0),
+    ({**BLANK, "answer": [["5"]], "response": "500 cm"}, "ok", "alone", 0.0),
+    ({**BLANK, "answer": [["5"]], "match": {"unit": "m"}, "response": "500 cm"}, "ok", "alone", 1.0),
+    ({**CHOICE, "response": "Rome is old.\nB"}, "ok", "line", 1.0),
+    ({**CHOICE, "response": "Rome is old.\nB", "finish_reason": "length"}, "unparsed", "cut_off", 0.0),
+    ({**CHOICE, "response": "Answer: B", "finish_reason": "length"}, "ok", "slot", 1.0),
+    ({**CHOICE, "response": "Answer: B", "finish_reason": "content_filter"}, "ok", "slot", 1.0),
+    ({**CHOICE, "response": " ", "finish_reason": "content_filter"}, "refused", "withheld", 0.0),
+    ({**CHOICE, "response": "Answer: B", "finish_reason": "refusal: SAFETY"}, "refused", "withheld", 0.0),
+    ({**CHOICE, "response": "", "finish_reason": "stop"}, "unparsed", "empty", 0.0),
+    ({**CHOICE, "response": "Answer: B", "finish_reason": None}, "ok", "slot", 1.0),
+    ({**CHOICE, "question": "What is in <image 2>?", "options": [{"label": "A"}, {"label": "B"}], "response": "B"}, "ok", "alone", 1.0),
+])  # fmt: skip
 def test_a_line_has_one_score_whoever_reads_it(line: Line, status: str, rule: str, score: float) -> None:
     (by_grade,), by_extract = graded([line]), read(line)
     assert by_extract == line | by_extract, "its own keys are there as they were"
@@ -62,16 +58,13 @@ def test_a_line_has_one_score_whoever_reads_it(line: Line, status: str, rule: st
     assert (by_extract["status"], by_extract["rule"], by_extract["score"]) == (status, rule, score)
 
 
-@pytest.mark.parametrize(
-    ("line", "whole", "cut"),
-    [
-        ({"task_type": "open_ended", "response": "The volume is 120"}, "120", None),
-        ({"task_type": "fill_in_the_blank", "response": "We add them.\n7"}, ["7"], None),
-        ({"task_type": "fill_in_the_blank", "response": "4; 5", "blanks": 2}, ["4", "5"], None),
-        ({"task_type": "true_false", "response": "Answer: false\nFor we"}, False, False),
-        ({"task_type": "single_choice", "options": ["4", "5"], "response": "Answer: B. For we"}, ["B"], ["B"]),
-    ],
-)
+@pytest.mark.parametrize(("line", "whole", "cut"), [
+    ({"task_type": "open_ended", "response": "The volume is 120"}, "120", None),
+    ({"task_type": "fill_in_the_blank", "response": "We add them.\n7"}, ["7"], None),
+    ({"task_type": "fill_in_the_blank", "response": "4; 5", "blanks": 2}, ["4", "5"], None),
+    ({"task_type": "true_false", "response": "Answer: false\nFor we"}, False, False),
+    ({"task_type": "single_choice", "options": ["4", "5"], "response": "Answer: B. For we"}, ["B"], ["B"]),
+])  # fmt: skip
 def test_of_a_response_that_was_cut_off_only_declared_answers_count(line: Line, whole: object, cut: object) -> None:
     assert [read(line | {"finish_reason": reason})["extracted"] for reason in ("stop", "length")] == [whole, cut]
 
@@ -90,20 +83,17 @@ def test_no_judge_is_asked_about_an_answer_that_was_withheld() -> None:
     assert [each.judgements[0] is None for each in found] == [True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("line", "keyed", "problem"),
-    [
-        ({**CHOICE, "response": "B", "finish_reason": 3}, True, "finish_reason must be a text or null, a whole number given"),
-        ({**CHOICE, "response": "B", "finish_reason": ["length"]}, False, "finish_reason must be a text or null, a list given"),
-        ({**CHOICE, "response": "B", "match": {"order": False}}, False, "unknown key 'order' in match (did you mean 'ordered'?)"),
-        ({**CHOICE, "response": "B", "match": {"tolerance": 7}}, False, "match.tolerance is 7.0: give a share from 0 to 1"),
-        ({**CHOICE, "response": "B", "question": 5}, False, "question must be a text, a whole number given"),
-        ({"task_type": "true_false", "response": "B", "answer": True}, True, "the key 'question' is missing: add it"),
-        ({"task_type": "true_false", "response": "B", "question": "?"}, True, "the key 'answer' is missing: add it"),
-        ({"response": "B"}, False, "the key 'task_type' is missing: add it"),
-        ({**CHOICE, "response": "B", "human": "1"}, True, '"human" must be people\'s mark'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "keyed", "problem"), [
+    ({**CHOICE, "response": "B", "finish_reason": 3}, True, "finish_reason must be a text or null, a whole number given"),
+    ({**CHOICE, "response": "B", "finish_reason": ["length"]}, False, "finish_reason must be a text or null, a list given"),
+    ({**CHOICE, "response": "B", "match": {"order": False}}, False, "unknown key 'order' in match (did you mean 'ordered'?)"),
+    ({**CHOICE, "response": "B", "match": {"tolerance": 7}}, False, "match.tolerance is 7.0: give a share from 0 to 1"),
+    ({**CHOICE, "response": "B", "question": 5}, False, "question must be a text, a whole number given"),
+    ({"task_type": "true_false", "response": "B", "answer": True}, True, "the key 'question' is missing: add it"),
+    ({"task_type": "true_false", "response": "B", "question": "?"}, True, "the key 'answer' is missing: add it"),
+    ({"response": "B"}, False, "the key 'task_type' is missing: add it"),
+    ({**CHOICE, "response": "B", "human": "1"}, True, '"human" must be people\'s mark'),
+])  # fmt: skip
 def test_what_a_line_may_not_hold(line: Line, keyed: bool, problem: str) -> None:
     with pytest.raises(InputError) as caught:
         list(answered_lines([json.dumps(line).encode()], "lines", keyed=keyed))

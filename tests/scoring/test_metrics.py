@@ -31,59 +31,30 @@ def score(sample: Sample, text: str, metric: str, **reply: object) -> Score:
 
 # ROUGE of the English pairs as rouge-score 0.1.2 gives them, without stemming; BLEU and chrF as sacrebleu 2.6.0 does for a
 # sentence with effective order. F1, ANLS and the Chinese values of ROUGE are counted by hand.
-@pytest.mark.parametrize(
-    ("name", "ice", "fox", "chinese"),
-    [
-        ("rouge_1", 0.625, 12 / 17, 12 / 23),
-        ("rouge_2", 3 / 7, 4 / 15, 6 / 21),
-        ("rouge_l", 0.625, 10 / 17, 12 / 23),
-        ("bleu", 0.392815, 0.211053, 0.176093),
-        ("chrf", 0.641191, 0.579767, 0.209847),
-        ("f1", 2 / 3, 8 / 13, 12 / 23),
-        ("anls", 33 / 45, 32 / 43, 0.0),
-        ("exact_match", 0.0, 0.0, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("name", "ice", "fox", "chinese"), [
+    ("rouge_1", 0.625, 12 / 17, 12 / 23), ("rouge_2", 3 / 7, 4 / 15, 6 / 21), ("rouge_l", 0.625, 10 / 17, 12 / 23),
+    ("bleu", 0.392815, 0.211053, 0.176093), ("chrf", 0.641191, 0.579767, 0.209847), ("f1", 2 / 3, 8 / 13, 12 / 23),
+    ("anls", 33 / 45, 32 / 43, 0.0), ("exact_match", 0.0, 0.0, 0.0),
+])  # fmt: skip
 def test_values(name: str, ice: float, fox: float, chinese: float) -> None:
     values = [compare(name, *pair) for pair in (ICE, FOX, 冰)]
     assert values == pytest.approx([ice, fox, chinese], abs=5e-7)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("The U.S. is well-known.", ["us", "is", "wellknown"]),
-        ("-5", ["-5"]),
-        ("5-3", ["5-3"]),
-        ("3.5 cm", ["3.5", "cm"]),
-        (".5", [".5"]),
-        ("1,000", ["1000"]),
-        ("3,4,5", ["3", "4", "5"]),
-        ("1/2", ["1/2"]),
-        ("x<2, -x", ["x<2", "-x"]),
-        ("５０％", ["50%"]),
-        ("光合作用ATP，3个。", ["光", "合", "作", "用", "atp", "3", "个"]),
-        ("A", ["a"]),
-        ("The", ["the"]),
-        ("?!", ["?!"]),
-        ("\u200b", ["\u200b"]),
-        (" \n", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("The U.S. is well-known.", ["us", "is", "wellknown"]), ("-5", ["-5"]), ("5-3", ["5-3"]), ("3.5 cm", ["3.5", "cm"]),
+    (".5", [".5"]), ("1,000", ["1000"]), ("3,4,5", ["3", "4", "5"]), ("1/2", ["1/2"]), ("x<2, -x", ["x<2", "-x"]),
+    ("５０％", ["50%"]), ("光合作用ATP，3个。", ["光", "合", "作", "用", "atp", "3", "个"]), ("A", ["a"]), ("The", ["the"]),
+    ("?!", ["?!"]), ("\u200b", ["\u200b"]), (" \n", []),
+])  # fmt: skip
 def test_words_of_squad_but_signs_and_chinese_characters(text: str, words: list[str]) -> None:
     assert normal_words(text) == words
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Don't stop: 3.14, e_x!", ["don", "t", "stop", "3", "14", "e", "x"]),
-        ("café Ω", ["café", "ω"]),
-        ("水H₂O。", ["水", "h₂o"]),
-        ("+ −", ["+", "−"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("Don't stop: 3.14, e_x!", ["don", "t", "stop", "3", "14", "e", "x"]), ("café Ω", ["café", "ω"]),
+    ("水H₂O。", ["水", "h₂o"]), ("+ −", ["+", "−"]), ("", []),
+])  # fmt: skip
 def test_words_of_rouge(text: str, words: list[str]) -> None:
     assert plain_words(text) == words
 
@@ -97,23 +68,16 @@ def test_another_number_or_word_is_no_match(name: str, given: str, gold: str) ->
     assert compare(name, given, gold) == compare(name, gold, given) == 0.0
 
 
-def test_anls_takes_misspellings_up_to_one_half() -> None:
-    assert compare("anls", " Hello  World", "hello world") == 1.0
-    assert compare("anls", "abcd", "abce") == 0.75
-    assert compare("anls", "abcd", "abef") == 0.0, "one half is too far"
-    assert compare("anls", "abcdefg", "abcdxyz") == pytest.approx(4 / 7)
-
-
-def test_rouge_2_of_a_single_word_is_that_of_words() -> None:
-    assert compare("rouge_2", "Paris", "Paris") == 1.0
-    assert compare("rouge_2", "in Paris", "Paris") == pytest.approx(2 / 3)
-    assert compare("rouge_2", "Paris", "in Paris") == 0.0
-
-
-def test_f1_counts_a_word_as_often_as_it_stands() -> None:
-    assert compare("f1", "no no no", "no") == 0.5
-    assert compare("f1", "water and ice", "ice and water") == 1.0
-    assert compare("rouge_l", "water and ice", "ice and water") == pytest.approx(1 / 3)
+@pytest.mark.parametrize(("name", "given", "gold", "value"), [
+    ("anls", " Hello  World", "hello world", 1.0), ("anls", "abcd", "abce", 0.75), ("anls", "abcdefg", "abcdxyz", 4 / 7),
+    ("anls", "abcd", "abef", 0.0), ("rouge_2", "Paris", "Paris", 1.0), ("rouge_2", "in Paris", "Paris", 2 / 3),
+    ("rouge_2", "Paris", "in Paris", 0.0), ("f1", "no no no", "no", 0.5), ("f1", "water and ice", "ice and water", 1.0),
+    ("rouge_l", "water and ice", "ice and water", 1 / 3),
+])  # fmt: skip
+def test_misspellings_up_to_one_half_single_words_for_pairs_and_words_as_often_as_they_stand(
+    name: str, given: str, gold: str, value: float
+) -> None:
+    assert compare(name, given, gold) == pytest.approx(value)
 
 
 def test_bleu_remembers_no_texts() -> None:
@@ -132,20 +96,16 @@ def test_open_answers_are_compared_as_they_were_read() -> None:
     assert score(sample, "no idea at all", "f1") == Score("unparsed", 0.0, None, "none"), "no lower bound"
 
 
-@pytest.mark.parametrize(
-    ("reply", "compared", "rule"),
-    [
-        (ICE[0], ICE[0], "whole"),
-        (f"Bonds matter.\n\nAnswer: {ICE[0]} It floats.", f"{ICE[0]} It floats.", "slot"),
-        ("想一想。\n答案：冰的密度小于水。\n所以浮起来。", "冰的密度小于水。\n所以浮起来。", "slot"),
-        (f"<think>Answer: bonds</think>{ICE[0]}", ICE[0], "whole"),
-        ('{"answer": "Ice floats. It is light."}', "Ice floats. It is light", "slot"),
-        ("<answer>Ice floats. It is light.</answer> Done.", "Ice floats. It is light.", "slot"),
-        ("Answer: **Ice floats. It is light.**", "Ice floats. It is light.**", "slot"),
-        ("The answer is ice. Well. The answer is water.", "The answer is ice. Well. The answer is water.", "whole"),
-        (f"{ICE[0]}<|im_end|>Next", ICE[0], "whole"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "compared", "rule"), [
+    (ICE[0], ICE[0], "whole"), (f"Bonds matter.\n\nAnswer: {ICE[0]} It floats.", f"{ICE[0]} It floats.", "slot"),
+    ("想一想。\n答案：冰的密度小于水。\n所以浮起来。", "冰的密度小于水。\n所以浮起来。", "slot"),
+    (f"<think>Answer: bonds</think>{ICE[0]}", ICE[0], "whole"),
+    ('{"answer": "Ice floats. It is light."}', "Ice floats. It is light", "slot"),
+    ("<answer>Ice floats. It is light.</answer> Done.", "Ice floats. It is light.", "slot"),
+    ("Answer: **Ice floats. It is light.**", "Ice floats. It is light.**", "slot"),
+    ("The answer is ice. Well. The answer is water.", "The answer is ice. Well. The answer is water.", "whole"),
+    (f"{ICE[0]}<|im_end|>Next", ICE[0], "whole"),
+])  # fmt: skip
 def test_whole_answers_to_open_questions_are_compared_where_the_metric_is_over_sentences(
     reply: str, compared: str, rule: str
 ) -> None:

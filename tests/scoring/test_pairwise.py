@@ -49,12 +49,7 @@ async def test_both_orders_are_asked_and_agree() -> None:
     found = await judge.compare(ICE, GOOD, BAD)
     assert found == Preference("a", ("a", "a"), (("a",), ("a",)), "it is right", requests=2, usage=Usage(200, 20))
     assert (await judge.compare(ICE, BAD, GOOD)).winner == "b"
-    assert sorted(shown(asked[0].text)[2].strip() for asked in model.asked) == [
-        BAD.text,
-        BAD.text,
-        GOOD.text,
-        GOOD.text,
-    ]
+    assert sorted(shown(asked[0].text)[2].strip() for asked in model.asked) == [BAD.text] * 2 + [GOOD.text] * 2
     tie = await judge.compare(ICE, Reply(text="No idea."), BAD)
     assert (tie.winner, tie.orders, tie.position) == ("tie", ("tie", "tie"), "")
 
@@ -73,17 +68,9 @@ async def test_a_winner_in_one_order_and_a_tie_in_the_other_is_a_tie_that_no_pla
     assert (found.winner, found.orders, found.position) == ("tie", ("a", "tie"), "")
 
 
-@pytest.mark.parametrize(
-    ("said", "winner"),
-    [
-        ((1, 1, 2), "a"),
-        ((1, 2, 2), "tie"),
-        ((0, 1, 2), "tie"),
-        ((1, 0, 2), "tie"),
-        ((0, 0, 1), "tie"),
-        ((1, 1, 1), "a"),
-    ],
-)
+@pytest.mark.parametrize(("said", "winner"), [
+    ((1, 1, 2), "a"), ((1, 2, 2), "tie"), ((0, 1, 2), "tie"), ((1, 0, 2), "tie"), ((0, 0, 1), "tie"), ((1, 1, 1), "a"),
+])  # fmt: skip
 async def test_more_than_half_of_the_votes_of_an_order_count(said: tuple[int, ...], winner: str) -> None:
     """With b first the judge always says b where a wins by votes with a first, so that the first order decides."""
     counts = {"a": 0, "b": 0}
@@ -99,24 +86,14 @@ async def test_more_than_half_of_the_votes_of_an_order_count(said: tuple[int, ..
     assert found.votes[1] == ("a", "a", "a") and len(found.votes[0]) == 3
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "winner", "reason"),
-    [
-        ("It floats.", " It floats.\n", "tie", "both replies are the same"),
-        ("", "\n", "tie", "both replies are the same"),
-        ("x", " ", "a", "the other reply is empty"),
-        ("", "x", "b", "the other reply is empty"),
-    ],
-)
+@pytest.mark.parametrize(("a", "b", "winner", "reason"), [
+    ("It floats.", " It floats.\n", "tie", "both replies are the same"), ("", "\n", "tie", "both replies are the same"),
+    ("x", " ", "a", "the other reply is empty"), ("", "x", "b", "the other reply is empty"),
+])  # fmt: skip
 async def test_what_needs_no_judge(a: str, b: str, winner: str, reason: str) -> None:
     judge, model = pair_judge(first)
     found = await judge.compare(ICE, Reply(text=a), Reply(text=b))
     assert (found.winner, found.reason, found.orders, found.requests) == (winner, reason, (), 0)
-    assert not model.asked
-
-
-async def test_a_reply_that_never_came_is_not_compared() -> None:
-    judge, model = pair_judge(first)
     found = await judge.compare(ICE, GOOD, Reply(error="the server said 500"))
     assert (found.winner, found.error) == (None, "there is no reply to compare (the server said 500)")
     assert not model.asked
@@ -145,17 +122,15 @@ async def test_a_judge_that_cannot_be_asked_is_told() -> None:
         await judge.compare(ICE, GOOD, BAD)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_what_is_shown(language: Language) -> None:
+@pytest.mark.parametrize(("language", "none"), [
+    ("en", "(none is given: judge by the question and by what you know)\n"), ("zh", "（未提供：请根据题目和你的知识评判）\n"),
+])  # fmt: skip
+def test_what_is_shown(language: Language, none: str) -> None:
     sample = choice(language=language)
     told = {gold: shown(pair_sheet(sample, "one {gold}", "two", gold=gold).text) for gold in (True, False)}
     assert told[True][0].startswith("How many sides has a triangle?\nA. two\nB. three")
     assert told[True][1:] == ["B. three\n", "one {gold}\n", "two\n"]
-    none = {
-        "en": "(none is given: judge by the question and by what you know)\n",
-        "zh": "（未提供：请根据题目和你的知识评判）\n",
-    }
-    assert told[False][1] == none[language]
+    assert told[False][1] == none
 
 
 ATTACKS = (

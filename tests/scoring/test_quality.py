@@ -35,16 +35,12 @@ async def test_votes_are_joined_dimension_by_dimension() -> None:
     assert found.parts == pytest.approx([1 / 3] * 4 + [1]) and found.agreement == pytest.approx((4 / 3 + 1) / 5)
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ((0, 5, 5, 5, 5), "each rating must be a whole number from 1 to 10"),
-        ((11, 5, 5, 5, 5), "each rating must be a whole number from 1 to 10"),
-        ((5.5, 5, 5, 5, 5), "Expected `int`, got `float`"),
-        ((5, 5, 5, 5), "one verdict for each of the 5 dimensions"),
-        ((5,) * 6, "one verdict for each of the 5 dimensions"),
-    ],
-)
+@pytest.mark.parametrize(("given", "problem"), [
+    ((0, 5, 5, 5, 5), "each rating must be a whole number from 1 to 10"),
+    ((11, 5, 5, 5, 5), "each rating must be a whole number from 1 to 10"),
+    ((5.5, 5, 5, 5, 5), "Expected `int`, got `float`"), ((5, 5, 5, 5), "one verdict for each of the 5 dimensions"),
+    ((5,) * 6, "one verdict for each of the 5 dimensions"),
+])  # fmt: skip
 async def test_what_is_no_rating(given: tuple[object, ...], problem: str) -> None:
     judge, _ = judged_by(lambda prompt, _: ratings(code_of(prompt), *given), "quality")
     found = await judge.judge(ICE, SAID)

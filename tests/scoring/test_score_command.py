@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from making_judged_runs import RULES, judge_lines, model, questions, under_way, values
-from running import QUIET, grouped
+from judged_runs import run_of, under_way, values
+from making_judged_runs import CHEAP, RULES, judge_lines
+from running import grouped, typed
 from serving import bare_environment as bare_environment, script, serve
 from tables.making_runs import answers, write_run
 
 from making import choice, multi, write_set
-from mmdyn.cli import commands
 from mmdyn.errors import Stopped, UserError
 from mmdyn.run import evaluate, score
 from mmdyn.tables import Cascades, report
@@ -22,19 +20,12 @@ from mmdyn.work import RunFolder
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 
-CHEAP = {"ice": 1.0, "sea": 0.25, "primes": 0.0}
-
-
-def typed(*arguments: object) -> Result:
-    return CliRunner().invoke(commands, [str(each) for each in arguments])
-
 
 def test_scores_that_weigh_something_else_have_changed(tmp_path: Path) -> None:
     samples = choice("a", points=6), multi("b", points=2), choice("c")
     (tmp_path / "model.jsonl").write_text(json.dumps({"match": "", "reply": "Answer: A"}) + "\n")
-    settings: dict[str, Any] = {"policy": "strict", "quiet": True}
-    opened = write_set(tmp_path / "set", samples)
-    run = evaluate(opened, f"scripted:{tmp_path}/model.jsonl", tmp_path / "run", **grouped(**settings)).folder
+    given = write_set(tmp_path / "set", samples), f"scripted:{tmp_path}/model.jsonl", tmp_path / "run"
+    run = evaluate(*given, **grouped(policy="strict", quiet=True)).folder
     done = typed("score", run, "--policy", "exam")
     assert sorted(done.stdout.splitlines()) == [
         "scripted:model.jsonl  a  standard: 0.000 -> 0.000, weight 1 -> 6",
@@ -60,28 +51,18 @@ def test_a_run_without_answers_says_how_to_ask(tmp_path: Path, marks: str, what:
     before = (run.folder / "run.json").read_bytes()
     done = typed("score", run.folder)
     assert isinstance(done.exception, UserError) and done.exception.exit_status == 2, done.output
-    assert (
-        str(done.exception) == f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks"
-    )
+    said = f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks"
+    assert str(done.exception) == said
     assert (run.folder / "run.json").read_bytes() == before
     told = typed("report", run.folder)
     assert f"run is not finished: {len(marks)} of 30 asked so far." in told.stdout and told.exit_code == bool(marks)
 
 
 def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
-    run = evaluate(questions(tmp_path), model(tmp_path), tmp_path / "run", execution=QUIET)
+    run = run_of(tmp_path)
     with serve(reply=str(script(tmp_path, *judge_lines(CHEAP)))) as server:
-        call = [
-            "score",
-            run.folder,
-            "--judge",
-            f"openai:cheap,base_url={server.url}",
-            "--judge-mode",
-            "wrong",
-            "--no-cache",
-            "--policy",
-            "strict",
-        ]
+        judged = ["--judge", f"openai:cheap,base_url={server.url}", "--judge-mode", "wrong", "--no-cache"]
+        call = ["score", run.folder, "--policy", "strict", *judged]
         done = typed(*call, "--max-requests", "1", "--concurrency", "1")
         assert isinstance(done.exception, Stopped) and done.exception.exit_status == 3, done.output
         assert "1 requests by this call; 2 to judge, and the same command goes on" in str(done.exception)
@@ -90,8 +71,8 @@ def test_judges_that_a_limit_stops_are_under_way(tmp_path: Path) -> None:
         assert config.under_way and [entry.label for entry in config.under_way.judges] == ["openai:cheap"]
         waiting = report(run.folder).runs[0].waiting
         assert waiting is not None and (waiting.due, waiting.missing) == (3, 2)
-        judged = {name: value for name, value in under_way(run).items() if value is not None}
-        assert judged.keys() > {"sky", "sides"} and len(judged) == 3, "the rules went through all"
+        known = {name: value for name, value in under_way(run).items() if value is not None}
+        assert known.keys() > {"sky", "sides"} and len(known) == 3, "the rules went through all"
         told = typed("report", run.folder)
         assert told.exit_code == 1 and "gave no verdict on 2 of the 3 answers due" in " ".join(told.stdout.split())
         assert "combined (not in force)" in told.stdout and "answers without a verdict as 0 and as 1" in told.stdout

@@ -30,14 +30,12 @@ def test_statuses() -> None:
     assert score(sample, "A") == Score("ok", 0.0, ["A"], "alone", confidence=1.0)
     assert score(sample, "hm") == Score("unparsed", 0.0, None, "none", needs_judge=True)
     assert score(sample, "") == Score("unparsed", 0.0, None, "empty")
-    assert score(sample, "I'm sorry, I can't help with that.") == Score(
-        "refused", 0.0, None, "refused", needs_judge=True
-    )
+    refused = Score("refused", 0.0, None, "refused", needs_judge=True)
+    assert score(sample, "I'm sorry, I can't help with that.") == refused
     assert score(sample, "", error="timeout") == Score("failed", None, None, "failed")
     assert score(sample, "Answer: B", error="connection lost").value is None
-    assert score(sample, "It goes on.\nB", finish_reason="length") == Score(
-        "unparsed", 0.0, None, "cut_off", needs_judge=True
-    )
+    cut_off = Score("unparsed", 0.0, None, "cut_off", needs_judge=True)
+    assert score(sample, "It goes on.\nB", finish_reason="length") == cut_off
 
 
 def test_a_score_survives_json() -> None:
@@ -46,27 +44,12 @@ def test_a_score_survives_json() -> None:
         assert msgspec.json.decode(msgspec.json.encode(got), type=Score) == got
 
 
-@pytest.mark.parametrize(
-    ("policy", "picked", "value"),
-    [
-        ("mdk12", "AC", 1.0),
-        ("mdk12", "A", 0.5),
-        ("mdk12", "AB", 0.0),
-        ("mdk12", "ABCD", 0.0),
-        ("mdk12_lenient", "AC", 1.0),
-        ("mdk12_lenient", "A", 0.5),
-        ("mdk12_lenient", "AB", 0.5),
-        ("mdk12_lenient", "ABCD", 0.5),
-        ("mdk12_lenient", "BD", 0.0),
-        ("strict", "AC", 1.0),
-        ("strict", "A", 0.0),
-        ("strict", "ABC", 0.0),
-        ("exam", "AC", 1.0),
-        ("exam", "C", 0.5),
-        ("exam", "AB", 0.0),
-        ("exam", "ABC", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("policy", "picked", "value"), [
+    ("mdk12", "AC", 1.0), ("mdk12", "A", 0.5), ("mdk12", "AB", 0.0), ("mdk12", "ABCD", 0.0),
+    ("mdk12_lenient", "AC", 1.0), ("mdk12_lenient", "A", 0.5), ("mdk12_lenient", "AB", 0.5),
+    ("mdk12_lenient", "ABCD", 0.5), ("mdk12_lenient", "BD", 0.0), ("strict", "AC", 1.0), ("strict", "A", 0.0),
+    ("strict", "ABC", 0.0), ("exam", "AC", 1.0), ("exam", "C", 0.5), ("exam", "AB", 0.0), ("exam", "ABC", 0.0),
+])  # fmt: skip
 def test_partial_credit_for_choices(policy: str, picked: str, value: float) -> None:
     assert score(multi(answer="AC"), f"Answer: {picked}", policy).value == value
 
@@ -104,37 +87,22 @@ def test_only_the_exam_weighs_by_points() -> None:
 
 
 @pytest.mark.parametrize("policy", ["mdk12", "mdk12_lenient", "strict", "exam"])
-@pytest.mark.parametrize(
-    ("sample", "text"),
-    [
-        (choice(answer="A"), "ABCD"),
-        (choice(answer="A"), "Answer: ABCD"),
-        (choice(answer="A"), "A, B, C, D"),
-        (blank(answer=(("1",),)), "12345"),
-        (blank(answer=(("12345",),)), "1"),
-        (blank(answer=(("5",),)), "-5"),
-        (blank(answer=(("-5",),)), "5"),
-        (blank(answer=(("correct",),)), "incorrect"),
-        (blank(answer=(("4",),)), "3, 4, 5"),
-        (blank(answer=(("4",),)), "4 or 5"),
-        (blank(answer=(("4",),)), "4; 5"),
-        (true_false(answer=True), "incorrect"),
-        (true_false(answer=True), "not correct"),
-        (true_false(answer=True), "不正确"),
-        (true_false(answer=True), "true or false"),
-        (open_ended(answer="correct"), "incorrect"),
-        (open_ended(answer="5"), "-5"),
-        (open_ended(answer="1"), "12345"),
-    ],
-)
+@pytest.mark.parametrize(("sample", "text"), [
+    (choice(answer="A"), "ABCD"), (choice(answer="A"), "Answer: ABCD"), (choice(answer="A"), "A, B, C, D"),
+    (blank(answer=(("1",),)), "12345"), (blank(answer=(("12345",),)), "1"), (blank(answer=(("5",),)), "-5"),
+    (blank(answer=(("-5",),)), "5"), (blank(answer=(("correct",),)), "incorrect"), (blank(answer=(("4",),)), "3, 4, 5"),
+    (blank(answer=(("4",),)), "4 or 5"), (blank(answer=(("4",),)), "4; 5"), (true_false(answer=True), "incorrect"),
+    (true_false(answer=True), "not correct"), (true_false(answer=True), "不正确"),
+    (true_false(answer=True), "true or false"), (open_ended(answer="correct"), "incorrect"),
+    (open_ended(answer="5"), "-5"), (open_ended(answer="1"), "12345"),
+])  # fmt: skip
 def test_containing_the_answer_earns_nothing(sample: Sample, text: str, policy: str) -> None:
     assert score(sample, text, policy).value == 0.0
 
 
 def test_open_answers_by_rules_are_a_lower_bound() -> None:
-    assert score(open_ended(answer="5 m/s"), "Answer: 5 m·s^{-1}") == Score(
-        "ok", 1.0, "5 m·s^{-1}", "slot", confidence=0.99
-    )
+    found = score(open_ended(answer="5 m/s"), "Answer: 5 m·s^{-1}")
+    assert found == Score("ok", 1.0, "5 m·s^{-1}", "slot", confidence=0.99)
     for response, rule in (("Answer: a lower density", "no_rule_match"), ("Ice has a lower density.", "none")):
         missed = score(open_ended(), response)
         assert (missed.rule, missed.value, missed.lower_bound, missed.needs_judge) == (rule, 0.0, True, True)

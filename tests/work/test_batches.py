@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from clock import wait_until
 
 from mmdyn.errors import ModelError
 from mmdyn.work import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
@@ -28,21 +29,13 @@ def opened(run: Callable[[Any, Sequence[Any]], Any], size: int = 8, **more: Any)
         batches.close()
 
 
-def until(true: Callable[[], Any]) -> None:
-    """Wait for what another thread does."""
-    deadline = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 def asked(batches: Batches[Any, Any, Any], pairs: Sequence[tuple[Any, Any]]) -> list[Future[Any]]:
     """One thread a pair of key and job, each begun when the one before it waits."""
     pool = ThreadPoolExecutor(max(1, len(pairs)))
     futures = []
     for number, (key, job) in enumerate(pairs):
         futures.append(pool.submit(batches.ask, key, job))
-        until(lambda: batches.waiting > number or futures[0].done())  # noqa: B023
+        wait_until(lambda: batches.waiting > number or futures[0].done())  # noqa: B023
     pool.shutdown(wait=False)
     return futures
 
@@ -67,7 +60,7 @@ class Runner:
         if len(jobs) > self.room:
             import torch
 
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+            raise torch.OutOfMemoryError("Allocation failed")
         if "bad" in jobs and self.error:
             raise self.error()
         return [job * 2 for job in jobs]
@@ -77,7 +70,7 @@ def behind_one(run: Runner, pairs: Sequence[tuple[Any, Any]], size: int = 8) -> 
     """Answers, or errors, of jobs that all waited while another one ran."""
     with opened(run, size) as batches, ThreadPoolExecutor(1) as first:
         running = first.submit(batches.ask, "first", 0)
-        until(lambda: run.begun)
+        wait_until(lambda: run.begun)
         futures = asked(batches, pairs)
         run.go.set()
         running.result(LONG)
@@ -136,7 +129,7 @@ def test_a_smaller_batch_is_remembered_for_its_key_alone() -> None:
             run.go.clear()
             begun = run.begun
             running = first.submit(batches.ask, "first", 0)
-            until(lambda: run.begun > begun)  # noqa: B023
+            wait_until(lambda: run.begun > begun)  # noqa: B023
             futures = asked(batches, [("a", number) for number in range(8)])
             run.go.set()
             running.result(LONG)
@@ -215,29 +208,19 @@ def test_a_job_may_be_handed_in_without_waiting_and_taken_back_before_its_turn()
     run = Runner(held=True)
     with opened(run) as batches:
         first = batches.submit("first", 0)
-        until(lambda: run.begun)
+        wait_until(lambda: run.begun)
         futures = [batches.submit("a", number) for number in range(4)]
-        assert futures[1].cancel() and futures[3].cancel()
+        assert futures[1].cancel() and futures[3].cancel() and not first.cancel(), "its turn has come"
         run.go.set()
         assert [first.result(LONG), futures[0].result(LONG), futures[2].result(LONG)] == [0, 0, 4]
     assert run.batches == [("first", [0]), ("a", [0, 2])]
-
-
-def test_a_job_whose_turn_has_come_cannot_be_taken_back() -> None:
-    run = Runner(held=True)
-    with opened(run) as batches:
-        asked = batches.submit("a", 3)
-        until(lambda: run.begun)
-        assert not asked.cancel()
-        run.go.set()
-        assert asked.result(LONG) == 6
 
 
 def test_batches_close_over_jobs_that_were_taken_back() -> None:
     run = Runner(held=True)
     batches: Batches[Any, Any, Any] = Batches(run, lambda key: 2, patience_s=0.0)
     running = batches.submit("first", 0)
-    until(lambda: run.begun)
+    wait_until(lambda: run.begun)
     back, waits = batches.submit("a", 1), batches.submit("a", 2)
     back.cancel()
     run.go.set()
@@ -261,7 +244,7 @@ def test_closing_waits_for_the_batch_that_runs_and_fails_the_others() -> None:
     batches: Batches[Any, Any, Any] = Batches(run, lambda key: 2, patience_s=0.0)
     with ThreadPoolExecutor(2) as pool:
         running = pool.submit(batches.ask, "first", 0)
-        until(lambda: run.begun)
+        wait_until(lambda: run.begun)
         waiting = asked(batches, [("a", 1), ("b", 2), ("a", 3)])
         closing = pool.submit(batches.close)
         closed(batches, waiting)
@@ -317,24 +300,10 @@ def test_a_run_with_another_number_of_answers_fails_and_later_batches_run(answer
         assert [future.result(LONG) for future in asked(batches, [("b", 3), ("b", 4)])] == [3, 4]
 
 
-@pytest.mark.parametrize(
-    ("error", "memory"),
-    [
-        (MemoryError(), True),
-        (RuntimeError("CUDA error: out of memory"), True),
-        (
-            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
-            True,
-        ),
-        (RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"), False),
-        (ValueError("a bad picture"), False),
-    ],
-)
+@pytest.mark.parametrize(("error", "memory"), [
+    (MemoryError(), True), (RuntimeError("CUDA error: out of memory"), True),
+    (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."), True),
+    (RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"), False), (ValueError("a bad picture"), False),
+])  # fmt: skip
 def test_what_counts_as_out_of_memory(error: Exception, memory: bool) -> None:
     assert is_out_of_memory(error) is memory
-
-
-def test_torch_s_own_kind_counts_too() -> None:
-    import torch
-
-    assert is_out_of_memory(torch.OutOfMemoryError("Allocation failed"))

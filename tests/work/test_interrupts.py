@@ -35,8 +35,9 @@ async def interrupted(seen: list[str], times: int, then: Exception | None = None
 
 def test_work_that_nobody_interrupts_gives_its_result() -> None:
     assert run_to_the_end(interrupted([], 0)) == 7
-    with pytest.raises(ValueError, match="its own"):
+    with pytest.raises(ValueError, match="its own") as raised:
         run_to_the_end(interrupted([], 0, ValueError("its own")))
+    assert raised.value.__context__ is None, "an error says nothing of loops"
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -97,33 +98,9 @@ def test_an_interrupt_before_it_begins_ends_it_when_it_begins() -> None:
     assert began == ["began"]
 
 
-def test_an_error_says_nothing_of_loops() -> None:
-    with pytest.raises(ValueError, match="its own") as raised:
-        run_to_the_end(interrupted([], 0, ValueError("its own")))
-    assert raised.value.__context__ is None
-
-
-def test_a_script_with_a_loop_of_its_own_is_interrupted_at_once() -> None:
-    seen: list[str] = []
-
-    async def away() -> None:
-        try:
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            await asyncio.sleep(3600)
-        except asyncio.CancelledError:
-            seen.append("cancelled")
-            raise
-
-    async def script() -> None:
-        run_to_the_end(away())
-
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(script())
-    assert seen == ["cancelled"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_within_a_running_loop_the_work_has_its_own_thread() -> None:
+@pytest.mark.parametrize("ours", [True, False])
+def test_within_a_running_loop_the_work_has_its_own_thread_and_is_interrupted_at_once(ours: bool) -> None:
+    """The loop of a script, by asyncio.run, and one that handles no interrupts, as a notebook's."""
     seen: list[str] = []
 
     async def away() -> None:
@@ -141,10 +118,11 @@ def test_within_a_running_loop_the_work_has_its_own_thread() -> None:
     loop = asyncio.new_event_loop()
     try:
         with pytest.raises(KeyboardInterrupt):
-            loop.run_until_complete(cell())
+            asyncio.run(cell()) if ours else loop.run_until_complete(cell())
     finally:
         loop.close()
     assert seen[0] != threading.main_thread().name and seen[1:] == ["cancelled"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_comes_at_the_end_of_the_block() -> None:

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import making_work
 import pytest
+from clock import wait_until
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.work import Reader, Store
@@ -126,7 +126,7 @@ from mmdyn.work.store import Store
 def main():
     with Store(Path(sys.argv[1])) as store:
         make = partial(making_work.Logging, Path(sys.argv[2]), 0.02)
-        run_jobs(((str(n), b"%d" % n) for n in range(400)), make, store, "kind", workers=2, advance=lambda: None)
+        run_jobs(((str(n), b"%d" % n) for n in range(200)), make, store, "kind", workers=2, advance=lambda: None)
 
 if __name__ == "__main__":
     main()
@@ -137,21 +137,9 @@ def start_slow(tmp_path: Path) -> subprocess.Popen[str]:
     (tmp_path / "logs").mkdir(exist_ok=True)
     (tmp_path / "slow.py").write_text(SLOW)
     command = [
-        sys.executable,
-        tmp_path / "slow.py",
-        tmp_path / "store",
-        tmp_path / "logs",
-        Path(making_work.__file__).parent,
-    ]
+        sys.executable, tmp_path / "slow.py", tmp_path / "store", tmp_path / "logs", Path(making_work.__file__).parent,
+    ]  # fmt: skip
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def wait_until(condition: object, seconds: float = 240) -> None:
-    assert callable(condition)
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited for too long"
-        time.sleep(0.02)
 
 
 def logged(tmp_path: Path) -> list[str]:
@@ -168,15 +156,15 @@ def is_alive(pid: int) -> bool:
 
 def test_kill_9_leaves_no_worker_behind_and_costs_what_they_were_at(tmp_path: Path) -> None:
     process = start_slow(tmp_path)
-    wait_until(lambda: len(logged(tmp_path)) > 100)
+    wait_until(lambda: len(logged(tmp_path)) > 50)
     process.kill()
     process.communicate()
     workers = [int(log.stem) for log in (tmp_path / "logs").iterdir()]
     wait_until(lambda: not any(map(is_alive, workers)))
     again = start_slow(tmp_path)
     assert again.communicate()[1] == "" and again.returncode == 0
-    assert len(results(tmp_path / "store")) == 400
-    assert len(logged(tmp_path)) - 400 <= 2 * 12, "the chunks that two workers were at"
+    assert len(results(tmp_path / "store")) == 200
+    assert len(logged(tmp_path)) - 200 <= 2 * 12, "the chunks that two workers were at"
 
 
 def test_ctrl_c_saves_and_leaves_no_traceback_of_a_worker(tmp_path: Path) -> None:

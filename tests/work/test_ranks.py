@@ -13,10 +13,9 @@ from mmdyn.work import Ranks, Store, is_held, ranks as ranks_module
 from mmdyn.work.ranks import GONE_SECONDS, LOOK_SECONDS, LOST_SECONDS
 
 
-@pytest.mark.parametrize(
-    ("rank", "world", "found"),
-    [(None, None, Ranks(0, 1)), ("0", "1", Ranks(0, 1)), ("1", "2", Ranks(1, 2)), ("7", "8", Ranks(7, 8))],
-)
+@pytest.mark.parametrize(("rank", "world", "found"), [
+    (None, None, Ranks(0, 1)), ("0", "1", Ranks(0, 1)), ("1", "2", Ranks(1, 2)), ("7", "8", Ranks(7, 8)),
+])  # fmt: skip
 def test_the_launcher_says_who_is_who(
     monkeypatch: pytest.MonkeyPatch, rank: str | None, world: str | None, found: Ranks
 ) -> None:

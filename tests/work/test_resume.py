@@ -7,10 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from clock import wait_until
 from making_sets import tree
 
 from making import choice, image_ref, picture, write_set
@@ -20,12 +20,9 @@ HERE = Path(__file__).parent
 
 
 def test_killed_at_every_step_with_a_file(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, HERE / "kill_everywhere.py", tmp_path, "5"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
-    )
+    typing = [sys.executable, HERE / "kill_everywhere.py", tmp_path, "5"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    done = subprocess.run(typing, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["differing"] == []
@@ -57,10 +54,7 @@ def pictures(out: Path) -> int:
 
 
 def wait_for_pictures(process: subprocess.Popen[str], out: Path, count: int) -> None:
-    end = time.monotonic() + 240
-    while pictures(out) < count and process.poll() is None:
-        assert time.monotonic() < end
-        time.sleep(0.005)
+    wait_until(lambda: pictures(out) >= count or process.poll() is not None, every=0.005)
 
 
 @pytest.mark.parametrize(("workers", "moments"), [(1, (3, 40)), (2, (1, 25, 60))])

@@ -11,7 +11,6 @@ from making_sets import tree
 
 from making import open_ended, write_set
 from mmdyn.data import Dropped, SampleSet
-from mmdyn.errors import UserError
 from mmdyn.sample import Sample
 from mmdyn.work import Outcome, SetStep, is_unsettled, make_set
 
@@ -72,14 +71,3 @@ def test_what_may_pass_is_tried_again_and_the_rest_is_not(source: SampleSet, tmp
     whole = louder(source, tmp_path / "out")
     assert "failed" not in whole.manifest.counts and not is_unsettled(tmp_path / "out")
     assert tree(whole.folder) == tree(louder(source, tmp_path / "undisturbed").folder)
-
-
-def test_another_step_in_the_same_folder_is_refused(source: SampleSet, tmp_path: Path) -> None:
-    louder(source, tmp_path / "out")
-    for made, problem in (
-        ({"command": "whisper"}, "already holds another set"),
-        ({"command": "shout"}, "by 2, now null"),
-    ):
-        with pytest.raises(UserError, match=problem):
-            step = SetStep("whispering", made, 0, partial(prepare, ""))  # type: ignore[arg-type]
-            make_set(step, source, tmp_path / "out", name="loud", quiet=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -38,9 +37,21 @@ def saved(folder: Path) -> int:
 
 
 def script(code: str, *arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def begun(code: str, *arguments: object, lines: int = 1) -> subprocess.Popen[str]:
+    """A process that has printed so many lines."""
+    process = script(code, *arguments)
+    assert process.stdout is not None and all(process.stdout.readline() for _ in range(lines))
+    return process
+
+
+def kill(process: subprocess.Popen[str]) -> list[str]:
+    """The whole lines that it printed since."""
+    process.kill()
+    return process.communicate()[0].split("\n")[:-1]
 
 
 def test_what_is_put_is_there_at_once_and_after_closing(tmp_path: Path) -> None:
@@ -67,11 +78,8 @@ def test_the_first_value_of_a_key_stays(tmp_path: Path, flush: bool) -> None:
 
 def test_values_are_any_bytes_and_keys_any_text(tmp_path: Path) -> None:
     values = {
-        "": b"",
-        "题目~pad+color~0": bytes(range(256)),
-        "a'; DROP TABLE records; --": b"x" * 3_000_000,
-        "\n\t": b"1",
-    }
+        "": b"", "题目~pad+color~0": bytes(range(256)), "a'; DROP TABLE records; --": b"x" * 3_000_000, "\n\t": b"1",
+    }  # fmt: skip
     with Store(tmp_path) as store:
         for key, value in values.items():
             store.put("k", key, value)
@@ -94,31 +102,6 @@ def test_it_saves_by_itself_when_much_is_unsaved(tmp_path: Path, monkeypatch: py
         for number in range(store_module.COMMIT_RECORDS):
             store.put("k", str(number), b"v")
         assert saved(tmp_path) == store_module.COMMIT_RECORDS
-
-
-def test_items_come_in_key_order_page_by_page(tmp_path: Path) -> None:
-    keys = [f"{number:05}" for number in range(1234)]
-    with Store(tmp_path) as store:
-        for key in reversed(keys):
-            store.put("k", key, key.encode())
-        store.put("j", "x", b"")
-    with Reader(tmp_path) as reader:
-        assert list(reader.items("k")) == [(key, key.encode()) for key in keys]
-
-
-def test_files_of_several_writers_are_merged(tmp_path: Path) -> None:
-    with Store(tmp_path, "rank-0") as first, Store(tmp_path, "rank-1") as second:
-        first.put("k", "a", b"from 0")
-        second.put("k", "a", b"from 1")
-        second.put("k", "b", b"from 1")
-    assert read_all(tmp_path) == {"a": b"from 0", "b": b"from 1"}
-    with Store(tmp_path, "rank-2") as third:
-        assert third.get("k", "b") == b"from 1"
-
-
-def test_a_folder_without_files_is_empty(tmp_path: Path) -> None:
-    assert read_all(tmp_path) == {}
-    assert read_all(tmp_path / "not there") == {}
 
 
 def test_several_threads_share_a_store(tmp_path: Path) -> None:
@@ -146,19 +129,17 @@ from mmdyn.work.store import Store
 with Store(Path(sys.argv[1]), shared=sys.argv[2] == "True") as store:
     store.put("k", "held", b"by me"); store.flush()
     print("ready", flush=True)
-    sys.stdin.read() if len(sys.argv) > 3 else __import__("time").sleep(60)
+    __import__("time").sleep(60)
 """
 
 
 def test_a_held_file_is_busy_and_says_by_whom(tmp_path: Path) -> None:
-    holder = script(HOLD, tmp_path, False)
-    assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
+    holder = begun(HOLD, tmp_path, False)
     with pytest.raises(Busy, match=f"is held by process {holder.pid} on ") as refused:
         Store(tmp_path)
     assert refused.value.exit_status == 75
     assert read_all(tmp_path) == {"held": b"by me"}, "reading does not wait for the writer"
-    holder.kill()
-    holder.communicate()
+    kill(holder)
     with Store(tmp_path) as store:
         assert store.get("k", "held") == b"by me"
 
@@ -175,13 +156,11 @@ def test_a_look_at_who_holds_a_file_keeps_nobody_out_however_long_it_takes(tmp_p
 
 
 def test_shared_writers_take_a_file_each(tmp_path: Path) -> None:
-    holder = script(HOLD, tmp_path, True)
-    assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
+    holder = begun(HOLD, tmp_path, True)
     with Store(tmp_path, shared=True) as store:
         assert store.get("k", "held") == b"by me"
         store.put("k", "mine", b"too")
-    holder.kill()
-    holder.communicate()
+    kill(holder)
     assert sorted(file.name for file in tmp_path.glob("*.sqlite")) == ["main-1.sqlite", "main.sqlite"]
     assert read_all(tmp_path) == {"held": b"by me", "mine": b"too"}
 
@@ -224,13 +203,9 @@ with Store(Path(sys.argv[1])) as store:
 
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.05, 0.11, 0.2])
 def test_kill_9_loses_nothing_that_was_saved(tmp_path: Path, seconds: float) -> None:
-    process = script(ENDLESS, tmp_path)
-    assert process.stdout is not None
-    process.stdout.readline()
+    process = begun(ENDLESS, tmp_path)
     time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    printed = process.communicate()[0].split("\n")
-    saved = max([0, *(int(line) for line in printed[:-1])])
+    saved = max([0, *map(int, kill(process))])
     there = read_all(tmp_path)
     assert set(there) >= {f"{number:08}" for number in range(saved + 1)}
     assert all(value == str(int(key)).encode() * 50 for key, value in there.items())
@@ -254,12 +229,7 @@ with stores.Store(Path(sys.argv[1]), sys.argv[2]) as store:
 
 @pytest.mark.parametrize("finder", ["main", "another"])
 def test_kill_9_loses_nothing_that_was_put(tmp_path: Path, finder: str) -> None:
-    process = script(UNSAVED, tmp_path, "main", 200)
-    assert process.stdout is not None
-    for _ in range(200):
-        process.stdout.readline()
-    process.kill()
-    process.communicate()
+    kill(begun(UNSAVED, tmp_path, "main", 200, lines=200))
     put = {f"{number:03}": str(number).encode() * 50 for number in range(200)}
     assert saved(tmp_path) == 0 and read_all(tmp_path) == put, "a report of what was killed has them too"
     with Store(tmp_path, finder) as store:
@@ -314,26 +284,16 @@ tail.append([("k", "b", b"2")])
 
 
 def test_what_a_living_process_did_not_save_yet_is_left_to_it(tmp_path: Path) -> None:
-    process = script(UNSAVED, tmp_path, "main", 500)
-    assert process.stdout is not None
-    for _ in range(500):
-        process.stdout.readline()
+    process = begun(UNSAVED, tmp_path, "main", 500, lines=500)
     with Store(tmp_path, "another") as store:
         assert store.get("k", "000") is None
     assert (tmp_path / "main.tail").stat().st_size > 500 * 50
-    process.kill()
-    process.communicate()
+    kill(process)
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda data: data[:-1],
-        lambda data: data[:-1] + b"?",
-        lambda data: data + b"\1\2",
-        lambda data: data + bytes(100),
-    ],
-)
+@pytest.mark.parametrize("spoil", [
+    lambda data: data[:-1], lambda data: data[:-1] + b"?", lambda data: data + b"\1\2", lambda data: data + bytes(100),
+])  # fmt: skip
 def test_what_was_cut_off_in_writing_is_left_out(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     tail = Tail(tmp_path / "main.tail")
     for key in ("a", "b"):
@@ -380,7 +340,8 @@ def test_a_commit_that_was_killed_half_way_is_undone_by_whoever_opens_it(tmp_pat
             assert store.get("k", "half 0") is None
 
 
-def test_a_file_that_was_not_begun_counts_as_empty(tmp_path: Path) -> None:
+def test_a_folder_without_files_and_a_file_that_was_not_begun_are_empty(tmp_path: Path) -> None:
+    assert read_all(tmp_path) == read_all(tmp_path / "not there") == {}
     (tmp_path / "main.sqlite").write_bytes(b"")
     assert read_all(tmp_path) == {}
     with Store(tmp_path, "other") as store:
@@ -476,9 +437,7 @@ def test_a_shared_store_sees_what_a_later_process_saved(tmp_path: Path, monkeypa
             assert first.get("kind", "key") == b"value"
 
 
-def test_items_come_in_one_order_over_files_and_what_is_unsaved_and_the_first_files_value_counts(
-    tmp_path: Path,
-) -> None:
+def test_items_come_page_by_page_in_one_order_over_files_and_tails_and_the_first_value_counts(tmp_path: Path) -> None:
     with Store(tmp_path, "rank-0") as first, Store(tmp_path, "rank-1") as second:
         for number in range(0, 1200, 2):
             first.put("k", f"{number:05}", b"0")
@@ -495,3 +454,5 @@ def test_items_come_in_one_order_over_files_and_what_is_unsaved_and_the_first_fi
         assert [key for key, _ in found] == keys
         values = dict(found)
         assert [values[f"{number:05}"] for number in (4, 6, 9, 19)] == [b"0", b"0", b"1", b"tail"]
+        with Store(tmp_path, "rank-2") as third:
+            assert third.get("k", "00009") == b"1"
