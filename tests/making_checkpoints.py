@@ -9,6 +9,8 @@ from typing import Any
 HEADS, HEAD, WIDTH, LATENTS = 2, 16, 32, 4
 BLOCKS = 4
 """Of the VAE: it makes an eighth of each side, as the large one does."""
+TRANSFORMER: dict[str, Any] = {"in_channels": 4 * LATENTS, "num_layers": 1, "num_single_layers": 1, "attention_head_dim": HEAD, "num_attention_heads": HEADS}  # fmt: skip
+"""Of either: one double and one single block."""
 
 
 def flux(folder: Path, seed: int = 0) -> Path:
@@ -20,29 +22,12 @@ def flux(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     clip, t5 = _clip_tokenizer(), _t5_tokenizer()
     sizes: dict[str, Any] = {"num_hidden_layers": 1, "num_attention_heads": HEADS}
-    transformer = FluxTransformer2DModel(
-        in_channels=4 * LATENTS,
-        num_layers=1,
-        num_single_layers=1,
-        attention_head_dim=HEAD,
-        num_attention_heads=HEADS,
-        joint_attention_dim=WIDTH,
-        pooled_projection_dim=WIDTH,
-        guidance_embeds=True,
-        axes_dims_rope=(4, 6, 6),
-    )
-    text = CLIPTextConfig(
-        vocab_size=len(clip), hidden_size=WIDTH, intermediate_size=WIDTH, eos_token_id=clip.eos_token_id, **sizes
-    )
-    text_2 = T5Config(
-        vocab_size=len(t5),
-        d_model=WIDTH,
-        d_kv=HEAD,
-        d_ff=WIDTH,
-        num_layers=1,
-        num_heads=HEADS,
-        tie_word_embeddings=False,
-    )
+    inner: dict[str, Any] = {"joint_attention_dim": WIDTH, "pooled_projection_dim": WIDTH, "axes_dims_rope": (4, 6, 6)}
+    transformer = FluxTransformer2DModel(**TRANSFORMER, **inner, guidance_embeds=True)
+    sizes |= {"hidden_size": WIDTH, "intermediate_size": WIDTH}
+    text = CLIPTextConfig(vocab_size=len(clip), eos_token_id=clip.eos_token_id, **sizes)
+    sizes = {"d_model": WIDTH, "d_kv": HEAD, "d_ff": WIDTH, "num_layers": 1, "num_heads": HEADS}
+    text_2 = T5Config(vocab_size=len(t5), tie_word_embeddings=False, **sizes)
     pipeline = FluxPipeline(
         scheduler=FlowMatchEulerDiscreteScheduler(shift=3.0, use_dynamic_shifting=True),
         vae=AutoencoderKL(**_vae(), use_quant_conv=False, use_post_quant_conv=False, shift_factor=0.1),
@@ -68,25 +53,11 @@ def klein(folder: Path, seed: int = 0) -> Path:
 
     torch.manual_seed(seed)
     tokenizer = _qwen_tokenizer()
-    transformer = Flux2Transformer2DModel(
-        in_channels=4 * LATENTS,
-        num_layers=1,
-        num_single_layers=1,
-        attention_head_dim=HEAD,
-        num_attention_heads=HEADS,
-        joint_attention_dim=3 * WIDTH,
-        axes_dims_rope=(4, 4, 4, 4),
-        guidance_embeds=False,
-    )
-    text = Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=WIDTH,
-        intermediate_size=WIDTH,
-        num_hidden_layers=28,
-        num_attention_heads=HEADS,
-        num_key_value_heads=1,
-        head_dim=HEAD,
-    )
+    inner: dict[str, Any] = {"joint_attention_dim": 3 * WIDTH, "axes_dims_rope": (4, 4, 4, 4)}
+    transformer = Flux2Transformer2DModel(**TRANSFORMER, **inner, guidance_embeds=False)
+    sizes: dict[str, Any] = {"hidden_size": WIDTH, "intermediate_size": WIDTH, "num_hidden_layers": 28}
+    sizes |= {"num_attention_heads": HEADS, "num_key_value_heads": 1, "head_dim": HEAD}
+    text = Qwen3Config(vocab_size=len(tokenizer), **sizes)
     pipeline = Flux2KleinPipeline(
         scheduler=FlowMatchEulerDiscreteScheduler(shift=3.0, use_dynamic_shifting=True),
         vae=AutoencoderKLFlux2(**_vae()),
@@ -152,7 +123,6 @@ def _qwen_tokenizer() -> Any:
 
     words = [*_byte_letters(), "<|endoftext|>"]
     tokenizer = Qwen2Tokenizer(vocab={word: place for place, word in enumerate(words)}, merges=[])
-    tokenizer.chat_template = (
-        "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
-    )
+    line = "{{ message['role'] }}: {{ message['content'] }}\n"
+    tokenizer.chat_template = f"{{% for message in messages %}}{line}{{% endfor %}}"
     return tokenizer

@@ -60,11 +60,7 @@ class Sheet:
 def triangle(sheet: Sheet, draw: np.random.Generator) -> None:
     """A triangle with lettered corners and three lengths."""
     width, height = sheet.image.size
-    a, b, c = (
-        (0.12 * width, 0.82 * height),
-        (0.85 * width, 0.8 * height),
-        (draw.uniform(0.3, 0.7) * width, 0.16 * height),
-    )
+    a, b, c = ((0.12 * width, 0.82 * height), (0.85 * width, 0.8 * height), (draw.uniform(0.3, 0.7) * width, 0.16 * height))  # fmt: skip
     sheet.line(a, b, c, a)
     for letter, (x, y), (dx, dy) in zip("ABC", (a, b, c), ((-18, 14), (18, 14), (0, -18)), strict=True):
         sheet.write(x + dx, y + dy, letter)

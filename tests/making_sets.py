@@ -8,12 +8,7 @@ from making import blank, choice, image_ref, multi, open_ended, picture, true_fa
 from mmdyn.data import SampleSet
 from mmdyn.sample import Option, Sample
 
-PICTURES = [
-    picture(60, 40, text="7"),
-    picture(50, 50, "RGBA", text="8"),
-    picture(80, 30, "L", text="9"),
-    picture(64, 64, format="JPEG", text="3"),
-]
+PICTURES = [picture(60, 40, text="7"), picture(50, 50, "RGBA", text="8"), picture(80, 30, "L", text="9"), picture(64, 64, format="JPEG", text="3")]  # fmt: skip
 REFS = [image_ref(data, "jpg" if data[:2] == b"\xff\xd8" else "png") for data in PICTURES]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of executors compare: a set with pictures, and a run's records apart from times and attempts."""
+"""Runs of tests: their settings, a set with pictures, and what is compared, apart from times and attempts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from making import blank, choice, image_ref, multi, open_ended, picture, true_fa
 from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.record import Record
-from mmdyn.run import SECTIONS, Execution
+from mmdyn.run import SECTIONS, Execution, RunEstimate, estimate, evaluate
+from mmdyn.sample import Sample
 from mmdyn.work import RunFolder
 
 
@@ -20,16 +21,15 @@ def many_samples(folder: Path, count: int = 60) -> SampleSet:
     """A set of every task type, some samples with a picture and some with knowledge points."""
     data = [picture(text=str(number)) for number in range(3)]
     makers: list[Any] = [choice, multi, blank, true_false, open_ended]
-    samples = [
-        makers[n % 5](
-            f"s{n}",
-            question=f"Question {n}: " + "what follows? " * (1 + n % 7),
-            images=(image_ref(data[n % 3]),) if n % 2 else (),
-            knowledge_points=("Polygons",) if n % 4 == 0 else (),
-        )
-        for n in range(count)
-    ]
-    return write_set(folder, samples, "many", images=data)
+
+    def made(n: int) -> Sample:
+        more = {
+            "question": f"Question {n}: " + "what follows? " * (1 + n % 7),
+            "images": (image_ref(data[n % 3]),) * (n % 2),
+        }
+        return makers[n % 5](f"s{n}", knowledge_points=("Polygons",) * (n % 4 == 0), **more)
+
+    return write_set(folder, map(made, range(count)), "many", images=data)
 
 
 def contents(run: RunFolder | Path) -> dict[str, Record]:
@@ -59,3 +59,13 @@ def grouped(**settings: Any) -> dict[str, Any]:
 def typed(*arguments: object) -> Result:
     """What a command line does."""
     return CliRunner().invoke(commands, [str(each) for each in arguments])
+
+
+def evaluated(given: Any, model: Any, out: Path, **settings: Any) -> RunFolder:
+    """`evaluate` in silence, with its settings by their names alone."""
+    return evaluate(given, model, out, **grouped(**{"quiet": True} | settings))
+
+
+def estimated(given: Any, model: Any, out: Path, **settings: Any) -> RunEstimate:
+    """`estimate` with its settings by their names alone."""
+    return estimate(given, model, out, **grouped(**settings))

@@ -42,17 +42,14 @@ def test_a_name_may_say_more_than_it_must_and_in_any_order(text: str, name: str)
         ("hint", "the context 'hint' names no kind of hint: write hint:KIND, or hint:all"),
         ("hint:", "the context 'hint:' names no kind of hint"),
         ("none:inline", "there is no context 'none:inline'"),
-        (
-            "kprag:retreived",
-            "unknown setting 'retreived' (did you mean 'retrieved'?): use none, inline, two-turn, retrieved",
-        ),
+        ("kprag:retreived", "unknown setting 'retreived' (did you mean 'retrieved'?): use none, inline, two-turn, retrieved"),
         ("kprag:distractor", "unknown setting 'distractor'"),
         ("distractor:gold", "unknown setting 'gold'"),
         ("kprag:gold:mixed", "says one thing twice"),
         ("kprag:inline:none", "says one thing twice"),
         ("kprag:gold:gold", "says one thing twice"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_name_is_refused(text: str, why: str) -> None:
     with pytest.raises(UserError) as caught:
         Context.parse(text)

@@ -42,13 +42,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shell(house: Path, commands: str) -> subprocess.CompletedProcess[str]:
     paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(house)}
-    return subprocess.run(
-        ["bash", "-e", "-c", commands],
-        cwd=house,
-        env={**os.environ, **paths, "MMDYN_CACHE": str(house / "cache")},
-        capture_output=True,
-        text=True,
-    )
+    env = {**os.environ, **paths, "MMDYN_CACHE": str(house / "cache")}
+    return subprocess.run(["bash", "-e", "-c", commands], cwd=house, env=env, capture_output=True, text=True)
 
 
 def follow(house: Path, heading: str) -> str:
@@ -99,10 +94,7 @@ def test_the_benchmark(house: Path) -> None:
     printed = follow(house, "A benchmark")
     assert "What is the capital of Japan?" in printed
     made = {sample.id: sample for sample in SampleSet(house / "capital-cities")}
-    assert {id: sample.answer for id, sample in made.items()} == {
-        "capital-cities-1": ("B",),
-        "capital-cities-2": ("A",),
-    }
+    assert {id: sample.answer for id, sample in made.items()} == {"capital-cities-1": ("B",), "capital-cities-2": ("A",)}  # fmt: skip
     assert made["capital-cities-1"].fields == {"continent": "Europe"}
     done = shell(house, "mmdyn data convert --from capital_cities cities -o strictly")
     assert done.returncode == 2

@@ -37,21 +37,14 @@ def test_a_stream_is_philox_with_the_identity_s_digest_for_a_key() -> None:
 
 
 def test_another_process_with_another_hash_seed_draws_the_same() -> None:
+    command, places = [sys.executable, "-c", SCRIPT], [{**os.environ, "PYTHONHASHSEED": seed} for seed in "01"]
     outputs = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1")
+        subprocess.run(command, env=place, capture_output=True, text=True, check=True).stdout for place in places
     }
     assert outputs == {f"{digest({'a': [2, None], 'b': 1})} {int(stream(1, 'q', 'pad', 0).integers(1 << 60))}\n"}
 
 
 def test_every_part_of_the_identity_counts() -> None:
-    draws = {
-        int(stream(*key).integers(1 << 60)) for key in [(1, "q", 0), (2, "q", 0), (1, "p", 0), (1, "q", 1), (1, "q0")]
-    }
+    keys = [(1, "q", 0), (2, "q", 0), (1, "p", 0), (1, "q", 1), (1, "q0")]
+    draws = {int(stream(*key).integers(1 << 60)) for key in keys}
     assert len(draws) == 5

@@ -49,10 +49,8 @@ def test_short_names_and_hyphens() -> None:
 def test_a_typo_is_answered() -> None:
     with pytest.raises(PluginError) as unknown:
         resolve("operators", "shufle")
-    assert (
-        str(unknown.value)
-        == "there is no operator 'shufle' (did you mean 'shuffle'?); `mmdyn list operators` names them all"
-    )
+    hint = "(did you mean 'shuffle'?); `mmdyn list operators` names them all"
+    assert str(unknown.value) == f"there is no operator 'shufle' {hint}"
     with pytest.raises(PluginError, match="there is no benchmark 'xyzzy'; `mmdyn list benchmarks` names them all"):
         load("benchmarks", "xyzzy")
 
@@ -63,10 +61,10 @@ def install(target: Path, entries: dict[str, dict[str, str]], name: str = "mmdyn
     info = target / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    lines = [
-        line for group, points in entries.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in points.items()))
-    ]
-    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    sections = (
+        "\n".join((f"[{group}]", *(f"{k} = {v}" for k, v in points.items()))) for group, points in entries.items()
+    )
+    (info / "entry_points.txt").write_text("\n".join(sections) + "\n")
     return target
 
 
@@ -78,12 +76,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])},
-    )
+    places = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command, env = [sys.executable, *map(str, arguments)], {**os.environ, "PYTHONPATH": places}
+    return subprocess.run(command, capture_output=True, text=True, env=env)
 
 
 def test_another_package_s_plug_ins_are_listed(site: Path) -> None:

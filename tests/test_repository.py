@@ -58,11 +58,7 @@ def test_the_workflow_runs_ci_without_secrets() -> None:
     (job,) = workflow["jobs"].values()
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert oldest in job["strategy"]["matrix"]["python"] and len(job["strategy"]["matrix"]["python"]) == 2
-    assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == [
-        "actions/checkout",
-        "actions/setup-python",
-        ".ci/run",
-    ]
+    assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == ["actions/checkout", "actions/setup-python", ".ci/run"]  # fmt: skip
 
 
 def test_the_question_in_the_readme_can_be_copied() -> None:
@@ -103,11 +99,6 @@ def test_tests_are_weighed_beside_the_packages(tmp_path: Path) -> None:
         (tmp_path / name).write_text(source)
     weight = [sys.executable, ROOT / "bench" / "weight.py", "--root", tmp_path]
     table = subprocess.run(weight, capture_output=True, text=True, check=True).stdout.splitlines()[2:]
-    assert table == [
-        "| mmdyn | 1 | 4 | 5 |  |",
-        "| mmdyn/text | 1 | 1 | 1 |  |",
-        "| all | 2 | | 5 | 0 |",
-        "| tests | 1 | | 2 | |",
-    ]
+    assert table == ["| mmdyn | 1 | 4 | 5 |  |", "| mmdyn/text | 1 | 1 | 1 |  |", "| all | 2 | | 5 | 0 |", "| tests | 1 | | 2 | |"]  # fmt: skip
     files = subprocess.run([*weight, "--files", "tests"], capture_output=True, text=True, check=True).stdout
     assert "| tests/text/test_words.py | 2 |" in files

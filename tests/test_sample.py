@@ -26,14 +26,8 @@ def test_a_sample_is_frozen() -> None:
         ({"answer": "A"}, 'the answer of a single_choice must be a list of option labels, such as ["A"]; "A" given'),
         ({"options": ()}, "a single_choice needs at least two options, 0 given"),
         ({"options": (Option("A", "x"), Option("A", "y"))}, "option labels are given twice: A, A"),
-        (
-            {"options": (Option("A", "x"), Option("B"))},
-            "option B is empty: give it a text or an image, or set options_in_image",
-        ),
-        (
-            {"task_type": "open_ended", "answer": "x"},
-            "a open_ended takes no options, 4 given: drop them or change task_type",
-        ),
+        ({"options": (Option("A", "x"), Option("B"))}, "option B is empty: give it a text or an image, or set options_in_image"),
+        ({"task_type": "open_ended", "answer": "x"}, "a open_ended takes no options, 4 given: drop them or change task_type"),
         ({"points": 0}, "points is 0: it must be a positive number"),
         ({"points": float("nan")}, "points is nan: it must be a positive number"),
         ({"images": ("../x.png",)}, "image path '../x.png' leaves the folder: name images relative to the set"),
@@ -41,7 +35,7 @@ def test_a_sample_is_frozen() -> None:
         ({"images": ("C:\\x.png",)}, "image path 'C:\\\\x.png' leaves the folder: name images relative to the set"),
         ({"question": "See <image 2>.", "images": ("a.png",)}, "the question marks <image 2> but 1 images are given"),
     ],
-)
+)  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError) as caught:
         msgspec.structs.replace(choice(), **changes)
@@ -55,16 +49,10 @@ def test_parts_that_do_not_fit_are_refused(changes: dict[str, object], problem: 
         ('{"id":"a","options":[{"label":"A","txt":"x"}]}', "unknown key 'txt' in options[0] (did you mean 'text'?)"),
         ('{"id":"a","question":"q","answer":true}', "the key 'task_type' is missing: add it"),
         ('{"id":', "not valid JSON"),
-        (
-            '{"id":"a","question":"q","task_type":"true_false","answer":"yes"}',
-            "the answer of a true_false must be true or false",
-        ),
-        (
-            '{"id":"a","question":"q","task_type":"fill_in_the_blank","answer":["4"]}',
-            "a list with one list of accepted strings for each blank",
-        ),
+        ('{"id":"a","question":"q","task_type":"true_false","answer":"yes"}', "the answer of a true_false must be true or false"),
+        ('{"id":"a","question":"q","task_type":"fill_in_the_blank","answer":["4"]}', "a list with one list of accepted strings for each blank"),
     ],
-)
+)  # fmt: skip
 def test_bad_json_is_explained(line: str, problem: str) -> None:
     with pytest.raises(ValueError) as caught:
         from_json(line, Sample)

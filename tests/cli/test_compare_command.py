@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from run.making_answers import answered, judging, question, replied
+from shell import mmdyn
 from tables.making_runs import write_run
 
 from mmdyn.record import Reply
@@ -19,13 +17,7 @@ A, B = ({f"q{n}": f"{side} {n}" for n in range(6)} for side in ("good", "bad"))
 
 
 def run(tmp_path: Path, *words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", *words],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")},
-    )
+    done = mmdyn(*words, folder=tmp_path)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -42,9 +34,11 @@ def folder(tmp_path: Path) -> Path:
 
 def compare(folder: Path, *options: str, broken: str = "", place: int = 0) -> tuple[int, str, str]:
     """The better answer is the good one, or that at a place; one id gets no verdict."""
-    judge = judging(
-        folder / "judge.jsonl", A, B, lambda id, one, other: 9 if id == broken else place or 1 + (one[0] == "b")
-    )
+
+    def say(id: str, one: str, other: str) -> int:
+        return 9 if id == broken else place or 1 + (one[0] == "b")
+
+    judge = judging(folder / "judge.jsonl", A, B, say)
     return run(folder, "compare", "ra", "rb", "--judge", judge, "-o", "out", *options)
 
 

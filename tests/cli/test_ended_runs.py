@@ -3,13 +3,12 @@ says why."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from serving import serve
+from shell import mmdyn
 
 from making import choice, write_set
 from mmdyn.work import Reader, RunFolder
@@ -17,12 +16,9 @@ from mmdyn.work import Reader, RunFolder
 SAMPLES, CONCURRENCY = 60, 8
 
 
-def mmdyn_eval(folder: Path, url: str, *more: str) -> subprocess.CompletedProcess[str]:
-    model = f"openai:fake,base_url={url}"
-    command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", model, "-o", "run"]
-    options = ["--no-cache", "--concurrency", str(CONCURRENCY), *more]
-    env = {**os.environ, "COLUMNS": "160"}
-    return subprocess.run(command + options, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
+def mmdyn_eval(folder: Path, url: str) -> CompletedProcess[str]:
+    options = ["--no-cache", "--concurrency", CONCURRENCY]
+    return mmdyn("eval", "set", "-m", f"openai:fake,base_url={url}", "-o", "run", *options, folder=folder)
 
 
 @pytest.mark.parametrize(
@@ -32,9 +28,7 @@ def mmdyn_eval(folder: Path, url: str, *more: str) -> subprocess.CompletedProces
         (402, "account at {url} has no quota left (HTTP 402: a fault that was asked for): top it up and run again"),
     ],
 )
-def test_a_key_that_ends_in_the_middle_loses_no_answer_and_the_next_run_asks_the_rest(
-    tmp_path: Path, status: int, says: str
-) -> None:
+def test_a_key_that_ends_in_the_middle_loses_no_answer(tmp_path: Path, status: int, says: str) -> None:
     write_set(tmp_path / "set", [choice(f"q{number}", question=f"Question {number}?") for number in range(SAMPLES)])
     with serve(faults=f"{status}=0.05", seed=5, latency=0.1) as server:
         ended = mmdyn_eval(tmp_path, server.url)

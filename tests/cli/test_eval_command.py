@@ -3,83 +3,57 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
-from serving import hold, wait_until
+from running import contents
+from serving import hold, serve, wait_until
+from shell import MMDYN, mmdyn as typed
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.work import RunFolder
 
-MMDYN = [sys.executable, "-m", "mmdyn"]
-
 
 def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "MMDYN_CACHE": str(folder / "cache"), "COLUMNS": "200"}
-    env.pop("OPENAI_API_KEY", None)
-    return subprocess.run([*MMDYN, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=240)
-
-
-@pytest.fixture
-def server() -> Iterator[str]:
-    """A fake server's base_url; 30 ms a reply."""
-    process = subprocess.Popen([*MMDYN, "fake-server", "--latency", "30"], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    yield process.stdout.readline().strip()
-    process.send_signal(signal.SIGTERM)
-    process.wait(240)
-    process.stdout.close()
-
-
-def stats(url: str) -> dict[str, int]:
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as reply:
-        return dict(json.load(reply))
+    return typed(*arguments, folder=folder)
 
 
 def make_set(folder: Path, count: int) -> None:
     data = picture()
-    pictured = {"images": (image_ref(data),), "knowledge_points": ("Polygons",)}
-    write_set(
-        folder / "set", [choice(f"q{n}", question=f"Question {n}?", **pictured) for n in range(count)], images=[data]
-    )
+    more = {"images": (image_ref(data),), "knowledge_points": ("Polygons",)}
+    samples = [choice(f"q{n}", question=f"Question {n}?", **more) for n in range(count)]
+    write_set(folder / "set", samples, images=[data])
 
 
-def test_all_modes_against_a_server(tmp_path: Path, server: str) -> None:
+def test_all_modes_against_a_server(tmp_path: Path) -> None:
     make_set(tmp_path, 4)
     done = mmdyn(tmp_path, "perturb", "set", "-o", "dyn", "--ops", "pad,pad+color", "--draws", "2", "--seed", "1")
     assert done.returncode == 0, done.stderr
-    model = f"openai:fake,base_url={server}"
-    modes = "standard,dynamic,kprag,dynamic+kprag"
-    done = mmdyn(tmp_path, "eval", "set", "dyn", "-m", model, "-o", "run", "--mode", modes, "--style", "direct,cot")
-    assert done.returncode == 0, done.stderr
-    assert "openai:fake" in done.stdout and "dynamic pad+color" in done.stdout
-    assert stats(server)["total"] == 2 * 2 * (4 + 4 * 2 * 2)
+    with serve() as server:
+        asked = ["eval", "set", "dyn", "-m", f"openai:fake,base_url={server.url}", "--style", "direct,cot"]
+        asked += ["--mode", "standard,dynamic,kprag,dynamic+kprag"]
+        done = mmdyn(tmp_path, *asked, "-o", "run")
+        assert done.returncode == 0, done.stderr
+        assert "openai:fake" in done.stdout and "dynamic pad+color" in done.stdout
+        assert server.stats.total == 2 * 2 * (4 + 4 * 2 * 2)
+        again = mmdyn(tmp_path, *asked, "-o", "elsewhere")
+        assert again.returncode == 0 and server.stats.total == 80, "another run that shares the cache asked again"
     summary = json.loads(mmdyn(tmp_path, "report", "run", "--json").stdout)
     assert summary["schema"] == 1 and summary["complete"] is True
-    factors = {contrast["factor"] for contrast in summary["contrasts"]}
-    assert factors == {"variant", "context", "style"}
-    again = mmdyn(
-        tmp_path, "eval", "set", "dyn", "-m", model, "-o", "elsewhere", "--mode", modes, "--style", "direct,cot"
-    )
-    assert again.returncode == 0 and stats(server)["total"] == 80, "another run that shares the cache asked again"
+    assert {contrast["factor"] for contrast in summary["contrasts"]} == {"variant", "context", "style"}
 
 
 def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
-    env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
     with hold() as server:
         model = f"openai:fake,base_url={server.url}"
         command = ["eval", "set", "-m", model, "-o", "run", "--concurrency", "8", "--no-cache"]
         kept_before = 0
         for part in (60, 70, 70):
-            process = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, stderr=subprocess.DEVNULL)
             until = server.stats.by_outcome["200"] + part
             server.let(part)
             wait_until(lambda until=until: server.stats.by_outcome["200"] == until, process)
@@ -95,20 +69,11 @@ def test_killed_at_any_moment_it_goes_on_and_asks_again_only_what_was_in_flight(
         assert server.stats.by_outcome["200"] == 300 + server.stats.asked_again == 500 - kept_before
         calm = mmdyn(tmp_path, "eval", "set", "-m", model, "-o", "calm", "--no-cache")
         assert calm.returncode == 0, calm.stderr
-    assert kept(tmp_path / "run") == kept(tmp_path / "calm") and len(kept(tmp_path / "run")) == 300
+    assert contents(tmp_path / "run") == contents(tmp_path / "calm") and len(contents(tmp_path / "run")) == 300
 
 
 def count(folder: Path) -> int:
     return sum(1 for _ in RunFolder(folder).records()) if (folder / "run.json").is_file() else 0
-
-
-def kept(folder: Path) -> list[bytes]:
-    """The records without what the clock decides."""
-    records = []
-    for record in RunFolder(folder).records():
-        reply = msgspec.structs.replace(record.reply, seconds=0.0, attempts=1)
-        records.append(msgspec.json.encode(msgspec.structs.replace(record, reply=reply)))
-    return sorted(records)
 
 
 def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> None:
@@ -137,16 +102,6 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
     assert most == "27 requests to judges, and 3 times the cost, at most, where no verdict can be used"
 
 
-def test_unanswered_samples_end_in_status_1_and_are_listed(tmp_path: Path) -> None:
-    make_set(tmp_path, 3)
-    script = [{"match": "Question 1?", "error": "transient"}, {"match": "", "reply": "Answer: B"}]
-    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in script))
-    done = mmdyn(tmp_path, "eval", "set", "-m", "scripted:s.jsonl,max_tries=1", "-o", "run")
-    assert done.returncode == 1
-    assert "failed: q1 of small" in done.stderr and "Traceback" not in done.stderr
-    assert "q0" not in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -156,15 +111,12 @@ def test_unanswered_samples_end_in_status_1_and_are_listed(tmp_path: Path) -> No
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--mode", "dynamic"], "a dynamic mode needs variants"),
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--policy", "strikt"], "(did you mean 'strict'?)"),
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--ops", "padd"], "did you mean"),
-        (
-            ["eval", "set", "-m", "baseline:lexical", "-o", "run", "--prompt", "none.txt"],
-            "none.txt cannot be read as a prompt",
-        ),
+        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--prompt", "none.txt"], "none.txt cannot be read as a prompt"),
         (["evil"], "there is no command 'evil' (did you mean 'eval'?)"),
         (["score", "set"], "no run.json in it, so it is no run"),
         (["run", "we_maths"], "there is no file we_maths (did you mean 'we_math'?)"),
     ],
-)
+)  # fmt: skip
 def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments: list[str], problem: str) -> None:
     make_set(tmp_path, 2)
     done = mmdyn(tmp_path, *arguments)
@@ -175,12 +127,10 @@ def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments:
 
 def test_a_second_process_on_one_run_is_told_who_holds_it(tmp_path: Path) -> None:
     make_set(tmp_path, 300)
-    env = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
     with hold() as server:
         command = ["eval", "set", "-m", f"openai:fake,base_url={server.url}", "-o", "run", "--concurrency", "1"]
-        first = subprocess.Popen(
-            [*MMDYN, *command], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
+        quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        first = subprocess.Popen([*MMDYN, *command], cwd=tmp_path, **quiet)
         try:
             wait_until(lambda: server.stats.in_flight, first)
             second = mmdyn(tmp_path, *command)
@@ -204,18 +154,14 @@ def test_the_demo_ends_with_a_table_and_the_folders(tmp_path: Path) -> None:
     assert again.returncode == 0 and again.stdout == done.stdout
 
 
-@pytest.mark.parametrize("kind", ["operators", "models", "formats", "scorers", "benchmarks"])
-def test_list_names_what_there_is(tmp_path: Path, kind: str) -> None:
-    expected = {
-        "operators": "image.pad",
-        "models": "openai",
-        "formats": "tsv",
-        "scorers": "mdk12_lenient",
-        "benchmarks": "gaokao_mm",
-    }
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("operators", "image.pad"), ("models", "openai"), ("formats", "tsv"), ("scorers", "mdk12_lenient"), ("benchmarks", "gaokao_mm")],
+)  # fmt: skip
+def test_list_names_what_there_is(tmp_path: Path, kind: str, name: str) -> None:
     done = mmdyn(tmp_path, "list", kind)
-    assert done.returncode == 0 and expected[kind] in [line.split()[0] for line in done.stdout.splitlines()]
-    assert expected[kind] in json.loads(mmdyn(tmp_path, "list", kind, "--json").stdout)
+    assert done.returncode == 0 and name in [line.split()[0] for line in done.stdout.splitlines()]
+    assert name in json.loads(mmdyn(tmp_path, "list", kind, "--json").stdout)
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:

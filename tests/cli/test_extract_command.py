@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from shell import MMDYN, mmdyn
 
 CHOICE = {"task_type": "single_choice", "options": ["Paris", "London"], "response": "The answer is B."}
 
@@ -15,10 +15,8 @@ CHOICE = {"task_type": "single_choice", "options": ["Paris", "London"], "respons
 def run(text: str | bytes, tmp_path: Path, *options: str) -> tuple[int, list[dict[str, object]], str]:
     file = tmp_path / "lines.jsonl"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "extract", str(file), *options], capture_output=True, cwd=tmp_path
-    )
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+    done = mmdyn("extract", file, *options)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
 def test_lines_come_out_with_what_was_read(tmp_path: Path) -> None:
@@ -36,31 +34,21 @@ def test_lines_come_out_with_what_was_read(tmp_path: Path) -> None:
     assert out[0] == CHOICE | {
         "id": 7, "answer": ["B"], "extracted": ["B"], "status": "ok", "rule": "sentence", "span": [14, 15], "confidence": 0.98, "score": 1.0, "needs_judge": False,
     }  # fmt: skip
-    assert [line["extracted"] for line in out[1:]] == [
-        ["X", "Z"],
-        ["4", "5"],
-        ["4", "5"],
-        False,
-        "Ice is lighter",
-        None,
-    ]
+    read = [["X", "Z"], ["4", "5"], ["4", "5"], False, "Ice is lighter", None]
+    assert [line["extracted"] for line in out[1:]] == read
     assert [line.get("score") for line in out[1:]] == [pytest.approx(2 / 3), None, 0.5, 1.0, None, 0.0]
     assert out[6]["status"] == "refused" and out[6]["span"] is None
 
 
 def test_the_policy_decides_the_score(tmp_path: Path) -> None:
     row = json.dumps({"task_type": "multi_select", "options": ["2", "4", "3"], "response": "A", "answer": ["A", "C"]})
-    assert [run(row, tmp_path, "--policy", name)[1][0]["score"] for name in ("mdk12", "strict", "exam")] == [
-        0.5,
-        0,
-        0.5,
-    ]
+    scores = [run(row, tmp_path, "--policy", name)[1][0]["score"] for name in ("mdk12", "strict", "exam")]
+    assert scores == [0.5, 0, 0.5]
 
 
 def test_standard_input(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "extract", "-"], input=json.dumps(CHOICE).encode(), capture_output=True
-    )
+    command = [*MMDYN, "extract", "-"]
+    done = subprocess.run(command, input=json.dumps(CHOICE).encode(), capture_output=True)
     assert json.loads(done.stdout)["extracted"] == ["B"]
 
 
@@ -99,13 +87,8 @@ def test_a_file_without_a_line_is_refused(tmp_path: Path, text: str) -> None:
 def test_match_and_finish_reason_decide_as_they_do_for_a_run(tmp_path: Path) -> None:
     two = {"task_type": "fill_in_the_blank", "answer": [["x"], ["y"]], "response": "y, x"}
     cut = {"task_type": "single_choice", "options": ["4", "5"], "answer": ["B"], "response": "We add.\nB"}
-    rows = [
-        two,
-        two | {"match": {"ordered": False}},
-        cut,
-        cut | {"finish_reason": "length"},
-        cut | {"finish_reason": "content_filter", "response": ""},
-    ]
+    withheld = cut | {"finish_reason": "content_filter", "response": ""}
+    rows = [two, two | {"match": {"ordered": False}}, cut, cut | {"finish_reason": "length"}, withheld]
     status, out, _ = run("\n".join(json.dumps(row) for row in rows), tmp_path)
     assert status == 0 and [line["score"] for line in out] == [0.0, 1.0, 1.0, 0.0, 0.0]
     assert [(line["status"], line["rule"]) for line in out[3:]] == [("unparsed", "cut_off"), ("refused", "withheld")]
@@ -115,5 +98,5 @@ def test_match_and_finish_reason_decide_as_they_do_for_a_run(tmp_path: Path) -> 
 def test_an_unknown_policy_and_a_missing_file(tmp_path: Path) -> None:
     status, _, error = run("", tmp_path, "--policy", "strikt")
     assert status == 2 and "did you mean 'strict'" in error
-    done = subprocess.run([sys.executable, "-m", "mmdyn", "extract", "none.jsonl"], capture_output=True, cwd=tmp_path)
-    assert done.returncode == 2 and b"none.jsonl" in done.stderr
+    done = mmdyn("extract", "none.jsonl", folder=tmp_path)
+    assert done.returncode == 2 and "none.jsonl" in done.stderr

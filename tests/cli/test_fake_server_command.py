@@ -6,21 +6,19 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 
 import pytest
+from shell import MMDYN, mmdyn
 
 from mmdyn.testing import FAULTS
-
-COMMAND = [sys.executable, "-W", "error", "-m", "mmdyn", "fake-server"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_where_it_is_serves_and_stops_on_a_signal(number: signal.Signals):
-    arguments = ["--latency", "5", "--faults", "500=1", "--seed", "3"]
-    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    command = [MMDYN[0], "-W", "error", *MMDYN[1:], "fake-server", "--latency", "5", "--faults", "500=1", "--seed", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout and server.stderr
         url = server.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:") and url.endswith("/v1")
@@ -44,12 +42,12 @@ def test_it_says_where_it_is_serves_and_stops_on_a_signal(number: signal.Signals
     ],
 )
 def test_bad_usage_ends_in_a_sentence_and_status_2(arguments: list[str], says: str):
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=240, check=False)
+    done = mmdyn("fake-server", *arguments)
     assert done.returncode == 2
     assert says in done.stderr and "Traceback" not in done.stderr
 
 
 def test_help_names_every_fault():
-    done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, timeout=240, check=True)
+    done = mmdyn("fake-server", "--help")
     for kind, does in FAULTS.items():
         assert re.search(rf"{kind} +{re.escape(does)}\n", done.stdout)

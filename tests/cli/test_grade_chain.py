@@ -4,10 +4,7 @@ marks."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ from typing import Any
 import pytest
 from scoring.making_judges import marks
 from serving import serve
+from shell import mmdyn
 
 from mmdyn.scoring import answered_lines
 from mmdyn.scoring.rubrics.match import Match
@@ -44,14 +42,7 @@ def judge(folder: Path, name: str, lines: Sequence[Line], said: Sequence[Said]) 
 
 def run(folder: Path, lines: Sequence[Line], *options: str) -> tuple[int, list[Any], list[str]]:
     (folder / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "grade", "lines.jsonl", *options],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "MMDYN_CACHE": str(folder / "cache")},
-        timeout=240,
-    )
+    done = mmdyn("grade", "lines.jsonl", *options, folder=folder)
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.splitlines()
 
 
@@ -92,13 +83,10 @@ def test_a_judge_that_cannot_be_asked_ends_it_in_one_sentence(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("judges", "problem"),
     [
-        (
-            ["cheap", "cheap"],
-            "two judges are called scripted:cheap.jsonl: give one of them once, or tell them apart with label=",
-        ),
+        (["cheap", "cheap"], "two judges are called scripted:cheap.jsonl: give one of them once, or tell them apart with label="),
         (["cheap", ""], "the model '' is not backend:name, such as openai:NAME"),
     ],
-)
+)  # fmt: skip
 def test_judges_that_cannot_be_told_apart_or_opened(tmp_path: Path, judges: list[str], problem: str) -> None:
     _, model = judge(tmp_path, "cheap", LINES, [None] * 6)
     options = [option for name in judges for option in ("--judge", model if name else "")]
@@ -127,13 +115,8 @@ def test_every_judge_is_measured_on_all_marked_answers_and_all_combined(tmp_path
     cheap = judge(tmp_path, "cheap", lines, [1.0, 1.0, 0.0, 0.5, 1.0, 0.0])
     strong = judge(tmp_path, "strong", lines, [0.0, 0.0, 0.0, 1.0, 0.0, 0.25])
     status, (out,), errors = run(tmp_path, lines, "-q", "--calibrate", "--json", *cheap, *strong)
-    assert status == 0 and list(out) == [
-        "rules",
-        f"judge.{CHEAP}",
-        f"judge.{STRONG}",
-        "combined.unsure",
-        "combined.wrong",
-    ]
+    graders = ["rules", f"judge.{CHEAP}", f"judge.{STRONG}", "combined.unsure", "combined.wrong"]
+    assert (status, list(out)) == (0, graders)
     assert {(found["n"], found["failed"]) for found in out.values()} == {(6, 0)}
     values = [(1, 0, 0, 0, 0, 0), (1, 1, 0, 0.5, 1, 0), (0, 0, 0, 1, 0, 0.25), *[(1, 1, 0, 1, 1, 0.25)] * 2]
     assert [found["mean_error"] for found in out.values()] == pytest.approx([(sum(each) - 4) / 6 for each in values])

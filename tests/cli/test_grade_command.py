@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scoring.making_judges import marks, ticks
 from serving import serve
+from shell import mmdyn
 
 from mmdyn.keys import sha256
 from mmdyn.scoring import answered_lines
@@ -26,13 +25,8 @@ LINES: list[Line] = [
     {**CHOICE, "human": 1},
     {**OPEN, "response": "It is less dense.", "human": 0.75},
     {**OPEN, "response": "Because it is cold.", "human": 0},
-    {
-        **OPEN,
-        "response": "It is lighter than as much water.",
-        "human": 1,
-        "checklist": ["names water", "names density"],
-    },
-]
+    {**OPEN, "response": "It is lighter than as much water.", "human": 1, "checklist": ["names water", "names density"]},
+]  # fmt: skip
 GIVEN = [1.0, 0.5, 0.25]
 """What the scripted judge gives the first three."""
 
@@ -50,17 +44,21 @@ def judge_of(tmp_path: Path, lines: list[Line], *, without: int = -1) -> str:
     return "scripted:script.jsonl,max_tries=1"
 
 
+def marking(tmp_path: Path, lines: list[Line], mark: Callable[[int], float]) -> str:
+    """A scripted judge that gives each line, by its place, a mark."""
+    asked = answered_lines([json.dumps(line).encode() for line in lines], "lines")
+    codes = [Match().sheet(line.sample, line.reply.text, False).code for line in asked]
+    script = [{"match": code, "reply": marks(code, mark(place))} for place, code in enumerate(codes)]
+    (tmp_path / "script.jsonl").write_text("\n".join(map(json.dumps, script)), "utf-8")
+    return "scripted:script.jsonl,max_tries=1"
+
+
 def run(tmp_path: Path, lines: list[Line] | bytes, *options: str) -> tuple[int, list[Any], str]:
     (tmp_path / "lines.jsonl").write_bytes(
         lines if isinstance(lines, bytes) else b"\n".join(json.dumps(line).encode() for line in lines)
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "grade", "lines.jsonl", "-q", *options],
-        capture_output=True,
-        cwd=tmp_path,
-        env={**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")},
-    )
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+    done = mmdyn("grade", "lines.jsonl", "-q", *options, folder=tmp_path)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
 def test_by_rules_alone_lines_come_out_in_their_order_with_their_own_keys(tmp_path: Path) -> None:
@@ -89,27 +87,14 @@ def test_a_judge_is_asked_where_the_rules_find_nothing_right(tmp_path: Path) -> 
 def test_a_judge_mode_says_who_is_asked(tmp_path: Path) -> None:
     half: Line = {**CHOICE, "task_type": "multi_select", "answer": ["A", "B"]}
     lines = [half, {**OPEN, "response": "It is less dense."}, {**CHOICE, "response": "It is hard to say."}]
-    script = [
-        {"match": Match().sheet(line.sample, line.reply.text, False).code, "reply": ""}
-        for line in answered_lines([json.dumps(line).encode() for line in lines], "lines")
-    ]
-    for entry in script:
-        entry["reply"] = marks(entry["match"], 0.25)
-    (tmp_path / "script.jsonl").write_text("\n".join(map(json.dumps, script)), "utf-8")
-    judge = ("--judge", "scripted:script.jsonl,max_tries=1")
+    judge = ("--judge", marking(tmp_path, lines, lambda number: 0.25))
     for mode, combined in (((), [0.5, 0.25, 0.25]), (("--judge-mode", "wrong"), [0.25] * 3)):
         status, out, errors = run(tmp_path, lines, *judge, *mode)
         assert (status, errors) == (0, "") and [line["combined"] for line in out] == combined
         assert [line["needs_judge"] for line in out] == [False, True, True]
     for options, problem in (
-        (
-            (*judge, "--judge-mode", "cascade"),
-            "there is no judge mode 'cascade': wrong asks about whatever the rules do not",
-        ),
-        (
-            ("--judge-mode", "all"),
-            "--judge-mode, --rubric, --prices, --max-cost and --max-requests go with --judge",
-        ),
+        ((*judge, "--judge-mode", "cascade"), "there is no judge mode 'cascade': wrong asks about whatever the rules"),
+        (("--judge-mode", "all"), "--judge-mode, --rubric, --prices, --max-cost and --max-requests go with --judge"),
         ((*judge, "--calibrate", "--judge-mode", "all"), "measures every judge mode: leave --judge-mode out"),
     ):
         status, out, errors = run(tmp_path, lines, *options)
@@ -125,14 +110,8 @@ def test_a_line_without_a_verdict_is_null_and_ends_in_status_1(tmp_path: Path) -
 
 def test_many_lines_keep_their_order(tmp_path: Path) -> None:
     lines = [{**OPEN, "response": f"Reason {n}.", "n": n} for n in range(100)]
-    script = [
-        {"match": Match().sheet(line.sample, line.reply.text, False).code, "reply": ""}
-        for line in answered_lines([json.dumps(line).encode() for line in lines], "lines")
-    ]
-    for n, entry in enumerate(script):
-        entry["reply"] = marks(entry["match"], n % 5 / 4)
-    (tmp_path / "script.jsonl").write_text("\n".join(map(json.dumps, script)), "utf-8")
-    _, out, _ = run(tmp_path, lines, "--judge", "scripted:script.jsonl", "--concurrency", "3")
+    judge = marking(tmp_path, lines, lambda number: number % 5 / 4)
+    _, out, _ = run(tmp_path, lines, "--judge", judge, "--concurrency", "3")
     assert [(line["n"], line["combined"]) for line in out] == [(n, n % 5 / 4) for n in range(100)]
 
 
@@ -175,33 +154,14 @@ def test_mistakes(tmp_path: Path, options: list[str], problem: str) -> None:
     assert (status, out) == (2, []) and problem in errors
 
 
-def test_a_judge_that_cannot_be_asked_ends_it(tmp_path: Path) -> None:
-    (tmp_path / "fatal.jsonl").write_text('{"error": "fatal"}', "utf-8")
-    status, _, errors = run(tmp_path, LINES, "--judge", "scripted:fatal.jsonl")
-    assert status == 2 and errors.startswith("mmdyn: a failure scripted in") and errors.count("\n") == 1
-
-
 def test_requests_tokens_and_cost_are_told_and_limited(tmp_path: Path) -> None:
     lines = [{**OPEN, "response": f"Reason {n}."} for n in range(9)]
     (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     (tmp_path / "p.yaml").write_text("m: {input: 10, output: 10}\n")
 
     def grade(*options: str) -> tuple[int, list[str], list[str]]:
-        judge = f"openai:m,base_url={server.url}"
-        command = [
-            sys.executable,
-            "-m",
-            "mmdyn",
-            "grade",
-            "lines.jsonl",
-            "--judge",
-            judge,
-            "--prices",
-            "p.yaml",
-            *options,
-        ]
-        cache = {**os.environ, "MMDYN_CACHE": str(tmp_path / "cache")}
-        done = subprocess.run(command, cwd=tmp_path, env=cache, capture_output=True, text=True, timeout=240)
+        judge = ("--judge", f"openai:m,base_url={server.url}", "--prices", "p.yaml")
+        done = mmdyn("grade", "lines.jsonl", *judge, *options, folder=tmp_path)
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
     with serve() as server:

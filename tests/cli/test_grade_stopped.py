@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from serving import hold, wait_until
+from shell import MMDYN
 
 from mmdyn.testing import FakeServer
 
@@ -22,10 +21,8 @@ def grading(folder: Path, server: FakeServer, *options: str) -> subprocess.Popen
     (folder / "lines.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     (folder / "prices.yaml").write_text("m: {input: 1, output: 1}\n")
     judge = ["--judge", f"openai:m,base_url={server.url},timeout=600,max_tries=1", "--prices", "prices.yaml"]
-    command = [sys.executable, "-m", "mmdyn", "grade", "lines.jsonl", *judge, *options]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    cache = {**os.environ, "MMDYN_CACHE": str(folder / "cache")}
-    return subprocess.Popen(command, cwd=folder, env=cache, text=True, **pipes)
+    return subprocess.Popen([*MMDYN, "grade", "lines.jsonl", *judge, *options], cwd=folder, text=True, **pipes)
 
 
 def test_at_a_limit_what_is_in_flight_is_kept(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -12,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from serving import hold, serve, wait_until
+from shell import MMDYN
 
 from making import choice, write_set
 from mmdyn.testing import FakeServer
 from mmdyn.work import RunFolder
 
-MMDYN = [sys.executable, "-m", "mmdyn"]
 GOES_ON = "mmdyn: interrupted; what was done is saved, the same command goes on from here"
 
 
@@ -31,15 +30,13 @@ def make_set(folder: Path, count: int = 100) -> None:
     write_set(folder / "set", [choice(f"q{number}", question=f"Question {number}?") for number in range(count)])
 
 
-def environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "MMDYN_CACHE": str(folder / "cache"), "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
+def popen(folder: Path, *command: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def start(folder: Path, model: str, *more: str, begin: str = "") -> subprocess.Popen[str]:
     mmdyn = [sys.executable, "-c", f"{begin}; from mmdyn.cli import main; main()"] if begin else MMDYN
-    command = [*mmdyn, "eval", "set", "-m", model, "-o", "run", "--concurrency", "8", *more]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=folder, env=environment(folder), text=True, **pipes)
+    return popen(folder, *mmdyn, "eval", "set", "-m", model, "-o", "run", "--concurrency", "8", *more)
 
 
 def answered(folder: Path) -> int:
@@ -103,9 +100,7 @@ except KeyboardInterrupt:
 def test_a_notebook_is_interrupted_the_same_way(tmp_path: Path, interrupts: int) -> None:
     make_set(tmp_path)
     with hold(4) as server:
-        command = [sys.executable, "-c", NOTEBOOK, f"openai:fake,base_url={server.url}"]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        process = subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), text=True, **pipes)
+        process = popen(tmp_path, sys.executable, "-c", NOTEBOOK, f"openai:fake,base_url={server.url}")
         wait_until(lambda: server.stats.total == 8, process)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None and any("waiting 10 s at most for 4" in line for line in process.stderr)
@@ -127,24 +122,14 @@ def test_a_limit_ends_in_status_3_and_the_same_command_goes_on(tmp_path: Path, s
         out, err = process.communicate(timeout=240)
         if left:
             assert process.returncode == 3 and out == ""
-            said = (
-                r"mmdyn: stopped at --max-requests 8: 8 requests for \S+ USD by this call; 8 of 12 done, 4 left,"
-                r" and the"
+            assert re.search(
+                r"mmdyn: stopped at --max-requests 8: 8 requests for \S+ USD by this call; 8 of 12 done, 4", err
             )
-            assert re.search(said, err)
         else:
             assert process.returncode == 0, err
             assert re.search(r"run: openai:fake: [\d,]+ tokens in, \d+ out, cost [\d.]+ USD\.", out)
             assert re.search(r"asking: 12/12 \([\d.]+/s, cost [\d.]+ USD, 0 s left\)", err)
     assert server.stats.total == 12
-
-
-def test_a_dry_run_prints_a_table_and_asks_nothing(tmp_path: Path) -> None:
-    make_set(tmp_path, 12)
-    process = start(tmp_path, "openai:gpt-4o", "--dry-run")
-    out, err = process.communicate(timeout=240)
-    assert process.returncode == 0 and "12 requests to send; cost of openai:gpt-4o unknown (no price)" in out
-    assert "nothing was asked or written" in err and not (tmp_path / "run").exists()
 
 
 def test_a_disk_that_fills_up_is_one_sentence_and_the_rest_follows_later(tmp_path: Path, server: FakeServer) -> None:

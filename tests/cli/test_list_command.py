@@ -6,12 +6,13 @@ import json
 import subprocess
 import sys
 
+from shell import mmdyn
+
 from perturb import parse_chains
 
 
 def listed(*options: str) -> str:
-    command = [sys.executable, "-m", "mmdyn", "list", "operators", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return mmdyn("list", "operators", *options).stdout
 
 
 def test_operators_come_with_their_severities_and_what_short_names_and_presets_stand_for() -> None:

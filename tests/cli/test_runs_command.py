@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
-from running import QUIET, grouped
+from running import evaluated
 from serving import script, serve
+from shell import mmdyn as typed
 
 from making import choice, open_ended, write_set
 from mmdyn.keys import canonical
 from mmdyn.record import Judgement
-from mmdyn.run import Execution, evaluate
 from mmdyn.work import RunFolder, Store, judged_kind
 
 
-def mmdyn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mmdyn", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240)
+def mmdyn(folder: Path, *arguments: str) -> CompletedProcess[str]:
+    return typed(*arguments, folder=folder)
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """A folder with a run, a set and, in two of its folders, what is no run of ours."""
     write_set(tmp_path / "set", [choice("a"), choice("b")])
-    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", execution=QUIET)
+    evaluated(tmp_path / "set", "baseline:majority", tmp_path / "run")
     for name in ("alien\x1b[31m", "broken"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text('{"job": 1}' if name != "broken" else "{")
@@ -60,8 +58,8 @@ def test_tokens_and_cost_stand_below_a_run(tmp_path: Path) -> None:
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
         prices = {"prices": tmp_path / "prices.yaml", "use_cache": False}
-        evaluate(tmp_path / "set", [model, f"{model},label=twin"], tmp_path / "run", **grouped(quiet=True, **prices))
-        evaluate(tmp_path / "set", model, tmp_path / "unpriced", execution=Execution(quiet=True, use_cache=False))
+        evaluated(tmp_path / "set", [model, f"{model},label=twin"], tmp_path / "run", **prices)
+        evaluated(tmp_path / "set", model, tmp_path / "unpriced", use_cache=False)
     listed = mmdyn(tmp_path, "runs", "ls", "unpriced", "run")  # those of one second keep this order
     assert listed.returncode == 0
     unpriced, models, sets, modes, scores, tokens, priced, *_, twin = listed.stdout.splitlines()
@@ -79,7 +77,7 @@ def test_what_a_judge_took_stands_there_too(tmp_path: Path) -> None:
     with serve(reply=str(script(tmp_path, "no verdict"))) as server:
         judge = f"openai:fake,base_url={server.url},label=strong"
         settings = {"prices": tmp_path / "prices.yaml", "judges": judge, "quiet": True}
-        evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", **grouped(**settings))
+        evaluated(tmp_path / "set", "baseline:majority", tmp_path / "run", **settings)
     (entry,) = RunFolder(tmp_path / "run").config.all_judges
     with Store(tmp_path / "run" / "records") as store:  # as of an empty reply, about which nobody is asked
         store.put(judged_kind(entry.id), "k", canonical(Judgement(0.0)))
@@ -99,9 +97,8 @@ def test_a_folder_of_compare_is_called_one(runs: Path) -> None:
     assert (listed.returncode, listed.stderr) == (0, "")
     assert listed.stdout == "pairs  a comparison of two models, made by `mmdyn compare`\n"
     told = mmdyn(runs, "report", "pairs")
-    assert told.returncode == 2 and told.stderr.startswith(
-        "mmdyn: pairs: it holds a comparison, which `mmdyn compare` shows when"
-    )
+    said = "mmdyn: pairs: it holds a comparison, which `mmdyn compare` shows when"
+    assert told.returncode == 2 and told.stderr.startswith(said)
 
 
 def test_where_no_run_is(runs: Path) -> None:

@@ -44,8 +44,7 @@ def judging(file: Path, a: Mapping[str, str], b: Mapping[str, str], say: Say, **
     for id in a.keys() & b.keys():
         for one, other in ((a[id], b[id]), (b[id], a[id])):
             code = pair_sheet(question(id), one, other, **shown).code
-            lines.append(
-                {"match": code, "reply": json.dumps({"code": code, "why": "so", "better": say(id, one, other)})}
-            )
+            reply = json.dumps({"code": code, "why": "so", "better": say(id, one, other)})
+            lines.append({"match": code, "reply": reply})
     file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     return f"scripted:{file},max_tries=1"

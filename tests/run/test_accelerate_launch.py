@@ -12,15 +12,13 @@ from pathlib import Path
 
 import pytest
 from making_sets import tree
-from running import contents, many_samples
-from serving import bare_environment as bare_environment, serve
+from running import contents, evaluated, many_samples
+from serving import serve
 
 from mmdyn.data import SampleSet
-from mmdyn.run import ConditionSpec, Execution, evaluate
 from perturb import perturb
 
 pytest.importorskip("accelerate")
-pytestmark = pytest.mark.usefixtures("bare_environment")
 
 LAUNCHED = pytest.mark.parametrize(("device", "writers"), [("--cpu", ["main"]), ("--multi_gpu", ["main", "rank-1"])])
 
@@ -52,13 +50,7 @@ def test_eval_makes_the_records_of_one_process(
         model = f"openai:fake,base_url={server.url}"
         launch(device, "eval", source.folder, "-m", model, "-o", tmp_path / "launched", "--mode", "standard,kprag")
         assert server.stats.total == 75, "an ask was put by two ranks, or by none"
-        alone = evaluate(
-            source,
-            model,
-            tmp_path / "alone",
-            conditions=ConditionSpec(modes=["standard", "kprag"]),
-            execution=Execution(use_cache=False, quiet=True),
-        )
+        alone = evaluated(source, model, tmp_path / "alone", modes=["standard", "kprag"], use_cache=False)
         assert server.stats.total == 150
     assert contents(tmp_path / "launched") == contents(alone) and len(contents(alone)) == 75
     assert writers_in(tmp_path / "launched" / "records") == writers

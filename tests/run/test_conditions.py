@@ -17,23 +17,13 @@ def modes(*given: str, **more: Any) -> list[str]:
 def test_modes_alone() -> None:
     assert modes("standard", "dynamic+kprag", "standard") == ["standard", "dynamic+kprag"]
     found = ConditionSpec(["standard", "kprag"], styles=["direct", "cot"]).conditions()
-    assert [(one.context, one.style) for one in found] == [
-        ("none", "direct"),
-        ("none", "cot"),
-        ("kprag", "direct"),
-        ("kprag", "cot"),
-    ]
+    assert [(one.context, one.style) for one in found] == [("none", "direct"), ("none", "cot"), ("kprag", "direct"), ("kprag", "cot")]  # fmt: skip
 
 
 def test_contexts_cross_the_variants_that_the_modes_name() -> None:
     grid = ["standard", "kprag", "hint:all", "dynamic", "dynamic+kprag", "dynamic+hint:all"]
     assert modes("standard", "dynamic", contexts=["none", "kprag", "hint:all"]) == grid
-    assert modes("standard", "dynamic+kprag", contexts=["distractor"]) == [
-        "distractor",
-        "kprag",
-        "dynamic+distractor",
-        "dynamic+kprag",
-    ]
+    assert modes("standard", "dynamic+kprag", contexts=["distractor"]) == ["distractor", "kprag", "dynamic+distractor", "dynamic+kprag"]  # fmt: skip
 
 
 def test_a_context_says_its_source_and_its_way_in_any_order() -> None:

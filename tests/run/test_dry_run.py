@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import QUIET, grouped
-from serving import bare_environment as bare_environment, serve
+from running import estimated, evaluated
+from serving import serve
 
 from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.errors import UserError
-from mmdyn.run import ConditionSpec, Limits, ScoringConfig, estimate, evaluate
 from mmdyn.run.dry_run import VERDICT_TOKENS, picture_tokens
 from mmdyn.text import estimate_tokens
-
-pytestmark = pytest.mark.usefixtures("bare_environment")
 
 
 def make_set(folder: Path) -> Path:
@@ -40,20 +37,11 @@ def test_nothing_is_written_and_no_key_is_needed(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("gpt-4o: {input: 10, output: 10}\n")
     before = files(tmp_path)
     models = ["openai:gpt-4o", "baseline:lexical"]
-    found = estimate(
-        opened,
-        models,
-        tmp_path / "run",
-        conditions=ConditionSpec(modes=["standard", "kprag"], styles="cot"),
-        limits=Limits(prices=tmp_path / "p.yaml"),
-    )
+    asked = {"modes": ["standard", "kprag"], "styles": "cot"}
+    found = estimated(opened, models, tmp_path / "run", **asked, prices=tmp_path / "p.yaml")
     assert files(tmp_path) == before
-    assert [(row.model, row.mode, row.to_ask) for row in found.rows] == [
-        ("openai:gpt-4o", "standard", 8),
-        ("openai:gpt-4o", "kprag", 6),
-        ("baseline:lexical", "standard", 8),
-        ("baseline:lexical", "kprag", 6),
-    ]
+    rows = [(model, mode, count) for model in models for mode, count in (("standard", 8), ("kprag", 6))]
+    assert [(row.model, row.mode, row.to_ask) for row in found.rows] == rows
     assert found.skipped == {"kprag": 2}
     priced, unpriced = found.rows[0], found.rows[2]
     assert priced.cost == pytest.approx((priced.prompt_tokens + priced.completion_tokens) / 1e5)
@@ -67,11 +55,11 @@ def test_what_is_in_the_run_or_in_the_cache_is_not_asked_again(tmp_path: Path) -
     opened = make_set(tmp_path)
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
-        evaluate(opened, model, tmp_path / "run", limits=Limits(n=3), execution=QUIET)
+        evaluated(opened, model, tmp_path / "run", n=3)
         asked = server.stats.total
 
         def counts(out: str, **settings: bool) -> tuple[int, int, int]:
-            (row,) = estimate(opened, model, tmp_path / out, **grouped(**settings)).rows
+            (row,) = estimated(opened, model, tmp_path / out, **settings).rows
             return row.there, row.cached, row.to_ask
 
         assert counts("run") == (3, 0, 5)
@@ -83,34 +71,19 @@ def test_what_is_in_the_run_or_in_the_cache_is_not_asked_again(tmp_path: Path) -
 def test_a_file_is_counted_without_an_import(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
     before = files(tmp_path)
-    (row,) = estimate(
-        tmp_path / "mine.jsonl", "baseline:majority", tmp_path / "run", conditions=ConditionSpec(epochs=3)
-    ).rows
+    (row,) = estimated(tmp_path / "mine.jsonl", "baseline:majority", tmp_path / "run", epochs=3).rows
     assert row.planned == 3 and files(tmp_path) == before
 
 
 def test_variants_are_counted_where_they_are_made(tmp_path: Path) -> None:
     opened = make_set(tmp_path)
     with pytest.raises(UserError, match="the variants of small are not made yet: a dry run asks no model for them"):
-        estimate(
-            opened, "baseline:majority", tmp_path / "run", conditions=ConditionSpec(ops="pad", rewriter="openai:x")
-        )
+        estimated(opened, "baseline:majority", tmp_path / "run", ops="pad", rewriter="openai:x")
     before = files(tmp_path)
-    rows = estimate(
-        opened, "baseline:majority", tmp_path / "run", conditions=ConditionSpec(ops="pad"), limits=Limits(n=2)
-    ).rows
+    rows = estimated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2).rows
     assert [(row.mode, row.to_ask) for row in rows] == [("standard", 2), ("dynamic", 2)] and files(tmp_path) == before
-    evaluate(
-        opened,
-        "baseline:majority",
-        tmp_path / "run",
-        conditions=ConditionSpec(ops="pad"),
-        limits=Limits(n=2),
-        execution=QUIET,
-    )
-    rows = estimate(
-        opened, "baseline:majority", tmp_path / "run", conditions=ConditionSpec(ops="pad"), limits=Limits(n=2)
-    ).rows
+    evaluated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2)
+    rows = estimated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2).rows
     assert [(row.mode, row.there, row.to_ask) for row in rows] == [("standard", 2, 0), ("dynamic", 2, 0)]
 
 
@@ -120,40 +93,28 @@ def test_judges_have_rows_of_their_own_with_tokens_and_cost(tmp_path: Path, rubr
     (tmp_path / "p.yaml").write_text("j: {input: 10, output: 20}\n")
     settings = {"n": 6, "prices": tmp_path / "p.yaml", "styles": "cot"}
     models = ("baseline:random", "baseline:majority")
-    found = estimate(
-        opened, models, tmp_path / "run", **grouped(judges="openai:j", rubric=f"{rubric},votes=3", **settings)
-    )
+    found = estimated(opened, models, tmp_path / "run", judges="openai:j", rubric=f"{rubric},votes=3", **settings)
     (row,) = found.judges
     assert (row.model, row.set, row.mode, row.planned, row.to_ask) == ("judge openai:j", "small", "standard", 36, 36)
     assert row.completion_tokens == 36 * VERDICT_TOKENS * (1 + verdicts)
     assert row.prompt_tokens > 36 * 416, "the reply is in the prompt"
     assert row.cost == pytest.approx((row.prompt_tokens + 2 * row.completion_tokens) / 1e5)
     assert [one.planned for one in found.rows] == [6, 6] and not any(one.cost for one in found.rows)
-    more = estimate(
-        opened,
-        models,
-        tmp_path / "run",
-        **grouped(judges="openai:j", rubric=f"{rubric},votes=3,pictures=true", **settings),
-    )
+    seeing = f"{rubric},votes=3,pictures=true"
+    more = estimated(opened, models, tmp_path / "run", judges="openai:j", rubric=seeing, **settings)
     assert more.judges[0].prompt_tokens >= row.prompt_tokens + 36 * 60
-    without = estimate(
-        opened,
-        models,
-        tmp_path / "run",
-        scoring=ScoringConfig(judges="openai:j", rubric="checklist"),
-        limits=Limits(n=1),
-    )
+    without = estimated(opened, models, tmp_path / "run", judges="openai:j", rubric="checklist", n=1)
     assert not without.judges, "no sample has a checklist"
 
 
 def test_a_mistake_is_told_as_by_a_run(tmp_path: Path) -> None:
     opened = make_set(tmp_path)
     with pytest.raises(UserError, match="there is no mode 'standart'"):
-        estimate(opened, "baseline:majority", tmp_path / "run", conditions=ConditionSpec(modes="standart"))
+        estimated(opened, "baseline:majority", tmp_path / "run", modes="standart")
     with pytest.raises(UserError, match="there is no model 'openay'"):
-        estimate(opened, "openay:x", tmp_path / "run")
+        estimated(opened, "openay:x", tmp_path / "run")
     with pytest.raises(UserError, match="two models are called openai:m: tell them apart with label="):
-        estimate(opened, ["openai:m,temperature=1", "baseline:lexical", "openai:m"], tmp_path / "run")
+        estimated(opened, ["openai:m,temperature=1", "baseline:lexical", "openai:m"], tmp_path / "run")
     for wrong, problem in (
         ({"ray": "local,replicas=0"}, "replicas is 0"),
         ({"partition": "coast"}, "there is no partition 'coast'"),
@@ -165,4 +126,4 @@ def test_a_mistake_is_told_as_by_a_run(tmp_path: Path) -> None:
         ({"judges": ("baseline:lexical", "baseline:lexical")}, "two judges are called baseline:lexical"),
     ):
         with pytest.raises(UserError, match=problem):
-            estimate(opened, "openai:m,base_url=http://h/v1", tmp_path / "run", **grouped(**wrong))
+            estimated(opened, "openai:m,base_url=http://h/v1", tmp_path / "run", **wrong)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 from run.tools import tools_for
-from running import QUIET, grouped
+from running import QUIET, evaluated
 
 import mmdyn
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
@@ -18,28 +18,17 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.models import open_model
 from mmdyn.record import Record
-from mmdyn.run import ConditionSpec, Limits, ScoringConfig, evaluate, read_config, run_config, score
+from mmdyn.run import ConditionSpec, evaluate, read_config, run_config, score
 from mmdyn.run.ask_all import ask_all
 from mmdyn.run.plan import plan
 from mmdyn.testing import FakeServer
 from mmdyn.work import ProgressBar, RunFolder, Store
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
-
-
 def small_set(folder: Path, name: str = "small") -> SampleSet:
     data = picture()
     known = {"knowledge_points": ("Polygons",)}
-    samples = [
-        choice("a", images=(image_ref(data),), **known),
-        multi("m", **known),
-        blank("b"),
-        true_false("t"),
-        open_ended("o"),
-    ]
+    samples = [choice("a", images=(image_ref(data),), **known), multi("m", **known), blank("b"), true_false("t"), open_ended("o")]  # fmt: skip
     return write_set(folder, samples, name, images=[data])
 
 
@@ -56,49 +45,29 @@ def values(run: RunFolder) -> dict[str, float | None]:
     return {record.sample: record.score.value if record.score else None for record in run.records()}
 
 
-GOLD = (
-    {"match": "triangle", "reply": "Answer: B"},
-    {"match": "prime?", "reply": "Answer: A"},
-    {"match": "2 + 2", "reply": "Answer: 4"},
-)
+GOLD = ({"match": "triangle", "reply": "Answer: B"}, {"match": "prime?", "reply": "Answer: A"}, {"match": "2 + 2", "reply": "Answer: 4"})  # fmt: skip
 REST = ({"match": "Seven", "reply": "Answer: False"}, {"match": "", "reply": "I cannot answer that."})
 
 
 def test_every_sample_is_asked_scored_and_recorded(tmp_path: Path) -> None:
     model = script(tmp_path / "s.jsonl", *GOLD, *REST)
-    run = evaluate([small_set(tmp_path / "set")], [model], tmp_path / "run", execution=QUIET)
+    run = evaluated(small_set(tmp_path / "set"), model, tmp_path / "run")
     assert values(run) == {"a": 1.0, "m": 0.5, "b": 1.0, "t": 0.0, "o": 0.0}
     assert run.config.planned == 5
     record = records(run)["a", "standard"]
-    assert (record.set, record.parent, record.reply.text, record.task_type) == (
-        "small",
-        "a",
-        "Answer: B",
-        "single_choice",
-    )
+    assert (record.set, record.parent, record.reply.text, record.task_type) == ("small", "a", "Answer: B", "single_choice")  # fmt: skip
 
 
 def test_kprag_asks_only_samples_with_knowledge_points_and_counts_the_rest(tmp_path: Path) -> None:
-    run = evaluate(
-        [small_set(tmp_path / "set")],
-        ["baseline:lexical"],
-        tmp_path / "run",
-        conditions=ConditionSpec(modes=["standard", "kprag"]),
-        execution=QUIET,
-    )
+    run = evaluated(small_set(tmp_path / "set"), "baseline:lexical", tmp_path / "run", modes=["standard", "kprag"])
     assert {mode for _, mode in records(run)} == {"standard", "kprag"}
     assert {sample for sample, mode in records(run) if mode == "kprag"} == {"a", "m"}
     assert run.config.skipped == {"kprag": 3}
 
 
 def test_variants_are_made_on_the_way_and_kept_beside_the_run(tmp_path: Path) -> None:
-    run = evaluate(
-        [small_set(tmp_path / "set")],
-        ["baseline:majority"],
-        tmp_path / "run",
-        conditions=ConditionSpec(ops="pad,shuffle", draws=2, seed=1),
-        execution=QUIET,
-    )
+    opened, made = small_set(tmp_path / "set"), {"ops": "pad,shuffle", "draws": 2, "seed": 1}
+    run = evaluated(opened, "baseline:majority", tmp_path / "run", **made)
     made = SampleSet(tmp_path / "run" / "sets" / "small-dynamic")
     kept = {sample.id for sample in made}
     assert {"a~pad~0", "a~pad~1", "a~shuffle~0", "m~shuffle~1"} <= kept
@@ -114,41 +83,25 @@ def test_a_file_is_imported_beside_the_run(tmp_path: Path) -> None:
     assert len(list(again.records())) == 1
 
 
-def test_a_failure_is_recorded_apart_and_asked_again(tmp_path: Path) -> None:
-    opened = small_set(tmp_path / "set")
-    broken = script(tmp_path / "s.jsonl", {"match": "2 + 2", "error": "transient"}, {"match": "", "reply": "Answer: B"})
-    run = evaluate([opened], [f"{broken},max_tries=1"], tmp_path / "run", execution=QUIET)
-    failed = [record for record in run.records() if record.reply.error]
-    assert [record.sample for record in failed] == ["b"]
-    assert failed[0].score is not None and (failed[0].score.status, failed[0].score.value) == ("failed", None)
-    assert len(list(run.records())) == 5
-
-
 def test_other_settings_into_the_same_run_are_refused(tmp_path: Path) -> None:
     opened = small_set(tmp_path / "set")
-    evaluate([opened], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+    evaluated(opened, "baseline:majority", tmp_path / "run")
     with pytest.raises(UserError, match="holds a run with other models: choose another -o"):
-        evaluate([opened], ["baseline:lexical"], tmp_path / "run", execution=QUIET)
+        evaluated(opened, "baseline:lexical", tmp_path / "run")
     with pytest.raises(UserError, match="holds a run with other conditions"):
-        evaluate(
-            [opened], ["baseline:majority"], tmp_path / "run", conditions=ConditionSpec(styles=["cot"]), execution=QUIET
-        )
+        evaluated(opened, "baseline:majority", tmp_path / "run", styles=["cot"])
     with pytest.raises(UserError, match="holds a run with other sets"):
-        evaluate([write_set(tmp_path / "other", [choice()])], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+        evaluated(write_set(tmp_path / "other", [choice()]), "baseline:majority", tmp_path / "run")
 
 
-def test_a_limited_run_goes_on_with_a_larger_limit(tmp_path: Path) -> None:
+def test_a_limit_may_grow_and_not_shrink(tmp_path: Path) -> None:
     opened = small_set(tmp_path / "set")
-    first = evaluate([opened], ["baseline:majority"], tmp_path / "run", limits=Limits(n=2), execution=QUIET)
+    first = evaluated(opened, "baseline:majority", tmp_path / "run", n=2)
     assert set(values(first)) == {"a", "m"}
-    whole = evaluate([opened], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+    whole = evaluated(opened, "baseline:majority", tmp_path / "run")
     assert set(values(whole)) == set("ambto") and whole.config.planned == 5
-
-
-def test_a_run_that_somebody_holds_is_refused(tmp_path: Path) -> None:
-    opened = small_set(tmp_path / "set")
-    with Store(tmp_path / "run" / "records"), pytest.raises(Busy, match=r"is held by process \d+"):
-        evaluate([opened], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+    with pytest.raises(UserError, match=r"holds a run with other \(larger\) limit"):
+        evaluated(opened, "baseline:majority", tmp_path / "run", n=1)
 
 
 def test_a_missing_picture_names_the_sample(tmp_path: Path) -> None:
@@ -156,12 +109,12 @@ def test_a_missing_picture_names_the_sample(tmp_path: Path) -> None:
     for file in (tmp_path / "set" / "images").rglob("*.png"):
         file.unlink()
     with pytest.raises(InputError, match=r"sample a: image 'images/.*' is missing: put the file into"):
-        evaluate([opened], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+        evaluated(opened, "baseline:majority", tmp_path / "run")
 
 
 def test_the_scores_of_before_stay_and_changes_are_shown(tmp_path: Path) -> None:
     model = script(tmp_path / "s.jsonl", *GOLD, *REST)
-    run = evaluate([small_set(tmp_path / "set")], [model], tmp_path / "run", execution=QUIET)
+    run = evaluated(small_set(tmp_path / "set"), model, tmp_path / "run")
     changes = score(tmp_path / "run", "strict")
     assert [(change.sample, change.before, change.after) for change in changes] == [("m", 0.5, 0.0)]
     assert values(RunFolder(tmp_path / "run"))["m"] == 0.0
@@ -171,28 +124,13 @@ def test_the_scores_of_before_stay_and_changes_are_shown(tmp_path: Path) -> None
 
 def test_permuting_the_gold_answers_changes_no_reply(tmp_path: Path) -> None:
     samples = [choice(id, answer="A") for id in ("a", "b")] + [multi("m", "AC"), true_false("t", True), blank("k")]
-    others = [choice(id, answer="D") for id in ("a", "b")] + [
-        multi("m", "BD"),
-        true_false("t", False),
-        blank("k", (("9",),)),
-    ]
+    others = [choice(id, answer="D") for id in ("a", "b")]
+    others += [multi("m", "BD"), true_false("t", False), blank("k", (("9",),))]
     sets = [write_set(tmp_path / name, group, "small") for name, group in (("x", samples), ("y", others))]
     models = ["baseline:random", "baseline:majority", "baseline:lexical"]
-    runs = [evaluate([opened], models, tmp_path / f"run-{opened.folder.name}", execution=QUIET) for opened in sets]
+    runs = [evaluated(opened, models, tmp_path / f"run-{opened.folder.name}") for opened in sets]
     replies = [{(r.model, r.sample): r.reply.text for r in run.records()} for run in runs]
     assert replies[0] == replies[1] and len(replies[0]) == 15
-
-
-def test_a_prompt_of_ones_own_must_show_the_knowledge_for_kprag(tmp_path: Path) -> None:
-    (tmp_path / "p.txt").write_text("{question}\n{options}\n")
-    with pytest.raises(UserError, match=r"does not contain \{knowledge\}, which kprag needs"):
-        evaluate(
-            [small_set(tmp_path / "set")],
-            ["baseline:majority"],
-            tmp_path / "run",
-            conditions=ConditionSpec(modes=["kprag"], prompt=tmp_path / "p.txt"),
-            execution=QUIET,
-        )
 
 
 def test_a_config_says_the_same_as_the_arguments(tmp_path: Path) -> None:
@@ -206,49 +144,22 @@ def test_a_config_says_the_same_as_the_arguments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "overrides", "problem"),
     [
-        (
-            "sets: [x]\nmodels: [y]\n",
-            ["out=r", "conditions.draw=2"],
-            "unknown key 'draw' in conditions (did you mean 'draws'?)",
-        ),
-        (
-            "sets: [x]\nmodels: [y]\nout: r\nmodes: [a]\n",
-            [],
-            "c.yaml: the key 'modes' has its place in a section now: write conditions.modes",
-        ),
-        (
-            "sets: [x]\nmodels: [y]\nout: r\n",
-            ["limit=3"],
-            "the key 'limit' has its place in a section now: write limits.n",
-        ),
+        ("sets: [x]\nmodels: [y]\n", ["out=r", "conditions.draw=2"], "unknown key 'draw' in conditions (did you mean 'draws'?)"),
+        ("sets: [x]\nmodels: [y]\nout: r\nmodes: [a]\n", [], "c.yaml: the key 'modes' has its place in a section now: write conditions.modes"),
+        ("sets: [x]\nmodels: [y]\nout: r\n", ["limit=3"], "the key 'limit' has its place in a section now: write limits.n"),
         ("sets: [x]\nmodels: [y]\nout: r\nlibrary: {base: b}\n", [], "write knowledge"),
-        (
-            "sets: [x]\nmodels: [y]\nout: r\nknowledge: [gold]\n",
-            [],
-            "sources of knowledge are named in conditions.contexts: write kprag:retrieved",
-        ),
-        (
-            "sets: [x]\nmodels: [y]\nout: r\n",
-            ["out.n=2"],
-            "'out.n=2': out is no section of keys in the file: give it as a whole",
-        ),
-        (
-            "sets: [x]\nmodels: [y]\nout: r\nlimits: {n: two}\n",
-            [],
-            "limits.n must be a whole number or null, a text given",
-        ),
+        ("sets: [x]\nmodels: [y]\nout: r\nknowledge: [gold]\n", [], "sources of knowledge are named in conditions.contexts: write kprag:retrieved"),
+        ("sets: [x]\nmodels: [y]\nout: r\n", ["out.n=2"], "'out.n=2': out is no section of keys in the file: give it as a whole"),
+        ("sets: [x]\nmodels: [y]\nout: r\nlimits: {n: two}\n", [], "limits.n must be a whole number or null, a text given"),
+        ("sets: [x]\nmodels: [y]\nout: o\nknowledge: {retriver: x}\n", [], "unknown key 'retriver' in knowledge (did you mean 'retriever'?)"),
         ("sets: [x]\nmodels: [y]\n", [], "the key 'out' is missing: add it"),
         ("sets: [x\n", [], "c.yaml:2: is not YAML: mend the line"),
         ("- 1\n", [], "must be a mapping with the keys sets, models, out"),
         ("sets: [x]\nmodels: [y]\nout: r\n", ["limit"], "'limit' is not key=value"),
-        (
-            "sets: [x]\nmodels: [y]\nout: r\n",
-            ["scoring.rubric.votes=3"],
-            "--judge-mode, --rubric and --else-rules go with --judge: name one",
-        ),
+        ("sets: [x]\nmodels: [y]\nout: r\n", ["scoring.rubric.votes=3"], "--judge-mode, --rubric and --else-rules go with --judge: name one"),
         ("sets: [x]\nmodels: [y]\nout: r\nscoring: {rubric: match}\n", [], "go with --judge: name one"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_config_is_explained(tmp_path: Path, text: str, overrides: list[str], problem: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(UserError) as caught:
@@ -273,7 +184,7 @@ def test_no_key_is_written_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_notebook_has_a_loop_running_already(tmp_path: Path) -> None:
     async def cell() -> RunFolder:
-        return evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+        return evaluated(small_set(tmp_path / "set"), "baseline:majority", tmp_path / "run")
 
     assert len(list(asyncio.run(cell()).records())) == 5
 
@@ -281,13 +192,7 @@ def test_a_notebook_has_a_loop_running_already(tmp_path: Path) -> None:
 def test_nothing_to_ask_is_said(tmp_path: Path) -> None:
     opened = write_set(tmp_path / "set", [choice()])
     with pytest.raises(UserError, match="there is nothing to ask"):
-        evaluate(
-            [opened],
-            ["baseline:majority"],
-            tmp_path / "run",
-            conditions=ConditionSpec(modes=["kprag"]),
-            execution=QUIET,
-        )
+        evaluated(opened, "baseline:majority", tmp_path / "run", modes=["kprag"])
 
 
 def test_a_refused_run_leaves_nothing_that_was_not_there(tmp_path: Path) -> None:
@@ -295,23 +200,15 @@ def test_a_refused_run_leaves_nothing_that_was_not_there(tmp_path: Path) -> None
     (tmp_path / "own").mkdir()
     for out in ("run", "own"):
         with pytest.raises(UserError, match=r"metric\.rouge_l compares texts, and a is a single_choice"):
-            evaluate(
-                [opened],
-                ["baseline:majority"],
-                tmp_path / out,
-                scoring=ScoringConfig(policy="rouge_l"),
-                execution=QUIET,
-            )
+            evaluated(opened, "baseline:majority", tmp_path / out, policy="rouge_l")
     assert not (tmp_path / "run").exists() and [*(tmp_path / "own").iterdir()] == []
-    run = evaluate([opened], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+    run = evaluated(opened, "baseline:majority", tmp_path / "run")
     before = records(run)
     with pytest.raises(UserError, match="compares texts"):
-        evaluate(
-            [opened], ["baseline:majority"], tmp_path / "run", scoring=ScoringConfig(policy="rouge_l"), execution=QUIET
-        )
+        evaluated(opened, "baseline:majority", tmp_path / "run", policy="rouge_l")
     assert records(RunFolder(run.folder)) == before and len(before) == 5
     with Store(tmp_path / "held" / "records"), pytest.raises(Busy):
-        evaluate([opened], ["baseline:majority"], tmp_path / "held", execution=QUIET)
+        evaluated(opened, "baseline:majority", tmp_path / "held")
     assert (tmp_path / "held" / "records" / "main.sqlite").exists()
 
 
@@ -333,28 +230,14 @@ def test_the_sample_is_in_the_store_before_its_record(tmp_path: Path) -> None:
 def test_a_prompt_of_ones_own_is_a_style_and_is_kept_with_the_run(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("Exam.\n\n{question}\n{options}\n")
     opened, out, prompt = small_set(tmp_path / "set"), tmp_path / "run", tmp_path / "p.txt"
-    run = evaluate([opened], ["baseline:majority"], out, conditions=ConditionSpec(prompt=prompt), execution=QUIET)
+    run = evaluated(opened, "baseline:majority", out, prompt=prompt)
     assert {record.condition.style for record in run.records()} == {"custom"}
     assert run.config.prompt == prompt.read_text()
     with pytest.raises(UserError, match="--prompt is a style of its own: leave --style out"):
-        evaluate(
-            [opened],
-            ["baseline:majority"],
-            out,
-            conditions=ConditionSpec(prompt=prompt, styles=["direct", "cot"]),
-            execution=QUIET,
-        )
+        evaluated(opened, "baseline:majority", out, prompt=prompt, styles=["direct", "cot"])
     prompt.write_text("Another.\n\n{question}\n{options}\n")
     with pytest.raises(UserError, match="holds a run with other prompts and prompt"):
-        evaluate([opened], ["baseline:majority"], out, conditions=ConditionSpec(prompt=prompt), execution=QUIET)
-
-
-def test_a_limit_may_grow_and_not_shrink(tmp_path: Path) -> None:
-    opened = small_set(tmp_path / "set")
-    for limit in (2, 3):
-        evaluate([opened], ["baseline:majority"], tmp_path / "run", limits=Limits(n=limit), execution=QUIET)
-    with pytest.raises(UserError, match=r"holds a run with other \(larger\) limit"):
-        evaluate([opened], ["baseline:majority"], tmp_path / "run", limits=Limits(n=1), execution=QUIET)
+        evaluated(opened, "baseline:majority", out, prompt=prompt)
 
 
 @pytest.mark.parametrize(
@@ -367,33 +250,31 @@ def test_a_limit_may_grow_and_not_shrink(tmp_path: Path) -> None:
         ({"ops": "padd"}, "there is no operator 'padd'"),
     ],
 )
-def test_what_cannot_be_asked_is_told_before_anything_is_written(
-    tmp_path: Path, arguments: dict[str, Any], problem: str
-) -> None:
+def test_what_cannot_be_asked_is_told_first(tmp_path: Path, arguments: dict[str, Any], problem: str) -> None:
     opened = small_set(tmp_path / "set")
     with pytest.raises(UserError, match=problem):
-        evaluate([opened], ["baseline:majority"], tmp_path / "run", **grouped(quiet=True, **arguments))
+        evaluated(opened, "baseline:majority", tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
     with pytest.raises(UserError, match="no such file or folder"):
-        evaluate([tmp_path / "nowhere"], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+        evaluated(tmp_path / "nowhere", "baseline:majority", tmp_path / "run")
     with pytest.raises(UserError, match="is a set: choose another folder for the run"):
-        evaluate([opened], ["baseline:majority"], opened.folder, execution=QUIET)
+        evaluated(opened, "baseline:majority", opened.folder)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_changed_file_never_replaces_what_a_run_has_asked(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
-    run = evaluate([file], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+    run = evaluated(file, "baseline:majority", tmp_path / "run")
     file.write_text('{"id":"q","question":"2+2=5","task_type":"true_false","answer":false}\n')
     with pytest.raises(UserError, match="holds a run with other sets"):
-        evaluate([file], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+        evaluated(file, "baseline:majority", tmp_path / "run")
     (entry,) = run.config.sets
     assert [sample.question for sample in SampleSet(run.set_folder(entry))] == ["2+2=4"]
 
 
 def test_a_later_programs_run_is_not_read(tmp_path: Path) -> None:
-    run = evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", execution=QUIET)
+    run = evaluated(small_set(tmp_path / "set"), "baseline:majority", tmp_path / "run")
     run.write_config(msgspec.structs.replace(run.config, schema=7))
     with pytest.raises(InputError, match="the schema is 7, 1 is read: upgrade mmdyn"):
         RunFolder(tmp_path / "run")
@@ -416,23 +297,7 @@ async def test_an_interrupt_gets_through_while_answers_are_there_already(tmp_pat
 
 def test_one_set_and_one_model_need_no_list_and_a_moved_set_is_the_same(tmp_path: Path) -> None:
     small_set(tmp_path / "set")
-    first = evaluate(tmp_path / "set", "baseline:majority", tmp_path / "run", execution=QUIET)
+    first = evaluated(tmp_path / "set", "baseline:majority", tmp_path / "run")
     (tmp_path / "set").rename(tmp_path / "moved")
-    again = evaluate(
-        tmp_path / "moved",
-        "baseline:majority",
-        tmp_path / "run",
-        conditions=ConditionSpec(modes="standard"),
-        execution=QUIET,
-    )
+    again = evaluated(tmp_path / "moved", "baseline:majority", tmp_path / "run", modes="standard")
     assert again.config.sets[0].folder.endswith("moved") and len(list(first.records())) == 5
-
-
-def test_a_record_of_another_version_is_a_sentence(tmp_path: Path) -> None:
-    run = evaluate([small_set(tmp_path / "set")], ["baseline:majority"], tmp_path / "run", execution=QUIET)
-    with Store(run.records_folder) as store:
-        store.put("record", "zz", b'{"key":"zz"}')
-    with pytest.raises(
-        InputError, match=r"holds a record that this version of mmdyn cannot read .*: evaluate into a new"
-    ):
-        list(run.records())

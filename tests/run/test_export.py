@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from running import QUIET
+from running import evaluated
 from serving import script
 
 from making import choice, multi, write_set
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.record import ContextInfo, Reply, Score, Usage
-from mmdyn.run import evaluate, export, look
+from mmdyn.run import export, look
 from mmdyn.run.export import COLUMNS
 from mmdyn.run.run_listing import summarise_run
 from mmdyn.work import Expansion, RunFolder, Store
@@ -40,7 +40,7 @@ def make_run(folder: Path) -> RunFolder:
         {"match": "Question 3?", "error": "transient"},
     )
     model = f"scripted:{script(folder, *lines)},max_tries=1"
-    return evaluate(folder / "set", model, folder / "run", execution=QUIET)
+    return evaluated(folder / "set", model, folder / "run")
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -63,11 +63,7 @@ def test_every_record_is_a_row_with_its_types(tmp_path: Path, ending: str) -> No
     assert (first["field.year"], second["field.year"], second["field.rate"]) == ("2020", "none", 0.5)
     assert isinstance(first["field.rate"], float) and third.get("field.rate") is None
     assert json.loads(third.get("extracted") or "null") in (None, [])
-    assert (fourth["status"], fourth["error"], fourth.get("score")) == (
-        "failed",
-        "a failure scripted in replies.jsonl",
-        None,
-    )
+    assert (fourth["status"], fourth["error"], fourth.get("score")) == ("failed", "a failure scripted in replies.jsonl", None)  # fmt: skip
     assert json.loads(first["answer"]) == ["B"] and first["question"] == "Question 0?"
     assert [option["label"] for option in json.loads(first["options"])] == ["A", "B", "C", "D"]
 
@@ -93,13 +89,7 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
         del whole[name]
     whole["expansion"] = "Ice floats."
     beside = '{"cut":false,"hits":1,"leaks":true,"own":2,"points":["Ice","Water"]}'
-    as_json = {
-        "beside": beside,
-        "extracted": '["B"]',
-        "parts": "[1.0,0.5]",
-        "logprobs": "[-0.5,-1.25]",
-        "option_tokens": "[1,3]",
-    }
+    as_json = {"beside": beside, "extracted": '["B"]', "parts": "[1.0,0.5]", "logprobs": "[-0.5,-1.25]", "option_tokens": "[1,3]"}  # fmt: skip
     assert list(COLUMNS) == [name for name in row if not name.startswith("field.")] and set(COLUMNS) == set(whole)
     for name, value in (whole | as_json).items():
         assert row[name] == (str(value) if ending == "csv" else value), name
@@ -151,14 +141,14 @@ def test_a_glance_counts_what_was_answered_and_what_failed(tmp_path: Path) -> No
     with Store(run.records_folder):
         assert summarise_run(run.folder).state == "going on"
     script(tmp_path, "Answer: B")
-    evaluate(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole", execution=QUIET)
+    evaluated(tmp_path / "set", "baseline:majority", tmp_path / "deep" / "er" / "whole")
     assert summarise_run(tmp_path / "deep" / "er" / "whole").state == "finished"
     assert [one.folder for one in look(tmp_path)] == [str(tmp_path / "deep" / "er" / "whole"), str(run.folder)]
     assert [one.folder for one in look(run.folder)] == [str(run.folder)]
 
 
 def test_what_cannot_be_read_is_listed_beside_the_rest(tmp_path: Path) -> None:
-    evaluate(make_run(tmp_path).folder.parent / "set", "baseline:majority", tmp_path / "whole", execution=QUIET)
+    evaluated(make_run(tmp_path).folder.parent / "set", "baseline:majority", tmp_path / "whole")
     for name, text in (("foreign", '{"job": 1}'), ("broken", "{"), ("store", (tmp_path / "run/run.json").read_text())):
         (tmp_path / name / "records").mkdir(parents=True)
         (tmp_path / name / "run.json").write_text(text)

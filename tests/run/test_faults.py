@@ -3,21 +3,18 @@ said."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import msgspec
 import pytest
-from serving import bare_environment as bare_environment, serve
+from running import evaluated
+from serving import serve
+from shell import mmdyn
 
 from making import choice, write_set
 from mmdyn.record import Record
-from mmdyn.run import Execution, Limits, evaluate
 from mmdyn.work import Reader, RunFolder
-
-pytestmark = pytest.mark.usefixtures("bare_environment")
 
 SAMPLES = 60
 TOO_BUSY = "429=0.05,429@0.1=0.05,500=0.05,503=0.05"
@@ -49,19 +46,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
 def ask(folder: Path, url: str, **options: object) -> RunFolder:
     written = "".join(f",{name}={value}" for name, value in options.items())
     model = f"openai:fake,base_url={url}{written}"
-    return evaluate(
-        make_set(folder / "set"),
-        model,
-        folder / "run",
-        limits=Limits(concurrency=16),
-        execution=Execution(use_cache=False, quiet=True),
-    )
+    return evaluated(make_set(folder / "set"), model, folder / "run", concurrency=16, use_cache=False)
 
 
 @pytest.mark.parametrize("faults", [TOO_BUSY, BROKEN_BODIES, BROKEN_CONNECTIONS])
-def test_every_sample_is_answered_as_without_faults(
-    tmp_path: Path, undisturbed: dict[str, Record], faults: str
-) -> None:
+def test_answers_are_those_without_faults(tmp_path: Path, undisturbed: dict[str, Record], faults: str) -> None:
     with serve(reply="hashed", faults=faults, seed=1) as server:
         kept = plain(ask(tmp_path, server.url, timeout=3, max_tries=12))
     met = {kind.partition("=")[0].partition("@")[0] for kind in faults.split(",")}
@@ -72,9 +61,7 @@ def test_every_sample_is_answered_as_without_faults(
     assert scores == {0.0, 1.0}, "a server that is always right, or never, would hide a wrong score"
 
 
-def test_what_retries_do_not_mend_is_listed_and_answered_by_the_next_run(
-    tmp_path: Path, undisturbed: dict[str, Record]
-) -> None:
+def test_what_retries_do_not_mend_the_next_run_does(tmp_path: Path, undisturbed: dict[str, Record]) -> None:
     make_set(tmp_path / "set")
     with serve(reply="hashed", faults="500=0.3,drop=0.3") as server:
         first = mmdyn_eval(tmp_path, server.url)
@@ -100,15 +87,11 @@ def test_a_failed_request_is_never_scored(tmp_path: Path) -> None:
         run = ask(tmp_path, server.url, max_tries=1)
     records = list(run.records())
     assert len(records) == SAMPLES
-    assert {(record.score and record.score.status, record.score and record.score.value) for record in records} == {
-        ("failed", None)
-    }
+    assert {(record.score and record.score.status, record.score and record.score.value) for record in records} == {("failed", None)}  # fmt: skip
     with Reader(run.records_folder) as reader:
         assert not list(reader.items("record"))
 
 
-def mmdyn_eval(folder: Path, url: str) -> subprocess.CompletedProcess[str]:
+def mmdyn_eval(folder: Path, url: str) -> CompletedProcess[str]:
     model = f"openai:fake,base_url={url},max_tries=2"
-    command = [sys.executable, "-m", "mmdyn", "eval", "set", "-m", model, "-o", "run", "--no-cache"]
-    env = {**os.environ, "COLUMNS": "160"}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
+    return mmdyn("eval", "set", "-m", model, "-o", "run", "--no-cache", folder=folder)

@@ -115,9 +115,8 @@ def test_replicas_that_never_answer_end_the_run() -> None:
 
 def test_errors_of_a_model_keep_their_kind(tmp_path: Any) -> None:
     (tmp_path / "s.jsonl").write_text('{"match": "a", "error": "transient"}\n{"match": "b", "error": "fatal"}\n')
-    transient, fatal = ask_all(
-        Cluster(lambda text: False), ["a", "b"], model=f"scripted:{tmp_path / 's.jsonl'}", count=1
-    )
+    calm, model = Cluster(lambda text: False), f"scripted:{tmp_path / 's.jsonl'}"
+    transient, fatal = ask_all(calm, ["a", "b"], model=model, count=1)
     assert isinstance(transient, TransientError) and isinstance(fatal, ModelError)
 
 
@@ -181,7 +180,7 @@ def test_what_else_goes_wrong_on_the_cluster_ends_in_a_sentence() -> None:
 
 
 def test_no_room_is_counted_from_when_the_last_replica_went(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_fleet, "WAIT_SECONDS", 1.5)
+    monkeypatch.setattr(_fleet, "WAIT_SECONDS", 0.6)
 
     async def main() -> float:
         fleet = Fleet(Cluster(lambda text: False), "baseline:lexical", open_model("baseline:lexical"), 2, 0.5, 12)
@@ -191,9 +190,9 @@ def test_no_room_is_counted_from_when_the_last_replica_went(monkeypatch: pytest.
         def go() -> None:
             fleet._there, fleet._went = 0, time.monotonic()
 
-        loop.call_later(1.9, go)
+        loop.call_later(0.9, go)
         with pytest.raises(UserError, match="has had no room for a replica of baseline:lexical"):
             await fleet._wait(loop.create_future())
         return loop.time() - began
 
-    assert asyncio.run(main()) > 1.9 + 1.5
+    assert asyncio.run(main()) > 0.9 + 0.6

@@ -21,12 +21,9 @@ from mmdyn.run.run_listing import summarise_run
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
 def test_exported_rows_hold_what_rules_and_judges_said(tmp_path: Path, ending: str) -> None:
-    said = Judgement(
-        0.5, (0.5, 1.0, 0.0), parts=(1.0, 0.0), items=(True, False), agreement=0.75, reason="=well", requests=3
-    )
-    run = judged_run(
-        tmp_path / "run", [answer("p0", 1.0), answer("p1", 0.0)], {"p1": said}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0}
-    )
+    more: Any = {"parts": (1.0, 0.0), "items": (True, False), "agreement": 0.75, "reason": "=well", "requests": 3}
+    said, records = Judgement(0.5, (0.5, 1.0, 0.0), **more), [answer("p0", 1.0), answer("p1", 0.0)]
+    run = judged_run(tmp_path / "run", records, {"p1": said}, {"p1": 1.0}, {"p0": 1.0, "p1": 1.0})
     export(run, tmp_path / f"out.{ending}")
     text = (tmp_path / f"out.{ending}").read_text()
     rows: list[dict[str, Any]] = (
@@ -38,9 +35,8 @@ def test_exported_rows_hold_what_rules_and_judges_said(tmp_path: Path, ending: s
         "judge.cheap.parts": "[1.0,0.0]", "judge.cheap.items": "[true,false]", "judge.cheap.agreement": 0.75,
         "judge.cheap.reason": "'=well" if ending == "csv" else "=well", "judge.cheap.requests": 3, "judge.strong.value": 1.0,
     }  # fmt: skip
-    assert {name: row[name] for name in expected} == {
-        name: str(value) if ending == "csv" else value for name, value in expected.items()
-    }
+    as_kept = str if ending == "csv" else lambda value: value
+    assert {name: row[name] for name in expected} == {name: as_kept(value) for name, value in expected.items()}
     assert not by_sample["p0"].get("judge.cheap.value") and float(by_sample["p0"]["rules.score"]) == 1.0
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from run.making_answers import question, replied
 from scoring.making_judges import Told
-from serving import bare_environment as bare_environment, hold, script, serve, wait_until
+from serving import hold, script, serve, wait_until
+from shell import MMDYN, mmdyn
 from tables.making_runs import write_run
 
 from making import image_ref, open_ended, picture, write_set
@@ -26,8 +25,6 @@ from mmdyn.sample import Sample
 from mmdyn.scoring.error_judge import error_sheet
 from mmdyn.tables import ErrorRow, report
 from mmdyn.work import ProgressBar, RunFolder, Store
-
-pytestmark = pytest.mark.usefixtures("bare_environment")
 
 REPLIES = {f"q{n}": Reply(text=f"Because of {n}.", reasoning="Hm." if n % 2 else "") for n in range(12)}
 
@@ -88,15 +85,15 @@ def test_what_was_paid_for_is_not_paid_again_after_a_kill(tmp_path: Path) -> Non
     a_run(tmp_path, replies)
     judging(tmp_path / "judge.jsonl", by_number, replies)
     with hold(16, reply=str(tmp_path / "judge.jsonl")) as server:
-        command = [sys.executable, "-m", "mmdyn", "errors", "run", "--judge", f"openai:m,base_url={server.url}"]
-        command += ["--per", "100", "--concurrency", "4", "--json", "-q"]
-        process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ}, stdout=subprocess.DEVNULL)
+        words = ["errors", "run", "--judge", f"openai:m,base_url={server.url}"]
+        words += ["--per", "100", "--concurrency", "4", "--json", "-q"]
+        process = subprocess.Popen([*MMDYN, *words], cwd=tmp_path, stdout=subprocess.DEVNULL)
         wait_until(lambda: server.stats.in_flight == 4 and server.stats.total == 20, process)
         process.kill()
         process.wait()
         wait_until(lambda: not server.stats.in_flight)
         server.let_all()
-        done = subprocess.run(command, cwd=tmp_path, env={**os.environ}, capture_output=True, check=True)
+        done = mmdyn(*words, folder=tmp_path)
         assert json.loads(done.stdout)["rows"][0]["labelled"] == 80 and server.stats.total == 80 + 4
 
 
@@ -145,9 +142,7 @@ def test_a_limit_on_requests_stops_and_the_same_call_goes_on(tmp_path: Path) -> 
     judging(tmp_path / "judge.jsonl", by_number)
     with serve(reply=str(tmp_path / "judge.jsonl")) as server:
         model = f"openai:m,base_url={server.url}"
-        with pytest.raises(
-            Stopped, match="stopped at --max-requests 5: 5 requests by this call; 5 of 11 done, 6 left, and"
-        ):
+        with pytest.raises(Stopped, match="stopped at --max-requests 5: 5 requests by this call; 5 of 11 done, 6 left"):
             label_errors(run, model, max_requests=5, quiet=True)
         assert isinstance(errors := report(run).errors, list) and "6 of 11 drawn are not labelled yet" in errors[0].note
         assert label_errors(run, model, quiet=True).rows[0].labelled == 11 and server.stats.total == 11

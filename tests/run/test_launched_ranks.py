@@ -15,13 +15,12 @@ from typing import Any
 
 import pytest
 from clock import Clock
-from running import QUIET, contents, grouped, many_samples
+from running import contents, evaluated, many_samples
 from serving import hold, serve, wait_until
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.record import Record
-from mmdyn.run import ConditionSpec, Limits, evaluate
 from mmdyn.work import Ranks, Reader, Store, ranks
 
 MODES = ["--mode", "standard,kprag", "--epochs", "2"]
@@ -35,20 +34,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
 @pytest.fixture(scope="module")
 def alone(source: SampleSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
     out = tmp_path_factory.mktemp("alone") / "run"
-    return contents(
-        evaluate(
-            source,
-            "baseline:lexical",
-            out,
-            conditions=ConditionSpec(modes=["standard", "kprag"], epochs=2),
-            execution=QUIET,
-        )
-    )
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+    return contents(evaluated(source, "baseline:lexical", out, modes=["standard", "kprag"], epochs=2))
 
 
 def command(source: SampleSet, out: Path, *more: str, model: str = "baseline:lexical") -> list[str]:
@@ -97,7 +83,7 @@ def test_two_ranks_make_the_records_of_one_process(
     assert all(file.stat().st_size > 50_000 for file in shares)
 
 
-def test_the_ranks_may_come_in_any_order_and_go_on_in_another_number(
+def test_the_ranks_may_come_in_any_order_and_number(
     source: SampleSet, alone: dict[str, Record], tmp_path: Path
 ) -> None:
     arguments = command(source, tmp_path / "run", *MODES)
@@ -111,9 +97,7 @@ def test_the_ranks_may_come_in_any_order_and_go_on_in_another_number(
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-def test_a_rank_that_was_killed_is_made_good_by_running_again_with_one_process(
-    source: SampleSet, tmp_path: Path, lost: int
-) -> None:
+def test_a_rank_that_was_killed_is_made_good_by_one_process(source: SampleSet, tmp_path: Path, lost: int) -> None:
     with hold() as server:
         model = f"openai:fake,base_url={server.url}"
         arguments = command(source, tmp_path / "run", "--concurrency", "2", model=model)
@@ -167,29 +151,13 @@ def test_a_rank_that_was_started_otherwise_is_noticed(source: SampleSet, tmp_pat
 def test_variants_are_made_on_the_way_by_all_ranks(source: SampleSet, tmp_path: Path) -> None:
     options = ["--ops", "pad,shuffle,paraphrase", "--draws", "2", "--limit", "20"]
     finish(*(start(command(source, tmp_path / "many", *options), rank) for rank in (0, 1)))
-    one = evaluate(
-        source,
-        "baseline:lexical",
-        tmp_path / "one",
-        conditions=ConditionSpec(ops="pad,shuffle,paraphrase", draws=2),
-        limits=Limits(n=20),
-        execution=QUIET,
-    )
+    one = evaluated(source, "baseline:lexical", tmp_path / "one", ops="pad,shuffle,paraphrase", draws=2, n=20)
     assert contents(tmp_path / "many") == contents(one)
 
 
 def test_several_ranks_need_set_folders(source: SampleSet, tmp_path: Path) -> None:
     (tmp_path / "loose.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
-    arguments = [
-        "-m",
-        "mmdyn",
-        "eval",
-        str(tmp_path / "loose.jsonl"),
-        "-m",
-        "baseline:lexical",
-        "-o",
-        str(tmp_path / "r"),
-    ]
+    arguments = ["-m", "mmdyn", "eval", str(tmp_path / "loose.jsonl"), "-m", "baseline:lexical", "-o", str(tmp_path / "r")]  # fmt: skip
     ((_, said),) = finish(start(arguments, 0), status=2)
     assert "loose.jsonl is no set folder, which several processes need: `mmdyn data convert` makes one" in said
 
@@ -200,9 +168,7 @@ def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*launcher, *arguments], capture_output=True, text=True, timeout=240)
 
 
-def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
-    source: SampleSet, alone: dict[str, Record], tmp_path: Path
-) -> None:
+def test_a_config_is_carried_out_by_all_ranks(source: SampleSet, alone: dict[str, Record], tmp_path: Path) -> None:
     asked = {"modes": ["standard", "kprag"], "epochs": 2}
     settings = {"conditions": asked, "models": ["baseline:lexical"]}
     places = {"sets": [str(source.folder)], "out": str(tmp_path / "run")}
@@ -213,10 +179,8 @@ def test_a_config_is_carried_out_by_all_ranks_and_told_by_rank_0(
     benchmark = {"sets": [{"benchmark": "scemqa", "path": "scemqa"}]}
     (tmp_path / "c.yaml").write_text(json.dumps(settings | places | benchmark))
     ((_, said),) = finish(start(arguments, 1), status=2)
-    assert (
-        said
-        == "mmdyn: scemqa is to be imported, and several processes need a set folder: `mmdyn data convert` makes one\n"
-    )
+    needed = "several processes need a set folder: `mmdyn data convert` makes one"
+    assert said == f"mmdyn: scemqa is to be imported, and {needed}\n"
 
 
 def test_a_dry_run_is_told_by_rank_0_alone(source: SampleSet, tmp_path: Path) -> None:
@@ -268,12 +232,10 @@ def test_a_rank_at_its_limit_stays_until_all_have_ended(source: SampleSet, tmp_p
         later = Ranks(1 - sooner, 2).writer
         wait_until(
             lambda: by_writer(tmp_path / "run", later) == 6, both[sooner]
-        )  # one that left ends the other in flight
+        )  # one that left ends what is in flight
         said = [rank.communicate(timeout=240)[1] for rank in both]
         assert [rank.returncode for rank in both] == [3, 3], said
-        sentence = (
-            "mmdyn: stopped at --max-requests 12, of which this process has 6: 6 requests by this call; 6 of 30 done"
-        )
+        sentence = "mmdyn: stopped at --max-requests 12, of which this process has 6: 6 requests by this call; 6 of 30"
         assert all(sentence in one for one in said), said
         assert sum(server.stats.requests.values()) == answered(tmp_path / "run") == 12
 
@@ -289,12 +251,10 @@ def test_a_rank_at_work_is_waited_for_with_a_note(
 
 def test_variants_keep_their_limit(source: SampleSet, tmp_path: Path) -> None:
     options: Any = {"ops": "shuffle", "quiet": True}
-    run = evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(n=4, **options))
-    with pytest.raises(UserError) as refused:
-        evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(n=8, **options))
-    assert (
-        str(refused.value)
-        == f"{tmp_path / 'run'} holds variants made with --limit 4, which cannot change where --ops makes them: give"
-        " --limit 4 again, or choose another -o"
+    run = evaluated(source, "baseline:lexical", tmp_path / "run", n=4, **options)
+    said = (
+        "/run holds variants made with --limit 4, which cannot change where --ops makes them: give --limit 4 again, or"
     )
-    assert contents(evaluate(source, "baseline:lexical", tmp_path / "run", **grouped(n=4, **options))) == contents(run)
+    with pytest.raises(UserError, match=said):
+        evaluated(source, "baseline:lexical", tmp_path / "run", n=8, **options)
+    assert contents(evaluated(source, "baseline:lexical", tmp_path / "run", n=4, **options)) == contents(run)

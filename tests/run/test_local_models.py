@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import making_models
 import pytest
-from running import QUIET
+from running import evaluated
+from shell import mmdyn
 
 from making import blank, choice, image_ref, multi, picture, true_false, write_set
 from mmdyn.data import SampleSet
@@ -19,11 +17,6 @@ from mmdyn.record import Record
 from mmdyn.run import ConditionSpec, estimate, evaluate
 from mmdyn.tables import report
 from mmdyn.work import RunFolder
-
-
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 
 
 def mixed(folder: Path) -> SampleSet:
@@ -48,31 +41,19 @@ def records(run: RunFolder) -> list[Record]:
 def test_a_run_in_three_modes(tmp_path: Path) -> None:
     model = f"hf:{making_models.saying(tmp_path / 'saying')},max_new_tokens=20"
     given = write_set(tmp_path / "set", [choice(f"c{number}", knowledge_points=("Sides",)) for number in range(4)])
-    run = evaluate(
-        given,
-        model,
-        tmp_path / "run",
-        conditions=ConditionSpec(modes=("standard", "dynamic", "kprag"), ops="shuffle"),
-        execution=QUIET,
-    )
+    run = evaluated(given, model, tmp_path / "run", modes=("standard", "dynamic", "kprag"), ops="shuffle")
     found = records(run)
     assert {record.condition.mode for record in found} == {"standard", "dynamic", "kprag"}
     assert {record.reply.text for record in found} == {"Answer: B"}
     summary = report(run)
     assert summary.complete
-    again = evaluate(given, model, tmp_path / "again", execution=QUIET)
+    again = evaluated(given, model, tmp_path / "again")
     assert len(records(again)) == 4
 
 
 def test_options_are_weighed_and_what_has_none_is_counted(tmp_path: Path) -> None:
     model = f"hf:{making_models.llava(tmp_path / 'llava')}"
-    run = evaluate(
-        mixed(tmp_path),
-        model,
-        tmp_path / "run",
-        conditions=ConditionSpec(modes=("standard", "kprag"), styles="likelihood"),
-        execution=QUIET,
-    )
+    run = evaluated(mixed(tmp_path), model, tmp_path / "run", modes=("standard", "kprag"), styles="likelihood")
     assert run.config.skipped == {"likelihood": 2, "kprag": 3}
     found = {(record.sample, record.condition.context): record for record in records(run)}
     assert sorted({sample for sample, _ in found}) == ["c1", "c2", "c3", "t1"] and len(found) == 4 + 3
@@ -93,30 +74,13 @@ def test_a_model_that_cannot_weigh_is_told_before_the_rest(tmp_path: Path) -> No
         assert not (tmp_path / "run").exists()
     only, model = write_set(tmp_path / "blanks", [blank()]), f"hf:{making_models.llama(tmp_path / 'model')}"
     with pytest.raises(UserError, match=r"there is nothing to ask: .* likelihood single choices or statements"):
-        evaluate(only, model, tmp_path / "other", conditions=ConditionSpec(styles="likelihood"), execution=QUIET)
+        evaluated(only, model, tmp_path / "other", styles="likelihood")
 
 
 def test_the_scoring_mode_of_the_command(tmp_path: Path) -> None:
     mixed(tmp_path)
     making_models.llama(tmp_path / "model")
-    command = [
-        sys.executable,
-        "-m",
-        "mmdyn",
-        "eval",
-        "set",
-        "-m",
-        "hf:model",
-        "-o",
-        "run",
-        "--style",
-        "likelihood",
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    gone = [*command[:-2], "--scoring-mode", "likelihood"]
-    done = subprocess.run(gone, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "mmdyn: --scoring-mode is gone: write --style likelihood\n")
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = mmdyn("eval", "set", "-m", "hf:model", "-o", "run", "--style", "likelihood", folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "2 samples could not be asked in mode likelihood" in done.stdout + done.stderr
     assert "1 never answered" in done.stdout + done.stderr, "the one with a picture, for a model of text"

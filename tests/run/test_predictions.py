@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from msgspec.structs import replace
+from shell import mmdyn
 
 from making import blank, choice, multi, write_set
-from mmdyn.cli.data import command as data_command
-from mmdyn.cli.report import command as report_command
-from mmdyn.cli.score import command
 from mmdyn.data import SampleSet, convert, load
 from mmdyn.errors import InputError, UserError
 from mmdyn.run import score, score_predictions
@@ -55,9 +52,8 @@ def exported(source: SampleSet, folder: Path) -> Rows:
     convert(source.folder, folder / f"{source.folder.name}.tsv")
     with (folder / f"{source.folder.name}.tsv").open(encoding="utf-8", newline="") as opened:
         rows = list(csv.DictReader(opened, delimiter="\t"))
-    return [
-        {**{name: cell for name, cell in row.items() if name != "image"}, "index": int(row["index"])} for row in rows
-    ]
+    plain = ({name: cell for name, cell in row.items() if name != "image"} for row in rows)
+    return [{**row, "index": int(row["index"])} for row in plain]
 
 
 def predicted(file: Path, rows: Rows, predictions: list[Any]) -> Path:
@@ -76,11 +72,8 @@ def source(tmp_path: Path) -> SampleSet:
 def test_rows_become_records_as_if_we_had_asked(source: SampleSet, tmp_path: Path, kind: str) -> None:
     rows = exported(source, tmp_path)
     order = [3, 0, 2, 1]
-    file = predicted(
-        tmp_path / f"GPT4o_exam.{kind}",
-        [rows[place] for place in order],
-        ["A", "Answer: B", "Failed to obtain answer via API. ", "A, C"],
-    )
+    texts = ["A", "Answer: B", "Failed to obtain answer via API. ", "A, C"]
+    file = predicted(tmp_path / f"GPT4o_exam.{kind}", [rows[place] for place in order], texts)
     run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
     found = {record.sample: record for record in run.records()}
     values = {name: record.score and record.score.value for name, record in found.items()}
@@ -99,12 +92,8 @@ def test_rows_without_prediction_and_rows_of_nobody_are_counted(source: SampleSe
     run, (tally,) = score_predictions([(file, source)], tmp_path / "run")
     assert dict(tally.counts) == {"twice": 1, "answered": 1, "other": 1, "absent": 2, "empty": 1, "unknown": 1}
     errors = {record.sample: record.reply.error for record in run.records()}
-    assert errors == {
-        "a": "",
-        "m": "no row of the prediction file is this sample's",
-        "k": "no prediction in row 5",
-        "b": "no row of the prediction file is this sample's",
-    }
+    none = "no row of the prediction file is this sample's"
+    assert errors == {"a": "", "m": none, "k": "no prediction in row 5", "b": none}
 
 
 def test_without_ids_the_index_counts_in_the_sets_order(source: SampleSet, tmp_path: Path) -> None:
@@ -116,17 +105,9 @@ def test_without_ids_the_index_counts_in_the_sets_order(source: SampleSet, tmp_p
 
 def test_a_set_may_come_back_in_several_files(source: SampleSet, tmp_path: Path) -> None:
     rows = exported(source, tmp_path)
-    files = [
-        predicted(tmp_path / "one" / "m_exam.json", rows[:3], ["B", "AC", "4"]),
-        predicted(tmp_path / "two" / "m_exam.json", rows[3:], ["A"]),
-    ]
+    files = [predicted(tmp_path / "one" / "m_exam.json", rows[:3], ["B", "AC", "4"]), predicted(tmp_path / "two" / "m_exam.json", rows[3:], ["A"])]  # fmt: skip
     run, tallies = score_predictions([(file, source) for file in files], tmp_path / "run")
-    assert [record.reply.text for record in sorted(run.records(), key=lambda record: record.sample)] == [
-        "B",
-        "A",
-        "4",
-        "AC",
-    ]
+    assert [record.reply.text for record in sorted(run.records(), key=lambda record: record.sample)] == ["B", "A", "4", "AC"]  # fmt: skip
     assert run.config.planned == 4 and [tally.counts["absent"] for tally in tallies] == [1, 3]
 
 
@@ -158,31 +139,22 @@ def test_a_standard_and_a_dynamic_set_make_one_run_with_a_contrast(tmp_path: Pat
         predicted(tmp_path / name / f"m_{opened.name}.json", exported(opened, tmp_path), ["B"] * len(opened))
         for name, opened in (("one", source), ("two", dynamic))
     ]
-    arguments = [
-        text
-        for file, opened in zip(files, (source, dynamic), strict=True)
-        for text in ("--predictions", str(file), "--set", str(opened.folder))
-    ]
-    done = CliRunner().invoke(command, [*arguments, "-o", str(tmp_path / "run")])
-    assert done.exit_code == 0 and "3 answered" in done.stderr
-    told = json.loads(CliRunner().invoke(report_command, [str(tmp_path / "run"), "--json"]).stdout)
+    words = [("--predictions", file, "--set", one.folder) for file, one in zip(files, (source, dynamic), strict=True)]
+    done = mmdyn("score", *words[0], *words[1], "-o", tmp_path / "run")
+    assert done.returncode == 0 and "3 answered" in done.stderr
+    told = json.loads(mmdyn("report", tmp_path / "run", "--json").stdout)
     assert [contrast["factor"] for contrast in told["contrasts"]] and told["complete"]
 
 
 def test_the_command_beside_the_old_one(source: SampleSet, tmp_path: Path) -> None:
     file = predicted(tmp_path / "m_exam.tsv", exported(source, tmp_path), ["B", "AC", "4", ""])
-    done = CliRunner().invoke(command, ["--predictions", str(file), "--set", str(source.folder), "--model", "mine"])
-    assert done.exit_code == 1, "one has no prediction"
+    done = mmdyn("score", "--predictions", file, "--set", source.folder, "--model", "mine")
+    assert done.returncode == 1, "one has no prediction"
     assert "3 answered; 1 without a prediction" in done.stderr and "(mine, exam)" in done.stdout
-    again = CliRunner().invoke(command, [str(tmp_path / "m_exam-run"), "--policy", "strict"])
-    assert again.exit_code == 0 and "0 scores changed" in again.stderr
-    for wrong in (
-        [],
-        ["--predictions", str(file)],
-        ["x", "--model", "y"],
-        ["x", "--predictions", str(file), "--set", "y"],
-    ):
-        assert CliRunner().invoke(command, wrong).exit_code == 2
+    again = mmdyn("score", tmp_path / "m_exam-run", "--policy", "strict")
+    assert again.returncode == 0 and "0 scores changed" in again.stderr
+    for wrong in ([], ["--predictions", file], ["x", "--model", "y"], ["x", "--predictions", file, "--set", "y"]):
+        assert mmdyn("score", *wrong).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -221,28 +193,19 @@ def test_the_knowledge_beside_a_question_goes_as_its_hint_and_comes_back_as_the_
     known: Any = {"knowledge_points": ("Even numbers",)}
     source = write_set(tmp_path / "exam", [choice("a", **known), choice("b"), choice("c", **known)], "exam")
     plain = predicted(tmp_path / "m_exam.tsv", exported(source, tmp_path), ["B", "B", "A"])
-    done = CliRunner().invoke(data_command, ["convert", str(source.folder), "-o", str(tmp_path / "k.tsv"), "--kprag"])
-    assert (done.exit_code, done.stderr) == (0, f"{tmp_path / 'k.tsv'}: 2 samples\n")
+    done = mmdyn("data", "convert", source.folder, "-o", tmp_path / "k.tsv", "--kprag")
+    assert (done.returncode, done.stderr) == (0, f"{tmp_path / 'k.tsv'}: 2 samples\n")
     with (tmp_path / "k.tsv").open(encoding="utf-8", newline="") as opened:
         rows = list(csv.DictReader(opened, delimiter="\t"))
-    assert [(row["index"], row["id"], row["hint"]) for row in rows] == [
-        ("1", "a", "- Even numbers"),
-        ("3", "c", "- Even numbers"),
-    ]
+    assert [(row["index"], row["id"], row["hint"]) for row in rows] == [("1", "a", "- Even numbers"), ("3", "c", "- Even numbers")]  # fmt: skip
     hinted = predicted(tmp_path / "m_exam.json", rows, ["B", "B"])
     run, tallies = score_predictions([(plain, source), (hinted, source)], tmp_path / "run")
-    assert sorted((record.condition.mode, record.sample) for record in run.records()) == [
-        ("kprag", "a"),
-        ("kprag", "c"),
-        ("standard", "a"),
-        ("standard", "b"),
-        ("standard", "c"),
-    ]
+    asked = sorted((record.condition.mode, record.sample) for record in run.records())
+    assert asked == [*(("kprag", id) for id in "ac"), *(("standard", id) for id in "abc")]
     assert (run.config.planned, run.config.skipped) == (5, {"kprag": 1})
     assert str(tallies[1]).endswith("exam: 2 answered; 1 samples without knowledge points, and so without a row")
-    assert [*load(tmp_path / "k.tsv")] == [sample for sample in source if sample.id != "b"], (
-        "a hint is no part of a sample"
-    )
+    kept = [sample for sample in source if sample.id != "b"]
+    assert [*load(tmp_path / "k.tsv")] == kept, "a hint is no part of a sample"
 
 
 def test_a_file_that_was_corrected_after_a_call_that_failed_is_scored(source: SampleSet, tmp_path: Path) -> None:
@@ -269,9 +232,7 @@ def test_predictions_are_scored_by_answers_that_changed_and_recorded_once(source
     file = predicted(tmp_path / "m_exam.json", exported(old, tmp_path), ["A"])
     run, _ = score_predictions([(file, old)], tmp_path / "run")
     new = write_set(tmp_path / "new", [replace(lettered, answer=("1",))], "exam")
-    with pytest.raises(
-        UserError, match=r"holds these predictions for other sets: `mmdyn score .*run --set SET` scores"
-    ):
+    with pytest.raises(UserError, match=r"holds these predictions for other sets: `mmdyn score .*run --set SET` sc"):
         score_predictions([(file, new)], run.folder)
     (change,) = score(run, sets=new)
     assert (change.before, change.after) == (0.0, 1.0), "by the letter that the sheet gives the option"

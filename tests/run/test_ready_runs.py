@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from shell import mmdyn
 
 from making import picture
-from mmdyn.cli.list import command as list_command
 from mmdyn.configs import find_config, ready_runs
 from mmdyn.errors import UserError
 from mmdyn.plugins import names
@@ -22,111 +19,16 @@ from mmdyn.run import estimate_config, read_config
 MORE = {"acadreason_hints": "acadreason", "mdk12_kprag": "mdk12"}
 GAOKAO = {"year": "2019", "category": "x", "answer": ["B"], "analysis": "So B.", "score": 6}
 ROWS: dict[str, dict[str, Any]] = {
-    "acadreason": {
-        "task_id": 3,
-        "domain": "Law",
-        "title": "On Cuts",
-        "query": "How many cuts?",
-        "golden_truth": "Two.",
-        "checklist": "1. Says one. | 2. Says two.",
-        "num_checklist": 2,
-        "hints_background": "A cut splits.",
-        "hints_definition": "A flow flows.",
-        "hints_methodology": "Count.",
-    },
-    "gaokao_bench": GAOKAO
-    | {
-        "id": "2010-2022_Biology_MCQs-1",
-        "kind": "objective",
-        "keyword": "2010-2022_Biology_MCQs",
-        "question": "3．（6分）下列叙述正确的是（）\nA．甲 B．乙\nC．丙 D．丁\n",
-    },
-    "gaokao_mm": GAOKAO
-    | {
-        "id": "Biology_MCQs-1",
-        "subject": "Biology_MCQs",
-        "question": "3. (6 分) 如图所示, 下列叙述正确的是 ( )\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
-        "picture": ["images/a.png"],
-    },
-    "math_vision": {
-        "id": "1",
-        "question": "How many?\n<image1>",
-        "options": ["1", "2", "3"],
-        "answer": "B",
-        "solution": None,
-        "level": 3,
-        "subject": "counting",
-        "image": "images/a.png",
-    },
-    "mdk12": {
-        "index": "7",
-        "question": "Which of these are prime?",
-        "category": "number theory",
-        "answer": "AC",
-        "knowledge": "primes; divisors",
-        "analysis": "2 and 3 have no divisors.",
-        "year": "2021",
-        "grade_level": "Grade 7",
-        "difficulty_level": "Easy",
-        "image": "",
-        "A": "2",
-        "B": "4",
-        "C": "3",
-        "D": "9",
-    },
-    "scemqa": {
-        "id": "Multiple_Choice-Physics-1",
-        "type": "Multiple_Choice",
-        "subject": "Physics",
-        "Question": "How long does it take? \n \n A. 1 s \n B. 2 s \n C. 3 s \n D. 4 s",
-        "Answer (final answer highlighted)": "C: Because.",
-        "ImagePath": "a",
-        "image": "a.png",
-    },
-    "scienceqa": {
-        "id": "7",
-        "question": "Which is harder?",
-        "choices": ["clay tile", "paper bag"],
-        "answer": 0,
-        "hint": "",
-        "image": None,
-        "task": "closed choice",
-        "grade": "grade3",
-        "subject": "natural science",
-        "topic": "physics",
-        "category": "Materials",
-        "skill": "Compare materials",
-        "lecture": "Hard is a property.",
-        "solution": "The tile keeps its shape.",
-        "split": "train",
-    },
-    "tal_scq5k": {
-        "dataset_name": "prime_math_competition_en_single_choice_8K_dev",
-        "qid": "1",
-        "queId": "abc",
-        "difficulty": "2",
-        "problem": "How many?",
-        "answer_option_list": [[{"aoVal": label, "content": f"$${place}$$ "}] for place, label in enumerate("ABC")],
-        "knowledge_point_routes": ["Overseas Competition->Knowledge Point->Counting"],
-        "answer_analysis": ["Count. "],
-        "answer_value": "B",
-    },
-    "we_math": {
-        "ID": "2steps_1",
-        "key": "2steps_1",
-        "knowledge concept": "Area of Circles",
-        "knowledge concept description": "Area of Circles:\n1. S = πr².",
-        "question": "What is the area?",
-        "option": "A. 1;B. 2;C. 3; D. No correct answer",
-        "answer": "B",
-        "image_path": "images/a.png",
-    },
-}
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
+    "acadreason": {"task_id": 3, "domain": "Law", "title": "On Cuts", "query": "How many cuts?", "golden_truth": "Two.", "checklist": "1. Says one. | 2. Says two.", "num_checklist": 2, "hints_background": "A cut splits.", "hints_definition": "A flow flows.", "hints_methodology": "Count."},
+    "gaokao_bench": GAOKAO | {"id": "2010-2022_Biology_MCQs-1", "kind": "objective", "keyword": "2010-2022_Biology_MCQs", "question": "3．（6分）下列叙述正确的是（）\nA．甲 B．乙\nC．丙 D．丁\n"},
+    "gaokao_mm": GAOKAO | {"id": "Biology_MCQs-1", "subject": "Biology_MCQs", "question": "3. (6 分) 如图所示, 下列叙述正确的是 ( )\nA. 甲\nB. 乙\nC. 丙\nD. 丁", "picture": ["images/a.png"]},
+    "math_vision": {"id": "1", "question": "How many?\n<image1>", "options": ["1", "2", "3"], "answer": "B", "solution": None, "level": 3, "subject": "counting", "image": "images/a.png"},
+    "mdk12": {"index": "7", "question": "Which of these are prime?", "category": "number theory", "answer": "AC", "knowledge": "primes; divisors", "analysis": "2 and 3 have no divisors.", "year": "2021", "grade_level": "Grade 7", "difficulty_level": "Easy", "image": "", "A": "2", "B": "4", "C": "3", "D": "9"},
+    "scemqa": {"id": "Multiple_Choice-Physics-1", "type": "Multiple_Choice", "subject": "Physics", "Question": "How long does it take? \n \n A. 1 s \n B. 2 s \n C. 3 s \n D. 4 s", "Answer (final answer highlighted)": "C: Because.", "ImagePath": "a", "image": "a.png"},
+    "scienceqa": {"id": "7", "question": "Which is harder?", "choices": ["clay tile", "paper bag"], "answer": 0, "hint": "", "image": None, "task": "closed choice", "grade": "grade3", "subject": "natural science", "topic": "physics", "category": "Materials", "skill": "Compare materials", "lecture": "Hard is a property.", "solution": "The tile keeps its shape.", "split": "train"},
+    "tal_scq5k": {"dataset_name": "prime_math_competition_en_single_choice_8K_dev", "qid": "1", "queId": "abc", "difficulty": "2", "problem": "How many?", "answer_option_list": [[{"aoVal": label, "content": f"$${place}$$ "}] for place, label in enumerate("ABC")], "knowledge_point_routes": ["Overseas Competition->Knowledge Point->Counting"], "answer_analysis": ["Count. "], "answer_value": "B"},
+    "we_math": {"ID": "2steps_1", "key": "2steps_1", "knowledge concept": "Area of Circles", "knowledge concept description": "Area of Circles:\n1. S = πr².", "question": "What is the area?", "option": "A. 1;B. 2;C. 3; D. No correct answer", "answer": "B", "image_path": "images/a.png"},
+}  # fmt: skip
 
 
 def small(folder: Path, benchmark: str) -> Path:
@@ -147,9 +49,9 @@ def small(folder: Path, benchmark: str) -> Path:
 
 def test_every_benchmark_has_a_ready_run_and_it_is_listed() -> None:
     assert {*ready_runs()} == {*names("benchmarks"), *MORE}
-    listed = CliRunner().invoke(list_command, ["configs"]).output.splitlines()
+    listed = mmdyn("list", "configs").stdout.splitlines()
     assert listed[0].startswith("acadreason  AcadReason, graded by a judge") and len(listed) == len(ready_runs())
-    places = json.loads(CliRunner().invoke(list_command, ["configs", "--json"]).output)
+    places = json.loads(mmdyn("list", "configs", "--json").stdout)
     assert places["mdk12"].endswith("configs/mdk12.yaml")
     with pytest.raises(UserError, match=r"there is no file mdk13 \(did you mean 'mdk12'\?\); the shipped configs are "):
         find_config(Path("mdk13"))
@@ -172,12 +74,7 @@ def test_a_dry_run_counts_what_a_ready_run_would_ask_and_writes_nothing(name: st
 def test_a_ready_run_is_counted_from_the_command_line(tmp_path: Path) -> None:
     given = small(tmp_path / "data", "we_math")
     overrides = [f"sets=[{{benchmark: we_math, path: {given}}}]", "out=run", "limits.n=1", "conditions.modes=standard"]
-    done = subprocess.run(
-        [sys.executable, "-m", "mmdyn", "run", "we_math", *overrides, "--dry-run", "-q"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    done = mmdyn("run", "we_math", *overrides, "--dry-run", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 requests to send; nothing to pay" in done.stdout and not (tmp_path / "run").exists()
 

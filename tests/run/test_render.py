@@ -118,9 +118,7 @@ def test_the_digest_is_of_the_bytes_and_not_of_the_name(tmp_path: Path) -> None:
 
 def test_a_template_of_ones_own(tmp_path: Path) -> None:
     custom = Template.parse("Exam {2026}.\n\n{knowledge}\n\n{question}\n{options}\n\nLetter only!", "p.txt")
-    assert show(tmp_path, choice(), custom=custom) == [
-        "Exam {2026}.\n\nHow many sides has a triangle?\nA. two\nB. three\nC. four\nD. five\n\nLetter only!"
-    ]
+    assert show(tmp_path, choice(), custom=custom) == ["Exam {2026}.\n\nHow many sides has a triangle?\nA. two\nB. three\nC. four\nD. five\n\nLetter only!"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -128,13 +126,9 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
     [
         ("{options}", "p.txt does not contain {question}: put it where the question should stand"),
         ("{question}", "p.txt does not contain {options}: put it where the options should stand"),
-        (
-            "{question} {options} {instructions}",
-            "p.txt has the unknown place {instructions} (did you mean 'instruction'?): the places are "
-            + ", ".join(PLACES),
-        ),
+        ("{question} {options} {instructions}", "p.txt has the unknown place {instructions} (did you mean 'instruction'?): the places are " + ", ".join(PLACES)),
     ],
-)
+)  # fmt: skip
 def test_a_bad_template_is_refused(text: str, problem: str) -> None:
     with pytest.raises(UserError) as caught:
         Template.parse(text, "p.txt")

@@ -27,13 +27,8 @@ from perturb import perturb
 def engine(tmp_path: Path) -> Engine:
     source = many_samples(tmp_path / "set", 25)
     sets = [source, perturb(source, tmp_path / "dynamic", ops="pad,shuffle", draws=2, quiet=True)]
-    job = Job(
-        out=tmp_path,
-        models=(),
-        spec=ConditionSpec(epochs=3),
-        limits=Limits(n=20),
-        conditions=ConditionSpec(["standard", "dynamic", "kprag"], styles=["direct", "cot"]).conditions(),
-    )
+    conditions = ConditionSpec(["standard", "dynamic", "kprag"], styles=["direct", "cot"]).conditions()
+    job = Job(tmp_path, (), ConditionSpec(epochs=3), limits=Limits(n=20), conditions=conditions)
     with Store(tmp_path / "records") as store:
         providers = ContextProviders(sets, job.conditions, KnowledgeConfig(), store)
         return Engine(job, sets, [], store, providers=providers.by_set)

@@ -16,14 +16,6 @@ def tools_for(
     opened: SampleSet, store: Store, progress: ProgressBar, model: Model, cascade: Cascade | None = None
 ) -> SampleTools:
     """Scored by the default policy where no cascade is given."""
-    grader = Grader(store, cascade or Cascade(Scorer()))
-    return SampleTools(
-        [opened],
-        [Renderer(opened.images)],
-        Asker(model, concurrency=4),
-        store,
-        grader,
-        Expansions(store),
-        progress,
-        AskTally(),
-    )
+    asker, grader = Asker(model, concurrency=4), Grader(store, cascade or Cascade(Scorer()))
+    renderers = [Renderer(opened.images)]
+    return SampleTools([opened], renderers, asker, store, grader, Expansions(store), progress, AskTally())
