@@ -17,17 +17,7 @@ from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
 from mmdyn.keys import stream
-from mmdyn.stats import (
-    Floats,
-    Ints,
-    kappa_interval,
-    mcnemar,
-    mean_delta,
-    mean_score,
-    paired_test,
-    tango,
-    wilson,
-)
+from mmdyn.stats import Floats, Ints, kappa_interval, mcnemar, mean_delta, mean_score, paired_test, tango, wilson
 
 SIZES = (20, 100, 500)
 SHARES = (0.05, 0.5, 0.95)

@@ -1,4 +1,4 @@
-from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, request_key as request_key
+from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, open_asker as open_asker, request_key as request_key
 from .backends.baseline import Baseline as Baseline
 from .backends.scripted import Scripted as Scripted
 from .backends.vlmeval import VLMEVAL_FAILURES as VLMEVAL_FAILURES, vlmeval_models as vlmeval_models

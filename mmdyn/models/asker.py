@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
@@ -10,7 +12,7 @@ from msgspec.structs import replace
 from mmdyn.errors import MmdynError, ModelError, Stopped
 from mmdyn.keys import digest
 from mmdyn.models.budget import Budget
-from mmdyn.models.cache import keep, recall
+from mmdyn.models.cache import keep, open_cache, recall
 from mmdyn.models.message import ImagePart, Message, identity
 from mmdyn.models.model import Model, RejectedError, TransientError
 from mmdyn.models.pace import Pace, Place
@@ -247,6 +249,17 @@ class Asker:
 
         if self._flush is None:
             self._flush = asyncio.get_running_loop().call_later(COMMIT_SECONDS, save)
+
+
+@asynccontextmanager
+async def open_asker(model: Model, concurrency: int, budget: Budget, *, use_cache: bool = True) -> AsyncIterator[Asker]:
+    """Who asks a model, with the response cache where that is wanted; model and cache are closed at the end."""
+    with open_cache() if use_cache and model.cached else nullcontext() as cache:
+        asker = Asker(model, concurrency=concurrency, cache=cache, budget=budget)
+        try:
+            yield asker
+        finally:
+            await asker.close()
 
 
 def request_key(model: Model, messages: tuple[Message, ...], epoch: int = 0) -> str:

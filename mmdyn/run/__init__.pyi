@@ -22,8 +22,4 @@ from .predictions import score_predictions as score_predictions
 from .recorded import check_asked as check_asked
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look
 from .score import Change as Change, Rescored as Rescored, rescore as rescore, score as score
-from .scoring_config import (
-    RubricConfig as RubricConfig,
-    ScoringConfig as ScoringConfig,
-    open_cascade as open_cascade,
-)
+from .scoring_config import RubricConfig as RubricConfig, ScoringConfig as ScoringConfig, open_cascade as open_cascade

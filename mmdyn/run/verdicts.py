@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextlib import closing
 from typing import Any, TypeVar
 
 from mmdyn.errors import Stopped
-from mmdyn.models import Asker, Budget, open_cache, open_model, say_cost
+from mmdyn.models import Asker, Budget, open_asker, open_model, say_cost
 from mmdyn.run.flow import carry_out
 from mmdyn.work import ProgressBar, Store, run_to_the_end
 
@@ -30,12 +29,8 @@ def with_asker(
     async def going() -> T:
         opened = open_model(model, varied=votes > 1)
         budget.check([opened])
-        with closing(open_cache()) as cache:
-            asker = Asker(opened, concurrency=concurrency, cache=cache, budget=budget)
-            try:
-                return await work(asker)
-            finally:
-                await asker.close()
+        async with open_asker(opened, concurrency, budget) as asker:
+            return await work(asker)
 
     return run_to_the_end(going())
 

@@ -169,13 +169,7 @@ class _Generate(Struct, frozen=True, rename="camel"):
     system_instruction: _Content | None = None
 
 
-_STATUSES = {
-    401: "UNAUTHENTICATED",
-    404: "NOT_FOUND",
-    429: "RESOURCE_EXHAUSTED",
-    500: "INTERNAL",
-    503: "UNAVAILABLE",
-}
+_STATUSES = {401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
 
 
 class GeminiContent:

@@ -16,11 +16,7 @@ from .maths import (
     spell_formula as spell_formula,
     split_outside as split_outside,
 )
-from .normalise import (
-    one_spelling as one_spelling,
-    visible_and_gaps as visible_and_gaps,
-    visible_text as visible_text,
-)
+from .normalise import one_spelling as one_spelling, visible_and_gaps as visible_and_gaps, visible_text as visible_text
 from .numbers import Number as Number, in_unit as in_unit, read_number as read_number
 from .printed_options import (
     SplitQuestion as SplitQuestion,

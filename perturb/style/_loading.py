@@ -11,15 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
-from mmdyn.models import (
-    Checkpoint,
-    Form,
-    Precision,
-    find_checkpoint as find,
-    need,
-    torch_device,
-    torch_dtype,
-)
+from mmdyn.models import Checkpoint, Form, Precision, find_checkpoint as find, need, torch_device, torch_dtype
 
 INDEX = "model_index.json"
 

@@ -20,11 +20,7 @@ class Options(Struct, frozen=True):
 def test_options_follow_the_name_and_values_may_hold_commas_and_colons():
     spec = Spec.parse('openai:Qwen/Qwen2:7b, base_url=http://h:1/v1,system=Be brief, please, headers={"A":"1","B":"2"}')
     assert (spec.backend, spec.name) == ("openai", "Qwen/Qwen2:7b")
-    assert spec.options == {
-        "base_url": "http://h:1/v1",
-        "system": "Be brief, please",
-        "headers": '{"A":"1","B":"2"}',
-    }
+    assert spec.options == {"base_url": "http://h:1/v1", "system": "Be brief, please", "headers": '{"A":"1","B":"2"}'}
 
 
 def test_repr_shows_no_value():

@@ -93,10 +93,7 @@ def test_a_trail_with_other_image_marks_is_not_applied() -> None:
         Substitute().apply(item(sample=SAMPLE), {"by": "m", "question": "Find it."})
 
 
-SETS = {
-    "en": ("scemqa", "we_math", "math_vision", "tal_scq5k"),
-    "zh": ("gaokao_mm", "gaokao_bench", "tal_scq5k"),
-}
+SETS = {"en": ("scemqa", "we_math", "math_vision", "tal_scq5k"), "zh": ("gaokao_mm", "gaokao_bench", "tal_scq5k")}
 
 
 @pytest.mark.parametrize("language", SETS)

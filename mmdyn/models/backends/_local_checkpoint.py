@@ -12,9 +12,7 @@ from mmdyn.models.checkpoint import Form
 from mmdyn.work import give_memory_back, is_out_of_memory
 
 FORM = Form(
-    "transformers",
-    "config.json",
-    ("*.json", "model*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken", "*.py"),
+    "transformers", "config.json", ("*.json", "model*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken", "*.py")
 )
 """Only safetensors, which hold numbers and no code."""
 

@@ -10,14 +10,7 @@ from typing import Any
 from mmdyn.keys import stream
 from mmdyn.models.backends._local_backend import LocalBackend, LocalEngine, LocalOptions, LocalRequest
 from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
-from mmdyn.models.backends._local_prompt import (
-    LocalPrompt,
-    Refused,
-    continuation_ids,
-    ends_texts,
-    likeliest,
-    written,
-)
+from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, likeliest, written
 from mmdyn.models.device import need
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.models import Asker, Budget, Model, open_cache
+from mmdyn.models import Budget, Model, open_asker
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
@@ -99,7 +98,9 @@ class Engine:
         grader, expansions, tally = Grader(self.store, self.cascade), Expansions(self.store), AskTally()
         try:
             for model in models:
-                async with opened(model, job.limits.concurrency, job.execution.use_cache, self.budget) as asker:
+                async with open_asker(
+                    model, job.limits.concurrency, self.budget, use_cache=job.execution.use_cache
+                ) as asker:
                     tools = SampleTools(self.sets, renderers, asker, self.store, grader, expansions, progress, tally)
                     await ask_all(asks(), tools)
         finally:
@@ -127,18 +128,3 @@ class Executor(Protocol):
 
         In the first process that is everything. Raises UserError where work was left.
         """
-
-
-@asynccontextmanager
-async def opened(model: Model, concurrency: int, use_cache: bool, budget: Budget) -> AsyncIterator[Asker]:
-    """Who asks a model, with the response cache where that is wanted; both are closed at the end."""
-    cache = open_cache() if use_cache and model.cached else None
-    asker = Asker(model, concurrency=concurrency, cache=cache, budget=budget)
-    try:
-        yield asker
-    finally:
-        try:
-            await asker.close()
-        finally:
-            if cache:
-                cache.close()

@@ -109,10 +109,7 @@ class Accelerate:
     def _wait_for(self, rank: int, store: Store) -> End:
         key = f"{self._session}:{rank}"
         self.ranks.wait_for(
-            rank,
-            store.folder,
-            lambda: store.get(END, key) is not None,
-            begun=lambda: store.get(BEGIN, key) is not None,
+            rank, store.folder, lambda: store.get(END, key) is not None, begun=lambda: store.get(BEGIN, key) is not None
         )
         end = msgspec.json.decode(store.get(END, key) or b"", type=End)
         if end.error and not end.stopped:
