@@ -177,9 +177,14 @@ def read_options(spec: Spec, kind: type[S], given: Mapping[str, str] | None = No
     except msgspec.ValidationError as error:
         wrong, _, where = str(error).partition(" - at `$.")
         field, name = where.rstrip("`"), f"{spec.backend}:{spec.name}" if spec.name else spec.backend
-        allowed = get_args(get_type_hints(kind).get(field)) if wrong.startswith("Invalid enum value") else ()
+        allowed = _names_of(get_type_hints(kind).get(field)) if wrong.startswith("Invalid enum value") else []
         mend = f"{did_you_mean(values[field] or '', allowed)}: use {', '.join(allowed)}" if allowed else ""
         raise UserError(f"the option {field} of {name}: {wrong.lower()}{mend}") from None
+
+
+def _names_of(hint: object) -> list[str]:
+    """The names in a Literal, also in one of several types."""
+    return [name for part in get_args(hint) for name in ([part] if isinstance(part, str) else _names_of(part))]
 
 
 def read_settings(given: str | S, kind: type[S]) -> S:

@@ -57,13 +57,13 @@ def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
 
 def test_a_long_text_without_sentences_takes_no_long_time() -> None:
     for long in (
-        "word " * 200_000,
-        "." * 1_000_000,
-        "$. " * 300_000,
-        "$" + "a. " * 300_000 + "$",
-        "\n" * 1_000_000,
-        "\\[ a. " * 150_000,
-        "1. " * 300_000,
+        "word " * 20_000,
+        "." * 100_000,
+        "$. " * 30_000,
+        "$" + "a. " * 30_000 + "$",
+        "\n" * 100_000,
+        "\\[ a. " * 15_000,
+        "1. " * 30_000,
     ):
-        (kept,), cut = fit_pieces([Piece("- x", f": a{long}")], "\n", 900_000)
-        assert cut and len(kept) <= 900_000
+        (kept,), cut = fit_pieces([Piece("- x", f": a{long}")], "\n", 90_000)
+        assert cut and len(kept) <= 90_000

@@ -94,6 +94,10 @@ def test_votes_have_nonces_apart_from_each_other() -> None:
 
 
 def test_a_digest_of_prompts_is_of_those_that_are_named() -> None:
-    whole, one, other = prompts_digest("grade"), prompts_digest("grade", "match"), prompts_digest("grade", "checklist")
-    assert whole != one != other and one == prompts_digest("grade", "match")
+    whole, one, other = (
+        prompts_digest("rubrics"),
+        prompts_digest("rubrics", "match"),
+        prompts_digest("rubrics", "checklist"),
+    )
+    assert whole != one != other and one == prompts_digest("rubrics", "match")
     assert isinstance(whole, list) and isinstance(one, list) and whole[1] == one[1]

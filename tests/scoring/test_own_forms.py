@@ -170,7 +170,7 @@ def test_the_questions_are_those_that_we_make() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_way_in_which_prompts_ask_has_replies_of_every_task_type(language: str) -> None:
-    folder, ways = Path(prompts).parent / language, defaultdict(set)
+    folder, ways = Path(prompts).parent / "answer" / language, defaultdict(set)
     for file in folder.glob("*.txt"):
         text = file.read_text(encoding="utf-8")
         if "{instruction}" in text and "likelihood" not in file.stem:
