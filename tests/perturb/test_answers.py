@@ -13,39 +13,30 @@ from perturb.short_answers import answer_of, differ, equal, resembles, spread
 from perturb.text._wrong import near_values
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("4", "number"), ("-6", "number"), ("$75^{\\circ}$", "number °"), ("12 cm", "number cm"), ("五", "number"),
-        ("30%", "number %"), ("12种", "number 种"), ("$2\\sqrt{2}$", "value"), ("14\\pi", "value"),
-        ("Increase", "words"), ("the nitrogen cycle", "words"), ("增大", "han"), ("H2O", "symbols"), ("NaHCO3", "symbols"),
-        ("A", ""), ("", ""), ("y = 2x", ""), ("(2)(3)", ""), ("①③", ""), ("约6", ""), ("x" * 61, ""), ("1 和 3", ""),
-        ("甲和乙", ""), ("more than 6", ""), ("1e300", "symbols"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "kind"), [
+    ("4", "number"), ("-6", "number"), ("$75^{\\circ}$", "number °"), ("12 cm", "number cm"), ("五", "number"),
+    ("30%", "number %"), ("12种", "number 种"), ("$2\\sqrt{2}$", "value"), ("14\\pi", "value"),
+    ("Increase", "words"), ("the nitrogen cycle", "words"), ("增大", "han"), ("H2O", "symbols"), ("NaHCO3", "symbols"),
+    ("A", ""), ("", ""), ("y = 2x", ""), ("(2)(3)", ""), ("①③", ""), ("约6", ""), ("x" * 61, ""), ("1 和 3", ""),
+    ("甲和乙", ""), ("more than 6", ""), ("1e300", "symbols"),
+])  # fmt: skip
 def test_kinds_of_answers(text: str, kind: str) -> None:
     assert answer_of(text).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("right", "other", "apart"),
-    [
-        ("4", "5", 0.0), ("0.98", "0.85", 0.0), ("4", "5", 0.2), ("2√2", "2√3", 0.0), ("granite", "basalt", 0.0),
-        ("saturated", "unsaturated", 0.0), ("CO", "CO2", 0.0), ("12 cm", "13 cm", 0.0), ("正比", "反比", 0.0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("right", "other", "apart"), [
+    ("4", "5", 0.0), ("0.98", "0.85", 0.0), ("4", "5", 0.2), ("2√2", "2√3", 0.0), ("granite", "basalt", 0.0),
+    ("saturated", "unsaturated", 0.0), ("CO", "CO2", 0.0), ("12 cm", "13 cm", 0.0), ("正比", "反比", 0.0),
+])  # fmt: skip
 def test_what_surely_says_something_else(right: str, other: str, apart: float) -> None:
     assert differ(answer_of(right), answer_of(other), apart)
 
 
-@pytest.mark.parametrize(
-    ("right", "other", "apart"),
-    [
-        ("4", "4.0", 0.0), ("1/2", "0.5", 0.0), ("2√2", "√8", 0.0), ("0.98", "1.0", 0.0), ("20", "21", 0.1),
-        ("60 s", "1 min", 0.0), ("the Sun", "sun", 0.0), ("rock", "sedimentary rock", 0.0), ("4", "4 or 5", 0.0),
-        ("增大", "不断增大", 0.0), ("x", "", 0.0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("right", "other", "apart"), [
+    ("4", "4.0", 0.0), ("1/2", "0.5", 0.0), ("2√2", "√8", 0.0), ("0.98", "1.0", 0.0), ("20", "21", 0.1),
+    ("60 s", "1 min", 0.0), ("the Sun", "sun", 0.0), ("rock", "sedimentary rock", 0.0), ("4", "4 or 5", 0.0),
+    ("增大", "不断增大", 0.0), ("x", "", 0.0),
+])  # fmt: skip
 def test_what_may_say_the_same(right: str, other: str, apart: float) -> None:
     assert not differ(answer_of(right), answer_of(other), apart)
 
@@ -57,14 +48,11 @@ def test_equal_answers() -> None:
     assert not any(equal(answer_of(one), answer_of(two)) for one, two in other)
 
 
-@pytest.mark.parametrize(
-    ("right", "other", "takes"),
-    [
-        ("12 cm", "20 cm", True), ("12 cm", "20 m", False), ("12", "-20", False), ("12", "1200", False), ("1.2", "2", False),
-        ("granite", "basalt", True), ("granite", "a very long explanation", False), ("granite", "5", False), ("y=x", "y=2x", False),
-        ("0", "1", False), ("3", "3/2", False), ("5/2", "3/2", True), ("2√3", "3√2", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("right", "other", "takes"), [
+    ("12 cm", "20 cm", True), ("12 cm", "20 m", False), ("12", "-20", False), ("12", "1200", False), ("1.2", "2", False),
+    ("granite", "basalt", True), ("granite", "a very long explanation", False), ("granite", "5", False), ("y=x", "y=2x", False),
+    ("0", "1", False), ("3", "3/2", False), ("5/2", "3/2", True), ("2√3", "3√2", True),
+])  # fmt: skip
 def test_what_could_be_taken_for_the_answer(right: str, other: str, takes: bool) -> None:
     assert resembles(answer_of(right), answer_of(other)) is takes
 
@@ -88,27 +76,22 @@ def test_signs_turn_where_they_may() -> None:
     assert near("$\\frac{1}{9}$", signed=True)[0] == ["$\\frac{2}{9}$", "$\\frac{4}{9}$", "$-\\frac{1}{9}$"]
 
 
-@pytest.mark.parametrize(
-    ("text", "never"),
-    [
-        ("1/2", ("1/1", "2/2", "3/2", "1/0", "0/2")),
-        ("30%", ("130%",)),
-        ("$100^{\\circ}$", ("$200^{\\circ}$", "$300^{\\circ}$")),
-        ("$\\frac{3\\sqrt{3}}{2}$", ("$\\frac{3\\sqrt{4}}{2}$", "$\\frac{4\\sqrt{3}}{2}$", "$\\frac{1\\sqrt{3}}{2}$")),
-        ("$1\\frac{1}{2}$", ("$0\\frac{1}{2}$", "$1\\frac{3}{2}$", "$1\\frac{2}{2}$")),
-        ("2 apples", ("1 apples",)),
-        ("4.4e-4", ("13.2e-4", "4.4e-5")),
-        ("-2", ("-0", "0")),
-    ],
-)
+@pytest.mark.parametrize(("text", "never"), [
+    ("1/2", ("1/1", "2/2", "3/2", "1/0", "0/2")),
+    ("30%", ("130%",)),
+    ("$100^{\\circ}$", ("$200^{\\circ}$", "$300^{\\circ}$")),
+    ("$\\frac{3\\sqrt{3}}{2}$", ("$\\frac{3\\sqrt{4}}{2}$", "$\\frac{4\\sqrt{3}}{2}$", "$\\frac{1\\sqrt{3}}{2}$")),
+    ("$1\\frac{1}{2}$", ("$0\\frac{1}{2}$", "$1\\frac{3}{2}$", "$1\\frac{2}{2}$")),
+    ("2 apples", ("1 apples",)),
+    ("4.4e-4", ("13.2e-4", "4.4e-5")),
+    ("-2", ("-0", "0")),
+])  # fmt: skip
 def test_wrong_values_are_not_wrong_in_their_print(text: str, never: tuple[str, ...]) -> None:
     found = {other for group in near(text) for other in group}
     assert found and not found & set(never)
 
 
-@pytest.mark.parametrize(
-    "text", ["4", "0", "1", "0.5", "$\\frac{2}{7}$", "$2\\sqrt{3}$", "160.85", "30000", "-800", "12 m"]
-)
+@pytest.mark.parametrize("text", ["4", "0", "1", "0.5", "$\\frac{2}{7}$", "$2\\sqrt{3}$", "160.85", "30000", "-800", "12 m"])  # fmt: skip
 def test_no_near_value_comes_near_enough_to_be_right(text: str) -> None:
     right = answer_of(text)
     for group in near_values(right, True, 0.15):

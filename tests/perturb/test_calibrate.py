@@ -76,20 +76,14 @@ def test_a_labelled_file_is_known_by_its_bytes() -> None:
         list(labelled_cases([rows[0], b"\xef\xbb\xbf" + rows[1]], "x.jsonl"))
 
 
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        ({"a": "x", "b": "y"}, '"label" must be true (keep) or false (reject)'),
-        ({"a": "x", "b": "y", "label": 1}, '"label" must be true (keep) or false (reject)'),
-        ({"a": "x", "label": True}, '"a" and "b" must be two texts, the question before and after'),
-        ({"a": "x", "b": " ", "label": True}, '"b" is empty: give the whole question'),
-        (
-            {"before_image": "no.png", "after_image": "no.png", "label": True},
-            "cannot be read (No such file or directory)",
-        ),
-        ({"set": "s", "id": "x", "label": True}, '"a" and "b" must be two texts, the question before and after'),
-    ],
-)
+@pytest.mark.parametrize(("row", "problem"), [
+    ({"a": "x", "b": "y"}, '"label" must be true (keep) or false (reject)'),
+    ({"a": "x", "b": "y", "label": 1}, '"label" must be true (keep) or false (reject)'),
+    ({"a": "x", "label": True}, '"a" and "b" must be two texts, the question before and after'),
+    ({"a": "x", "b": " ", "label": True}, '"b" is empty: give the whole question'),
+    ({"before_image": "no.png", "after_image": "no.png", "label": True}, "cannot be read (No such file or directory)"),
+    ({"set": "s", "id": "x", "label": True}, '"a" and "b" must be two texts, the question before and after'),
+])  # fmt: skip
 def test_bad_lines_are_named(row: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError) as raised:
         list(labelled_cases([b"", *lines(row)], "here.jsonl"))

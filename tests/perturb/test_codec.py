@@ -15,7 +15,7 @@ from mmdyn.data import ImageFolder
 from perturb import Picture
 from perturb.codec import decode, encode, pictures_in
 
-RED, WHITE, BLACK = (255, 0, 0), (255, 255, 255), (0, 0, 0)
+RED, WHITE, BLACK, CLEAR = (255, 0, 0), (255, 255, 255), (0, 0, 0), (0, 0, 0, 0)
 
 
 def save(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
@@ -44,24 +44,20 @@ def test_what_was_decoded_cannot_be_written_to() -> None:
         decode(picture()).pixels[0, 0] = 0
 
 
-def test_transparency_lies_on_white() -> None:
-    decoded = decode(save(dot("RGBA", (0, 0, 0, 0), (*RED, 255)))).pixels
-    assert decoded.shape == (10, 20, 3)
-    assert tuple(decoded[0, 0]) == RED
-    assert tuple(decoded[9, 19]) == WHITE
-
-
-def test_what_is_half_transparent_is_blended() -> None:
-    decoded = decode(save(dot("RGBA", (0, 0, 0, 0), (0, 0, 0, 128)))).pixels
-    assert tuple(decoded[0, 0]) == (127, 127, 127)
-
-
-def test_white_ink_without_a_page_lies_on_black() -> None:
-    decoded = decode(save(dot("RGBA", (0, 0, 0, 0), (*WHITE, 255)))).pixels
-    assert tuple(decoded[0, 0]) == WHITE
-    assert tuple(decoded[9, 19]) == BLACK
-    decoded = decode(save(dot("LA", (0, 0), (250, 255)))).pixels
-    assert decoded[0, 0] == 250 and decoded[9, 19] == 0
+@pytest.mark.parametrize(("image", "ink", "page"), [
+    (dot("RGBA", CLEAR, (*RED, 255)), RED, WHITE),
+    (dot("RGBA", CLEAR, (0, 0, 0, 128)), (127, 127, 127), WHITE),
+    (dot("RGBA", CLEAR, (*WHITE, 255)), WHITE, BLACK),
+    (dot("LA", (0, 0), (250, 255)), 250, 0),
+    (dot("LA", (0, 0), (60, 255)), 60, 255),
+    (dot("1", 1, 0), 0, 255),
+    (dot("RGB", WHITE, RED).quantize(4), RED, WHITE),
+    (dot("RGBA", CLEAR, (*RED, 255)).quantize(4), RED, WHITE),
+])  # fmt: skip
+def test_transparency_lies_on_white_and_white_ink_without_a_page_on_black(image: Image.Image, ink: object, page: object) -> None:  # fmt: skip
+    decoded = decode(save(image)).pixels
+    assert decoded.shape == (10, 20, *np.shape(ink))  # type: ignore[arg-type]
+    assert np.array_equal(decoded[0, 0], ink) and np.array_equal(decoded[9, 19], page)  # type: ignore[arg-type]
 
 
 def test_a_white_page_with_little_ink_and_a_transparent_border_stays_white() -> None:
@@ -85,23 +81,11 @@ def test_an_entirely_transparent_picture_is_a_white_page() -> None:
     assert (decode(save(Image.new("RGBA", (9, 9), (1, 2, 3, 0)))).pixels == 255).all()
 
 
-def test_palettes() -> None:
-    plain = dot("RGB", WHITE, RED).quantize(4)
-    assert tuple(decode(save(plain)).pixels[0, 0]) == RED
-    with_transparency = dot("RGBA", (0, 0, 0, 0), (*RED, 255)).quantize(4)
-    decoded = decode(save(with_transparency)).pixels
-    assert tuple(decoded[0, 0]) == RED and tuple(decoded[9, 19]) == WHITE
+def test_a_transparent_colour_of_a_palette() -> None:
     one_colour = dot("RGB", (0, 0, 255), RED).quantize(4)
     transparent = one_colour.getpixel((19, 9))
     decoded = decode(save(one_colour, transparency=transparent)).pixels
     assert tuple(decoded[0, 0]) == RED and tuple(decoded[9, 19]) == WHITE
-
-
-def test_one_bit_and_grey_with_alpha_become_grey() -> None:
-    assert decode(save(dot("1", 1, 0))).pixels.tolist()[0][:6] == [0, 0, 0, 0, 255, 255]
-    decoded = decode(save(dot("LA", (0, 0), (60, 255)))).pixels
-    assert decoded.shape == (10, 20)
-    assert decoded[0, 0] == 60 and decoded[9, 19] == 255
 
 
 def test_16_bit_grey_is_scaled_not_clipped() -> None:
@@ -225,16 +209,13 @@ def test_jpeg_in_fine_jpeg_out() -> None:
     assert Image.open(io.BytesIO(encode(decode(picture(64, 48, "L", "JPEG"))))).mode == "L"
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b"", "not a picture"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "not a picture|broken"),
-        (picture()[:-60], "broken or cut off"),
-        (picture(200, 200, format="JPEG")[:700], "broken or cut off"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a picture"),
-    ],
-)
+@pytest.mark.parametrize(("data", "problem"), [
+    (b"", "not a picture"),
+    (b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "not a picture|broken"),
+    (picture()[:-60], "broken or cut off"),
+    (picture(200, 200, format="JPEG")[:700], "broken or cut off"),
+    (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a picture"),
+])  # fmt: skip
 def test_broken_bytes_are_a_sentence(data: bytes, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         decode(data)

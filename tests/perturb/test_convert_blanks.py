@@ -34,28 +34,25 @@ def no_blank(**more: Any) -> str:
 NUMBERS = ("4", "5", "6", "7")
 
 
-@pytest.mark.parametrize(
-    ("question", "blanked"),
-    [
-        ("How many legs has an insect?", "How many legs has an insect? ____"),
-        ("An insect has (   ) legs.", "An insect has ____ legs."),
-        ("An insect has () legs.", "An insect has ____ legs."),
-        ("An insect has ______ legs.", "An insect has ____ legs."),
-        ("The number of legs is ~\\uline{~~~~~~}~.", "The number of legs is ____ ."),
-        ("The number of legs is ．", "The number of legs is ____．"),
-        ("The number of legs is", "The number of legs is ____"),
-        ("Calculate $2+3$.", "Calculate $2+3$. ____"),
-        ("Let x = 3. Find the value of x + 3.", "Let x = 3. Find the value of x + 3. ____"),
-        ("$2+3=$．", "$2+3=$ ____．"),
-        ("则 $a_{5}=(\\quad)$", "则 $a_{5}=$ ____"),
-        ("最大值为 $($ ）", "最大值为 ____"),
-        ("昆虫有（　　）条腿．", "昆虫有 ____ 条腿．"),
-        ("昆虫有几条腿？", "昆虫有几条腿？ ____"),
-        ("则余数是． ", "则余数是 ____．"),
-        ("求昆虫的腿数", "求昆虫的腿数 ____"),
-        ("What is f(2) if f() is a function in the program print()?", "What is f(2) if f() is a function in the program print()? ____"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "blanked"), [
+    ("How many legs has an insect?", "How many legs has an insect? ____"),
+    ("An insect has (   ) legs.", "An insect has ____ legs."),
+    ("An insect has () legs.", "An insect has ____ legs."),
+    ("An insect has ______ legs.", "An insect has ____ legs."),
+    ("The number of legs is ~\\uline{~~~~~~}~.", "The number of legs is ____ ."),
+    ("The number of legs is ．", "The number of legs is ____．"),
+    ("The number of legs is", "The number of legs is ____"),
+    ("Calculate $2+3$.", "Calculate $2+3$. ____"),
+    ("Let x = 3. Find the value of x + 3.", "Let x = 3. Find the value of x + 3. ____"),
+    ("$2+3=$．", "$2+3=$ ____．"),
+    ("则 $a_{5}=(\\quad)$", "则 $a_{5}=$ ____"),
+    ("最大值为 $($ ）", "最大值为 ____"),
+    ("昆虫有（　　）条腿．", "昆虫有 ____ 条腿．"),
+    ("昆虫有几条腿？", "昆虫有几条腿？ ____"),
+    ("则余数是． ", "则余数是 ____．"),
+    ("求昆虫的腿数", "求昆虫的腿数 ____"),
+    ("What is f(2) if f() is a function in the program print()?", "What is f(2) if f() is a function in the program print()? ____"),
+])  # fmt: skip
 def test_the_blank_stands_where_the_answer_was_asked(question: str, blanked: str) -> None:
     after = blank_of(question=question, texts=NUMBERS, answer="C")
     assert after.question == blanked
@@ -63,63 +60,39 @@ def test_the_blank_stands_where_the_answer_was_asked(question: str, blanked: str
     assert (after.task_type, after.answer, after.options) == ("fill_in_the_blank", (("6",),), ())
 
 
-@pytest.mark.parametrize(
-    "gold",
-    ["6", "-6", "$6$", "$$-\\frac{2}{3}$$ ", "0.25", "$1\\frac{1}{2}$", "1,200", "6 cm", "$12 \\mathrm{~m}$", "48 dollars",
-     "12种", "30\\%", "$30^{\\circ}$", "6 m/s", "六", "+2"],
-)  # fmt: skip
+@pytest.mark.parametrize("gold", [
+    "6", "-6", "$6$", "$$-\\frac{2}{3}$$ ", "0.25", "$1\\frac{1}{2}$", "1,200", "6 cm", "$12 \\mathrm{~m}$", "48 dollars",
+    "12种", "30\\%", "$30^{\\circ}$", "6 m/s", "六", "six", "+2"
+])  # fmt: skip
 def test_numbers_and_quantities_can_be_filled_in(gold: str) -> None:
     after = blank_of(texts=(gold, "999", "998"), answer="A")
     assert after.answer == ((gold.strip(),),)
 
 
-@pytest.mark.parametrize(
-    "gold",
-    ["six", "a triangle", "①③", "$[-3,4]$", "4 or 5", "4和5", "2mgL", "3x", "$\\sqrt{2}$", "x = 6", "6以上", "约6", "6左右",
-     "more than 6", "6 at most", "1:2", "五折", "A", "6; 7", "(1, 2)"],
-)  # fmt: skip
+@pytest.mark.parametrize("gold", [
+    "a triangle", "①③", "$[-3,4]$", "4 or 5", "4和5", "2mgL", "3x", "$\\sqrt{2}$", "x = 6", "6以上", "约6", "6左右",
+    "more than 6", "6 at most", "1:2", "五折", "A", "6; 7", "(1, 2)"
+])  # fmt: skip
 def test_other_answers_cannot(gold: str) -> None:
-    if gold == "six":
-        assert blank_of(texts=(gold, "999"), answer="A").answer == (("six",),), "numbers may be words"
-        return
     assert no_blank(texts=(gold, "999", "998"), answer="A") == "the right option is no single number"
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Which number is prime?",
-        "What is the sum of the following numbers? Which of them?",
-        "Which of the following is the number of legs?",
-        "What is a factor of 30?",
-        "What could be the number of legs?",
-        "What is approximately the number of legs?",
-        "What number of legs is closest?",
-        "How many legs has an insect, most nearly?",
-        "What number is not a factor of 12?",
-        "How many legs does the graph show?",
-        "下列各数中最大的是（ ）",
-        "昆虫的腿数可能是（ ）",
-        "坝顶长度约（ ）",
-        "下面哪个数是质数？",
-        "与6最接近的数是（ ）",
-        "这些说法正确的个数是（ ）",
-    ],
-)
+@pytest.mark.parametrize("question", [
+    "Which number is prime?", "What is the sum of the following numbers? Which of them?",
+    "Which of the following is the number of legs?", "What is a factor of 30?", "What could be the number of legs?",
+    "What is approximately the number of legs?", "What number of legs is closest?",
+    "How many legs has an insect, most nearly?", "What number is not a factor of 12?",
+    "How many legs does the graph show?", "下列各数中最大的是（ ）", "昆虫的腿数可能是（ ）", "坝顶长度约（ ）", "下面哪个数是质数？", "与6最接近的数是（ ）",
+    "这些说法正确的个数是（ ）",
+])  # fmt: skip
 def test_stems_that_need_their_options(question: str) -> None:
     assert no_blank(question=question, texts=NUMBERS, answer="C").startswith("the stem may need its options (")
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "The first is (  ) and the second is (  ).",
-        "How many legs? And how many wings?",
-        "Insects are animals.",
-        "共有枚黑色围棋子．每行要求相同．",
-        "If x = ( ), how many ____ are there?",
-    ],
-)
+@pytest.mark.parametrize("question", [
+    "The first is (  ) and the second is (  ).", "How many legs? And how many wings?", "Insects are animals.",
+    "共有枚黑色围棋子．每行要求相同．", "If x = ( ), how many ____ are there?",
+])  # fmt: skip
 def test_stems_without_exactly_one_blank_or_question(question: str) -> None:
     assert no_blank(question=question, texts=NUMBERS, answer="C") == "the stem has not exactly one blank or question"
 
@@ -148,19 +121,16 @@ def test_what_cannot_be_a_blank_otherwise() -> None:
 # as an open question
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "asked"),
-    [
-        ("en", "How many legs has an insect?", "How many legs has an insect?"),
-        ("en", "How many legs has an insect? (2016, No. 7)", "How many legs has an insect? (2016, No. 7)"),
-        ("en", "Find the number of legs of an insect.", "Find the number of legs of an insect."),
-        ("en", "An insect has (   ) legs.", "An insect has ____ legs.\nState what belongs in the blank."),
-        ("en", "What comes next?\n$1, 3,$", "What comes next?\n$1, 3,$ ____\nState what belongs in the blank."),
-        ("zh", "昆虫有几条腿？", "昆虫有几条腿？"),
-        ("zh", "昆虫有（　　）条腿．", "昆虫有 ____ 条腿．\n请写出空白处应填的内容。"),
-        ("zh", "若 $a+2=8$, 则 $a=$", "若 $a+2=8$, 则 $a=$ ____\n请写出空白处应填的内容。"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("language", "question", "asked"), [
+    ("en", "How many legs has an insect?", "How many legs has an insect?"),
+    ("en", "How many legs has an insect? (2016, No. 7)", "How many legs has an insect? (2016, No. 7)"),
+    ("en", "Find the number of legs of an insect.", "Find the number of legs of an insect."),
+    ("en", "An insect has (   ) legs.", "An insect has ____ legs.\nState what belongs in the blank."),
+    ("en", "What comes next?\n$1, 3,$", "What comes next?\n$1, 3,$ ____\nState what belongs in the blank."),
+    ("zh", "昆虫有几条腿？", "昆虫有几条腿？"),
+    ("zh", "昆虫有（　　）条腿．", "昆虫有 ____ 条腿．\n请写出空白处应填的内容。"),
+    ("zh", "若 $a+2=8$, 则 $a=$", "若 $a+2=8$, 则 $a=$ ____\n请写出空白处应填的内容。"),
+])  # fmt: skip
 def test_a_choice_becomes_an_open_question_where_it_could_be_a_blank(language: Any, question: str, asked: str) -> None:
     sample = choice(question=question, texts=NUMBERS, answer="C", language=language)
     after = apply(Convert(), item(sample=sample), {"target": "open_ended"}).sample
@@ -171,14 +141,8 @@ def test_a_choice_becomes_an_open_question_where_it_could_be_a_blank(language: A
 @pytest.mark.timeout(60)
 def test_hostile_texts_take_no_time() -> None:
     for text in (
-        "( " * 50_000,
-        "(" + " " * 90_000,
-        "~" * 90_000,
-        "是" * 50_000,
-        "is " * 30_000,
-        "\n" * 90_000,
-        "_ " * 50_000,
-    ):
+        "( " * 50_000, "(" + " " * 90_000, "~" * 90_000, "是" * 50_000, "is " * 30_000, "\n" * 90_000, "_ " * 50_000,
+    ):  # fmt: skip
         made = as_blank(choice(question=text, texts=("4", text + "x", "5"), answer="A"))
         assert isinstance(made, NotApplicable) != text.startswith(("是", "is"))
         long = as_blank(choice(question="How many?", texts=(text + "1", "4", "5"), answer="A"))

@@ -78,11 +78,10 @@ def test_options_are_not_listed_where_none_says_more_than_its_letter() -> None:
 # notes on the form of the answer
 
 
-@pytest.mark.parametrize(
-    "note",
-    ["(Final Answer is a value)", "(Answer is a single word.)", "[answer in a number]", "(Answer with one word)",
-     "（请用一个数作答）", "（答案是一个数）"],
-)  # fmt: skip
+@pytest.mark.parametrize("note", [
+    "(Final Answer is a value)", "(Answer is a single word.)", "[answer in a number]", "(Answer with one word)",
+    "（请用一个数作答）", "（答案是一个数）"
+])  # fmt: skip
 def test_notes_on_the_form_of_the_answer_are_left_out(note: str) -> None:
     sample = blank(question=f"How many legs has an insect?  {note}\n", answer=(("6",),))
     after = apply(Convert(), item(sample=sample), {"target": "true_false", "filled": "6"}).sample
@@ -92,11 +91,10 @@ def test_notes_on_the_form_of_the_answer_are_left_out(note: str) -> None:
     assert note not in claim_of(choice(question=f"How many? {note}"), "B").question
 
 
-@pytest.mark.parametrize(
-    "note",
-    ["(Round to 2 decimals)", "(Answer in a number rounded to 2 digits)", "(Answer in cm)", "(the answer is a prime)",
-     "(Final answer is in <image 1>)", "（请用小数作答，保留两位小数）"],
-)  # fmt: skip
+@pytest.mark.parametrize("note", [
+    "(Round to 2 decimals)", "(Answer in a number rounded to 2 digits)", "(Answer in cm)", "(the answer is a prime)",
+    "(Final answer is in <image 1>)", "（请用小数作答，保留两位小数）",
+])  # fmt: skip
 def test_other_notes_stay(note: str) -> None:
     images = ("images/0.png",)
     assert note in claim_of(choice(question=f"How many? {note}", images=images), "B").question
@@ -136,10 +134,6 @@ def test_what_is_drawn_does_not_give_the_gold_answer_away() -> None:
 @pytest.mark.timeout(60)
 def test_hostile_notes_take_no_time() -> None:
     for text in (
-        "(final answer is " * 6_000,
-        "(请用" + "用" * 90_000,
-        " " * 90_000,
-        "(" * 90_000,
-        "(请用用用" * 20_000,
-    ):
+        "(final answer is " * 6_000, "(请用" + "用" * 90_000, " " * 90_000, "(" * 90_000, "(请用用用" * 20_000,
+    ):  # fmt: skip
         assert claim_of(choice(question=text), "B").question.startswith(text)

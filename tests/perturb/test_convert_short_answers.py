@@ -67,27 +67,21 @@ def test_a_blank_becomes_a_claim_that_is_as_often_true_as_false() -> None:
     assert claims.total() > 150 and 0.4 < claims[True] / claims.total() < 0.6
 
 
-@pytest.mark.parametrize(
-    ("sample", "claimed"),
-    [
-        (blank(question="What is 2 + 2?"), "What is 2 + 2?\n\nClaim: the answer is 4. Is this claim true or false?"),
-        (blank(question="2 + 2 =（　）", language="zh"), "2 + 2 =（　）\n\n断言：空白处应填4。这一断言是否正确？"),
-        (open_ended("s", "4", question="2 加 2 得几？", language="zh"), "2 加 2 得几？\n\n断言：本题的答案是4。这一断言是否正确？"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sample", "claimed"), [
+    (blank(question="What is 2 + 2?"), "What is 2 + 2?\n\nClaim: the answer is 4. Is this claim true or false?"),
+    (blank(question="2 + 2 =（　）", language="zh"), "2 + 2 =（　）\n\n断言：空白处应填4。这一断言是否正确？"),
+    (open_ended("s", "4", question="2 加 2 得几？", language="zh"), "2 加 2 得几？\n\n断言：本题的答案是4。这一断言是否正确？"),
+])  # fmt: skip
 def test_the_words_of_a_claim_about_a_short_answer(sample: Sample, claimed: str) -> None:
     after = converted(sample, target="true_false", filled="4", by="rules")
     assert (after.question, after.answer, after.task_type) == (claimed, True, "true_false")
 
 
-@pytest.mark.parametrize(
-    ("question", "asked"),
-    [
-        ("An insect has ____ legs.", "An insect has ____ legs.\nState what belongs in the blank."),
-        ("How many legs has an insect? ____", "How many legs has an insect?"),
-        ("$2+4=$", "$2+4=$ ____\nState what belongs in the blank."),
-    ],
-)
+@pytest.mark.parametrize(("question", "asked"), [
+    ("An insect has ____ legs.", "An insect has ____ legs.\nState what belongs in the blank."),
+    ("How many legs has an insect? ____", "How many legs has an insect?"),
+    ("$2+4=$", "$2+4=$ ____\nState what belongs in the blank."),
+])  # fmt: skip
 def test_a_blank_becomes_an_open_question(question: str, asked: str) -> None:
     sample = blank(question=question, answer=(("6", "six"),), match=Match(tolerance=0.05))
     after = converted(sample, target="open_ended")
@@ -106,15 +100,12 @@ def test_an_open_question_becomes_a_blank_and_a_choice() -> None:
     assert [option.text for option in after.options] == ["4", "8", "6", "10"] and after.answer == ("C",)
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "gold", "others"),
-    [
-        ("en", "Would the temperature increase or decrease?", "Increase", ["Decrease"]),
-        ("en", "Is it a mammal? (Yes or No)", "no", ["yes"]),
-        ("zh", "温度升高时，其溶解度____（填“增大”、“减小”或“不变”）。", "减小", ["不变", "增大"]),
-        ("zh", "人体的胰岛细胞中____（含有、不含有）蛋白A基因。", "含有", ["不含有"]),
-    ],
-)
+@pytest.mark.parametrize(("language", "question", "gold", "others"), [
+    ("en", "Would the temperature increase or decrease?", "Increase", ["Decrease"]),
+    ("en", "Is it a mammal? (Yes or No)", "no", ["yes"]),
+    ("zh", "温度升高时，其溶解度____（填“增大”、“减小”或“不变”）。", "减小", ["不变", "增大"]),
+    ("zh", "人体的胰岛细胞中____（含有、不含有）蛋白A基因。", "含有", ["不含有"]),
+])  # fmt: skip
 def test_alternatives_that_the_stem_names_are_the_options(
     language: Any, question: str, gold: str, others: list[str]
 ) -> None:
@@ -135,29 +126,22 @@ def test_a_trail_that_does_not_fit_its_sample_is_not_applied() -> None:
     params = {"target": "fill_in_the_blank", "stem": "Which shape?", "accepted": ["four"], "by": "x"}
     made = Convert().apply(item(sample=choice(answer="B")), params)
     assert made == NotApplicable("the right option is not the accepted answer")
+    several = item(sample=blank(answer=(("blue", "azure"),), question="The sky is ____."))
+    assert Convert().apply(several, {"target": "open_ended"}) == NotApplicable("several answers are accepted")
 
 
-@pytest.mark.parametrize(
-    ("sample", "reason"),
-    [
-        (blank(answer=(("4",), ("5",))), "the question has several blanks"),
-        (blank(question="____ + ____ = 4"), "the question has several blanks"),
-        (blank(question="What is the colour of the sky?", answer=(("blue",),)), "no wrong answers that look right were found; the question shows no blank and asks openly already"),
-        (blank(question="Find a factor of 12.", answer=(("4",),)), "other answers may be right too (find a); the question shows no blank and asks openly already"),
-        (blank(question="Which line shows it?", answer=(("C",),)), "the answer is a letter, as options have; the question shows no blank and asks openly already"),
-        (open_ended(), "the answer is not short and definite"),
-        (open_ended(question="Why does ice float?", answer="density"), "the question asks for reasons or a drawing"),
-        (open_ended(question="Find x. Find y? And z?", answer="4"), "the stem has not exactly one blank or question"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sample", "reason"), [
+    (blank(answer=(("4",), ("5",))), "the question has several blanks"),
+    (blank(question="____ + ____ = 4"), "the question has several blanks"),
+    (blank(question="What is the colour of the sky?", answer=(("blue",),)), "no wrong answers that look right were found; the question shows no blank and asks openly already"),
+    (blank(question="Find a factor of 12.", answer=(("4",),)), "other answers may be right too (find a); the question shows no blank and asks openly already"),
+    (blank(question="Which line shows it?", answer=(("C",),)), "the answer is a letter, as options have; the question shows no blank and asks openly already"),
+    (open_ended(), "the answer is not short and definite"),
+    (open_ended(question="Why does ice float?", answer="density"), "the question asks for reasons or a drawing"),
+    (open_ended(question="Find x. Find y? And z?", answer="4"), "the stem has not exactly one blank or question"),
+])  # fmt: skip
 def test_what_has_no_other_form(sample: Sample, reason: str) -> None:
     assert refusal(Convert(), sample) == reason
-
-
-def test_several_accepted_answers_that_differ_fit_no_open_question() -> None:
-    sample = blank(answer=(("blue", "azure"),), question="The sky is ____.")
-    made = Convert().apply(item(sample=sample), {"target": "open_ended"})
-    assert made == NotApplicable("several answers are accepted")
 
 
 def test_wrong_answers_stay_away_from_what_may_be_rounded() -> None:

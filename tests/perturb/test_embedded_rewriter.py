@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from growth import grows_linearly
@@ -60,81 +60,46 @@ REPLACED_ZH = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("question", REPLACED_EN)
-def test_english_words_are_replaced_by_their_synonyms(question: str) -> None:
-    assert texts(question) == REPLACED_EN[question]
+REPLACED: list[tuple[Language, str, set[Any]]] = [
+    *(("en", question, made) for question, made in REPLACED_EN.items()),
+    *(("zh", question, made) for question, made in REPLACED_ZH.items()),
+]
 
 
-@pytest.mark.parametrize("question", REPLACED_ZH)
-def test_chinese_words_are_replaced_by_their_synonyms(question: str) -> None:
-    assert texts(question, "zh") == REPLACED_ZH[question]
+@pytest.mark.parametrize(("language", "question", "made"), REPLACED)
+def test_words_are_replaced_by_their_synonyms(language: Language, question: str, made: set[Any]) -> None:
+    assert texts(question, language) == made
 
 
 LEFT_ALONE_EN = [
-    "I cannot find my dog.",
-    "A right angle and the mean value.",
+    "I cannot find my dog.", "A right angle and the mean value.",
     "The power, the force, the work, the mass and the weight.",
-    "All, some, none, each, every, at least, at most, only, not, never.",
-    "What is the greatest common divisor?",
-    "He talked about 3 things.",
-    "Find “the area” of it.",
-    "Is it because of it?",
-    "What is a whole number?",
-    "A circuit diagram, the tree diagram and the P-V diagram.",
-    "No diagram: weaken the bond, strengthen the wall.",
-    "We went to the Big House Shop in Bike Street.",
-    "If the price increases by 3 dollars, what is it?",
+    "All, some, none, each, every, at least, at most, only, not, never.", "What is the greatest common divisor?",
+    "He talked about 3 things.", "Find “the area” of it.", "Is it because of it?", "What is a whole number?",
+    "A circuit diagram, the tree diagram and the P-V diagram.", "No diagram: weaken the bond, strengthen the wall.",
+    "We went to the Big House Shop in Bike Street.", "If the price increases by 3 dollars, what is it?",
     "Is the die rolled into a ball?",
-]
+]  # fmt: skip
 
 LEFT_ALONE_ZH = [
-    "这里的要求和需求是求和",
-    "规则、原则、法则，否则不行",
-    "若干个，但愿如此",
-    "这是不可以的",
-    "项目前的树出现在图里",
-    "全部、每个、至少、最多、都、不、没有",
-    "把“如果”去掉",
-    "30岁以下和楼下列队",
-    "这种工具有三个，即使得到它",
-    "改造成新的，建立刻度",
-    "条例如下，已经常见，非常常见",
-    "直到达到它，许可以后，功能够用",
-    "好比如果实，同草原来的",
-    "一起交通事故，直至今天",
-]
-
-
-@pytest.mark.parametrize("question", LEFT_ALONE_EN)
-def test_english_words_in_another_meaning_are_left_alone(question: str) -> None:
-    assert texts(question, draws=5) == {NO_WORD}
-
-
-@pytest.mark.parametrize("question", LEFT_ALONE_ZH)
-def test_chinese_words_inside_others_are_left_alone(question: str) -> None:
-    assert texts(question, "zh", draws=5) == {NO_WORD}
+    "这里的要求和需求是求和", "规则、原则、法则，否则不行", "若干个，但愿如此", "这是不可以的", "项目前的树出现在图里", "全部、每个、至少、最多、都、不、没有", "把“如果”去掉", "30岁以下和楼下列队",
+    "这种工具有三个，即使得到它", "改造成新的，建立刻度", "条例如下，已经常见，非常常见", "直到达到它，许可以后，功能够用", "好比如果实，同草原来的", "一起交通事故，直至今天",
+]  # fmt: skip
 
 
 ABOUT_EN = [
-    "Which sentence is correct?",
-    "Find the synonym of the verb.",
-    "How is this spelled? Choose one.",
-    "What does the underlined part show?",
-    "Select the word that rhymes.",
-    "Which title of a book is right?",
-]
-ABOUT_ZH = [
-    "下列词语中加点的字，读音正确的是",
-    "下列各句中没有语病的一句是",
-    "阅读下面的文字，完成下列各题",
-    "下列成语使用正确的是",
-]
+    "Which sentence is correct?", "Find the synonym of the verb.", "How is this spelled? Choose one.",
+    "What does the underlined part show?", "Select the word that rhymes.", "Which title of a book is right?",
+]  # fmt: skip
+ABOUT_ZH = ["下列词语中加点的字，读音正确的是", "下列各句中没有语病的一句是", "阅读下面的文字，完成下列各题", "下列成语使用正确的是"]  # fmt: skip
 
 
-@pytest.mark.parametrize(("language", "questions"), [("en", ABOUT_EN), ("zh", ABOUT_ZH)])
-def test_questions_about_words_are_refused(language: Language, questions: Iterable[str]) -> None:
+@pytest.mark.parametrize(("language", "questions", "reason"), [
+    ("en", LEFT_ALONE_EN, NO_WORD), ("zh", LEFT_ALONE_ZH, NO_WORD), ("en", ABOUT_EN, ABOUT_WORDS), ("zh", ABOUT_ZH, ABOUT_WORDS),
+])  # fmt: skip
+def test_words_in_another_meaning_and_questions_about_words_are_left_alone(language: Language, questions: list[str], reason: NotApplicable) -> None:  # fmt: skip
     for question in questions:
-        assert texts(question, language, draws=1) == {ABOUT_WORDS}, question
+        assert texts(question, language, draws=5) == {reason}, question
 
 
 def test_language_exams_long_texts_and_other_languages_are_refused() -> None:
@@ -212,18 +177,9 @@ WORDS = {
     "zh": ["，如果", "，求", "则", "，下列说法正确的是", "一共", "的最小值是", "，请问"],
 }  # fmt: skip
 KEPT = [
-    "$the area$ ",
-    r"\(find\) ",
-    "H2O ",
-    "____ ",
-    "“because” ",
-    "3 km ",
-    "<image 1> ",
-    "$$则$$ ",
-    "x + y = 3 ",
-    "两个",
+    "$the area$ ", r"\(find\) ", "H2O ", "____ ", "“because” ", "3 km ", "<image 1> ", "$$则$$ ", "x + y = 3 ", "两个",
     "\nA. find\n",
-]
+]  # fmt: skip
 
 
 @settings(deadline=None, max_examples=150)

@@ -30,17 +30,10 @@ FILLED = re.compile(
 )
 TRUTHS = {"en": {True: "True", False: "False"}, "zh": {True: "正确", False: "错误"}}
 CONVERSIONS = {
-    ("single_choice", "true_false"),
-    ("single_choice", "fill_in_the_blank"),
-    ("single_choice", "open_ended"),
-    ("multi_select", "true_false"),
-    ("true_false", "single_choice"),
-    ("fill_in_the_blank", "single_choice"),
-    ("fill_in_the_blank", "true_false"),
-    ("fill_in_the_blank", "open_ended"),
-    ("open_ended", "single_choice"),
-    ("open_ended", "true_false"),
-    ("open_ended", "fill_in_the_blank"),
+    *(("single_choice", form) for form in ("true_false", "fill_in_the_blank", "open_ended")),
+    *(("fill_in_the_blank", form) for form in ("single_choice", "true_false", "open_ended")),
+    *(("open_ended", form) for form in ("single_choice", "true_false", "fill_in_the_blank")),
+    *(("multi_select", "true_false"), ("true_false", "single_choice")),
 }
 TEXT = ("text.convert", "text.paraphrase", "text.shuffle", "text.substitute")
 PICTURE = ("image.invert", "image.pad", "image.salt_pepper", "image.style")

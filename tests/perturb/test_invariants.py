@@ -28,91 +28,82 @@ def reason(a: str, b: str, answer: str | None = None) -> str:
     return found.reason if found else ""
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "problem"),
-    [
-        ("Find 12 + 5.", "Find 21 + 5.", "a number changed: 12 -> 21"),
-        ("A box of 3 pens", "A box of three pencils and 4 pens", "a number is new: 4"),
-        ("Three boys and 5 girls", "The boys and 5 girls", "a number is gone: 3"),
-        ("A circle of radius 1 in a square.", "A circle of radius 2 in a square.", "a number changed: 1 -> 2"),
-        ("He runs 5 miles.", "He runs 5 km.", "a unit changed: 5 mile -> 5 km"),
-        ("How many metres is it?", "How many feet is it?", "a unit changed: m -> foot"),
-        ("小车以 5 m/s 行驶", "小车以 5 km/h 行驶", "a unit changed: 5 m/s -> 5 km/h"),
-        ("质量为3千克", "质量为3克", "a unit changed: 3 kg -> 3 g"),
-        ("Solve $x^2-1=0$.", "Solve $x^2+1=0$.", "a formula changed: 0=x^2-1 -> 0=x^2+1"),
-        ("If x > y, is it so?", "If x < y, is it so?", "a formula changed: y<x -> x<y"),
-        ("The slope of $y=\\sin x$", "The slope of $y=\\cos x$", "a formula changed: sinx=y -> cosx=y"),
-        ("Which is true?", "Which is not true?", "a negation was added"),
-        ("Which is impossible?", "Which is possible?", "a negation is gone"),
-        ("Which set is bounded?", "Which set is unbounded?", "a negation was added"),
-        ("下列说法错误的是", "下列说法正确的是", "a negation is gone"),
-        ("不可能发生的是", "可能发生的是", "a negation is gone"),
-        ("It takes at least 3 days.", "It takes at most 3 days.", "a bound is gone: at least"),
-        ("At least 3 go.", "3 go.", "a bound is gone: at least"),
-        ("不超过 5 人", "至少 5 人", "a bound is gone: at most"),
-        ("A ____ and a ____.", "A ____ and a thing.", "the number of blanks changed: 2 -> 1"),
-        ("See <image 1> and <image 2>.", "See <image 1>.", "an image mark is gone: <image 2>"),
-        ("See <image 1>.", "See <image 2>.", "an image mark is gone: <image 1>"),
-        ("Points P and Q lie on it.", "Points P and R lie on it.", "a symbol changed: Q -> R"),
-        ("甲比乙高", "丙比乙高", "a symbol changed: 甲 -> 丙"),
-        ("Burn H2 in air.", "Burn O2 in air.", "a symbol changed: H2 -> O2"),
-    ],
-)
+@pytest.mark.parametrize(("a", "b", "problem"), [
+    ("Find 12 + 5.", "Find 21 + 5.", "a number changed: 12 -> 21"),
+    ("A box of 3 pens", "A box of three pencils and 4 pens", "a number is new: 4"),
+    ("Three boys and 5 girls", "The boys and 5 girls", "a number is gone: 3"),
+    ("A circle of radius 1 in a square.", "A circle of radius 2 in a square.", "a number changed: 1 -> 2"),
+    ("He runs 5 miles.", "He runs 5 km.", "a unit changed: 5 mile -> 5 km"),
+    ("How many metres is it?", "How many feet is it?", "a unit changed: m -> foot"),
+    ("小车以 5 m/s 行驶", "小车以 5 km/h 行驶", "a unit changed: 5 m/s -> 5 km/h"),
+    ("质量为3千克", "质量为3克", "a unit changed: 3 kg -> 3 g"),
+    ("Solve $x^2-1=0$.", "Solve $x^2+1=0$.", "a formula changed: 0=x^2-1 -> 0=x^2+1"),
+    ("If x > y, is it so?", "If x < y, is it so?", "a formula changed: y<x -> x<y"),
+    ("The slope of $y=\\sin x$", "The slope of $y=\\cos x$", "a formula changed: sinx=y -> cosx=y"),
+    ("Which is true?", "Which is not true?", "a negation was added"),
+    ("Which is impossible?", "Which is possible?", "a negation is gone"),
+    ("Which set is bounded?", "Which set is unbounded?", "a negation was added"),
+    ("下列说法错误的是", "下列说法正确的是", "a negation is gone"),
+    ("不可能发生的是", "可能发生的是", "a negation is gone"),
+    ("It takes at least 3 days.", "It takes at most 3 days.", "a bound is gone: at least"),
+    ("At least 3 go.", "3 go.", "a bound is gone: at least"),
+    ("不超过 5 人", "至少 5 人", "a bound is gone: at most"),
+    ("A ____ and a ____.", "A ____ and a thing.", "the number of blanks changed: 2 -> 1"),
+    ("See <image 1> and <image 2>.", "See <image 1>.", "an image mark is gone: <image 2>"),
+    ("See <image 1>.", "See <image 2>.", "an image mark is gone: <image 1>"),
+    ("Points P and Q lie on it.", "Points P and R lie on it.", "a symbol changed: Q -> R"),
+    ("甲比乙高", "丙比乙高", "a symbol changed: 甲 -> 丙"),
+    ("Burn H2 in air.", "Burn O2 in air.", "a symbol changed: H2 -> O2"),
+])  # fmt: skip
 def test_a_breach_is_certain_and_named(a: str, b: str, problem: str) -> None:
     found = doubt(a, b)
     assert found and found.certain and found.reason == problem and 0.9 < found.confidence <= 1
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "problem"),
-    [
-        ("All birds sing.", "Some birds sing.", "a word turned into its opposite: all -> some"),
-        ("Only A sings.", "A sings.", "'only' is gone"),
-        ("What is above the line?", "What is below the line?", "a word turned into its opposite: vertical up -> vertical down"),
-        ("温度升高", "温度降低", "a word turned into its opposite: trend more -> trend less"),
-        ("He saw Paris in spring.", "He saw London in spring.", "a name changed: Paris -> London"),
-        ("《红楼梦》的作者", "《西游记》的作者", "a quotation changed: 红楼梦 -> 西游记"),
-        ("When did Bonaparte and Napoleon meet?", "When did Bonaparte meet him?", "a name is gone: Napoleon"),
-        ("A ratio of 3 and 3", "A ratio of 3", "a number stands there more or less often: 3"),
-        ("Give the two roots.", "Give the roots.", "a number is gone: two"),
-        ("钠原子有几个质子", "钾原子有几个质子", "a word turned into its opposite: sodium -> potassium"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("a", "b", "problem"), [
+    ("All birds sing.", "Some birds sing.", "a word turned into its opposite: all -> some"),
+    ("Only A sings.", "A sings.", "'only' is gone"),
+    ("What is above the line?", "What is below the line?", "a word turned into its opposite: vertical up -> vertical down"),
+    ("温度升高", "温度降低", "a word turned into its opposite: trend more -> trend less"),
+    ("He saw Paris in spring.", "He saw London in spring.", "a name changed: Paris -> London"),
+    ("《红楼梦》的作者", "《西游记》的作者", "a quotation changed: 红楼梦 -> 西游记"),
+    ("When did Bonaparte and Napoleon meet?", "When did Bonaparte meet him?", "a name is gone: Napoleon"),
+    ("A ratio of 3 and 3", "A ratio of 3", "a number stands there more or less often: 3"),
+    ("Give the two roots.", "Give the roots.", "a number is gone: two"),
+    ("钠原子有几个质子", "钾原子有几个质子", "a word turned into its opposite: sodium -> potassium"),
+])  # fmt: skip
 def test_what_a_model_should_look_at_is_doubtful(a: str, b: str, problem: str) -> None:
     found = doubt(a, b)
     assert found and not found.certain and found.reason == problem and 0.5 < found.confidence < 0.9
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("How many of the 5 apples are red?", "Of the five apples, how many are red?"),
-        ("It is not possible.", "It is impossible."),
-        ("不可能完成", "无法完成"),
-        ("Which is not correct?", "Which is incorrect?"),
-        ("下列说法不正确的是", "以下说法错误的是"),
-        ("下列说法正确的是", "以下说法无误的是"),
-        ("All but one; which is the exception? Not this.", "All but one; which is the exception? Never this."),
-        ("at least 3 days", "no less than 3 days"),
-        ("不少于 3 天", "至少 3 天"),
-        ("每桌最多坐 5 人", "每桌至多坐 5 人"),
-        ("a 5 cm rope", "a rope of 5 centimetres"),
-        ("1 mole of gas", "one mole of gas"),
-        ("A car travels 2 km.", "One car travels two kilometres."),
-        ("Half of 50% of it", "1/2 of 0.5 of it"),
-        ("$\\frac{1}{2}$ of $x^{2}$", "1/2 of x^2"),
-        ("If $x>y$", "If $y<x$"),
-        ("The speed increases.", "The speed rises."),
-        ("Both rods are 2 m long.", "The two rods are 2 m long."),
-        ("In which year did Newton die?", "Newton died in which year?"),
-        ("China is large. Is a Chinese city?", "Is a Chinese city? China is large."),
-        ("水（H₂O）的沸点", "$\\mathrm{H_2O}$（水）的沸点"),
-        ("It costs $5.", "It costs 5 dollars."),
-        ("以下哪一项不属于金属？（　　）", "下列哪项不是金属？____"),
-        ("Which of the following is NOT a metal?", "Which of these is not a metal?"),
-        ("A body moves with constant speed.", "A body moves with uniform speed."),
-    ],
-)
+@pytest.mark.parametrize(("a", "b"), [
+    ("How many of the 5 apples are red?", "Of the five apples, how many are red?"),
+    ("It is not possible.", "It is impossible."),
+    ("不可能完成", "无法完成"),
+    ("Which is not correct?", "Which is incorrect?"),
+    ("下列说法不正确的是", "以下说法错误的是"),
+    ("下列说法正确的是", "以下说法无误的是"),
+    ("All but one; which is the exception? Not this.", "All but one; which is the exception? Never this."),
+    ("at least 3 days", "no less than 3 days"),
+    ("不少于 3 天", "至少 3 天"),
+    ("每桌最多坐 5 人", "每桌至多坐 5 人"),
+    ("a 5 cm rope", "a rope of 5 centimetres"),
+    ("1 mole of gas", "one mole of gas"),
+    ("A car travels 2 km.", "One car travels two kilometres."),
+    ("Half of 50% of it", "1/2 of 0.5 of it"),
+    ("$\\frac{1}{2}$ of $x^{2}$", "1/2 of x^2"),
+    ("If $x>y$", "If $y<x$"),
+    ("The speed increases.", "The speed rises."),
+    ("Both rods are 2 m long.", "The two rods are 2 m long."),
+    ("In which year did Newton die?", "Newton died in which year?"),
+    ("China is large. Is a Chinese city?", "Is a Chinese city? China is large."),
+    ("水（H₂O）的沸点", "$\\mathrm{H_2O}$（水）的沸点"),
+    ("It costs $5.", "It costs 5 dollars."),
+    ("以下哪一项不属于金属？（　　）", "下列哪项不是金属？____"),
+    ("Which of the following is NOT a metal?", "Which of these is not a metal?"),
+    ("A body moves with constant speed.", "A body moves with uniform speed."),
+])  # fmt: skip
 def test_what_only_reads_differently_passes(a: str, b: str) -> None:
     assert reason(a, b) == ""
 
@@ -120,18 +111,15 @@ def test_what_only_reads_differently_passes(a: str, b: str) -> None:
 LISTED = "Which is prime?\nA. 4\nB. 5\nC. 6"
 
 
-@pytest.mark.parametrize(
-    ("b", "problem"),
-    [
-        ("Which is prime?\nA. 5\nB. 6\nC. 4", ""),
-        ("Which number is prime?\nA. 6  B. 4  C. 5", ""),
-        ("Which is prime?\nA. 4\nB. 7\nC. 6", "an option changed: 5 -> 7"),
-        ("Which is prime?\nA. 4\nB. 5", "the options are not the same: 6"),
-        ("Which is prime? ____", ""),
-        (LISTED + "\n\nClaim: the right answer is C. Is this claim true or false?", ""),
-        ("Which of 3 numbers is prime? ____", "a number is new: 3"),
-    ],
-)
+@pytest.mark.parametrize(("b", "problem"), [
+    ("Which is prime?\nA. 5\nB. 6\nC. 4", ""),
+    ("Which number is prime?\nA. 6  B. 4  C. 5", ""),
+    ("Which is prime?\nA. 4\nB. 7\nC. 6", "an option changed: 5 -> 7"),
+    ("Which is prime?\nA. 4\nB. 5", "the options are not the same: 6"),
+    ("Which is prime? ____", ""),
+    (LISTED + "\n\nClaim: the right answer is C. Is this claim true or false?", ""),
+    ("Which of 3 numbers is prime? ____", "a number is new: 3"),
+])  # fmt: skip
 def test_options_listed_in_a_text_are_a_set(b: str, problem: str) -> None:
     assert reason(LISTED, b, "5") == problem
 
@@ -173,17 +161,14 @@ def test_pictured_options_move_under_their_new_names() -> None:
     assert gone and gone.reason == "an option changed: images/1.png -> images/2x.png"
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "same"),
-    [
-        (blank(), {"answer": (("four", "4"),)}, True),
-        (blank(), {"answer": (("5",),)}, False),
-        (blank(answer=(("1",), ("2",)), question="__ and __"), {"answer": (("2",), ("1",))}, False),
-        (true_false(), {"answer": False}, False),
-        (open_ended(), {"answer": "because ice is less dense than water"}, True),
-        (open_ended(), {"answer": "It is magic."}, False),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "same"), [
+    (blank(), {"answer": (("four", "4"),)}, True),
+    (blank(), {"answer": (("5",),)}, False),
+    (blank(answer=(("1",), ("2",)), question="__ and __"), {"answer": (("2",), ("1",))}, False),
+    (true_false(), {"answer": False}, False),
+    (open_ended(), {"answer": "because ice is less dense than water"}, True),
+    (open_ended(), {"answer": "It is magic."}, False),
+])  # fmt: skip
 def test_the_gold_answer_stays(before: Sample, after: dict[str, Any], same: bool) -> None:
     assert problem(before, changed(before, **after)) == ("" if same else "the right answer changed")
 
@@ -196,45 +181,38 @@ def converted(question: str, kind: Any, answer: Any, **more: Any) -> Sample:
     return Sample("c", question, kind, answer, **more)
 
 
-OPTIONS = tuple(Option(label, text) for label, text in zip("ABC", ("3 cm", "4 cm", "6 cm"), strict=True))
 LINES = f"{QUESTION}\nA. 3 cm\nB. 4 cm\nC. 6 cm\n\nClaim: the right answer is "
 
 
-@pytest.mark.parametrize(
-    ("after", "found"),
-    [
-        (converted(f"{QUESTION} ____", "fill_in_the_blank", (("4 cm", "4"),)), ""),
-        (converted(f"{QUESTION} ____", "fill_in_the_blank", (("6 cm",),)), "the right answer changed: 4 cm"),
-        (converted(QUESTION.replace("12", "15"), "open_ended", "4 cm"), "a number changed: 12 cm -> 15 cm"),
-        (converted("How long is a side?", "open_ended", "4 cm"), "a number is gone: 3"),
-        (converted(QUESTION, "open_ended", "4 cm"), ""),
-        (converted(f"{LINES}B. Is this claim true or false?", "true_false", True), ""),
-        (converted(f"{LINES}C. Is this claim true or false?", "true_false", False), ""),
-        (converted(f"{LINES}C. Is this claim true or false?", "true_false", True), "a claim of C is called true"),
-        (converted(f"{LINES}B. Is this claim true or false?", "true_false", False), "a claim of B is called false"),
-        (converted("In a triangle of perimeter 12 cm with 3 equal sides, a side is 4 cm long. True or false?", "true_false", True), ""),
-        (converted("In a triangle of perimeter 12 cm with 3 equal sides, a side is 6 cm long. True or false?", "true_false", True), "a claim is called true against the right answer"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("after", "found"), [
+    (converted(f"{QUESTION} ____", "fill_in_the_blank", (("4 cm", "4"),)), ""),
+    (converted(f"{QUESTION} ____", "fill_in_the_blank", (("6 cm",),)), "the right answer changed: 4 cm"),
+    (converted(QUESTION.replace("12", "15"), "open_ended", "4 cm"), "a number changed: 12 cm -> 15 cm"),
+    (converted("How long is a side?", "open_ended", "4 cm"), "a number is gone: 3"),
+    (converted(QUESTION, "open_ended", "4 cm"), ""),
+    (converted(f"{LINES}B. Is this claim true or false?", "true_false", True), ""),
+    (converted(f"{LINES}C. Is this claim true or false?", "true_false", False), ""),
+    (converted(f"{LINES}C. Is this claim true or false?", "true_false", True), "a claim of C is called true"),
+    (converted(f"{LINES}B. Is this claim true or false?", "true_false", False), "a claim of B is called false"),
+    (converted("In a triangle of perimeter 12 cm with 3 equal sides, a side is 4 cm long. True or false?", "true_false", True), ""),
+    (converted("In a triangle of perimeter 12 cm with 3 equal sides, a side is 6 cm long. True or false?", "true_false", True), "a claim is called true against the right answer"),
+])  # fmt: skip
 def test_a_choice_in_another_form_keeps_its_words_and_its_answer(after: Sample, found: str) -> None:
     assert problem(CHOICE, after) == found
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "found"),
-    [
-        (blank(), choice(question="2 + 2 = ____", texts=("4", "5"), answer="A"), ""),
-        (blank(), choice(question="2 + 2 = ____", texts=("4", "5"), answer="B"), "the right answer is not the right option"),
-        (blank(), true_false(question="2 + 2 = ____\n\nClaim: 4 belongs in the blank. Is this claim true or false?"), ""),
-        (blank(), true_false(answer=False, question="2 + 2 = ____\n\nClaim: 5 belongs in the blank. Is this claim true or false?"), ""),
-        (blank(), true_false(question="2 + 2 = ____\n\nClaim: 5 belongs in the blank. Is this claim true or false?"), "a claim of '5' is called true"),
-        (blank(question="2 + 2 = ____。", language="zh"), true_false(answer=False, question="2 + 2 = ____。\n\n断言：空白处应填4。这一断言是否正确？", language="zh"), "a claim of '4' is called false"),
-        (true_false(), choice(question="Seven is a prime number.", texts=("False", "True"), answer="B"), ""),
-        (true_false(), choice(question="Seven is a prime number.", texts=("False", "True"), answer="A"), "the right option says the opposite of the right answer"),
-        (open_ended(answer="4", question="What is 2 + 2?"), blank(question="2 + 2 = ____"), ""),
-        (open_ended(answer="5", question="What is 2 + 2?"), blank(question="2 + 2 = ____"), "the right answer changed: 5"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("before", "after", "found"), [
+    (blank(), choice(question="2 + 2 = ____", texts=("4", "5"), answer="A"), ""),
+    (blank(), choice(question="2 + 2 = ____", texts=("4", "5"), answer="B"), "the right answer is not the right option"),
+    (blank(), true_false(question="2 + 2 = ____\n\nClaim: 4 belongs in the blank. Is this claim true or false?"), ""),
+    (blank(), true_false(answer=False, question="2 + 2 = ____\n\nClaim: 5 belongs in the blank. Is this claim true or false?"), ""),
+    (blank(), true_false(question="2 + 2 = ____\n\nClaim: 5 belongs in the blank. Is this claim true or false?"), "a claim of '5' is called true"),
+    (blank(question="2 + 2 = ____。", language="zh"), true_false(answer=False, question="2 + 2 = ____。\n\n断言：空白处应填4。这一断言是否正确？", language="zh"), "a claim of '4' is called false"),
+    (true_false(), choice(question="Seven is a prime number.", texts=("False", "True"), answer="B"), ""),
+    (true_false(), choice(question="Seven is a prime number.", texts=("False", "True"), answer="A"), "the right option says the opposite of the right answer"),
+    (open_ended(answer="4", question="What is 2 + 2?"), blank(question="2 + 2 = ____"), ""),
+    (open_ended(answer="5", question="What is 2 + 2?"), blank(question="2 + 2 = ____"), "the right answer changed: 5"),
+])  # fmt: skip
 def test_other_forms_and_their_answers(before: Sample, after: Sample, found: str) -> None:
     assert problem(before, after) == found
 

@@ -21,12 +21,6 @@ def test_every_value_is_mirrored() -> None:
         assert np.array_equal(after.pixels.astype(int) + before, np.full(before.shape, 255))
 
 
-def test_twice_is_nothing() -> None:
-    before = item(array())
-    after = apply(Invert(), apply(Invert(), before, {}), {})
-    assert np.array_equal(after.pictures["images/0.png"].pixels, before.pictures["images/0.png"].pixels)
-
-
 def test_nothing_is_drawn() -> None:
     assert not Invert.random and Invert.severities == ("mild",) and not Invert.noisy
     assert draw(Invert(), choice(images=("images/0.png",))) == {}
@@ -35,16 +29,13 @@ def test_nothing_is_drawn() -> None:
         assert refusal(Invert(None, severity), choice()) == "the sample has no picture"
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "colour"),
-    [
-        ("en", "What is the area of the white part?", "white"),
-        ("en", "How many grey squares are there?", "grey"),
-        ("zh", "此图中黑色部分记为II, 求其面积。", "黑色"),
-        ("zh", "袋中有红球和白球, 求概率。", "红球"),
-        ("en", "What lies in the darkest region?", "darkest"),
-    ],
-)
+@pytest.mark.parametrize(("language", "question", "colour"), [
+    ("en", "What is the area of the white part?", "white"),
+    ("en", "How many grey squares are there?", "grey"),
+    ("zh", "此图中黑色部分记为II, 求其面积。", "黑色"),
+    ("zh", "袋中有红球和白球, 求概率。", "红球"),
+    ("en", "What lies in the darkest region?", "darkest"),
+])  # fmt: skip
 def test_a_question_that_names_a_colour_is_refused(language: Any, question: str, colour: str) -> None:
     sample = choice(question=question, language=language, images=("images/0.png",))
     assert refusal(Invert(), sample) == f"the question speaks of colours ({colour})"
@@ -86,9 +77,7 @@ def test_the_trail_alone_says_which_inversion_it_was() -> None:
     assert np.array_equal(full, 255 - before.pictures["images/0.png"].pixels)
 
 
-@pytest.mark.parametrize(
-    "question", ["Which ball is red?", "Find the area of the blue part.", "袋中有红球和蓝球, 求概率。"]
-)
+@pytest.mark.parametrize("question", ["Which ball is red?", "Find the area of the blue part.", "袋中有红球和蓝球, 求概率。"])  # fmt: skip
 def test_mild_leaves_hues_what_they_are_called(question: str) -> None:
     sample = choice(question=question, images=("images/0.png",))
     assert draw(Invert(None, "mild"), sample) == {"keep": "hue"}

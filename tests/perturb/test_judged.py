@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from making_sets import make_set, tree
-from serving import hold, serve, wait_until
+from serving import hold, script, scripted, serve, wait_until
 
 from making import blank, choice, write_set
 from mmdyn.data import SampleSet
@@ -32,12 +32,6 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 
 
-def script(folder: Path, *lines: dict[str, str]) -> str:
-    file = folder / "judge.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
-    return f"scripted:{file},max_tries=1"
-
-
 def says(same: bool, confidence: float = 0.9, reason: str = "as scripted") -> str:
     return json.dumps({"same": same, "confidence": confidence, "reason": reason})
 
@@ -48,13 +42,13 @@ def shuffled(tmp_path: Path, judge: str, **more: object) -> SampleSet:
 
 
 def test_what_the_judge_accepts_is_kept_with_its_verdict(tmp_path: Path) -> None:
-    dynamic = shuffled(tmp_path, script(tmp_path, {"reply": says(True, 0.8, "the same")}))
+    dynamic = shuffled(tmp_path, scripted(tmp_path, {"reply": says(True, 0.8, "the same")}))
     assert dynamic.manifest.counts == {"samples": 2, "kept": 2}
     for sample in dynamic:
         assert sample.variant is not None
         verdict = sample.variant.verdict
         assert (verdict.status, verdict.by, verdict.reason, verdict.confidence) == (
-            "kept", "scripted:judge.jsonl", "the same", 0.8,
+            "kept", "scripted:replies.jsonl", "the same", 0.8,
         )  # fmt: skip
     made = dynamic.manifest.made
     assert (made["votes"], made["redraws"]) == (1, 3)
@@ -63,7 +57,7 @@ def test_what_the_judge_accepts_is_kept_with_its_verdict(tmp_path: Path) -> None
 
 
 def test_what_it_rejects_is_drawn_again_and_then_dropped_whole(tmp_path: Path) -> None:
-    dynamic = shuffled(tmp_path, script(tmp_path, {"reply": says(False, 0.7, "another gold")}), redraws=2)
+    dynamic = shuffled(tmp_path, scripted(tmp_path, {"reply": says(False, 0.7, "another gold")}), redraws=2)
     assert dynamic.manifest.counts == {"samples": 0, "redrawn": 4, "rejected": 2}
     dropped = list(dynamic.dropped())
     assert [(drop.parent, drop.attempt, drop.status) for drop in dropped] == [
@@ -79,7 +73,7 @@ def test_the_first_attempt_that_is_accepted_counts(tmp_path: Path) -> None:
     plain = {sample.id: sample for sample in shuffled(tmp_path / "plain", "")}
     first = [option.text for option in plain["q1~shuffle~0"].options]
     match = "\n".join(f"{label}. {text}" for label, text in zip("ABCD", first, strict=True))
-    dynamic = shuffled(tmp_path, script(tmp_path, {"match": match, "reply": says(False)}, {"reply": says(True)}))
+    dynamic = shuffled(tmp_path, scripted(tmp_path, {"match": match, "reply": says(False)}, {"reply": says(True)}))
     assert dynamic.manifest.counts["samples"] == 2
     kept = {sample.id: sample for sample in dynamic}
     trail = kept["q1~shuffle~0"].variant
@@ -90,13 +84,13 @@ def test_the_first_attempt_that_is_accepted_counts(tmp_path: Path) -> None:
 
 def test_drawing_again_is_no_use_where_nothing_is_random(tmp_path: Path) -> None:
     source = make_set(tmp_path / "source")
-    judge = script(tmp_path, {"reply": says(False)})
+    judge = scripted(tmp_path, {"reply": says(False)})
     dynamic = perturb(source, tmp_path / "out", ops="invert", judge=judge, quiet=True)
     assert "redrawn" not in dynamic.manifest.counts and dynamic.manifest.counts["rejected"] == 10
 
 
 def test_the_subsets_of_a_factorial_keep_their_shared_draws(tmp_path: Path) -> None:
-    judge = script(tmp_path, {"reply": says(False)})
+    judge = scripted(tmp_path, {"reply": says(False)})
     source = make_set(tmp_path / "source")
     dynamic = perturb(source, tmp_path / "out", ops="pad,shuffle", factorial=True, judge=judge, quiet=True)
     assert {drop.attempt for drop in dynamic.dropped()} == {0} and dynamic.manifest.made["factorial"] is True
@@ -118,7 +112,7 @@ def test_a_factorial_draws_each_operator_once(tmp_path: Path) -> None:
 
 def test_no_verdict_is_a_failure_and_no_verdict_is_invented(tmp_path: Path) -> None:
     lines = [{"match": "2 + 1", "reply": "I would say it is fine."}, {"reply": says(True)}]
-    dynamic = shuffled(tmp_path, script(tmp_path, *lines))
+    dynamic = shuffled(tmp_path, scripted(tmp_path, *lines))
     assert dynamic.manifest.counts == {"samples": 1, "kept": 1, "failed": 1}
     (failed,) = dynamic.dropped()
     assert failed.parent == "q2" and "gave nothing usable in 3 tries" in failed.reason
@@ -127,7 +121,7 @@ def test_no_verdict_is_a_failure_and_no_verdict_is_invented(tmp_path: Path) -> N
 def test_a_judge_that_cannot_be_asked_stops_everything_and_the_work_goes_on_later(tmp_path: Path) -> None:
     source = write_set(tmp_path / "source", [choice(f"q{n}") for n in range(30)])
     settings = {"ops": "shuffle", "seed": 1, "quiet": True}
-    with serve(reply=_file(tmp_path, says(True)), key="sk-right") as server:
+    with serve(reply=str(script(tmp_path, says(True))), key="sk-right") as server:
         judge = f"openai:m,base_url={server.url},api_key_env=JUDGE_KEY"
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("JUDGE_KEY", "sk-wrong-secret")
@@ -142,15 +136,9 @@ def test_a_judge_that_cannot_be_asked_stops_everything_and_the_work_goes_on_late
     assert b"sk-right" not in written and b"sk-wrong" not in written
 
 
-def _file(folder: Path, reply: str) -> str:
-    file = folder / "replies.jsonl"
-    file.write_text(json.dumps({"reply": reply}), "utf-8")
-    return str(file)
-
-
 def test_many_variants_are_judged_at_a_time_and_none_twice(tmp_path: Path) -> None:
     source = write_set(tmp_path / "source", [blank(f"q{n}", question=f"{n} + 1 is ____.") for n in range(60)])
-    with hold(reply=_file(tmp_path, says(True))) as server, ThreadPoolExecutor(1) as pool:
+    with hold(reply=str(script(tmp_path, says(True)))) as server, ThreadPoolExecutor(1) as pool:
         judge = f"openai:m,base_url={server.url}"
         settings = {"ops": "paraphrase,substitute,convert", "judge": judge, "concurrency": 16, "quiet": True}
         perturbing = pool.submit(perturb, source, tmp_path / "out", **settings)  # type: ignore[arg-type]
@@ -186,7 +174,7 @@ def test_the_judge_looks_at_pictures_without_their_noise(tmp_path: Path) -> None
 def test_interrupted_while_a_judge_is_waited_for(tmp_path: Path) -> None:
     source = write_set(tmp_path / "source", [choice(f"q{n}") for n in range(60)])
     out = tmp_path / "out"
-    with serve(reply=_file(tmp_path, says(True)), latency=600) as server:
+    with serve(reply=str(script(tmp_path, says(True))), latency=600) as server:
         judge = f"openai:m,base_url={server.url}"
         command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "-o", str(out), "--ops", "shuffle"]
         process = subprocess.Popen([*command, "--judge", judge], stderr=subprocess.PIPE, text=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from perturb.services import ToolNames
 from perturb.text.convert import Convert
 from perturb.text.substitute import Substitute
 
-Ask = Callable[..., ModelRewriter]
+Ask, Bench = Callable[..., ModelRewriter], Callable[..., Services]
 
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
@@ -32,15 +33,14 @@ pytestmark = pytest.mark.usefixtures("bare_environment")
 
 @pytest.fixture
 def rewriter(tmp_path: Path) -> Iterator[Ask]:
-    opened: list[ModelRewriter] = []
+    with ExitStack() as opened:
+        yield lambda *replies: opened.enter_context(closing(ModelRewriter(SyncModelClient(scripted(tmp_path, *replies, tries=2)))))  # fmt: skip
 
-    def made(*replies: str | dict[str, Any]) -> ModelRewriter:
-        opened.append(ModelRewriter(SyncModelClient(scripted(tmp_path, *replies, tries=2))))
-        return opened[-1]
 
-    yield made
-    for one in opened:
-        one.close()
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Callable[..., Services]]:
+    with ExitStack() as opened:
+        yield lambda *replies: opened.enter_context(closing(Services(ToolNames(rewriter=scripted(tmp_path, *replies, tries=2)))))  # fmt: skip
 
 
 def substitute(rewriter: ModelRewriter, sample: Sample | None = None, number: int = 0) -> str | NotApplicable:
@@ -52,40 +52,34 @@ def substitute(rewriter: ModelRewriter, sample: Sample | None = None, number: in
 NEW = "How many edges has a triangle?"
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"question": "How many edges has a triangle?"}',
-        '```json\n{"question": "How many edges has a triangle?"}\n```',
-        (
-            'Of course! {"a": 1}\n\n```\n{\n  "question": "How many edges has a triangle?"\n}\n```\nI hope this helps'
-            " {really}."
-        ),
-        '<think>{"question": "a draft"}</think> {"question": " How many edges has a triangle? "}',
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    '{"question": "How many edges has a triangle?"}',
+    '```json\n{"question": "How many edges has a triangle?"}\n```',
+    (
+        'Of course! {"a": 1}\n\n```\n{\n  "question": "How many edges has a triangle?"\n}\n```\nI hope this helps'
+        " {really}."
+    ),
+    '<think>{"question": "a draft"}</think> {"question": " How many edges has a triangle? "}',
+])  # fmt: skip
 def test_the_last_object_of_the_right_shape_counts(reply: str, rewriter: Ask) -> None:
     assert substitute(rewriter(reply)) == NEW
     assert rewriter(reply).paraphrase(choice(), stream("p")) == NEW
 
 
-@pytest.mark.parametrize(
-    ("reply", "problem"),
-    [
-        ("I cannot help with that.", "it holds no JSON object"),
-        ("", "it holds no JSON object"),
-        ('{"question": ', "Expecting value"),
-        ('{"question": 7}', "Expected `str`, got `int`"),
-        ('{"question": "x", "note": "y"}', "unknown field `note`"),
-        ('{"questions": "x"}', "missing required field `question`|unknown field"),
-        ('[{"question": ["x"]}]', "Expected `str`, got `array`"),
-        ('{"question": "  "}', "the question is empty or far too long"),
-        (json.dumps({"question": "x" * 2000}), "the question is empty or far too long"),
-        ('{"question": "\\ud800"}', "surrogates not allowed"),
-        ("{" * 60_000, "it is too long"),
-        ('{"question": ' * 2000, "Expecting value|recursion"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "problem"), [
+    ("I cannot help with that.", "it holds no JSON object"),
+    ("", "it holds no JSON object"),
+    ('{"question": ', "Expecting value"),
+    ('{"question": 7}', "Expected `str`, got `int`"),
+    ('{"question": "x", "note": "y"}', "unknown field `note`"),
+    ('{"questions": "x"}', "missing required field `question`|unknown field"),
+    ('[{"question": ["x"]}]', "Expected `str`, got `array`"),
+    ('{"question": "  "}', "the question is empty or far too long"),
+    (json.dumps({"question": "x" * 2000}), "the question is empty or far too long"),
+    ('{"question": "\\ud800"}', "surrogates not allowed"),
+    ("{" * 60_000, "it is too long"),
+    ('{"question": ' * 2000, "Expecting value|recursion"),
+])  # fmt: skip
 def test_what_cannot_be_used_ends_in_a_value_error(reply: str, problem: str, rewriter: Ask) -> None:
     with pytest.raises(ValueError, match=rf"scripted:replies\.jsonl gave nothing usable in 3 tries \(.*({problem})"):
         substitute(rewriter(reply))
@@ -150,17 +144,16 @@ def test_a_severity_is_asked_for_in_words(name: str, language: str) -> None:
     assert asked(choice(language=language), name) == asked(choice(language=language), name, severity="")
 
 
-def test_the_operator_hands_its_severity_to_the_model(tmp_path: Path) -> None:
+def test_the_operator_hands_its_severity_to_the_model(bench: Bench) -> None:
     replies = ({"match": "only about one in four", "reply": '{"question": "How many edges has a triangle?"}'},
                {"match": "no word as it is", "reply": '{"question": "What number of edges has a triangle?"}'})  # fmt: skip
-    services = bench(tmp_path, *replies, '{"cannot": "other"}')
+    services = bench(*replies, '{"cannot": "other"}')
     made = {severity: Substitute(services, severity).params(stream("s"), choice()) for severity in ("mild", "strong")}
     by = "scripted:replies.jsonl"
     assert made == {
         "mild": {"by": by, "question": "How many edges has a triangle?"},
         "strong": {"by": by, "question": "What number of edges has a triangle?"},
     }
-    services.close()
 
 
 def test_a_paraphrase_is_asked_in_one_of_three_manners(rewriter: Ask) -> None:
@@ -214,16 +207,13 @@ def test_wrong_answers_are_texts_that_differ(rewriter: Ask) -> None:
     assert distractors(rewriter(reply), "$\\frac{1}{2}$") == ("$\\frac{1}{3}$", "$\\frac{2}{3}$", "2")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "problem"),
-    [
-        (["4", "5"], "it holds 2 wrong answers, not 3"),
-        (["4", "5", "6.0"], "the wrong answer '6.0' may be the right one"),
-        (["4", "5", "5.0"], "may be the right one or another wrong one"),
-        (["4", "5", ""], "the wrong answer '' may be"),
-        (["4", "5", "about six"], ""),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "problem"), [
+    (["4", "5"], "it holds 2 wrong answers, not 3"),
+    (["4", "5", "6.0"], "the wrong answer '6.0' may be the right one"),
+    (["4", "5", "5.0"], "may be the right one or another wrong one"),
+    (["4", "5", ""], "the wrong answer '' may be"),
+    (["4", "5", "about six"], ""),
+])  # fmt: skip
 def test_wrong_answers_that_may_be_right_are_asked_for_again(wrong: list[str], problem: str, rewriter: Ask) -> None:
     one = rewriter(json.dumps({"distractors": wrong}))
     if not problem:
@@ -254,10 +244,6 @@ def shapes(**more: Any) -> Sample:
     return choice(texts=("circle", "triangle", "square", "pentagon"), answer="B", question=question, **more)
 
 
-def bench(folder: Path, *replies: str | dict[str, Any]) -> Services:
-    return Services(ToolNames(rewriter=scripted(folder, *replies, tries=2)))
-
-
 def drawn(services: Services, sample: Sample, target: str) -> dict[str, Any]:
     """The parameters of the first draw that goes for a target."""
     for number in range(60):
@@ -278,8 +264,8 @@ def refusals(services: Services, sample: Sample) -> set[str]:
     return {made.reason}
 
 
-def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_model_s_words(tmp_path: Path) -> None:
-    services = bench(tmp_path, json.dumps(ALONE | {"question": "What is a shape with 3 sides called?"}))
+def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_model_s_words(bench: Bench) -> None:
+    services = bench(json.dumps(ALONE | {"question": "What is a shape with 3 sides called?"}))
     params = drawn(services, shapes(), "fill_in_the_blank")
     assert params == {
         "target": "fill_in_the_blank",
@@ -292,72 +278,58 @@ def test_a_choice_between_words_becomes_a_blank_and_an_open_question_in_the_mode
     params = drawn(services, shapes(), "open_ended")
     after = apply(Convert(), item(sample=shapes()), params).sample
     assert (after.question, after.answer) == ("What is a shape with 3 sides called?", "triangle")
-    services.close()
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ({"question": "What is a shape with 4 sides called?"}, "the rewritten stem changed ⟨3 sides⟩"),
-        ({"question": "Which option has 3 sides: option B?"}, "the rewritten stem speaks of options or blanks"),
-        ({"question": "A shape with 3 sides is called ____."}, "the rewritten stem speaks of options or blanks"),
-        ({"question": "Is a triangle a shape with 3 sides?"}, "the rewritten stem gives the answer away"),
-        ({"question": "<image 1> has 3 sides?"}, "the rewritten stem has other image marks"),
-        ({"question": "What has 3 sides?\x1b[2J"}, "the rewriter added control characters"),
-        ({"question": "What has 3 sides?", "answers": ["tri\x85angle"]}, "the rewriter added control characters"),
-        ({"question": "What has 3 sides?", "answers": ["square"]}, "an accepted answer may mean another option"),
-        ({"cannot": "several shapes fit"}, "scripted:replies.jsonl declines (several shapes fit)"),
-    ],
-)
-def test_a_stem_that_fails_the_checks_is_not_used(reply: dict[str, Any], reason: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("reply", "reason"), [
+    ({"question": "What is a shape with 4 sides called?"}, "the rewritten stem changed ⟨3 sides⟩"),
+    ({"question": "Which option has 3 sides: option B?"}, "the rewritten stem speaks of options or blanks"),
+    ({"question": "A shape with 3 sides is called ____."}, "the rewritten stem speaks of options or blanks"),
+    ({"question": "Is a triangle a shape with 3 sides?"}, "the rewritten stem gives the answer away"),
+    ({"question": "<image 1> has 3 sides?"}, "the rewritten stem has other image marks"),
+    ({"question": "What has 3 sides?\x1b[2J"}, "the rewriter added control characters"),
+    ({"question": "What has 3 sides?", "answers": ["tri\x85angle"]}, "the rewriter added control characters"),
+    ({"question": "What has 3 sides?", "answers": ["square"]}, "an accepted answer may mean another option"),
+    ({"cannot": "several shapes fit"}, "scripted:replies.jsonl declines (several shapes fit)"),
+])  # fmt: skip
+def test_a_stem_that_fails_the_checks_is_not_used(reply: dict[str, Any], reason: str, bench: Bench) -> None:
     reply = reply if "cannot" in reply else ALONE | reply
-    services = bench(tmp_path, json.dumps(reply))
+    services = bench(json.dumps(reply))
     found = refusals(services, shapes())
     assert found == {reason} or (
         reason.startswith("the rewritten stem changed") and found.pop().startswith(reason[:28])
     )
-    services.close()
 
 
-def test_a_long_or_pictured_option_is_never_asked_about(tmp_path: Path) -> None:
-    services = bench(tmp_path, {"match": "", "error": "fatal"})
+def test_a_long_or_pictured_option_is_never_asked_about(bench: Bench) -> None:
+    services = bench({"match": "", "error": "fatal"})
     long = choice(texts=("because it is so, and not otherwise; it always was", "no"), answer="A")
     assert refusals(services, long) == {"the right option is no short answer"}
-    services.close()
 
 
-def test_wrong_options_come_from_the_model_where_there_is_one(tmp_path: Path) -> None:
-    services = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green", "grey"]}'},
+def test_wrong_options_come_from_the_model_where_there_is_one(bench: Bench) -> None:
+    services = bench({"match": "Write 3", "reply": '{"distractors": ["red", "green", "grey"]}'},
                       {"match": "Write 1", "reply": '{"distractors": ["red"]}'})  # fmt: skip
     sample = blank(question="The sky is ____.", answer=(("blue", "azure"),))
     params = drawn(services, sample, "single_choice")
     assert (params["distractors"], params["by"]) == (["red", "green", "grey"], "scripted:replies.jsonl")
     params = drawn(services, sample, "true_false")
     assert params["filled"] in ("blue", "red") and params["by"] == "scripted:replies.jsonl"
-    services.close()
 
 
-def test_a_wrong_option_with_control_characters_is_refused(tmp_path: Path) -> None:
-    services = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "green\\u001b", "grey"]}'},
-                      {"match": "Write 1", "reply": '{"distractors": ["red\\u0000"]}'})  # fmt: skip
-    sample = blank(question="What colour is the sky?", answer=(("blue",),))
-    made = Convert(services, "mild").params(stream("model"), sample)
-    assert made == NotApplicable("the rewriter added control characters")
-    services.close()
+@pytest.mark.parametrize(("severity", "wrong", "accepted", "reason"), [
+    ("mild", "green\x1b", ("blue",), "the rewriter added control characters"),
+    ("mild", "red\0", ("blue",), "the rewriter added control characters"),
+    ("", "azure", ("blue", "azure"), "a wrong answer may be a right one; several answers are accepted"),
+])  # fmt: skip
+def test_a_wrong_option_that_cannot_be_used_is_refused(bench: Bench, severity: str, wrong: str, accepted: tuple[str, ...], reason: str) -> None:  # fmt: skip
+    replies = {"Write 3": ["pink", wrong, "grey"], "Write 1": [wrong]}
+    services = bench(*({"match": match, "reply": json.dumps({"distractors": made})} for match, made in replies.items()))
+    sample = blank(question="What colour is the sky?", answer=(accepted,))
+    assert Convert(services, severity).params(stream("model"), sample) == NotApplicable(reason)
 
 
-def test_a_wrong_option_that_is_accepted_is_refused(tmp_path: Path) -> None:
-    services = bench(tmp_path, {"match": "Write 3", "reply": '{"distractors": ["red", "azure", "grey"]}'},
-                      {"match": "Write 1", "reply": '{"distractors": ["azure"]}'})  # fmt: skip
-    sample = blank(question="What colour is the sky?", answer=(("blue", "azure"),))
-    made = Convert(services).params(stream("model"), sample)
-    assert made == NotApplicable("a wrong answer may be a right one; several answers are accepted")
-    services.close()
-
-
-def test_a_model_that_fails_fails_the_draw(tmp_path: Path) -> None:
-    services = bench(tmp_path, "No.")
+def test_a_model_that_fails_fails_the_draw(bench: Bench) -> None:
+    services = bench("No.")
     with pytest.raises(ValueError, match="gave nothing usable"):
         for number in range(20):
             Convert(services).params(stream("model", number), open_ended(question="What colour is it?", answer="red"))
-    services.close()

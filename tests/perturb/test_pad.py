@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from making_items import apply, array, draw, item, refusal
+from making_items import apply, array, draw, item
 
 from making import choice
 from mmdyn.sample import Option, Sample
@@ -74,10 +74,6 @@ def test_all_pictures_of_a_sample_share_one_frame() -> None:
     shapes = {picture.pixels.shape for picture in changed.pictures.values()}
     corners = {tuple(picture.pixels[0, 0]) for picture in changed.pictures.values()}
     assert len(changed.pictures) == 5 and len(shapes) == 1 and len(corners) == 1
-
-
-def test_without_pictures_it_does_not_apply() -> None:
-    assert refusal(Pad(), choice()) == "the sample has no picture"
 
 
 def test_a_frame_that_would_pass_the_limit_does_not_apply() -> None:

@@ -35,20 +35,14 @@ def reason(text: str, language: str = "en") -> str:
 
 WHOLE = [
     # a thing that is asked for, as an order, and back
-    (
-        "What is the area of $ABC$?",
-        {f"{verb} the area of $ABC$." for verb in ("Determine", "State", "Give", "Find")},
-    ),
+    ("What is the area of $ABC$?", {f"{verb} the area of $ABC$." for verb in ("Determine", "State", "Give", "Find")}),
     ("Find the value of $x$.", {"What is the value of $x$?"}),
     ("Calculate the mean and the median.", set()),
     ("Determine the roots of $f$.", {"What are the roots of $f$?"}),
     ("Calculate: $3+4$.", {"What is $3+4$?", "What is the value of $3+4$?", "What does $3+4$ equal?"}),
     ("Select the animal that does not have a backbone.", {"Which animal does not have a backbone?", "Which is the animal that does not have a backbone?"}),
     ("Select the reptile.", {"Which is the reptile?"}),
-    (
-        "What was the price of the toy?",
-        {f"{verb} what the price of the toy was." for verb in ("Determine", "State", "Say")},
-    ),
+    ("What was the price of the toy?", {f"{verb} what the price of the toy was." for verb in ("Determine", "State", "Say")}),
     # indirect questions
     ("Where does Pawel live?", {f"{verb} where Pawel lives." for verb in ("Determine", "State", "Say")}),
     (
@@ -61,10 +55,7 @@ WHOLE = [
         {f"{verb} which object has more thermal energy." for verb in ("Determine", "Say", "Decide")}
         | {"Identify the object that has more thermal energy."},
     ),
-    (
-        "Is there a solution?",
-        {f"{verb} whether there is a solution." for verb in ("Determine", "Say", "Decide")},
-    ),
+    ("Is there a solution?", {f"{verb} whether there is a solution." for verb in ("Determine", "Say", "Decide")}),
     # the order of the words
     (
         "Which of the following statements is not true?",
@@ -105,20 +96,13 @@ WHOLE = [
     }),
     ("求$C$的方程．", {"$C$的方程是什么？", "试确定$C$的方程．"}),
     ("关于电磁波，下列说法不正确的是（ ）", {
-        "下列关于电磁波的说法中，不正确的是（ ）", "下列有关电磁波的说法，不正确的是（ ）",
-        "关于电磁波，在下列说法中，不正确的是（ ）", "关于电磁波，不正确的说法是（ ）",
+        "下列关于电磁波的说法中，不正确的是（ ）", "下列有关电磁波的说法，不正确的是（ ）", "关于电磁波，在下列说法中，不正确的是（ ）", "关于电磁波，不正确的说法是（ ）",
     }),
-    ("如果以下哪项陈述为真，最能削弱上述论证？", {
-        "以下哪项陈述如果为真，最能削弱上述论证？", "以下选项中，哪项陈述如果为真，最能削弱上述论证？",
-    }),
+    ("如果以下哪项陈述为真，最能削弱上述论证？", {"以下哪项陈述如果为真，最能削弱上述论证？", "以下选项中，哪项陈述如果为真，最能削弱上述论证？"}),
     ("以下各项都能支持上述观点，除了", {"除哪项外，以下各项都能支持上述观点？"}),
-    ("那么，这堆桃子有（ ）个。", {
-        "这堆桃子有多少个？（ ）。", "由此可知，这堆桃子有（ ）个。", "照此推断，这堆桃子有（ ）个。",
-    }),
+    ("那么，这堆桃子有（ ）个。", {"这堆桃子有多少个？（ ）。", "由此可知，这堆桃子有（ ）个。", "照此推断，这堆桃子有（ ）个。"}),
     ("小球从斜面上由静止滑下，如图所示。", {"如图所示，小球从斜面上由静止滑下。"}),
-    ("根据材料并结合所学知识，说明改革的目标。", {
-        "说明改革的目标（要求根据材料并结合所学知识作答）。", "请以材料为依据，联系所学知识，说明改革的目标。",
-    }),
+    ("根据材料并结合所学知识，说明改革的目标。", {"说明改革的目标（要求根据材料并结合所学知识作答）。", "请以材料为依据，联系所学知识，说明改革的目标。"}),
     ("这表明（ ）", {"由此可见（ ）", "由此可知（ ）"}),
     ("据此完成1～3题。", {"请根据上述信息完成1～3题。", "请以上述信息为依据，完成1～3题。"}),
 ]  # fmt: skip
@@ -175,19 +159,11 @@ def test_what_never_happens(before: str, never: str) -> None:
 
 
 DECLINED = [
-    "What did the test score rise to?",
-    "What direction is face B facing?",
-    "Why does it?",
-    "What is the capital of France and what is its river?",
-    "2 + 2 = ?",
-    "Because he knows that if he asks, he will lose.",
-    "Do you agree with Pip?",
-    "Since the last recharge, her phone has been on.",
-    "正确。",
-    "则（ ）",
-    "一条绳子长（ ）米，另一条长（ ）米。",
-    "已知$a$，$b$，$c$的大小关系是（ ）",
-]
+    "What did the test score rise to?", "What direction is face B facing?", "Why does it?",
+    "What is the capital of France and what is its river?", "2 + 2 = ?",
+    "Because he knows that if he asks, he will lose.", "Do you agree with Pip?",
+    "Since the last recharge, her phone has been on.", "正确。", "则（ ）", "一条绳子长（ ）米，另一条长（ ）米。", "已知$a$，$b$，$c$的大小关系是（ ）",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", DECLINED)
@@ -223,32 +199,29 @@ def test_more_atoms_than_stand_ins_are_refused() -> None:
     assert reason("What is the value of $x$? " * 3000) == "the text has too many formulas or blanks"
 
 
-@pytest.mark.parametrize(
-    ("question", "indirect"),
-    [
-        ("how long does it take Tom to finish", "how long it takes Tom to finish"),
-        ("how far did the longest train travel", "how far the longest train traveled"),
-        ("how many pens does she still have left", "how many pens she still has left"),
-        ("which of the toys has Heinzi taken home", "which of the toys Heinzi has taken home"),
-        ("how big is the side of the square", "how big the side of the square is"),
-        ("how old is he now", "how old he is now"),
-        ("what colour is the ball", "what colour the ball is"),
-        ("how many cubes have been taken", "how many cubes have been taken"),
-        ("who is the tallest", "who is the tallest"),
-        ("what do plants need", "what plants need"),
-        ("why might a person have a limb amputated", "why a person might have a limb amputated"),
-        ("how many apples did he try to carry", "how many apples he tried to carry"),
-        ("where will the ray from point P meet the plane", "where the ray from point P will meet the plane"),
-        ("how much did the work force shrink", None),
-        ("which group has the shaded ring", None),
-        ("which of these are NOT equal", "which of these are NOT equal"),
-        ("how many pens didn't he buy", None),
-        ("what direction is face B facing", None),
-        ("when arranging the pens, we wait", None),
-        ("what's the time", None),
-        ("how many pens did", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "indirect"), [
+    ("how long does it take Tom to finish", "how long it takes Tom to finish"),
+    ("how far did the longest train travel", "how far the longest train traveled"),
+    ("how many pens does she still have left", "how many pens she still has left"),
+    ("which of the toys has Heinzi taken home", "which of the toys Heinzi has taken home"),
+    ("how big is the side of the square", "how big the side of the square is"),
+    ("how old is he now", "how old he is now"),
+    ("what colour is the ball", "what colour the ball is"),
+    ("how many cubes have been taken", "how many cubes have been taken"),
+    ("who is the tallest", "who is the tallest"),
+    ("what do plants need", "what plants need"),
+    ("why might a person have a limb amputated", "why a person might have a limb amputated"),
+    ("how many apples did he try to carry", "how many apples he tried to carry"),
+    ("where will the ray from point P meet the plane", "where the ray from point P will meet the plane"),
+    ("how much did the work force shrink", None),
+    ("which group has the shaded ring", None),
+    ("which of these are NOT equal", "which of these are NOT equal"),
+    ("how many pens didn't he buy", None),
+    ("what direction is face B facing", None),
+    ("when arranging the pens, we wait", None),
+    ("what's the time", None),
+    ("how many pens did", None),
+])  # fmt: skip
 def test_indirect_questions(question: str, indirect: str | None) -> None:
     made = Questions().indirect(question)
     assert (made and made.text) == indirect
@@ -270,12 +243,6 @@ def test_only_the_question_changes() -> None:
     assert params == {"by": "embedded", "question": after.question} and canonical(params)
     assert after.question != SAMPLE.question and "<image 1>" in after.question
     assert (after.answer, after.options, after.explanation) == (SAMPLE.answer, SAMPLE.options, SAMPLE.explanation)
-
-
-def test_draws_repeat_and_differ() -> None:
-    made = [draw(Paraphrase(), SAMPLE, number)["question"] for number in range(20)]
-    assert made == [draw(Paraphrase(), SAMPLE, number)["question"] for number in range(20)]
-    assert len(set(made)) > 3
 
 
 def test_of_several_sentences_some_stay_and_at_least_one_changes() -> None:

@@ -165,11 +165,9 @@ def test_a_number_that_is_read_otherwise_is_named(ocr: Ocr) -> None:
     assert misread(before, before, ocr) is None
     assert misread(before, textured(before), ocr) is None
     assert [misread(before, other, ocr) for other in others] == [
-        "the number 12 is read as 21",
-        "the number 12 is read as 17",
-        "the label A cannot be read any more",
+        "the number 12 is read as 21", "the number 12 is read as 17", "the label A cannot be read any more",
         "the label A is read as B",
-    ]
+    ]  # fmt: skip
     assert misread(others[2], before, ocr) == "the label A was added"
 
 

@@ -196,16 +196,13 @@ def test_limit_and_name(source: SampleSet, tmp_path: Path) -> None:
     assert out.name == "small" and out.root == "mixed"
 
 
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"draws": 0}, "draws is 0: give 1 or more"),
-        ({"workers": 0}, "workers is 0: give 1 or more"),
-        ({"limit": 0}, "limit is 0: give 1 or more"),
-        ({"seed": -1}, "seed is -1: give a number from 0 to 2^63 - 1"),
-        ({"seed": 1 << 63}, "give a number from 0 to"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "problem"), [
+    ({"draws": 0}, "draws is 0: give 1 or more"),
+    ({"workers": 0}, "workers is 0: give 1 or more"),
+    ({"limit": 0}, "limit is 0: give 1 or more"),
+    ({"seed": -1}, "seed is -1: give a number from 0 to 2^63 - 1"),
+    ({"seed": 1 << 63}, "give a number from 0 to"),
+])  # fmt: skip
 def test_settings_that_make_no_sense(source: SampleSet, tmp_path: Path, settings: dict[str, int], problem: str) -> None:
     with pytest.raises(UserError, match=problem.replace("^", r"\^")):
         perturb(source, tmp_path / "out", ops="pad", quiet=True, **settings)  # type: ignore[arg-type]

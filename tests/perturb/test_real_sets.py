@@ -27,9 +27,7 @@ def load(benchmark: str, folder: str, out: Path) -> SampleSet:
     return SampleSet(out)
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "folder"), [("gaokao_mm", "gaokao-mm"), ("scemqa", "scemqa"), ("we_math", "we-math")]
-)
+@pytest.mark.parametrize(("benchmark", "folder"), [("gaokao_mm", "gaokao-mm"), ("scemqa", "scemqa"), ("we_math", "we-math")])  # fmt: skip
 def test_one_and_two_workers_make_the_same_set(benchmark: str, folder: str, tmp_path: Path) -> None:
     source = load(benchmark, folder, tmp_path / "source")
     one, two = (
@@ -44,17 +42,14 @@ def test_one_and_two_workers_make_the_same_set(benchmark: str, folder: str, tmp_
     assert chains["invert"].made + chains["invert"].outcomes["not_applicable"] == 25
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "folder", "shuffled", "converted", "blanks"),
-    [
-        ("gaokao_mm", "gaokao-mm", (63, 72), (72, 72), 1),
-        ("scemqa", "scemqa", (151, 201), (196, 201), 19),
-        ("we_math", "we-math", (206, 215), (214, 215), 98),
-        ("math_vision", "math-vision", (24, 80), (78, 80), 5),
-        ("gaokao_bench", "gaokao-bench", (594, 802), (630, 802), 26),
-        ("tal_scq5k", "tal-scq5k", (1582, 1597), (1596, 1597), 757),
-    ],
-)
+@pytest.mark.parametrize(("benchmark", "folder", "shuffled", "converted", "blanks"), [
+    ("gaokao_mm", "gaokao-mm", (63, 72), (72, 72), 1),
+    ("scemqa", "scemqa", (151, 201), (196, 201), 19),
+    ("we_math", "we-math", (206, 215), (214, 215), 98),
+    ("math_vision", "math-vision", (24, 80), (78, 80), 5),
+    ("gaokao_bench", "gaokao-bench", (594, 802), (630, 802), 26),
+    ("tal_scq5k", "tal-scq5k", (1582, 1597), (1596, 1597), 757),
+])  # fmt: skip
 def test_how_many_questions_take_another_order_or_form(
     benchmark: str, folder: str, shuffled: tuple[int, int], converted: tuple[int, int], blanks: int, tmp_path: Path
 ) -> None:

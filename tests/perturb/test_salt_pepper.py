@@ -7,7 +7,7 @@ import io
 
 import numpy as np
 import pytest
-from making_items import apply, array, draw, item, refusal
+from making_items import apply, draw, item, refusal
 from making_pictures import Sheet
 
 from making import choice
@@ -98,13 +98,6 @@ def test_pixels_that_do_not_lie_in_a_row_in_memory(channels: tuple[int, ...]) ->
     wide = np.full((60, 80, *channels), 100, np.uint8)
     view = wide[::2, ::2]
     assert np.array_equal(specks(view), specks(np.ascontiguousarray(view)))
-
-
-def test_the_input_is_left_alone() -> None:
-    before = array()
-    copy = before.copy()
-    specks(before)
-    assert np.array_equal(before, copy)
 
 
 def test_small_print_gets_less_noise_on_every_way() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from making_sets import make_set
+from serving import scripted
 
 from making import choice, picture, write_set
 from mmdyn.cli import commands
@@ -111,10 +112,8 @@ def test_a_label_counts_for_the_attempt_that_was_marked(tmp_path: Path) -> None:
 
 def judged_set(folder: Path) -> SampleSet:
     """Two samples, each drawn three times and rejected three times."""
-    script = folder / "judge.jsonl"
-    script.write_text(json.dumps({"reply": '{"same": false, "confidence": 0.9, "reason": "no"}'}), "utf-8")
+    judge = scripted(folder, '{"same": false, "confidence": 0.9, "reason": "no"}')
     source = write_set(folder / "source", [choice("q1"), choice("q2", question="What is 2 + 1?")])
-    judge = f"scripted:{script},max_tries=1"
     return perturb(source, folder / "out", ops="shuffle", seed=1, judge=judge, redraws=2, quiet=True)
 
 

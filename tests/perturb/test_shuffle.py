@@ -7,7 +7,6 @@ from itertools import permutations
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
 from making_items import apply, change, draw, item, refusal
 
 from making import blank, choice, multi, open_ended, true_false
@@ -43,24 +42,6 @@ def test_pictures_and_image_marks_move_with_their_option() -> None:
     assert after.images == sample.images
 
 
-@given(
-    texts=st.lists(st.text("abcdefgh", min_size=3, max_size=6), min_size=2, max_size=8, unique=True),
-    gold=st.integers(0, 7),
-    seed=st.integers(0, 10**6),
-)
-@settings(max_examples=150, deadline=None)
-def test_the_order_is_never_the_one_it_was_and_the_right_text_stays_right(
-    texts: list[str], gold: int, seed: int
-) -> None:
-    right = gold % len(texts)
-    sample = choice(texts=texts, answer="ABCDEFGH"[right])
-    after = change(Shuffle(), sample, seed)
-    assert [option.text for option in after.options] != texts
-    assert sorted(option.text for option in after.options) == sorted(texts)
-    assert after.labels == sample.labels
-    assert {option.label: option.text for option in after.options}[after.answer[0]] == texts[right]
-
-
 def test_all_other_orders_are_equally_frequent() -> None:
     orders = Counter(tuple(draw(Shuffle(), choice(), number)["order"]) for number in range(2300))
     assert set(orders) == set(permutations(range(4))) - {(0, 1, 2, 3)}
@@ -82,39 +63,29 @@ def test_an_option_that_speaks_of_all_others_stays_last(last: str) -> None:
         assert [option.text for option in after.options[:3]] != ["one", "two", "three"]
 
 
-def test_two_that_speak_of_all_others_stay_in_their_order() -> None:
-    sample = choice(texts=("one", "two", "All of the above", "None of the above"), answer="A")
-    after = change(Shuffle(), sample)
-    assert [option.text for option in after.options] == ["two", "one", "All of the above", "None of the above"]
-    assert after.answer == ("B",)
-
-
 def test_both_of_the_above_is_clear_where_two_are_above() -> None:
     assert change(Shuffle(), choice(texts=("one", "two", "Both of the above"), answer="C")).answer == ("C",)
     reason = refusal(Shuffle(), choice(texts=("one", "two", "three", "Both of the above")))
     assert reason == "an option refers to some of the others (D: Both of the above)"
 
 
-@pytest.mark.parametrize(
-    ("sample", "reason"),
-    [
-        (choice(options_in_image=True), "the options are in the picture"),
-        (choice(texts=("one", "two", "A and B", "neither")), "an option refers to another (C: A and B)"),
-        (choice(texts=("甲", "乙", "A、B都对", "丙"), language="zh"), "an option refers to another (C: A、B都对)"),
-        (choice(texts=("one", "two", "the first two are correct", "x")), "an option refers to another (C: first two are)"),
-        (choice(texts=("one", "None of the above", "two", "three")), "an option refers to some of the others (B: None of the above)"),
-        (choice(question="Is option A right?"), "the stem refers to an option (option A)"),
-        (choice(question="Which row?\nA. iron\nB. gold"), "the stem lists the options"),
-        (choice(texts=("A", "B", "C", "D")), "an option is named by a letter (A: A)"),
-        (choice(texts=("Object A", "Object B", "Object C", "none")), "an option is named by a letter (A: Object A)"),
-        (choice(texts=("same", "same", "other", "more")), "two options are the same"),
-        (choice(texts=("All of the above", "None of the above"), answer="A"), "fewer than two options can move"),
-        (choice(texts=("one", "None of the above"), answer="A"), "fewer than two options can move"),
-        (true_false(), "there are no options to shuffle (true_false)"),
-        (blank(), "there are no options to shuffle (fill_in_the_blank)"),
-        (open_ended(), "there are no options to shuffle (open_ended)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sample", "reason"), [
+    (choice(options_in_image=True), "the options are in the picture"),
+    (choice(texts=("one", "two", "A and B", "neither")), "an option refers to another (C: A and B)"),
+    (choice(texts=("甲", "乙", "A、B都对", "丙"), language="zh"), "an option refers to another (C: A、B都对)"),
+    (choice(texts=("one", "two", "the first two are correct", "x")), "an option refers to another (C: first two are)"),
+    (choice(texts=("one", "None of the above", "two", "three")), "an option refers to some of the others (B: None of the above)"),
+    (choice(question="Is option A right?"), "the stem refers to an option (option A)"),
+    (choice(question="Which row?\nA. iron\nB. gold"), "the stem lists the options"),
+    (choice(texts=("A", "B", "C", "D")), "an option is named by a letter (A: A)"),
+    (choice(texts=("Object A", "Object B", "Object C", "none")), "an option is named by a letter (A: Object A)"),
+    (choice(texts=("same", "same", "other", "more")), "two options are the same"),
+    (choice(texts=("All of the above", "None of the above"), answer="A"), "fewer than two options can move"),
+    (choice(texts=("one", "None of the above"), answer="A"), "fewer than two options can move"),
+    (true_false(), "there are no options to shuffle (true_false)"),
+    (blank(), "there are no options to shuffle (fill_in_the_blank)"),
+    (open_ended(), "there are no options to shuffle (open_ended)"),
+])  # fmt: skip
 def test_refusals(sample: Sample, reason: str) -> None:
     assert refusal(Shuffle(), sample) == reason
 
@@ -142,12 +113,7 @@ def test_what_may_speak_of_the_old_order_is_left_out() -> None:
 @pytest.mark.timeout(60)
 def test_hostile_texts_take_no_time() -> None:
     for text in (
-        "A and " * 20_000,
-        "( " * 50_000,
-        "all of " * 20_000,
-        "选项" * 50_000,
-        "$" * 90_000,
-        " " * 90_000 + "x",
-    ):
+        "A and " * 20_000, "( " * 50_000, "all of " * 20_000, "选项" * 50_000, "$" * 90_000, " " * 90_000 + "x",
+    ):  # fmt: skip
         drawn = Shuffle().params(stream(1), choice(question=text, texts=("one", text, "two")))
         assert drawn == {"order": [1, 0, 2]}

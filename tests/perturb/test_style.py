@@ -175,15 +175,12 @@ def test_a_palette_that_there_is_not_is_named() -> None:
         painted(array(), "sepia")
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("fluks", "there is no style backend 'fluks' (did you mean 'flux'?): use embedded, flux, klein"),
-        ("", "there is no style backend '': use embedded, flux, klein"),
-        ("embedded:x", "the style backend embedded takes no name and no options: 'embedded:x' has some"),
-        ("embedded,seed=1", "the style backend embedded takes no name and no options: 'embedded,seed=1' has some"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), [
+    ("fluks", "there is no style backend 'fluks' (did you mean 'flux'?): use embedded, flux, klein"),
+    ("", "there is no style backend '': use embedded, flux, klein"),
+    ("embedded:x", "the style backend embedded takes no name and no options: 'embedded:x' has some"),
+    ("embedded,seed=1", "the style backend embedded takes no name and no options: 'embedded,seed=1' has some"),
+])  # fmt: skip
 def test_names_that_open_nothing(text: str, says: str) -> None:
     with pytest.raises(UserError) as error:
         open_styler(text)

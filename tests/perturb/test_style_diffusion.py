@@ -333,23 +333,16 @@ def test_weights_of_equal_shape_are_told_apart(
     assert all((first[name] != second[name]).any() for name in first)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ("bach=2", "flux has no option 'bach' (did you mean 'batch'?); it takes device, dtype, batch, steps"),
-        ("batch=0", "the option batch of flux:{folder}: expected `int` >= 1"),
-        ("dtype=fp8", "the option dtype of flux:{folder}: invalid enum value 'fp8'"),
-        ("device=warp:9", "the device 'warp:9' cannot be used ("),
-        ("offload=model", "offload=model moves the model between a GPU and the CPU: leave it out on a CPU"),
-    ],
-)
+@pytest.mark.parametrize(("options", "says"), [
+    ("bach=2", "flux has no option 'bach' (did you mean 'batch'?); it takes device, dtype, batch, steps"),
+    ("batch=0", "the option batch of flux:{folder}: expected `int` >= 1"),
+    ("dtype=fp8", "the option dtype of flux:{folder}: invalid enum value 'fp8'"),
+    ("device=warp:9", "the device 'warp:9' cannot be used ("),
+    ("offload=model", "offload=model moves the model between a GPU and the CPU: leave it out on a CPU"),
+])  # fmt: skip
 def test_options_that_cannot_be_had(folders: dict[str, Path], options: str, says: str) -> None:
     with pytest.raises(UserError) as error:
-        open_styler(
-            f"flux:{folders['flux']},device=cpu,{options}"
-            if "device" not in options
-            else f"flux:{folders['flux']},{options}"
-        )
+        open_styler(f"flux:{folders['flux']},{'' if 'device' in options else 'device=cpu,'}{options}")
     assert str(error.value).startswith(says.format(folder=folders["flux"]))
 
 

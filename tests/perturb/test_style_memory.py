@@ -48,17 +48,14 @@ def test_weights_that_do_not_fit_are_told_with_the_mend(
     assert len(kept) == (where == "weights"), "prompts that were encoded are kept, and no others"
 
 
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({}, "use quantize=int8 or offload=model"),
-        ({"quantize": "nf4"}, "use offload=model"),
-        ({"offload": "model"}, "use quantize=int8 or offload=sequential"),
-        ({"offload": "sequential"}, "use quantize=int8"),
-        ({"quantize": "int8", "offload": "sequential"}, "take a device with more memory"),
-        ({"device": "cpu", "quantize": "int8"}, "take a device with more memory"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "says"), [
+    ({}, "use quantize=int8 or offload=model"),
+    ({"quantize": "nf4"}, "use offload=model"),
+    ({"offload": "model"}, "use quantize=int8 or offload=sequential"),
+    ({"offload": "sequential"}, "use quantize=int8"),
+    ({"quantize": "int8", "offload": "sequential"}, "take a device with more memory"),
+    ({"device": "cpu", "quantize": "int8"}, "take a device with more memory"),
+])  # fmt: skip
 def test_what_needs_less_memory(settings: dict[str, Any], says: str) -> None:
     """`meta` stands for any device that is not the CPU."""
     assert LoadSettings(**{"device": "meta", **settings}).smaller == says

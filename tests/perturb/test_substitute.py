@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from benchmarks.real_sets import real
-from making_items import apply, change, draw, item, refusal
+from making_items import apply, draw, item, refusal
 
 from making import choice, open_ended
 from mmdyn.keys import stream
-from mmdyn.sample import Sample
-from mmdyn.text import protected_spans
 from perturb import NotApplicable
+from perturb.rewrite._atoms import mask
 from perturb.rewrite.embedded_rewriter import NO_WORD
 from perturb.text.substitute import Substitute
 
@@ -28,16 +27,6 @@ def test_only_the_question_changes() -> None:
     assert after.explanation == SAMPLE.explanation
 
 
-def test_draws_differ_and_repeat() -> None:
-    sample = open_ended(question="Calculate the sum, because Tom buys 3 candies in total.")
-    made = [change(Substitute(), sample, number).question for number in range(20)]
-    assert made == [change(Substitute(), sample, number).question for number in range(20)] and len(set(made)) > 5
-
-
-def test_a_question_without_a_known_word_is_refused() -> None:
-    assert refusal(Substitute(), open_ended(question="2 + 2 = ?")) == NO_WORD.reason
-
-
 def fixed(text: str) -> Substitute:
     """With a rewriter that always gives one text."""
     operator = Substitute()
@@ -50,29 +39,23 @@ def test_a_rewriter_that_changes_nothing_is_refused() -> None:
     assert refusal(fixed(" \n"), SAMPLE) == "the rewriter gave an empty text"
 
 
-@pytest.mark.parametrize(
-    ("text", "lost"),
-    [
-        ("Work out the area of $S$ in <image 1>. It is ____ 3 cm².", "$R$"),
-        ("Work out the area of $R$. It is ____ 3 cm².", "<image1>"),
-        ("Work out the area of $R$ in <image 1>. It is ____ 4 cm².", "3cm²"),
-        ("Work out the area of $R$ in <image 1>. It is 3 cm².", "____"),
-    ],
-)
+@pytest.mark.parametrize(("text", "lost"), [
+    ("Work out the area of $S$ in <image 1>. It is ____ 3 cm².", "$R$"),
+    ("Work out the area of $R$. It is ____ 3 cm².", "<image1>"),
+    ("Work out the area of $R$ in <image 1>. It is ____ 4 cm².", "3cm²"),
+    ("Work out the area of $R$ in <image 1>. It is 3 cm².", "____"),
+])  # fmt: skip
 def test_a_text_that_lost_what_must_stay_is_refused(text: str, lost: str) -> None:
     assert refusal(fixed(text), SAMPLE) == f"the rewriter changed ⟨{lost}⟩"
 
 
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ("\nA. two\nB. three", "the rewriter listed options in the question"),
-        (" The answer is B.", "the rewriter named an option (answer is B)"),
-        ("\x1b[2J", "the rewriter added control characters"),
-        ("\x00", "the rewriter added control characters"),
-        ("\x85", "the rewriter added control characters"),
-    ],
-)
+@pytest.mark.parametrize(("more", "reason"), [
+    ("\nA. two\nB. three", "the rewriter listed options in the question"),
+    (" The answer is B.", "the rewriter named an option (answer is B)"),
+    ("\x1b[2J", "the rewriter added control characters"),
+    ("\x00", "the rewriter added control characters"),
+    ("\x85", "the rewriter added control characters"),
+])  # fmt: skip
 def test_a_text_that_brings_in_what_was_not_there_is_refused(more: str, reason: str) -> None:
     new = "Work out the area of $R$ in <image 1>. It is ____ 3 cm²."
     assert refusal(fixed(new + more), SAMPLE) == reason
@@ -105,17 +88,8 @@ def test_six_of_ten_real_questions_are_changed_and_nothing_protected_is(language
             if sample.language == language:
                 params = Substitute().params(stream("real", sample.id), sample)
                 if isinstance(params, NotApplicable):
-                    eligible += params == NO_WORD and _has_words(sample)
+                    eligible += params == NO_WORD and any(map(str.isalpha, mask(sample.question)[0]))
                     continue
                 eligible, changed = eligible + 1, changed + 1
                 assert params["question"] != sample.question
     assert eligible > 1000 and changed / eligible >= 0.6
-
-
-def _has_words(sample: Sample) -> bool:
-    text, at = sample.question, 0
-    for start, end in (*protected_spans(text), (len(text), len(text))):
-        if any(char.isalpha() for char in text[at:start]):
-            return True
-        at = end
-    return False
