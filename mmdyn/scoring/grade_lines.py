@@ -29,7 +29,8 @@ class Graded(Struct, frozen=True):
 
 async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64) -> AsyncGenerator[Graded, None]:
     """Each line graded, in order; at most `ahead` are under way. When it is closed, or fails, the judges are asked no
-    further, and what is in flight is given DRAIN_SECONDS, so that answers that may be paid for are in the cache.
+    further, and what is in flight is given DRAIN_SECONDS, so that answers that may be paid for are in the cache. When
+    it is cancelled it ends at once: who cancels it decides how long to wait before.
 
     Raises UserError for a sample that a metric cannot score, and as Judge.judge does; for one that the judges' rubric
     is not for before anything is asked.
@@ -38,7 +39,7 @@ async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64)
         lines = list(lines)
         for line in lines:
             cascade.check(line.sample)
-    under_way = deque[asyncio.Task[Graded]]()
+    under_way, at_once = deque[asyncio.Task[Graded]](), False
     try:
         for line in lines:
             under_way.append(asyncio.create_task(_graded(line, cascade)))
@@ -46,8 +47,11 @@ async def grade(lines: Iterable[Answered], cascade: Cascade, *, ahead: int = 64)
                 yield await under_way.popleft()
         while under_way:
             yield await under_way.popleft()
+    except asyncio.CancelledError:
+        at_once = True
+        raise
     finally:
-        if cascade.judges and under_way:
+        if cascade.judges and under_way and not at_once:
             for judge in cascade.judges:
                 judge.asker.stop(Stopped("interrupted"))
             await asyncio.wait(under_way, timeout=DRAIN_SECONDS)
