@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -83,17 +84,15 @@ def test_lexical_finds_what_words_give_away():
     question = "Which animal barks loudly?"
     sample = choice(question=question, texts=("a cat", "an animal that barks", "a fish", "a tree"))
     assert reply("lexical", sample) == "Answer: B"
-    point = {"knowledge_points": ("Ice",)}
-    sample = choice(question="What floats?", texts=("lead", "less dense things", "iron", "gold"), **point)
+    sample = choice(question="What floats?", texts=("lead", "less dense things", "iron", "gold"), **POINT)
     assert reply("lexical", sample, CONDITIONS[2]) == "Answer: B"
-    nearest = reply("lexical", open_ended(**point), CONDITIONS[2])
+    nearest = reply("lexical", open_ended(**POINT), CONDITIONS[2])
     assert nearest.startswith("Answer: Ice") and nearest.endswith("floats since it is less dense than water")
     assert reply("lexical", true_false(question="Ice never is liquid."), CONDITIONS[0]) == "Answer: False"
-    assert reply("lexical", true_false(question="Ice is never less dense.", **point), CONDITIONS[2]) == "Answer: True"
-    zh = multi(
-        answer="AC", texts=("的密度", "很重", "密度比"), question="哪些对？", language="zh", knowledge_points=("冰",)
-    )
-    assert reply("lexical", zh, CONDITIONS[2]) == "答案：AC"
+    assert reply("lexical", true_false(question="Ice is never less dense.", **POINT), CONDITIONS[2]) == "Answer: True"
+    zh = {"language": "zh", "knowledge_points": ("冰",)}
+    several = multi(answer="AC", texts=("的密度", "很重", "密度比"), question="哪些对？", **zh)
+    assert reply("lexical", several, CONDITIONS[2]) == "答案：AC"
 
 
 def test_majority_is_always_the_same():
@@ -108,16 +107,14 @@ def test_random_is_spread_over_the_options():
 
 
 def test_another_process_with_another_hash_seed_replies_the_same():
-    script = (
-        "from test_baseline import *; print([reply(n, s, c) for n in NAMES for s in everything() for c in CONDITIONS])"
-    )
+    script = "from test_baseline import *; print([reply(*c) for c in product(NAMES, everything(), CONDITIONS)])"
     path = os.pathsep.join(map(str, Path(__file__).parents[:2]))
     outputs = set()
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
         command = [sys.executable, "-c", script]
         outputs.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
-    mine = [reply(name, sample, condition) for name in NAMES for sample in everything() for condition in CONDITIONS]
+    mine = [reply(*asked) for asked in product(NAMES, everything(), CONDITIONS)]
     assert outputs == {f"{mine}\n"}
 
 
@@ -159,12 +156,8 @@ NOTES = {
     "heading": "An example:\n\nQuestion:\n\nDoes ice float?\n\nAnswer: yes\n\n题目：\n\n冰浮吗？\n\n答案：是",
     "set out": "Set out everything in your own words: 逐一用自己的话说明。",
 }
-CASES = [
-    (name, notes if "_" in name else "")
-    for name in TEMPLATES
-    for notes in NOTES
-    if not (name.endswith("likelihood") and notes == "heading")
-]
+CASES = [(name, notes) for name in TEMPLATES for notes in (NOTES if "_" in name else ("",))]
+CASES = [(name, notes) for name, notes in CASES if not (name.endswith("likelihood") and notes == "heading")]
 """Where no sentence asks for the answer's line, a line of the knowledge that begins with Answer: is taken for it."""
 
 

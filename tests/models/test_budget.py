@@ -30,9 +30,8 @@ async def test_at_the_limit_no_request_is_sent_and_those_in_flight_are_kept() ->
         outcomes = await ask(server, budget := Budget(max_requests=7), 30, concurrency=4)
         assert server.stats.total == budget.requests == 7
         assert sum(isinstance(outcome, Reply) for outcome in outcomes) == 7
-        assert {str(outcome) for outcome in outcomes if not isinstance(outcome, Reply)} == {
-            "stopped at --max-requests 7"
-        }
+        stopped = {str(outcome) for outcome in outcomes if not isinstance(outcome, Reply)}
+        assert stopped == {"stopped at --max-requests 7"}
 
 
 async def test_tries_again_count_and_nobody_sleeps_on_past_the_limit() -> None:
@@ -77,13 +76,10 @@ async def test_without_a_price_tokens_are_counted_and_the_cost_is_unknown() -> N
         assert reply.usage.prompt_tokens > 0 and reply.cost is None and asker.budget.unknown == 1
 
 
-@pytest.mark.parametrize(
-    ("prices", "problem"),
-    [
-        ({}, "--max-cost needs the price of openai:m: add it to the file of --prices, 0 where it is free"),
-        ({"m": Price(1, 1), "n": Price(1, 1, currency="CNY")}, "needs one currency, and the prices are in CNY and USD"),
-    ],
-)
+@pytest.mark.parametrize(("prices", "problem"), [
+    ({}, "--max-cost needs the price of openai:m: add it to the file of --prices, 0 where it is free"),
+    ({"m": Price(1, 1), "n": Price(1, 1, currency="CNY")}, "needs one currency, and the prices are in CNY and USD"),
+])  # fmt: skip
 def test_a_limit_that_cannot_be_kept_is_refused_at_once(prices: dict[str, Price], problem: str) -> None:
     models = [open_model(f"openai:{name},base_url=http://h/v1") for name in ("m", "n")]
     budget = Budget(max_cost=1, prices=Prices(prices))
@@ -97,9 +93,8 @@ def test_a_server_that_counts_no_tokens_stops_a_limit_on_cost() -> None:
     budget = Budget(max_cost=1, prices=PRICES)
     budget.take(model)
     assert budget.paid(model, PRICES.of(model), Reply("fine"), 0).cost is None
-    with pytest.raises(
-        Stopped, match=r"openai:m counts no tokens and --max-cost cannot be kept \(use --max-requests\)"
-    ):
+    says = r"openai:m counts no tokens and --max-cost cannot be kept \(use --max-requests\)"
+    with pytest.raises(Stopped, match=says):
         budget.take(model)
 
 

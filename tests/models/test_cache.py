@@ -95,10 +95,8 @@ async def test_two_processes_share_what_was_saved():
 
 async def test_after_kill_9_no_answer_that_came_is_asked_again():
     async with HoldingServer(200) as server:
-        here = Path(__file__).parent
-        worker = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", WORKER, server.url, str(CONCURRENCY), cwd=here
-        )
+        command = sys.executable, "-c", WORKER, server.url, str(CONCURRENCY)
+        worker = await asyncio.create_subprocess_exec(*command, cwd=Path(__file__).parent)
         await until(lambda: server.stats.by_outcome["200"] == 200)
         worker.kill()
         await worker.wait()

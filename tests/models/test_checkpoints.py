@@ -86,21 +86,18 @@ def found(names: list[str], home: Path, **environment: str) -> list[str]:
         "        print(made.identity, sorted(path.name for path in made.folder.rglob('*') if path.is_file()))\n"
         "    except UserError as error:\n        print(error)"
     )
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "http", "HTTP"))
-    }
+    dropped = ("HF_", "HUGGING", "http", "HTTP")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     quiet = {"HF_HOME": str(home), "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code, *names], env={**kept, **quiet, **environment}, capture_output=True, text=True
-    )
+    command, given = [sys.executable, "-c", code, *names], {**kept, **quiet, **environment}
+    done = subprocess.run(command, env=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def test_what_the_hub_says_is_said_with_the_mend(hub: str, tmp_path: Path) -> None:
-    fetched, gated, absent, revision = found(
-        ["own/open", "own/gated", "own/absent", "own/open@nosuch"], tmp_path, HF_ENDPOINT=hub
-    )
+    names = ["own/open", "own/gated", "own/absent", "own/open@nosuch"]
+    fetched, gated, absent, revision = found(names, tmp_path, HF_ENDPOINT=hub)
     assert fetched == f"{{'repository': 'own/open', 'revision': '{COMMIT}'}} ['config.json', 'model_index.json']"
     assert gated == (
         "own/gated is gated: accept its licence at https://huggingface.co/own/gated and log in (`hf auth login`), "
@@ -121,16 +118,10 @@ def test_offline_the_cache_is_enough_and_what_is_not_there_is_said(hub: str, tmp
     assert absent.endswith("): go online, or name a folder that has it, such as /path/to/FLUX.1-dev")
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        (
-            "/no/such/folder",
-            "there is no folder /no/such/folder: name a checkpoint's folder, or a repository as owner/name",
-        ),
-        ("FLUX.1-dev", "there is no folder FLUX.1-dev: name a checkpoint's folder, or a repository as owner/name"),
-    ],
-)
+@pytest.mark.parametrize(("name", "says"), [
+    ("/no/such/folder", "there is no folder /no/such/folder: name a checkpoint's folder, or a repository as owner/name"),
+    ("FLUX.1-dev", "there is no folder FLUX.1-dev: name a checkpoint's folder, or a repository as owner/name"),
+])  # fmt: skip
 def test_a_folder_that_is_not_there(name: str, says: str) -> None:
     with pytest.raises(UserError) as error:
         find_checkpoint(name, FORM)

@@ -55,14 +55,11 @@ def test_its_identity_is_the_name_or_what_lies_in_the_folder(embedder: Embedder,
     assert Embedder(str(folder)).identity != moved
 
 
-@pytest.mark.parametrize(
-    ("model", "says"),
-    [
-        ("/no/such/folder", "the embedding model /no/such/folder cannot be loaded (there is no such folder): give a folder that holds it, or connect to the hub"),
-        ("nobody/nothing-at-all", "the embedding model nobody/nothing-at-all cannot be loaded (it is not on this machine and the hub's client is told to be offline): give a folder that holds it, or connect to the hub"),
-        ("nothing-at-all", "the embedding model nothing-at-all cannot be loaded (it is not on this machine and the hub's client is told to be offline): give a folder that holds it, or connect to the hub"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "says"), [
+    ("/no/such/folder", "the embedding model /no/such/folder cannot be loaded (there is no such folder): give a folder that holds it, or connect to the hub"),
+    ("nobody/nothing-at-all", "the embedding model nobody/nothing-at-all cannot be loaded (it is not on this machine and the hub's client is told to be offline): give a folder that holds it, or connect to the hub"),
+    ("nothing-at-all", "the embedding model nothing-at-all cannot be loaded (it is not on this machine and the hub's client is told to be offline): give a folder that holds it, or connect to the hub"),
+])  # fmt: skip
 def test_a_model_that_cannot_be_had(model: str, says: str, tmp_path: Path) -> None:
     script = f"from mmdyn.models.embedder import Embedder; Embedder({model!r}).check()"
     environment = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}

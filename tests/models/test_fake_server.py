@@ -106,19 +106,13 @@ async def test_what_is_no_request_is_refused(body: Any):
         assert (await ask(server, CHAT, body))[0] == 400
 
 
-@pytest.mark.parametrize(
-    ("faults", "says"),
-    [
-        (
-            "drip=0.1",
-            "no fault 'drip' (did you mean 'drop'?): a status or drop, hang, truncate, cut, empty, blank, html",
-        ),
-        ("200=0.1", "there is no fault '200'"),
-        ("drop", "the fault 'drop' is not kind=rate, such as 429=0.1, 503@2=0.05 or drop=0.01"),
-        ("drop=x", "the fault 'drop=x' is not kind=rate"),
-        ("drop=0.6,500=0.5", "the faults' rates add up to more than 1: lower them"),
-    ],
-)
+@pytest.mark.parametrize(("faults", "says"), [
+    ("drip=0.1", "no fault 'drip' (did you mean 'drop'?): a status or drop, hang, truncate, cut, empty, blank, html"),
+    ("200=0.1", "there is no fault '200'"),
+    ("drop", "the fault 'drop' is not kind=rate, such as 429=0.1, 503@2=0.05 or drop=0.01"),
+    ("drop=x", "the fault 'drop=x' is not kind=rate"),
+    ("drop=0.6,500=0.5", "the faults' rates add up to more than 1: lower them"),
+])  # fmt: skip
 def test_bad_faults_are_told(faults: str, says: str):
     with pytest.raises(UserError, match=re.escape(says)):
         FakeServer(faults=faults)
@@ -188,15 +182,12 @@ async def test_each_api_has_its_own_errors_keys_and_checks_of_pictures():
         assert (await ask(server, GENERATE, contents()))[1] == {"candidates": []}
 
 
-@pytest.mark.parametrize(
-    ("settings", "text", "status", "says"),
-    [
-        ({"models": ("a", "b")}, "x", 404, "the model 'm' does not exist"),
-        ({"models": ("m",)}, "x", 200, ""),
-        ({"context": 5}, "123456", 400, "prompt is too long: 6 characters, 5 are the model's context length"),
-        ({"context": 6}, "123456", 200, ""),
-    ],
-)
+@pytest.mark.parametrize(("settings", "text", "status", "says"), [
+    ({"models": ("a", "b")}, "x", 404, "the model 'm' does not exist"),
+    ({"models": ("m",)}, "x", 200, ""),
+    ({"context": 5}, "123456", 400, "prompt is too long: 6 characters, 5 are the model's context length"),
+    ({"context": 6}, "123456", 200, ""),
+])  # fmt: skip
 async def test_it_refuses_what_a_real_server_would(settings: dict[str, Any], text: str, status: int, says: str):
     async with FakeServer(**settings) as server:
         for path, body in ((CHAT, chat(text)), (MESSAGES, message(text)), (GENERATE, contents(text))):

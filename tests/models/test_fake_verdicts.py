@@ -72,14 +72,8 @@ def test_one_server_answers_judges_compares_and_sorts_errors(tmp_path: Path) -> 
     write_set(tmp_path / "set", [*samples, blank(), open_ended()], images=[data])
     with serve(reply="hashed") as server:
         judge = f"openai:judge,base_url={server.url}"
-        models = ["baseline:random", "baseline:majority"]
-        run = evaluate(
-            tmp_path / "set",
-            models,
-            tmp_path / "run",
-            scoring=ScoringConfig(judges=judge, judge_mode="all"),
-            execution=QUIET,
-        )
+        models, scoring = ["baseline:random", "baseline:majority"], ScoringConfig(judges=judge, judge_mode="all")
+        run = evaluate(tmp_path / "set", models, tmp_path / "run", scoring=scoring, execution=QUIET)
         assert all(record.score for record in run.records())
         found = compare([run.folder], tmp_path / "pairs", judge, quiet=True)
         assert found.whole is not None and not found.failed

@@ -52,21 +52,18 @@ def test_every_refusal_is_one_helpful_sentence():
     }
 
 
-@pytest.mark.parametrize(
-    ("data", "shown"),
-    [
-        (b'{"error": "plain"}', "HTTP 400: plain"),
-        (b'{"message": "m"}', "HTTP 400: m"),
-        (b'{"detail": [{"loc": ["body"], "msg": "field required"}]}', "HTTP 400: field required"),
-        (b'[{"error": {"message": "in a list"}}]', "HTTP 400: in a list"),
-        (b"<html><h1>Bad</h1>\n gateway</html>", "HTTP 400: Bad gateway"),
-        (b'{"error": {"message": "a\\u001b[31mred\\u0007\\r\\nb"}}', "HTTP 400: ared\\x07 b"),
-        (b'{"error": {"message": "' + b"x" * 5000 + b'"}}', f"HTTP 400: {'x' * 300}…"),
-        ('{"error": {"message": "上下文"}}'.encode(), "HTTP 400: 上下文"),
-        (b"", "HTTP 400"),
-        (b"[[[[[[]]]]]]", "HTTP 400"),
-    ],
-)
+@pytest.mark.parametrize(("data", "shown"), [
+    (b'{"error": "plain"}', "HTTP 400: plain"),
+    (b'{"message": "m"}', "HTTP 400: m"),
+    (b'{"detail": [{"loc": ["body"], "msg": "field required"}]}', "HTTP 400: field required"),
+    (b'[{"error": {"message": "in a list"}}]', "HTTP 400: in a list"),
+    (b"<html><h1>Bad</h1>\n gateway</html>", "HTTP 400: Bad gateway"),
+    (b'{"error": {"message": "a\\u001b[31mred\\u0007\\r\\nb"}}', "HTTP 400: ared\\x07 b"),
+    (b'{"error": {"message": "' + b"x" * 5000 + b'"}}', f"HTTP 400: {'x' * 300}…"),
+    ('{"error": {"message": "上下文"}}'.encode(), "HTTP 400: 上下文"),
+    (b"", "HTTP 400"),
+    (b"[[[[[[]]]]]]", "HTTP 400"),
+])  # fmt: skip
 def test_what_a_server_says_is_shown_short_and_without_control_characters(data: bytes, shown: str):
     assert f"({shown})" in str(SERVER.error(400, {}, data))
 
@@ -114,41 +111,26 @@ def test_rate_limits_are_lifted_at_a_time():
     assert rate_limit_reset({"X-RateLimit-Reset": str(int(soon - 600))}) == 0
 
 
-def limits(**given: str) -> dict[str, str]:
-    """Headers by what they say of requests and tokens: what remains, and when it is reset."""
-    return {f"x-ratelimit-{name.replace('_', '-')}": value for name, value in given.items()}
-
-
 USED_UP = {"remaining_requests": "0", "reset_requests": "20s", "remaining_tokens": "0", "reset_tokens": "5s"}
+UNSAID = {"reset_requests": "20s", "reset_tokens": "6m0s", "reset": "soon"}
 
 
-@pytest.mark.parametrize(
-    ("more", "seconds"),
-    [
-        ({}, 20),
-        ({"reset_tokens": "6m0s"}, 360),
-        ({"reset_tokens": "6m0s", "remaining_tokens": "10"}, 20),
-        ({"remaining_requests": "-1", "remaining_tokens": "0.5"}, 20),
-        (dict.fromkeys(USED_UP, "9"), None),
-    ],
-)
-def test_every_limit_that_is_used_up_counts_and_none_that_is_not(more: dict[str, str], seconds: float | None):
-    headers = limits(**{**USED_UP, **more})
+@pytest.mark.parametrize(("given", "seconds"), [
+    (USED_UP, 20),
+    ({**USED_UP, "reset_tokens": "6m0s"}, 360),
+    ({**USED_UP, "reset_tokens": "6m0s", "remaining_tokens": "10"}, 20),
+    ({**USED_UP, "remaining_requests": "-1", "remaining_tokens": "0.5"}, 20),
+    (dict.fromkeys(USED_UP, "9"), None),
+    (UNSAID, 20),
+    ({**UNSAID, "remaining_tokens": "0"}, 360),
+    ({**UNSAID, "remaining_requests": "3"}, 360),
+    ({**UNSAID, "remaining_requests": "all"}, 20),
+])  # fmt: skip
+def test_every_limit_that_is_used_up_counts_and_none_that_is_not(given: dict[str, str], seconds: float | None):
+    """One that does not say what remains counts where no other does."""
+    headers = {f"x-ratelimit-{name.replace('_', '-')}": value for name, value in given.items()}
     assert rate_limit_reset(headers) == seconds
     assert rate_limit_reset({name.title(): value for name, value in headers.items()}) == seconds
-
-
-@pytest.mark.parametrize(
-    ("more", "seconds"),
-    [
-        ({}, 20),
-        ({"remaining_tokens": "0"}, 360),
-        ({"remaining_requests": "3"}, 360),
-        ({"remaining_requests": "all"}, 20),
-    ],
-)
-def test_a_limit_that_does_not_say_what_remains_counts_where_no_other_does(more: dict[str, str], seconds: float):
-    assert rate_limit_reset(limits(reset_requests="20s", reset_tokens="6m0s", reset="soon", **more)) == seconds
 
 
 def test_anthropics_limits_are_told_apart_by_what_remains():

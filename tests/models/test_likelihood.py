@@ -31,9 +31,8 @@ def by_hand(folder: Path, prompt: str, continuation: str, *pictures: Any) -> flo
 
     if pictures:
         processor, model = AutoProcessor.from_pretrained(folder), AutoModelForImageTextToText.from_pretrained(folder)
-        inputs = processor(
-            text=[prompt + continuation], images=[list(pictures)], return_tensors="pt", add_special_tokens=False
-        )
+        shown = {"text": [prompt + continuation], "images": [list(pictures)]}
+        inputs = processor(**shown, return_tensors="pt", add_special_tokens=False)
     else:
         processor, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
         inputs = processor(prompt + continuation, return_tensors="pt", add_special_tokens=False)
@@ -56,10 +55,8 @@ async def test_options_are_weighed_as_by_hand(made: Callable[[str], Path], lead:
         means = [total / count for total, count in zip(reply.logprobs, reply.option_tokens, strict=True)]
         assert reply.text == lead + among[means.index(max(means))]
         assert reply.finish_reason == "likelihood"
-        assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (
-            len((before + lead).encode()) - 2 * ("<s>" in before),
-            0,
-        )
+        assert reply.usage.prompt_tokens == len((before + lead).encode()) - 2 * ("<s>" in before)
+        assert reply.usage.completion_tokens == 0
 
 
 async def test_long_options_are_not_at_a_disadvantage(tmp_path: Path) -> None:
@@ -104,15 +101,12 @@ ASKED = "How many?\n\nA. two\nB. three\nC. four\nD. five"
 SEVEN = "Seven is prime."
 
 
-@pytest.mark.parametrize(
-    ("sample", "asked", "lead", "among"),
-    [
-        (choice(question="How many?"), ASKED, "Answer:", (" A", " B", " C", " D")),
-        (choice(question="How many?", language="zh"), ASKED, "答案：", ("A", "B", "C", "D")),
-        (true_false(question=SEVEN), f"{SEVEN}\n\nIs this statement true or false?", "Answer:", (" True", " False")),
-        (true_false(question=SEVEN, language="zh"), f"{SEVEN}\n\n这一说法正确还是错误？", "答案：", ("正确", "错误")),
-    ],
-)
+@pytest.mark.parametrize(("sample", "asked", "lead", "among"), [
+    (choice(question="How many?"), ASKED, "Answer:", (" A", " B", " C", " D")),
+    (choice(question="How many?", language="zh"), ASKED, "答案：", ("A", "B", "C", "D")),
+    (true_false(question=SEVEN), f"{SEVEN}\n\nIs this statement true or false?", "Answer:", (" True", " False")),
+    (true_false(question=SEVEN, language="zh"), f"{SEVEN}\n\n这一说法正确还是错误？", "答案：", ("正确", "错误")),
+])  # fmt: skip
 async def test_choices_and_statements_as_they_are_weighed(
     sample: Sample, asked: str, lead: str, among: tuple[str, ...], made: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -135,10 +129,8 @@ async def test_a_model_that_cannot_weigh_says_so(model: str) -> None:
     opened = open_model(model)
     with pytest.raises(ModelError) as error:
         await opened.ask(weighed("?"))
-    assert (
-        str(error.value)
-        == "this model cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
-    )
+    says = "this model cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
+    assert str(error.value) == says
     await opened.close()
 
 

@@ -37,43 +37,24 @@ async def test_no_more_in_flight_than_the_limit_and_who_asks_again_goes_first():
     assert pace.in_flight == 0
 
 
-async def test_a_window_of_refusals_halves_the_limit_and_answers_bring_it_back():
-    pace = Pace(64)
-    pace.in_flight = 64
-    for _ in range(64):
-        pace.refused()
-    assert pace.limit == 32
-    for _ in range(1000):
-        pace.answered()
-    assert pace.limit == 64
-
-
-async def test_a_few_refusals_among_many_answers_change_nothing_to_speak_of():
-    pace = Pace(64)
-    pace.in_flight = 64
-    for number in range(2000):
-        (pace.refused if number % 10 == 0 else pace.answered)()
-    assert pace.limit > 63
-
-
-async def test_where_less_is_in_flight_than_may_be_it_gives_way_from_there():
-    pace = Pace(64)
-    pace.in_flight = 3
-    pace.refused()
-    assert pace.limit == 2.5
-
-
-async def test_a_gap_opens_below_one_in_flight_and_closes_again():
-    pace = Pace(1)
-    pace.in_flight = 1
-    pace.refused()
-    assert pace.gap == SHORTEST_GAP
-    for _ in range(20):
-        pace.refused()
-    assert (pace.gap, pace.limit) == (LONGEST_GAP, 1)
-    for _ in range(40):
-        pace.answered()
-    assert pace.gap == 0
+@pytest.mark.parametrize(("most", "in_flight", "said", "limit", "gap"), [
+    (64, 64, "-" * 64, 32, 0),
+    (64, 64, "-" * 64 + "+" * 1000, 64, 0),
+    (64, 64, ("-" + "+" * 9) * 200, pytest.approx(63.5, abs=0.5), 0),
+    (64, 3, "-", 2.5, 0),
+    (1, 1, "-", 1, SHORTEST_GAP),
+    (1, 1, "-" * 21, 1, LONGEST_GAP),
+    (1, 1, "-" * 21 + "+" * 40, 1, 0),
+])  # fmt: skip
+async def test_refusals_make_it_give_way_and_answers_bring_it_back(
+    most: int, in_flight: int, said: str, limit: float, gap: float
+):
+    """A few refusals among many answers change nothing to speak of; below one in flight a gap opens."""
+    pace = Pace(most)
+    pace.in_flight = in_flight
+    for mark in said:
+        (pace.refused if mark == "-" else pace.answered)()
+    assert (pace.limit, pace.gap) == (limit, gap)
 
 
 def test_nobody_enters_during_the_gap():

@@ -38,17 +38,14 @@ def opened(sent: SentPicture) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(sent.base64)))
 
 
-@pytest.mark.parametrize(
-    ("limits", "size"),
-    [
-        ({"max_pixels": 120_000}, (400, 300)),
-        ({"max_side": 100}, (100, 75)),
-        ({"max_pixels": 120_000, "max_side": 100}, (100, 75)),
-        ({"max_pixels": 480_000, "max_side": 800}, ()),
-        ({"max_pixels": 1}, (1, 1)),
-        ({}, ()),
-    ],
-)
+@pytest.mark.parametrize(("limits", "size"), [
+    ({"max_pixels": 120_000}, (400, 300)),
+    ({"max_side": 100}, (100, 75)),
+    ({"max_pixels": 120_000, "max_side": 100}, (100, 75)),
+    ({"max_pixels": 480_000, "max_side": 800}, ()),
+    ({"max_pixels": 1}, (1, 1)),
+    ({}, ()),
+])  # fmt: skip
 def test_a_picture_is_made_smaller_only_where_it_is_larger(
     tmp_path: Path, limits: dict[str, int], size: tuple[int, ...]
 ):
@@ -61,16 +58,13 @@ def test_a_picture_is_made_smaller_only_where_it_is_larger(
         assert sent.changed == f"a picture was made smaller, from 800x600 to {size[0]}x{size[1]}"
 
 
-@pytest.mark.parametrize(
-    ("form", "modes"),
-    [
-        ("PNG", {"RGB": "RGB", "RGBA": "RGBA", "LA": "LA", "1": "L", "P": "RGB", "I;16": "L"}),
-        ("JPEG", {"RGB": "RGB", "CMYK": "RGB"}),
-        ("GIF", {"P": "RGB"}),
-        ("WEBP", {"RGB": "RGB"}),
-        ("BMP", {"RGB": "RGB"}),
-    ],
-)
+@pytest.mark.parametrize(("form", "modes"), [
+    ("PNG", {"RGB": "RGB", "RGBA": "RGBA", "LA": "LA", "1": "L", "P": "RGB", "I;16": "L"}),
+    ("JPEG", {"RGB": "RGB", "CMYK": "RGB"}),
+    ("GIF", {"P": "RGB"}),
+    ("WEBP", {"RGB": "RGB"}),
+    ("BMP", {"RGB": "RGB"}),
+])  # fmt: skip
 def test_png_and_jpeg_stay_what_they_are_and_the_rest_becomes_png(tmp_path: Path, form: str, modes: dict[str, str]):
     sent_form = form if form == "JPEG" else "PNG"
     for mode, sent_mode in modes.items():

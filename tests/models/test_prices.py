@@ -44,20 +44,17 @@ def test_the_first_name_that_fits_counts_label_or_own_name(tmp_path: Path) -> No
     assert prices.named("openai:x") is not None and prices.named("hf:x") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "names no model: write lines such as NAME: {input: 2.5, output: 10}"),
-        ("- 1\n", "names no model"),
-        ("a: {input: 1\n", ":2: is not YAML: mend the line"),
-        ("a: {input: 1}\n", "the price of 'a': Object missing required field `output`"),
-        ("a: {input: -1, output: 1}\n", "the price of 'a': Expected `float` >= 0"),
-        ("a: {input: .inf, output: 1}\n", "the price of 'a' is not a number"),
-        ("a: {input: .nan, output: 1}\n", "the price of 'a'"),
-        ("a: {input: 1, output: 1, outptu: 2}\n", "the price of 'a': Object contains unknown field `outptu`"),
-        ("a: 3\n", "the price of 'a': Expected `object`"),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("", "names no model: write lines such as NAME: {input: 2.5, output: 10}"),
+    ("- 1\n", "names no model"),
+    ("a: {input: 1\n", ":2: is not YAML: mend the line"),
+    ("a: {input: 1}\n", "the price of 'a': Object missing required field `output`"),
+    ("a: {input: -1, output: 1}\n", "the price of 'a': Expected `float` >= 0"),
+    ("a: {input: .inf, output: 1}\n", "the price of 'a' is not a number"),
+    ("a: {input: .nan, output: 1}\n", "the price of 'a'"),
+    ("a: {input: 1, output: 1, outptu: 2}\n", "the price of 'a': Object contains unknown field `outptu`"),
+    ("a: 3\n", "the price of 'a': Expected `object`"),
+])  # fmt: skip
 def test_a_bad_file_is_explained(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(InputError) as caught:
         read_prices(write(tmp_path, text))

@@ -27,16 +27,13 @@ def test_repr_shows_no_value():
     assert repr(Spec.parse("openai:m,header.X=geheim")) == "Spec(openai:m, options: header.X)"
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("openai", "the model 'openai' is not backend:name, such as openai:NAME or baseline:lexical"),
-        (":x", "the model ':x' is not backend:name"),
-        ("openai:", "is not backend:name"),
-        ("openai:m,foo", "'foo' in the model 'openai:m,foo' is not option=value"),
-        ("openai:m,seed=1,seed=2", "the model 'openai:m' is given the option 'seed' twice: keep one of them"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), [
+    ("openai", "the model 'openai' is not backend:name, such as openai:NAME or baseline:lexical"),
+    (":x", "the model ':x' is not backend:name"),
+    ("openai:", "is not backend:name"),
+    ("openai:m,foo", "'foo' in the model 'openai:m,foo' is not option=value"),
+    ("openai:m,seed=1,seed=2", "the model 'openai:m' is given the option 'seed' twice: keep one of them"),
+])  # fmt: skip
 def test_what_is_no_model_is_told(text: str, says: str):
     with pytest.raises(UserError) as caught:
         Spec.parse(text)
@@ -47,14 +44,11 @@ def test_options_become_typed_and_none_is_none():
     assert read_options(Spec.parse("b:m,timeout=2,system=none,seed=7"), Options) == Options(2.0, None, 7)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("b:m,timout=1", "b has no option 'timout' (did you mean 'timeout'?); it takes timeout, system, seed"),
-        ("b:m,seed=x", "the option seed of b:m: expected `int | null`, got `str`"),
-        ("b:m,timeout=0", "the option timeout of b:m: expected `float` > 0.0"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), [
+    ("b:m,timout=1", "b has no option 'timout' (did you mean 'timeout'?); it takes timeout, system, seed"),
+    ("b:m,seed=x", "the option seed of b:m: expected `int | null`, got `str`"),
+    ("b:m,timeout=0", "the option timeout of b:m: expected `float` > 0.0"),
+])  # fmt: skip
 def test_bad_options_are_told(text: str, says: str):
     with pytest.raises(UserError) as caught:
         read_options(Spec.parse(text), Options)

@@ -120,20 +120,17 @@ async def test_an_api_tells_tokens_and_finish_reason_where_the_server_does(path:
         assert (cut.text, cut.finish_reason, cut.usage.completion_tokens) == ("", "length", 4)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "message"),
-    [
-        ("quiet", TransientError, "Failed to obtain answer via API."),
-        ("said", TransientError, "Input string longer than context window."),
-        ("code", TransientError, "Error: something odd"),
-        ("status 500", TransientError, r'HTTP 500: {"error": "the server says sk-\*\*\*"}'),
-        ("status 429", TransientError, "HTTP 429"),
-        ("status 400", RejectedError, r"the server of vlmeval:Chat-4 refused the request \(HTTP 400"),
-        ("status 401", ModelError, r"refused the key \(HTTP 401: .*\): put the right one into the environment"),
-        ("status 404", ModelError, "has no such model or address"),
-        ("refused", ModelError, r"cannot reach its server \(ConnectionError: connection refused\): start the server"),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind", "message"), [
+    ("quiet", TransientError, "Failed to obtain answer via API."),
+    ("said", TransientError, "Input string longer than context window."),
+    ("code", TransientError, "Error: something odd"),
+    ("status 500", TransientError, r'HTTP 500: {"error": "the server says sk-\*\*\*"}'),
+    ("status 429", TransientError, "HTTP 429"),
+    ("status 400", RejectedError, r"the server of vlmeval:Chat-4 refused the request \(HTTP 400"),
+    ("status 401", ModelError, r"refused the key \(HTTP 401: .*\): put the right one into the environment"),
+    ("status 404", ModelError, "has no such model or address"),
+    ("refused", ModelError, r"cannot reach its server \(ConnectionError: connection refused\): start the server"),
+])  # fmt: skip
 async def test_an_apis_failures_are_no_answers(path: Path, text: str, kind: type[Exception], message: str) -> None:
     async with opened("Chat-4", path) as model:
         with pytest.raises(kind, match=message) as failed:
@@ -244,33 +241,27 @@ async def test_each_worker_has_its_devices(path: Path) -> None:
         assert {one["device"] for one in seen} == {"0,1", "2"} and seen[0]["process"] != seen[1]["process"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Echo-7b", r"^VLMEvalKit has no model 'Echo-7b' \(did you mean 'Echo-7B'\?\); `mmdyn list vlmeval` names"),
-        ("vlm.Ecko", r"has no model 'vlm.Ecko' \(did you mean 'vlm.Echo'\?\)"),
-        ("Echo-7B,concurrency=2", "answers one request at a time in a worker: give workers= for more"),
-        ("Echo-7B,workers=0", "the option workers of vlmeval:Echo-7B is 0: give more than 0"),
-        ("Chat-4,key=sk-123", r"the option key is a secret: put it into a variable .* write 'key=\$VARIABLE'"),
-        ("Chat-4,app_code=123", r"the option app_code is a secret: .* write 'app_code=\$VARIABLE'"),
-        ('Chat-4,extra_headers={"X":"Bearer sk"}', r"option extra_headers has a secret: .* write '\$VARIABLE' in"),
-        ('Chat-4,more=[{"secret_id":"1"}]', r"the option more has a secret: .* write '\$VARIABLE' in its place"),
-        ("Chat-4,key=$NOT_THERE", r"the environment has no variable NOT_THERE, which the option key names"),
-        ("Chat-4,concurrency=many", "the option concurrency of vlmeval:Chat-4: expected `int | null`, got `str`"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("Echo-7b", r"^VLMEvalKit has no model 'Echo-7b' \(did you mean 'Echo-7B'\?\); `mmdyn list vlmeval` names"),
+    ("vlm.Ecko", r"has no model 'vlm.Ecko' \(did you mean 'vlm.Echo'\?\)"),
+    ("Echo-7B,concurrency=2", "answers one request at a time in a worker: give workers= for more"),
+    ("Echo-7B,workers=0", "the option workers of vlmeval:Echo-7B is 0: give more than 0"),
+    ("Chat-4,key=sk-123", r"the option key is a secret: put it into a variable .* write 'key=\$VARIABLE'"),
+    ("Chat-4,app_code=123", r"the option app_code is a secret: .* write 'app_code=\$VARIABLE'"),
+    ('Chat-4,extra_headers={"X":"Bearer sk"}', r"option extra_headers has a secret: .* write '\$VARIABLE' in"),
+    ('Chat-4,more=[{"secret_id":"1"}]', r"the option more has a secret: .* write '\$VARIABLE' in its place"),
+    ("Chat-4,key=$NOT_THERE", r"the environment has no variable NOT_THERE, which the option key names"),
+    ("Chat-4,concurrency=many", "the option concurrency of vlmeval:Chat-4: expected `int | null`, got `str`"),
+])  # fmt: skip
 def test_mistakes_end_in_one_sentence(path: Path, text: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         open_model(f"vlmeval:{text},path={path},python={sys.executable}")
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ("org/missing", r"cannot make vlm.Echo \(FileNotFoundError: there are no weights in org/missing\)"),
-        ("org/exits", r"\(SystemExit: please install flash-attn\)"),
-    ],
-)
+@pytest.mark.parametrize(("weights", "message"), [
+    ("org/missing", r"cannot make vlm.Echo \(FileNotFoundError: there are no weights in org/missing\)"),
+    ("org/exits", r"\(SystemExit: please install flash-attn\)"),
+])  # fmt: skip
 async def test_a_model_that_cannot_be_made(path: Path, weights: str, message: str) -> None:
     async with opened("vlm.Echo", path, model_path=weights) as model:
         with pytest.raises(ModelError, match=message):

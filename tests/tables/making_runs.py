@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from making import choice
 from mmdyn.keys import canonical, digest
 from mmdyn.record import Condition, Judgement, Record, Reply, Score, Usage
 from mmdyn.sample import Sample
-from mmdyn.tables import Summary, print_summary
+from mmdyn.tables import print_summary
 from mmdyn.work import (
     FAILURE,
     RECORD,
@@ -140,9 +140,9 @@ def judged_run(
     return run
 
 
-def printed(summary: Summary) -> list[str]:
-    """The lines of a summary for people, without superfluous blanks."""
-    print_summary(summary, out := io.StringIO())
+def printed(what: Any, show: Callable[..., None] = print_summary) -> list[str]:
+    """The lines of a summary, or of something else, for people, without superfluous blanks."""
+    show(what, out := io.StringIO())
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 

@@ -33,16 +33,13 @@ def weighed(sample: Sample, *shares: float, tokens: int = 1, **more: Any) -> Rec
 
 
 def run_of(folder: Path, asked: list[tuple[Sample, tuple[float, ...]]]) -> RunFolder:
-    return write_run(
-        folder, [weighed(sample, *shares) for sample, shares in asked], samples=[sample for sample, _ in asked]
-    )
+    records = [weighed(sample, *shares) for sample, shares in asked]
+    return write_run(folder, records, samples=[sample for sample, _ in asked])
 
 
 def test_a_statement_is_a_case(tmp_path: Path) -> None:
-    truths, shares = (True, False, True, False), (0.9, 0.8, 0.6, 0.3)
-    asked = [
-        (true_false(name, truth), (share, 1 - share)) for name, truth, share in zip("abcd", truths, shares, strict=True)
-    ]
+    given = ("a", True, 0.9), ("b", False, 0.8), ("c", True, 0.6), ("d", False, 0.3)
+    asked = [(true_false(name, truth), (share, 1 - share)) for name, truth, share in given]
     (row,) = find_auc(collect([run_of(tmp_path / "run", asked)]))
     assert (row.task_type, row.n, row.cases, row.positive, row.auc) == ("true_false", 4, 4, 2, 0.75)
     assert row.factors["style"] == "likelihood" and row.method == "Wilson at effective n (Obuchowski)"
@@ -65,16 +62,11 @@ def test_an_option_of_a_choice_is_a_case(tmp_path: Path) -> None:
 
 def test_task_types_and_conditions_have_rows_of_their_own(tmp_path: Path) -> None:
     a, b, c = true_false("a"), true_false("b", answer=False), choice("c")
-    records = [
-        weighed(a, 0.9, 0.1),
-        weighed(b, 0.2, 0.8),
-        weighed(c, 0.1, 0.7, 0.1, 0.1),
-        weighed(a, 0.3, 0.7, model="m2"),
-    ]
+    records = [weighed(a, 0.9, 0.1), weighed(b, 0.2, 0.8), weighed(c, 0.1, 0.7, 0.1, 0.1)]
+    records += [weighed(a, 0.3, 0.7, model="m2")]
     rows = find_auc(collect([write_run(tmp_path / "run", records, samples=[a, b, c])]))
-    assert [(row.model, row.task_type, row.auc) for row in rows] == [
-        ("m1", "single_choice", 1.0), ("m1", "true_false", 1.0), ("m2", "true_false", None)
-    ]  # fmt: skip
+    found = [(row.model, row.task_type, row.auc) for row in rows]
+    assert found == [("m1", "single_choice", 1.0), ("m1", "true_false", 1.0), ("m2", "true_false", None)]
     assert rows[2].ci95 is None and (rows[2].cases, rows[2].positive) == (1, 1)
 
 

@@ -50,9 +50,7 @@ def test_a_condition_with_open_answers_is_at_least_so_good(tmp_path: Path) -> No
     low = round(wilson(0.4, 10)[0], 6)
     assert (row.score, row.bound, row.ci95, row.needs_judge) == (0.4, "lower", (low, None), 3)
     choice, opened = row.by["kind"]["choice"], row.by["kind"]["open"]
-    assert (choice.score, choice.bound, choice.needs_judge) == (0.5, "", 1), (
-        "what was not read is worth 0, and no bound"
-    )
+    assert (choice.score, choice.bound, choice.needs_judge) == (0.5, "", 1), "what was not read is worth 0, no bound"
     assert choice.ci95 and choice.ci95[1] is not None
     assert (opened.score, opened.bound, opened.ci95, opened.needs_judge) == (0.0, "lower", (0.0, None), 2)
 
@@ -92,19 +90,14 @@ def test_a_contrast_of_bounds_is_marked_where_compared_answers_need_a_judge(tmp_
     told = typed("report", run.folder, "-q").stdout
     assert f"; {BY_RULES}" in told and told.count(" needs ") == 2
     typed("report", run.folder, "-q", "--csv", tmp_path / "out.csv")
-    noted = {
-        row["chain"]: (row["note"], row["needs_judge"], row["bound"])
-        for row in csv_rows(tmp_path / "out.csv", "contrast")
-    }
+    found = csv_rows(tmp_path / "out.csv", "contrast")
+    noted = {row["chain"]: (row["note"], row["needs_judge"], row["bound"]) for row in found}
     assert noted["pad"] == (BY_RULES, "6", "") and noted["color"] == ("", "2", "")
 
 
 def test_a_difference_that_is_significant_says_that_it_is_by_rules_alone(tmp_path: Path) -> None:
-    records = [
-        record
-        for place in range(30)
-        for record in (answer(f"q{place:02}", 1.0), marked(answer(f"q{place:02}", 0.0, DYNAMIC), bound=True))
-    ]
+    records = [answer(f"q{place:02}", 1.0) for place in range(30)]
+    records += [marked(answer(f"q{place:02}", 0.0, DYNAMIC), bound=True) for place in range(30)]
     told = typed("report", write_run(tmp_path / "run", records).folder, "-q").stdout
     assert f"30 pairs). But {BY_RULES}." in " ".join(told.split()), told
 

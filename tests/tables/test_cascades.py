@@ -26,13 +26,9 @@ def found(run: RunFolder) -> Cascades:
 
 
 def test_rules_judges_and_both(tmp_path: Path) -> None:
-    run = judged_run(
-        tmp_path / "run",
-        standard("1000"),
-        {"p1": 1.0, "p2": 0.5, "p3": 0.25},
-        {"p2": 1.0, "p3": 0.0},
-        {"p0": 1.0, "p1": 1.0, "p2": 1.0, "p3": 0.0},
-    )
+    said: Said = {"p1": 1.0, "p2": 0.5, "p3": 0.25}
+    combined = {"p0": 1.0, "p1": 1.0, "p2": 1.0, "p3": 0.0}
+    run = judged_run(tmp_path / "run", standard("1000"), said, {"p2": 1.0, "p3": 0.0}, combined)
     cascades = found(run)
     (row,) = cascades.rows
     assert (row.rules.score, row.rules.n, row.combined.score, row.combined.answers) == (0.25, 4, 0.75, 4)
@@ -41,20 +37,16 @@ def test_rules_judges_and_both(tmp_path: Path) -> None:
     assert (cheap.saved, cheap.failed, cheap.requests) == (1, 0, 3)
     assert (strong.accuracy.score, strong.saved, strong.requests) == (0.5, 2, 2)
     assert cheap.agreement is cheap.kappa is cheap.consistency is cheap.checklist is None and cheap.items == 0
-    assert [(one.id, one.spending.replies, one.spending.cost) for one in cascades.spending] == [
-        ("aaaa", 3, {"USD": 1.5}),
-        ("bbbb", 2, {"USD": 1.0}),
-    ]
+    spent = [(one.id, one.spending.replies, one.spending.cost) for one in cascades.spending]
+    assert spent == [("aaaa", 3, {"USD": 1.5}), ("bbbb", 2, {"USD": 1.0})]
     (main,) = summarise([run]).conditions
     assert (row.combined.score, row.combined.ci95) == (main.score, main.ci95), "as the report has it"
 
 
 def test_agreement_votes_and_checklists(tmp_path: Path) -> None:
-    votes = {
-        "p0": Judgement(1.0, (1.0, 1.0, 0.0), items=(True, True, False, False), agreement=0.8, requests=3),
-        "p1": Judgement(1.0, (1.0, 1.0, 1.0), items=(True,), agreement=1.0, requests=3),
-    }
-    cheap: Said = {**votes, "p2": 0.0, "p3": 0.0}
+    two = Judgement(1.0, (1.0, 1.0, 0.0), items=(True, True, False, False), agreement=0.8, requests=3)
+    three = Judgement(1.0, (1.0, 1.0, 1.0), items=(True,), agreement=1.0, requests=3)
+    cheap: Said = {"p0": two, "p1": three, "p2": 0.0, "p3": 0.0}
     run = judged_run(tmp_path / "run", standard("1000"), cheap, {}, {}, "all")
     (row,) = found(run).rows
     figures, silent = row.judges
@@ -84,10 +76,8 @@ def test_each_condition_has_its_row_and_draws_count_as_one_parent(tmp_path: Path
     records = [answer("p0", 1.0), answer("p0", 1.0, DYNAMIC), answer("p0", 0.0, DYNAMIC, draw=1)]
     combined = {record.sample: 1.0 for record in records}
     rows = found(judged_run(tmp_path / "run", records, {"p0~pad~1": 1.0}, {}, combined)).rows
-    assert [(row.factors["variant"], row.rules.score, row.rules.n, row.rules.answers) for row in rows] == [
-        ("standard", 1.0, 1, 1),
-        ("dynamic", 0.5, 1, 2),
-    ]
+    counts = [(row.factors["variant"], row.rules.score, row.rules.n, row.rules.answers) for row in rows]
+    assert counts == [("standard", 1.0, 1, 1), ("dynamic", 0.5, 1, 2)]
 
 
 def invoke(run: RunFolder, *arguments: str) -> Result:
@@ -102,8 +92,7 @@ def test_people_and_programs_read_the_same(tmp_path: Path) -> None:
     lines = {line.split("  ")[1].strip(): line for line in result.stdout.splitlines() if line.startswith("  ")}
     assert [*lines][-4:] == ["rules", "judge cheap (aaaa)", "judge strong (bbbb)", "combined"]
     assert "50.0 [" in lines["rules"] and "50.0 [" in lines["judge cheap (aaaa)"]
-    assert "100.0 [" in lines["judge strong (bbbb)"]
-    assert "100.0 [" in lines["combined"]
+    assert "100.0 [" in lines["judge strong (bbbb)"] and "100.0 [" in lines["combined"]
     assert "judge cheap (aaaa): 100 tokens in, 10 out, cost 0.5 USD." in result.stdout
     told = json.loads(invoke(run, "--json").stdout)["cascades"]
     assert told["rows"][0]["judges"][1]["accuracy"]["score"] == 1.0 and told["unjudged"] == 0

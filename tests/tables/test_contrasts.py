@@ -47,9 +47,7 @@ def test_conditions_that_differ_in_one_factor_are_compared(tmp_path: Path) -> No
 
 
 def test_every_two_models_are_compared_under_the_same_condition(tmp_path: Path) -> None:
-    standard = [
-        record for model, marks in (("b", "11"), ("a", "10"), ("c", "01")) for record in answers(marks, model=model)
-    ]
+    standard = [*answers("11", model="b"), *answers("10", model="a"), *answers("01", model="c")]
     found = summarise([write_run(tmp_path / "run", [*standard, *answers("00", DYNAMIC, model="a")])]).contrasts
     assert names(found) == [
         ("a", "variant", "standard", "dynamic", "pad none direct"),
@@ -142,9 +140,8 @@ def test_a_variant_of_another_task_type_is_broken_down_with_its_parent(tmp_path:
 
 def test_an_unknown_field_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", answers("1", fields={"difficulty": "easy"}))
-    with pytest.raises(
-        UserError, match=r"'dificulty' \(did you mean 'difficulty'\?\): break down by difficulty, language, task_type"
-    ):
+    says = r"'dificulty' \(did you mean 'difficulty'\?\): break down by difficulty, language, task_type"
+    with pytest.raises(UserError, match=says):
         summarise([run], by=["dificulty"])
 
 
@@ -157,6 +154,8 @@ def test_a_field_of_too_many_values_is_refused(tmp_path: Path) -> None:
 def test_an_unusual_style_is_compared_only_with_the_usual_one() -> None:
     keys = [Key("", "m", "s", "standard", "", "none", style) for style in ("cot", "long")]
     assert find_pairs(keys) == []
+    keys = [Key(run, "m", "s", "standard", "", "none", style) for run, style in (("one", "cot"), ("two", "direct"))]
+    assert [(pair.a.style, pair.b.style) for pair in find_pairs(keys)] == [("direct", "cot")], "the base is the base"
 
 
 def test_a_contrast_between_forms_says_that_guessing_pays_differently(tmp_path: Path) -> None:
@@ -186,16 +185,13 @@ def contexts_of(contrasts: list[Contrast]) -> list[str]:
     return [f"{each.a} < {each.b}" for each in contrasts if each.factor == "context"]
 
 
-@pytest.mark.parametrize(
-    ("contexts", "compared"),
-    [
-        ("distractor kprag:retrieved kprag:mixed kprag", "distractor < kprag:retrieved, distractor < kprag:mixed, distractor < kprag, kprag:retrieved < kprag:mixed, kprag:retrieved < kprag, kprag:mixed < kprag"),
-        ("distractor:two-turn kprag:two-turn kprag", "distractor:two-turn < kprag:two-turn, kprag:two-turn < kprag"),
-        ("kprag:none kprag kprag:two-turn distractor:none", "kprag:none < kprag, kprag:none < kprag:two-turn, kprag:none < distractor:none, kprag < kprag:two-turn"),
-        ("kprag hint:a hint:b hint:all", "hint:a < hint:all, hint:b < hint:all"),
-        ("kprag hint:all kprag:closed-book oracle", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("contexts", "compared"), [
+    ("distractor kprag:retrieved kprag:mixed kprag", "distractor < kprag:retrieved, distractor < kprag:mixed, distractor < kprag, kprag:retrieved < kprag:mixed, kprag:retrieved < kprag, kprag:mixed < kprag"),
+    ("distractor:two-turn kprag:two-turn kprag", "distractor:two-turn < kprag:two-turn, kprag:two-turn < kprag"),
+    ("kprag:none kprag kprag:two-turn distractor:none", "kprag:none < kprag, kprag:none < kprag:two-turn, kprag:none < distractor:none, kprag < kprag:two-turn"),
+    ("kprag hint:a hint:b hint:all", "hint:a < hint:all, hint:b < hint:all"),
+    ("kprag hint:all kprag:closed-book oracle", ""),
+])  # fmt: skip
 def test_contexts_are_compared_where_one_thing_differs(contexts: str, compared: str) -> None:
     names = contexts.split()
     assert all(are_compared("none", name) for name in names)
@@ -220,11 +216,6 @@ def test_contexts_of_two_runs_are_compared_whichever_is_given_first(tmp_path: Pa
     assert {each.held["run"] for each in found} == {"bare", "bare, grounded"}
 
 
-def test_a_base_in_the_later_run_is_still_the_base() -> None:
-    keys = [Key(run, "m", "s", "standard", "", "none", style) for run, style in (("one", "cot"), ("two", "direct"))]
-    assert [(pair.a.style, pair.b.style) for pair in find_pairs(keys)] == [("direct", "cot")]
-
-
 def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / f"{k}", under("none", "kprag:retrieved"), knowledge={"k": k}) for k in (3, 5)]
     notes = {each.held["context"]: each.note for each in summarise(runs).contrasts if each.factor == "run"}
@@ -236,18 +227,14 @@ def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
     assert [each.note for each in summarise(same).contrasts] == [""]
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        (["kprag"], "kprag = its own knowledge points; the model elaborates on the points before it answers"),
-        (["kprag:retrieved:none", "none"],
-         "none = nothing; kprag:retrieved = looked-up points; …:none = the model does not elaborate on the points"),
-        (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
-        (["none", "oracle"], "none = nothing"),
-        (["oracle"], ""),
-        (["none"], ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("names", "said"), [
+    (["kprag"], "kprag = its own knowledge points; the model elaborates on the points before it answers"),
+    (["kprag:retrieved:none", "none"], "none = nothing; kprag:retrieved = looked-up points; …:none = the model does not elaborate on the points"),
+    (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
+    (["none", "oracle"], "none = nothing"),
+    (["oracle"], ""),
+    (["none"], ""),
+])  # fmt: skip
 def test_the_legend_names_only_what_occurs(tmp_path: Path, names: list[str], said: str) -> None:
     assert legend(tmp_path, *names) == said
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tables.making_runs import DYNAMIC, answer, answers, csv_rows, write_run
+from tables.making_runs import DYNAMIC, answer, answers, csv_rows, printed, write_run
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Record
@@ -20,12 +19,6 @@ from mmdyn.work import JudgeEntry, RunFolder
 
 SCORER = "mdk12@3"
 VALUES = "1101001110" * 4
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def run_of(tmp_path: Path, *records: Record, **config: Any) -> RunFolder:
@@ -47,12 +40,6 @@ def marks_file(tmp_path: Path, *lines: Any) -> Path:
 def rows(summary: Summary) -> list[CorrectionRow]:
     assert isinstance(summary.corrections, list)
     return summary.corrections
-
-
-def shown(summary: Summary) -> list[str]:
-    out = io.StringIO()
-    print_corrections(rows(summary), out)
-    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
 def test_rogan_gladen_beside_the_plain_score(tmp_path: Path) -> None:
@@ -78,14 +65,11 @@ def test_each_calibration_of_the_scorer_in_force_gives_a_row(tmp_path: Path) -> 
     assert found == [("abababab", 0.5), ("cdcdcdcd", 0.6), ("efefefef", None)]
 
 
-@pytest.mark.parametrize(
-    ("counts", "problem"),
-    [
-        ((10, 10, 10, 10), "mdk12@3 cannot be corrected: sensitivity 0.500 and specificity 0.500 on marks.jsonl (abababab) tell right from wrong no better than chance; calibrate it on other answers"),
-        ((5, 15, 10, 10), "mdk12@3 cannot be corrected: sensitivity 0.250 and specificity 0.500 on"),
-        ((10, 10, 0, 0), "mdk12@3 cannot be corrected: people call all answers of marks.jsonl (abababab) right, or none"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("counts", "problem"), [
+    ((10, 10, 10, 10), "mdk12@3 cannot be corrected: sensitivity 0.500 and specificity 0.500 on marks.jsonl (abababab) tell right from wrong no better than chance; calibrate it on other answers"),
+    ((5, 15, 10, 10), "mdk12@3 cannot be corrected: sensitivity 0.250 and specificity 0.500 on"),
+    ((10, 10, 0, 0), "mdk12@3 cannot be corrected: people call all answers of marks.jsonl (abababab) right, or none"),
+])  # fmt: skip
 def test_a_calibration_that_tells_nothing_is_refused(tmp_path: Path, counts: tuple[int, ...], problem: str) -> None:
     calibrate(*counts)
     with pytest.raises(UserError) as caught:
@@ -93,14 +77,11 @@ def test_a_calibration_that_tells_nothing_is_refused(tmp_path: Path, counts: tup
     assert str(caught.value).startswith(problem)
 
 
-@pytest.mark.parametrize(
-    ("scorer", "again"),
-    [
-        ("mdk12@3", "`mmdyn grade LABELLED --calibrate --policy mdk12`"),
-        ("exam@3+wrong(ab12cd34)", "`mmdyn grade LABELLED --calibrate --policy exam --judge MODEL`"),
-        ("mdk12@3+wrong(ab12cd34,ef56ab78)", "`mmdyn grade LABELLED --calibrate --policy mdk12 --judge MODEL --judge MODEL`"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("scorer", "again"), [
+    ("mdk12@3", "`mmdyn grade LABELLED --calibrate --policy mdk12`"),
+    ("exam@3+wrong(ab12cd34)", "`mmdyn grade LABELLED --calibrate --policy exam --judge MODEL`"),
+    ("mdk12@3+wrong(ab12cd34,ef56ab78)", "`mmdyn grade LABELLED --calibrate --policy mdk12 --judge MODEL --judge MODEL`"),
+])  # fmt: skip
 def test_a_scorer_that_was_never_calibrated_is_refused(tmp_path: Path, scorer: str, again: str) -> None:
     calibrate(scorer="mdk12@2")
     run = write_run(tmp_path / "run", answers("10"), scorer=scorer)
@@ -133,16 +114,11 @@ def test_failed_answers_count_for_nothing_and_unparsed_ones_as_wrong(tmp_path: P
 
 
 def test_the_plain_score_is_the_reports_for_draws_groups_weights_and_chains(tmp_path: Path) -> None:
-    asked = [
-        (n, chain, draw)
-        for n in range(12)
-        for chain in ("pad", "color")
-        for draw in range(1 + n % (2 if chain == "pad" else 3))
-        if chain == "pad" or n % 5
-    ]
     records = [
         answer(f"s{n}", float(n * draw % 3 > 0), Condition("dynamic", chain), draw=draw, weight=1 + n % 4, group=f"g{n // 3}")
-        for n, chain, draw in asked
+        for n in range(12)
+        for chain, draws, asked in (("pad", 2, True), ("color", 3, n % 5))
+        for draw in range(1 + n % draws) if asked
     ]  # fmt: skip
     calibrate()
     summary = report(run_of(tmp_path, *records), correct="rogan-gladen")
@@ -176,20 +152,17 @@ def test_ppi_takes_graded_scores_and_corrects_each_condition_by_its_own_marks(tm
     assert found[1].note == "fewer than two marked answers that do not belong together" and not found[0].note
 
 
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
-        ([{"key": "k", "human": 1.5}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
-        ([{"key": "k", "human": True}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
-        ([{"key": "k"}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
-        ([{"sample": "s00", "human": 1}], 'marks.jsonl:1: say whose mark it is: give "key", or "sample" and "mode"'),
-        ([{"key": 7, "human": 1}], "marks.jsonl:1: key must be a text, a whole number given"),
-        ([{"key": "k", "human": 1}], "marks.jsonl:1: no answer of the run is named so: mark answers of this run"),
-        ([{"sample": "s00", "mode": "kprag", "human": 1}], "marks.jsonl:1: no answer of the run is named so"),
-        ([{"sample": "s00", "mode": "standard", "human": 1}], "marks.jsonl:1: several answers are named so: add one of model, set, style, epoch, or the key"),
-        ([{"sample": "s01", "mode": "standard", "model": "m1", "human": 1}] * 2, "marks.jsonl:2: line 1 marks the same answer: keep one of them"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("lines", "problem"), [
+    ([{"key": "k", "human": 1.5}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
+    ([{"key": "k", "human": True}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
+    ([{"key": "k"}], "marks.jsonl:1: \"human\" must be people's mark, a number from 0 to 1"),
+    ([{"sample": "s00", "human": 1}], 'marks.jsonl:1: say whose mark it is: give "key", or "sample" and "mode"'),
+    ([{"key": 7, "human": 1}], "marks.jsonl:1: key must be a text, a whole number given"),
+    ([{"key": "k", "human": 1}], "marks.jsonl:1: no answer of the run is named so: mark answers of this run"),
+    ([{"sample": "s00", "mode": "kprag", "human": 1}], "marks.jsonl:1: no answer of the run is named so"),
+    ([{"sample": "s00", "mode": "standard", "human": 1}], "marks.jsonl:1: several answers are named so: add one of model, set, style, epoch, or the key"),
+    ([{"sample": "s01", "mode": "standard", "model": "m1", "human": 1}] * 2, "marks.jsonl:2: line 1 marks the same answer: keep one of them"),
+])  # fmt: skip
 def test_a_bad_line_of_marks_is_named(tmp_path: Path, lines: list[Any], problem: str) -> None:
     run = run_of(tmp_path, *answers("10"), *answers("11", model="m2"))
     with pytest.raises(InputError) as caught:
@@ -204,16 +177,13 @@ def test_marks_of_answers_without_a_score_are_left_out(tmp_path: Path) -> None:
     assert (row.n, row.labels) == (3, 3)
 
 
-@pytest.mark.parametrize(
-    ("method", "labels", "problem"),
-    [
-        ("rogan-glad", None, "there is no correction 'rogan-glad' (did you mean 'rogan-gladen'?): use rogan-gladen, ppi, ppi++"),
-        ("ppi", None, "ppi corrects one run by marks of its own answers: give one RUN and --labels FILE"),
-        ("rogan-gladen", "marks.jsonl", "labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured"),
-        ("ppi", "nowhere.jsonl", "nowhere.jsonl: cannot be read (No such file or directory): name a JSONL file of marks"),
-        ("ppi", "/dev/null", '/dev/null has no line: give lines with "key" (or "sample" and "mode") and "human"'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "labels", "problem"), [
+    ("rogan-glad", None, "there is no correction 'rogan-glad' (did you mean 'rogan-gladen'?): use rogan-gladen, ppi, ppi++"),
+    ("ppi", None, "ppi corrects one run by marks of its own answers: give one RUN and --labels FILE"),
+    ("rogan-gladen", "marks.jsonl", "labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured"),
+    ("ppi", "nowhere.jsonl", "nowhere.jsonl: cannot be read (No such file or directory): name a JSONL file of marks"),
+    ("ppi", "/dev/null", '/dev/null has no line: give lines with "key" (or "sample" and "mode") and "human"'),
+])  # fmt: skip
 def test_mistakes(tmp_path: Path, method: str, labels: str | None, problem: str) -> None:
     with pytest.raises(UserError) as caught:
         report(run_of(tmp_path), correct=method, labels=labels)
@@ -233,26 +203,20 @@ def test_ppi_corrects_one_run_and_rogan_gladen_several(tmp_path: Path) -> None:
 def test_the_table_and_the_csv_file(tmp_path: Path) -> None:
     calibrate()
     summary = report(run_of(tmp_path, *answers(VALUES), *answers(VALUES, DYNAMIC)), correct="rogan-gladen")
-    text = " ".join(shown(summary))
+    text = " ".join(printed(rows(summary), print_corrections))
     assert "standard 60.0 [44.6, 73.7] 50.0 [" in text and "dynamic pad" in text
     assert "method 1: Rogan-Gladen, interval of Lang and Reiczigel: mdk12@3 on marks.jsonl (abababab), sensitivity 90.0 [69.9, 97.2] of 20, specificity 70.0 [48.1, 85.5] of 20" in text  # fmt: skip
     write_csv(summary, tmp_path / "out.csv")
     first, second = csv_rows(tmp_path / "out.csv", "correction")
     found = [first[name] for name in ("by", "value", "n", "estimate", "variant", "method")]
-    assert found == [
-        SCORER,
-        "marks.jsonl (abababab)",
-        "40",
-        "0.5",
-        "standard",
-        "Rogan-Gladen, interval of Lang and Reiczigel",
-    ]
-    assert second["variant"] == "dynamic"
+    assert found == [SCORER, "marks.jsonl (abababab)", "40", "0.5", "standard", first["method"]]
+    assert first["method"] == "Rogan-Gladen, interval of Lang and Reiczigel" and second["variant"] == "dynamic"
 
 
 def test_a_table_of_marks_says_what_is_missing(tmp_path: Path) -> None:
     records = [*answers("1100"), *answers("1100", DYNAMIC)]
     lines = [{"sample": f"s0{n}", "mode": "standard", "human": n % 2} for n in range(4)]
-    found = shown(report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines)))
+    summary = report(run_of(tmp_path, *records), correct="ppi", labels=marks_file(tmp_path, *lines))
+    found = printed(rows(summary), print_corrections)
     assert "method 1: PPI: mdk12@3 against people's marks of this run" in found
     assert "method 2: ppi: fewer than two marked answers that do not belong together" in found

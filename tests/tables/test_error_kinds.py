@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tables.making_runs import DYNAMIC, answer, answers, write_run
+from tables.making_runs import DYNAMIC, answer, answers, csv_rows, printed, write_run
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import canonical
@@ -65,12 +63,8 @@ def wrong(count: int, condition: Any = DYNAMIC, start: int = 0, **more: Any) -> 
 
 
 def test_wrong_are_answers_below_full_marks_that_were_given(tmp_path: Path) -> None:
-    records = [
-        *answers("10urx"),
-        answer("half", 0.5),
-        answer("not yet", 0.0, scored=False),
-        said(answer("void", 0.0), " \n"),
-    ]
+    records = [*answers("10urx"), answer("half", 0.5), answer("not yet", 0.0, scored=False)]
+    records += [said(answer("void", 0.0), " \n")]
     cut = {"cut": (0.0, "unparsed"), "cut and right": (1.0, "ok"), "cut and declined": (0.0, "refused")}
     records += [said(answer(name, value, status=status), finish="length") for name, (value, status) in cut.items()]
     run = write_run(tmp_path / "run", records)
@@ -80,8 +74,7 @@ def test_wrong_are_answers_below_full_marks_that_were_given(tmp_path: Path) -> N
     assert (found.refused, found.unscored) == (Counter(m1=2), 1)
     (row,) = count_errors(run, ["style"])
     assert row.by == {"style": {"direct": ErrorCounts(11, 5, 1, 1, 2, 2, 1, 1)}} and row.to_label == 3
-    print_counts([row], out := io.StringIO())
-    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    lines = printed([row], print_counts)
     assert "m1 11 5 1 1 2 2 1 1" in lines and "The same by style (m1)" in lines
     assert {"style asked wrong off empty unparsed refused failed unscored", "direct 11 5 1 1 2 2 1 1"} <= {*lines}
 
@@ -104,17 +97,12 @@ def test_labels_stand_for_their_stratum(tmp_path: Path) -> None:
     records += [said(answer(f"cut{n}", 0.0), finish="length") for n in range(8)] + [*answers("11r")]
     run = write_run(tmp_path / "run", records)
     drawn = drawn_of(run)
-    kinds: dict[str, Sequence[Kind]] = {
-        one.key: ("reasoning" if "dynamic" in one.stratum else "visual",) for one in drawn
-    }
-    assert len(kinds) == 20
-    label(run, kinds)
+    assert len(drawn) == 20
+    label(run, {one.key: ("reasoning" if "dynamic" in one.stratum else "visual",) for one in drawn})
     (row,) = find_errors({"": run}, ("variant", "task_type"))
     assert (row.wrong, row.truncated, row.empty, row.drawn, row.labelled, row.refused) == (48, 8, 0, 20, 20, 1)
     assert shares(row) == {"reasoning": 0.625, "visual": round(10 / 48, 6), "incomplete": round(8 / 48, 6)}
-    assert (
-        list(row.kinds or ()) == list(KINDS) and row.note == "" and row.method == "Wilson at effective n (stratified)"
-    )
+    assert (list(row.kinds or ()), row.note, row.method) == (list(KINDS), "", "Wilson at effective n (stratified)")
     assert (row.model, row.judge, row.id, row.per, row.seed) == ("m1", "judge", "0123abcd", 10, 0)
     dynamic, standard = row.by["variant"]["dynamic"], row.by["variant"]["standard"]
     assert (dynamic.wrong, dynamic.labelled, dynamic.kinds and dynamic.kinds["reasoning"].share) == (30, 10, 1.0)
@@ -180,9 +168,8 @@ def test_each_judge_has_rows_of_its_own_and_other_runs_have_none(tmp_path: Path)
 
 def test_a_field_that_no_record_has(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(3, fields={"subject": "physics"})])
-    with pytest.raises(
-        UserError, match=r"no record has a field 'subjet' \(did you mean 'subject'\?\): break down by chain"
-    ):
+    says = r"no record has a field 'subjet' \(did you mean 'subject'\?\): break down by chain"
+    with pytest.raises(UserError, match=says):
         survey(run, ("subjet",))
 
 
@@ -202,9 +189,7 @@ def test_a_report_has_them_where_there_are_labels(tmp_path: Path) -> None:
     summary = report(run, by=["subject"])
     assert isinstance(summary.errors, list) and shares(summary.errors[0]) == {"reasoning": 1.0}
     write_csv(summary, tmp_path / "out.csv")
-    rows = [
-        row for row in csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines()) if row["kind"] == "error"
-    ]
+    rows = csv_rows(tmp_path / "out.csv", "error")
     assert [(row["by"], row["value"], row["factor"], row["estimate"], row["n"]) for row in rows if row["factor"] in KINDS[:2]] == [
         ("", "", "question", "0.0", "4"), ("", "", "reasoning", "1.0", "4"),
         ("subject", "'=physics", "question", "0.0", "4"), ("subject", "'=physics", "reasoning", "1.0", "4"),
@@ -214,10 +199,8 @@ def test_a_report_has_them_where_there_are_labels(tmp_path: Path) -> None:
 def test_what_is_printed(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [*wrong(4), said(answer("cut", 0.0), finish="length")])
     label(run, {one.key: ("reasoning",) for one in drawn_of(run)})
-    print_errors(find_errors({"": run}, ("variant",)), out := io.StringIO())
-    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    lines = printed(find_errors({"": run}, ("variant",)), print_errors)
     (row,) = (line for line in lines if line.startswith("judge (0123abcd) "))
     assert "80.0 [37.6, 96.4]" in row and row.endswith("20.0 [3.6, 62.4] 0.0 [0.0, 43.4] 5 1 0 4 1")
     assert any(line.startswith("standard 0.0 [") for line in lines)
-    print_errors([], out := io.StringIO())
-    assert out.getvalue() == "Kinds of error: no answer is wrong.\n"
+    assert printed([], print_errors) == ["Kinds of error: no answer is wrong."]

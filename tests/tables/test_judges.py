@@ -21,12 +21,6 @@ IDENTITY: Any = {"model": "m", "votes": 1}
 KEPT, REJECTED = Verdict("kept", "someone", "", 0.9), Verdict("rejected", "someone", "no", 0.8)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def dynamic(folder: Path, kept: int = 3, verdict: Verdict = KEPT, dropped: int = 1, **made: Any) -> SampleSet:
     """A dynamic set, `kept` variants and `dropped` rejected ones, each after one attempt more."""
     writer = SetWriter(folder, "exam-dynamic", parent=Origin("exam", "d0"), made={"command": "perturb", **made})
@@ -71,10 +65,8 @@ def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
     save(measured("other.jsonl", "ab", {"model": "m", "votes": 3}))
     summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
     (row,) = summary.judges
-    assert [(found.file, found.n, found.failed) for found in row.calibrations] == [
-        ("texts.jsonl", 60, 2),
-        ("sheet.jsonl", 60, 2),
-    ]
+    found = [(found.file, found.n, found.failed) for found in row.calibrations]
+    assert found == [("texts.jsonl", 60, 2), ("sheet.jsonl", 60, 2)]
     assert row.note == "" and row.calibrations[0].recall == Share(0.666667, 0.1, 0.9, 30)
     lines = printed(summary)
     numbers = "60 2 75.0 [50.0, 87.5] of 20 66.7 [10.0, 90.0] of 30 no such pair"
@@ -105,26 +97,19 @@ def test_equal_runs_give_equal_bytes_wherever_they_lie(tmp_path: Path) -> None:
     assert reported(tmp_path / "a" / "run", made).to_json() == reported(tmp_path / "b" / "run", made).to_json()
 
 
-def test_a_set_that_nobody_judged(tmp_path: Path) -> None:
-    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", verdict=Verdict("unjudged"), dropped=0))
+@pytest.mark.parametrize(("made", "judge", "counts", "note"), [
+    ({"verdict": Verdict("unjudged"), "dropped": 0}, ("", ""), (0, 0, 0, 3), ""),
+    ({"judge": IDENTITY, "kept": 0}, ("someone", judge_id(IDENTITY)), (0, 1, 1, 0), ""),
+    ({"command": "mmdyn data sample"}, ("someone", ""), (3, 1, 1, 0), "a set that `mmdyn data sample` made does not say which judge that was"),
+])  # fmt: skip
+def test_as_much_is_said_as_the_set_says(tmp_path: Path, made: Any, judge: Any, counts: Any, note: str) -> None:
+    """Nobody judged it; its judge kept nothing, and is named by what it rejected; it is a sample of a set."""
+    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", **made))
     (row,) = summary.judges
-    assert (row.judge, row.unjudged, row.kept) == ("", 3, 0)
-    assert (
-        "exam-dynamic: nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same."
-        in printed(summary)
-    )
-
-
-def test_a_judge_that_kept_nothing_is_named_by_what_it_rejected(tmp_path: Path) -> None:
-    (row,) = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", kept=0, judge=IDENTITY)).judges
-    assert (row.judge, row.kept, row.rejected, row.redrawn) == ("someone", 0, 1, 1)
-
-
-def test_a_sample_of_a_set_does_not_say_which_judge_it_was(tmp_path: Path) -> None:
-    made = dynamic(tmp_path / "dynamic", command="mmdyn data sample")
-    (row,) = reported(tmp_path / "run", made).judges
-    assert (row.judge, row.id, row.kept) == ("someone", "", 3)
-    assert row.note.startswith("a set that `mmdyn data sample` made does not say which judge that was")
+    assert ((row.judge, row.id), (row.kept, row.rejected, row.redrawn, row.unjudged)) == (judge, counts)
+    assert row.note.startswith(note)
+    nobody = "exam-dynamic: nobody judged its variants: `mmdyn perturb --judge` keeps those that still ask the same."
+    assert (nobody in printed(summary)) is (judge == ("", ""))
 
 
 def test_a_set_that_is_gone_or_another_spoils_no_report(tmp_path: Path) -> None:
@@ -143,7 +128,7 @@ def test_a_set_that_is_gone_or_another_spoils_no_report(tmp_path: Path) -> None:
     assert row.note.startswith(str(made.folder / "set.json"))
 
 
-def test_a_damaged_calibration_is_noted(tmp_path: Path, own_cache: Path) -> None:
+def test_a_damaged_calibration_is_noted(tmp_path: Path) -> None:
     file, _ = save(measured("texts.jsonl", "ab"))
     file.write_text("{}", "utf-8")
     (row,) = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY)).judges

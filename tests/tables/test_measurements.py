@@ -27,18 +27,12 @@ from mmdyn.tables import (
     save,
     save_grading,
     spell,
-    spell_kappa,
 )
 from mmdyn.tables.measurements import Bin
 
 IDENTITY: Any = {"model": "x", "votes": 3}
 Pairs = list[tuple[float, float | None]]
 PAIRS: Pairs = [(1, 1), (1, 0.6), (1, 0), (0.75, 0.5), (0.5, 1), (0.25, 0.4), (0, 0.9), (0, 0), (0, 0), (0.4, None)]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 
 
 def calibration(n: int, labels: str = "aa" * 32, identity: Any = IDENTITY) -> Calibration:
@@ -79,9 +73,7 @@ def test_a_damaged_or_older_file_is_told_and_kept(content: bytes) -> None:
     file, _ = save(calibration(1))
     file.write_bytes(content)
     for again in (lambda: load_calibrations(IDENTITY), lambda: save(calibration(2))):
-        with pytest.raises(
-            UserError, match=r"judges/\w+\.json cannot be read .*: move it away and calibrate the judge"
-        ):
+        with pytest.raises(UserError, match=r"judges/\w+\.json cannot be read .*: move it away and calibrate the"):
             again()
     assert file.read_bytes() == content
 
@@ -95,9 +87,8 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("", "utf-8")
-    with pytest.raises(
-        UserError, match=r"(cannot be read \(.*Not a directory|cannot write .*\(Not a directory|exists)"
-    ):
+    says = r"(cannot be read \(.*Not a directory|cannot write .*\(Not a directory|exists)"
+    with pytest.raises(UserError, match=says):
         save(calibration(1))
 
 
@@ -125,10 +116,8 @@ def measured(pairs: Pairs = PAIRS, **more: Any) -> Grading:
 def test_right_and_wrong_from_the_threshold_on() -> None:
     found = measured()
     assert (found.n, found.failed, found.threshold) == (9, 1, 0.5)
-    assert found.agreement == Share.of(7, 9)
-    assert found.sensitivity == Share.of(4, 5)
-    assert found.specificity == Share.of(3, 4)
-    assert found.precision == Share.of(4, 5)
+    assert (found.agreement, found.sensitivity) == (Share.of(7, 9), Share.of(4, 5))
+    assert (found.specificity, found.precision) == (Share.of(3, 4), Share.of(4, 5))
     assert found.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81)) == 0.55
     assert found.kappa_ci95 == pytest.approx((-0.167, 0.887), abs=5e-4)
     assert measured(threshold=1).sensitivity == Share.of(1, 3)
@@ -150,16 +139,13 @@ def test_the_marks_as_they_are() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("pairs", "undefined"),
-    [
-        ([(1, 1), (1, 1)], {"kappa", "weighted_kappa", "specificity", "kendall", "spearman"}),
-        ([(0.1, 0.1)] * 3, {"kappa", "weighted_kappa", "sensitivity", "precision", "kendall", "spearman"}),
-        ([(0, 0.25), (1, 0.25)], {"precision", "kendall", "spearman"}),
-        ([(1, 0.75)], {"kappa", "specificity", "kendall", "spearman"}),
-        ([(0.5, None)], {"agreement", "kappa", "weighted_kappa", "sensitivity", "specificity", "precision", "kendall", "spearman", "mean_error", "mean_absolute_error"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pairs", "undefined"), [
+    ([(1, 1), (1, 1)], {"kappa", "weighted_kappa", "specificity", "kendall", "spearman"}),
+    ([(0.1, 0.1)] * 3, {"kappa", "weighted_kappa", "sensitivity", "precision", "kendall", "spearman"}),
+    ([(0, 0.25), (1, 0.25)], {"precision", "kendall", "spearman"}),
+    ([(1, 0.75)], {"kappa", "specificity", "kendall", "spearman"}),
+    ([(0.5, None)], {"agreement", "kappa", "weighted_kappa", "sensitivity", "specificity", "precision", "kendall", "spearman", "mean_error", "mean_absolute_error"}),
+])  # fmt: skip
 def test_what_is_not_defined_is_none(pairs: Pairs, undefined: set[str]) -> None:
     found = measured(pairs)
     without = {name for name in found.__struct_fields__ if getattr(found, name) is None}
@@ -167,16 +153,13 @@ def test_what_is_not_defined_is_none(pairs: Pairs, undefined: set[str]) -> None:
     assert sum("no such answer" in line or "not defined" in line for line in spell(found)) == len(undefined)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "kappa"),
-    [
-        ([(1, 1), (0, 0), (1, 1)], 1.0),
-        ([(1, 0), (0, 1)], -1.0),
-        ([(0.3, 0.7), (0.7, 0.3), (0.6, 0.4), (0.4, 0.6)], -1.0),
-        ([(0.1, 0.7), (1, 0.7), (0.3, 0.7)], 0.0),
-        ([(1, 0)], 0.0),
-    ],
-)
+@pytest.mark.parametrize(("pairs", "kappa"), [
+    ([(1, 1), (0, 0), (1, 1)], 1.0),
+    ([(1, 0), (0, 1)], -1.0),
+    ([(0.3, 0.7), (0.7, 0.3), (0.6, 0.4), (0.4, 0.6)], -1.0),
+    ([(0.1, 0.7), (1, 0.7), (0.3, 0.7)], 0.0),
+    ([(1, 0)], 0.0),
+])  # fmt: skip
 def test_a_kappa_that_shows_no_error_has_a_dash(pairs: Pairs, kappa: float) -> None:
     """All agree, all are swapped, one side is constant, or there is one answer."""
     found = measured(pairs)
@@ -184,11 +167,6 @@ def test_a_kappa_that_shows_no_error_has_a_dash(pairs: Pairs, kappa: float) -> N
     assert found.weighted_kappa_ci95 is None and b"NaN" not in canonical(found)
     (line,) = (line for line in spell(found) if line.startswith("    kappa "))
     assert line.split()[:3] == ["kappa", f"{kappa:.3f}", "-"]
-
-
-def test_a_kappa_for_people() -> None:
-    assert spell_kappa(0.55, (-0.0132, 0.8549)) == " 0.550  [-0.013, 0.855]"
-    assert spell_kappa(-1.0, None) == "-1.000  -" and spell_kappa(None, None) == "not defined"
 
 
 def test_there_must_be_a_mark() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from tables.making_runs import DYNAMIC, answer, write_run
@@ -89,9 +90,7 @@ def test_wrong_answers_agree_by_their_spelling(tmp_path: Path) -> None:
     records = [answer("s0", 0.0, Condition(), epoch=epoch, extracted=text) for epoch, text in enumerate(given_)]
     (row,) = rows(write_run(tmp_path / "run", records))
     assert row.consistency.value == pytest.approx(1 / 15, abs=1e-6)
-    several = [
-        answer("s0", 0.0, epoch=epoch, extracted=text, task_type="multi_select") for epoch, text in enumerate(given_)
-    ]
+    several = [msgspec.structs.replace(record, task_type="multi_select") for record in records]
     (row,) = rows(write_run(tmp_path / "several", several))
     assert row.consistency.value == pytest.approx(2 / 15, abs=1e-6)
 
@@ -127,12 +126,8 @@ def test_chains_are_never_mixed_and_groups_widen_the_interval(tmp_path: Path) ->
     pad, shuffle = rows(write_run(tmp_path / "run", records), 2)
     assert [row.factors["chain"] for row in (pad, shuffle)] == ["pad", "shuffle"]
     assert (pad.at[0].pass_at_k.n, shuffle.at[0].pass_at_k.value) == (3, 0.0)
-    grouped = [
-        *standard("a", "++", group="g"),
-        *standard("b", "++", group="g"),
-        *standard("c", "AA"),
-        *standard("d", "AA"),
-    ]
+    grouped = [record for name in "ab" for record in standard(name, "++", group="g")]
+    grouped += [*standard("c", "AA"), *standard("d", "AA")]
     (row,) = rows(write_run(tmp_path / "grouped", grouped), 2)
     assert row.at[0].pass_at_k.method == "Wilson at effective n (clustered)"
 
@@ -166,16 +161,13 @@ def test_as_it_is_typed(tmp_path: Path) -> None:
     assert json.loads(report(run, repeats=(1, 3)).to_json())["repeats"] == read
 
 
-@pytest.mark.parametrize(
-    ("marks", "k", "problem"),
-    [
-        ("+A+", "9", "--k 9: no question has so many scored tries; the most is 3: give 3 or less"),
-        ("+A+", "1,4", "--k 4: no question has so many scored tries; the most is 3: give 3 or less"),
-        ("+Ax", "3", "--k 3: no question has so many scored tries; the most is 2: give 2 or less"),
-        ("+", "2", "--k 2: no question has so many scored tries; the most is 1: repeats come of eval --epochs, or perturb --draws"),
-        ("x", "2", "--k 2: no question has so many scored tries; the most is 0: repeats come of eval --epochs, or perturb --draws"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("marks", "k", "problem"), [
+    ("+A+", "9", "--k 9: no question has so many scored tries; the most is 3: give 3 or less"),
+    ("+A+", "1,4", "--k 4: no question has so many scored tries; the most is 3: give 3 or less"),
+    ("+Ax", "3", "--k 3: no question has so many scored tries; the most is 2: give 2 or less"),
+    ("+", "2", "--k 2: no question has so many scored tries; the most is 1: repeats come of eval --epochs, or perturb --draws"),
+    ("x", "2", "--k 2: no question has so many scored tries; the most is 0: repeats come of eval --epochs, or perturb --draws"),
+])  # fmt: skip
 def test_more_tries_than_there_are(tmp_path: Path, marks: str, k: str, problem: str) -> None:
     run = write_run(tmp_path / "run", standard("s0", marks), epochs=len(marks))
     with pytest.raises(UserError) as caught:

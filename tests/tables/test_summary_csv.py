@@ -81,9 +81,8 @@ def test_rules_and_judges_have_rows(tmp_path: Path) -> None:
 
 def test_repeats_and_auc_have_rows(tmp_path: Path) -> None:
     at = [AtK(1, FIGURE, FIGURE, FIGURE), AtK(4, FIGURE, FIGURE, FIGURE)]
-    repeats = RepeatsRow(
-        *PLACE, "draws", tries=4, failed=1, unscored=7, needs_judge=8, mean=FIGURE, consistency=FIGURE, at=at
-    )
+    counts = {"tries": 4, "failed": 1, "unscored": 7, "needs_judge": 8}
+    repeats = RepeatsRow(*PLACE, "draws", **counts, mean=FIGURE, consistency=FIGURE, at=at)
     auc = AucRow(*PLACE, "true_false", 6, 9, 4, 0.75, (0.5, 0.9), "Wilson")
     rest = ["over", "draws", "3", "2", "1", "7", "8", "0.5", "0.1", "0.9", "Wilson"]
     names = ["mean", "pass@1", "pass@4", "majority@4", "worst@4", "consistency"]
