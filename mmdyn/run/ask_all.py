@@ -66,8 +66,6 @@ def _note(tools: SampleTools) -> None:
 def _explained(stopped: Stopped, tools: SampleTools) -> Stopped:
     """The same with what was done and what is left."""
     done, total = tools.progress.done, tools.progress.total
-    of = f" of {total}" if total is not None else ""
-    left = f", {total - done} left" if total is not None else ""
-    left += f", {tools.grader.left} to judge" if tools.grader.left else ""
-    saved = f"{tools.asker.budget} by this call; {done}{of} done{left}, and the same command goes on from here"
-    return Stopped(f"{stopped}: {saved}")
+    told = f"{done} done" if total is None else f"{done} of {total} done, {total - done} left"
+    told += f", {tools.grader.left} to judge" if tools.grader.left else ""
+    return Stopped(f"{stopped}: {tools.asker.budget} by this call; {told}, and the same command goes on from here")

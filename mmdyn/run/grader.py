@@ -73,9 +73,7 @@ class Grader:
         if score is None:
             score = await self._by_rules(sample, reply)
             self._store.put(self._rules, key, canonical(score))
-        judgements: list[Judgement | None] = [None] * len(self._judged)
-        if not fresh:
-            judgements = self._judgements(key)
+        judgements: list[Judgement | None] = [None] * len(self._judged) if fresh else self._judgements(key)
         if self.cascade.pending(reply, score, judgements):
             self.left += 1
             await self._by_judges(key, sample, reply, score, judgements, images)

@@ -14,7 +14,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
 from mmdyn.models import Asker, Message
-from mmdyn.record import ContextInfo, Record, Reply
+from mmdyn.record import Record, Reply
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask
 from mmdyn.run.render import Renderer
@@ -104,7 +104,9 @@ async def _ask(ask: Ask, tools: SampleTools, first: tuple[Message, ...], request
     request = asker.request_key(second, ask.epoch)
     reply = await asker.ask(second, ask.epoch, key=request)
     record = record_of(opened, ask, asker.model.label, key, reply, request)
-    return msgspec.structs.replace(record, beside=_beside(ask, expansion.text), expansion=kept)
+    leaking = leaks_answer(expansion.text, ask.sample)  # the model's own text lay there, which may hold the answer
+    beside = record.beside and msgspec.structs.replace(record.beside, leaks=leaking)
+    return msgspec.structs.replace(record, beside=beside, expansion=kept)
 
 
 def _rendered(ask: Ask, tools: SampleTools, expansion: str | None = None) -> tuple[Message, ...]:
@@ -147,8 +149,3 @@ def record_of(opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, r
         epoch=ask.epoch,
         beside=ask.built.beside if ask.built else None,
     )
-
-
-def _beside(ask: Ask, notes: str) -> ContextInfo | None:
-    """What lay beside the question after a first turn: the model's own text, which may hold the answer or not."""
-    return msgspec.structs.replace(ask.built.beside, leaks=leaks_answer(notes, ask.sample)) if ask.built else None
