@@ -132,7 +132,7 @@ def print_cells(folder: Path, rounds: int, small: bool) -> None:
     print(f"`mmdyn eval` beside a bare client; CPU beyond the start's {start:.2f} s\n")
     print_row("cell", "n", "bare/s", "cache", "ours/s", "of the bare client's", "bar", "", "CPU ms a sample", "peak MB")
     print_row(*["---"] * 10)
-    for cell in CELLS:
+    for cell in CELLS[-2:] if small else CELLS:
         count = 40 if small else cell.count
         samples = folder / f"{'pictures' if cell.pictures else 'texts'}-{count}"
         make_set(samples, count, pictures=cell.pictures)
