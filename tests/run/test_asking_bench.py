@@ -18,8 +18,8 @@ def small(*options: str) -> list[list[str]]:
 
 def test_our_loop_stands_beside_the_bare_client_s() -> None:
     rows = small()
-    cells = [row for row in rows if row[0].endswith("in flight")]
-    assert len({row[0] for row in cells}) == 4 and [row[3] for row in cells] == ["without", "with"] * 4
+    cells = [row for row in rows if "in flight" in row[0]]
+    assert len({row[0] for row in cells}) == 2 and [row[3] for row in cells] == ["without", "with"] * 2
     for row in cells:
         assert float(row[2]) > 0 and float(row[4]) > 0 and row[7] in ("met", "missed")
     assert [row[:2] for row in rows if row[0] == "50"] == [["50", "100"], ["50", "10"]], "the whole command"
