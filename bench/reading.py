@@ -4,12 +4,11 @@
 
 The stored replies are those of `shared/data` (GAOKAO-Bench, MMLU-Pro, MMMU-Pro, MATH-Vision, MathVista), each with what
 its own benchmark's extraction made of it. A reading `agrees` with that, is `unread` where the extraction names
-something, or is read
-`otherwise`: where the extraction names something else, or nothing. Replies that are Python programs are left out,
-    unless `--programs`. A labelled file has a JSON object a line, with `read`, what a person reads (null: no answer),
-    and the golden `answer`: there a reading also earns `undeserved` credit where the policy strict gives it more than
-    the label. Answers are compared by the working tree's rules in both columns. `--list` prints each reply that the
-    working tree does not read as its label, or not as the commit does.
+something, or is read `otherwise`: where the extraction names something else, or nothing. Replies that are Python
+programs are left out, unless `--programs`. A labelled file has a JSON object a line, with `read`, what a person reads
+(null: no answer), and the golden `answer`: there a reading also earns `undeserved` credit where the policy strict gives
+it more than the label. Answers are compared by the working tree's rules in both columns. `--list` prints each reply
+that the working tree does not read as its label, or not as the commit does.
 """
 
 from __future__ import annotations

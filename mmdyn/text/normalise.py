@@ -22,7 +22,7 @@ _LOOKALIKE = (
 _UNSEEN, _ODD = re.compile(f"[{_INVISIBLE}]"), re.compile(f"[{_INVISIBLE}{_LOOKALIKE}]")
 _ORDINARY = re.compile(r"[\n -~\u3001-\u30ff\u4e00-\u9fff]*+")
 """Most Chinese texts are of these alone, and to see that is quicker than to look for the odd ones."""
-_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), " ")
+_CONTROLS = bytes(32 if code in (*range(9), 11, 12, *range(14, 32), 127) else code for code in range(256))
 
 _SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
@@ -37,8 +37,8 @@ def visible_and_gaps(text: str) -> tuple[str, list[int]]:
     Full-width, styled and circled letters become plain ones, control characters spaces, and lone surrogates the
     replacement character U+FFFD, each character one.
     """
-    if text.isascii():  # most have no control characters but line breaks: to see that is quicker than to translate
-        return (text if text.replace("\n", "").isprintable() else text.translate(_CONTROLS)), []
+    if text.isascii():
+        return text.encode("ascii").translate(_CONTROLS).decode("ascii"), []
     for char in _FREQUENT:
         text = text.replace(char, _VISIBLE[char])
     if _ORDINARY.fullmatch(text) or not _ODD.search(text):

@@ -36,11 +36,11 @@ class Announced(Struct, frozen=True, gc=False):
     ends: bool = False
 
 
-ConditionSpec = Literal["choice", "verdict", "text"]
+AnswerKind = Literal["choice", "verdict", "text"]
 """What a reader looks for: options, true or false, or texts."""
 
 _PLAIN = phrases(("announcements",), ("slot", "sentence"))
-_OWN: dict[ConditionSpec, Rows] = {
+_OWN: dict[AnswerKind, Rows] = {
     "choice": phrases(("choosing",), ("slot", "sentence")),
     "verdict": phrases(("judging",), ("slot", "sentence")),
     "text": phrases(("filling",), ("slot", "sentence")),
@@ -56,9 +56,8 @@ _RANKS = {
     "concluded": (Rank.CONCLUDED, "concluded", True),
 }
 BOX = re.compile(r"\\f?box(?:ed)?\s{0,9}\{|####\s")
-_WORD = re.compile(r"[a-z']+")
-(_HINTS_AT_SENTENCE, _SENTENCE), (_HINTS_AT_DENIAL, _DENIES) = words("unmeant.sentence"), words("unmeant.clause")
-_HINTS, (_, _AGAIN) = _HINTS_AT_SENTENCE | _HINTS_AT_DENIAL, words("unmeant.again")
+_SENTENCE, _DENIES, _AGAIN = (words(f"unmeant.{name}").pattern for name in ("sentence", "clause", "again"))
+_HINTS = words("unmeant.sentence", "unmeant.clause")
 DENIED, _OPEN = pattern("unmeant.denied"), pattern("unmeant.behind")
 _GLOSS = (
     r"[ \t]?\((?!or\b|and\b|also|maybe|perhaps|not\b|in|wrong|false|elim|excl|rej|disc|[或还不错排])[^()\n]{2,40}\)"
@@ -73,22 +72,25 @@ _START = operator.attrgetter("start")
 _LONGEST_SENTENCE, _BEFORE, _NEAR, _MOST, _SHORTEST = 160, 40, 400, 60, 8
 
 
-def announcements(response: Response, wanted: ConditionSpec) -> list[Announced]:
+def announcements(response: Response, wanted: AnswerKind) -> list[Announced]:
     """Every announcement that is meant, in order (the last 60): none that is denied, supposed, quoted, or somebody
     else's.
 
     Of a response of which the reasoning never ended only a slot in the last line.
     """
-    low, found = response.low, dict[int, Announced]()
+    low = response.low
+    found: dict[int, Announced] = {}
     _add(found, response, _PLAIN, 0)
-    _add(found, response, _OWN[wanted], max(0, len(low) - _NEAR))
     for box in BOX.finditer(low) if ("\\" in low and "box" in low) or "####" in low else ():
         rule = "slot" if box[0][0] == "#" else "boxed"
         found[box.end()] = Announced(box.start(), box.end(), Rank.SLOT, rule)
-    if not found:
-        _add(found, response, _OWN[wanted], 0)
-    if not found or min(found) < len(low) - _SHORTEST:
-        _add(found, response, _FURTHER, min(found, default=0))
+    last = max(found, default=-1)  # a slot at the very end supersedes all that is less plain
+    if last < max(0, len(low) - _SHORTEST) or found[last].rank < Rank.SLOT:
+        _add(found, response, _OWN[wanted], max(0, len(low) - _NEAR))
+        if not found:
+            _add(found, response, _OWN[wanted], 0)
+        if not found or min(found) < len(low) - _SHORTEST:
+            _add(found, response, _FURTHER, min(found, default=0))
     if response.cut_off:
         last, _ = response.last_line()
         found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}
@@ -98,12 +100,15 @@ def announcements(response: Response, wanted: ConditionSpec) -> list[Announced]:
 def _add(found: dict[int, Announced], response: Response, phrases: Rows, start: int) -> None:
     """Add what is announced and meant from a place on, by where its answer stands: a plainer phrase comes first, and
     stays."""
-    low, searched = response.low, response.low[start:]
-    for word in phrases:
-        if word in searched:
-            places = [place.start() for place in phrases[word][0].sought.finditer(low, start)][-_MOST:]
-            for phrase in phrases[word]:
-                _add_phrase(found, response, phrase, places)
+    for word, forms in phrases.items():
+        at = response.low.find(word, start)
+        if at >= 0:
+            places: list[int] = []
+            while at >= 0:
+                places.append(at)
+                at = response.low.find(word, at + 1)
+            for phrase in forms:
+                _add_phrase(found, response, phrase, places[-_MOST:])
 
 
 def _add_phrase(found: dict[int, Announced], response: Response, phrase: Phrase, places: list[int]) -> None:
@@ -125,8 +130,7 @@ def meant(response: Response, start: int) -> bool:
     the line.
     """
     before = response.low[sentence_start(response.low, start) : start]
-    quick = before.isascii() and _HINTS.isdisjoint(_WORD.findall(before))
-    return (quick or not _of_others(before)) and not _quoted(response, start)
+    return not (_HINTS.within(before) and _of_others(before)) and not _quoted(response, start)
 
 
 def _of_others(before: str) -> bool:

@@ -48,9 +48,8 @@ def _several(response: Response, blanks: int) -> Extraction:
 def _list(response: Response, phrase: Announced, end: int, blanks: int) -> Candidate[tuple[str, ...]] | None:
     """The answers behind a phrase: a slot's, and those behind a line's end, stand in lines up to the next slot."""
     start, stop = content(response, phrase)
-    lines = (phrase.rule == "slot" and response.text[start - 1] not in '"“{') or "\n" in response.text[
-        phrase.end : start
-    ]
-    start, end = tidy(response.text, start, end if lines else stop)
-    parts, rule = parts_of(response.text[start:end], blanks)
+    text = response.text
+    lines = "\n" in text[phrase.end : start] or (phrase.rule == "slot" and text[start - 1] not in '"“{')
+    start, end = tidy(text, start, end if lines else stop)
+    parts, rule = parts_of(text[start:end], blanks)
     return Candidate(parts, start, end, phrase.rank, rule) if any(parts) else None

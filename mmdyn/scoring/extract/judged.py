@@ -12,9 +12,7 @@ from mmdyn.scoring.extract.resolve import Conflict
 from mmdyn.scoring.extract.response import Response
 from mmdyn.scoring.extract.tables import pattern
 
-_ASKS_FOR_WRONG = re.compile(
-    r"\b(?:not|incorrect|false|wrong|except|least|cannot|never)\b|不|错误|有误|除", re.IGNORECASE
-)
+_ASKS_FOR_WRONG = re.compile(r"\b(?:not|incorrect|false|wrong|except|least|cannot|never)\b|不|错误|有误|除", re.I)
 _RIGHT = pattern("unmeant.right")
 _EXCEPT = ("but ", "except ", "than ", "through ", "除", "除了")
 _LAST = re.compile(r"[.!?。\n]")

@@ -21,7 +21,7 @@ _SEPARATOR = re.compile(
 )
 _HEDGE = re.compile(rf"{_CLOSE}(?:,\s?)?(?:{_OR})")
 _NEXT_WORD = re.compile(r"[ \t]{1,3}([a-z']+)")
-_JOINS_A_LABEL, _ = words("labels.joins")
+_JOINS_A_LABEL = words("labels.joins").english
 
 
 class Picks(Struct, frozen=True, gc=False):
@@ -43,10 +43,9 @@ class Labels:
         self.letters = all(len(label) == 1 and "A" <= label <= "Z" for label in labels)
         names = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True))) or "(?!)"
         one = rf"[{''.join(labels)}]{{1,{len(labels)}}}" if self.letters and labels else names
-        self._label = re.compile(rf"{_OPEN}(?i:{_WORD}){_OPEN}(?P<label>{one}){_APART}")
-        self._small = (
-            re.compile(rf"{_OPEN}(?i:{_WORD}){_OPEN}(?P<label>{one.lower()}){_ENDED}") if self.letters else None
-        )
+        before = rf"{_OPEN}(?i:{_WORD}){_OPEN}"
+        self._label = re.compile(rf"{before}(?P<label>{one}){_APART}")
+        self._small = re.compile(rf"{before}(?P<label>{one.lower()}){_ENDED}") if self.letters else None
         self.mention = re.compile(rf"(?<![A-Za-z0-9À-ɏ_\\-])(?:{names}){_APART}")
         self._before_text = re.compile(
             rf"(?<![A-Za-z0-9])(?P<label>{names})[.:)、\]】]{{1,2}}\s{{0,3}}(?=\S)(?!(?:{names}){_APART})"
@@ -70,17 +69,20 @@ class Labels:
 
     def read(self, flat: str, at: int) -> Picks | None:
         """The list of labels that begins at a place; None where no label stands there."""
-        first = last = self._one(flat, at)
-        picked, hedged = list[str](), False
-        while first and last:
-            picked += last.labels
-            hedge = _HEDGE.match(flat, last.end)
-            between = hedge or _SEPARATOR.match(flat, last.end)
+        first = self._one(flat, at)
+        read, hedged = [first] if first else [], False
+        while read:
+            hedge = _HEDGE.match(flat, read[-1].end)
+            between = hedge or _SEPARATOR.match(flat, read[-1].end)
             following = self._one(flat, between.end()) if between else None
             if not following:
-                return Picks(() if hedged else self.ordered([*dict.fromkeys(picked)]), first.start, last.end)
-            hedged, last = hedged or bool(hedge), following
-        return None
+                break
+            read.append(following)
+            hedged = hedged or bool(hedge)
+        if len(read) < 2:
+            return first
+        picked = dict.fromkeys(label for each in read for label in each.labels)
+        return Picks(() if hedged else self.ordered([*picked]), read[0].start, read[-1].end)
 
     def alone(self, flat: str) -> Picks | None:
         """The labels that a text is, as a whole, but for brackets, spaces and a full stop."""
@@ -91,7 +93,7 @@ class Labels:
 
     def ordered(self, picked: list[str]) -> tuple[str, ...]:
         """Labels in the order of the options."""
-        return tuple(sorted(picked, key=self.labels.index))
+        return tuple(sorted(picked, key=self.labels.index) if len(picked) > 1 else picked)
 
     def _one(self, flat: str, at: int) -> Picks | None:
         found = self._label.match(flat, at)
@@ -103,7 +105,8 @@ class Labels:
                 return None
         if not found:
             return None
-        picked = tuple(found["label"].upper()) if self.letters else (self.names[found["label"]],)
+        label = found["label"]
+        picked = self.ordered([*dict.fromkeys(label.upper())]) if self.letters else (self.names[label],)
         return Picks(picked, found.start("label"), found.end())
 
     def _is_word(self, flat: str, found: re.Match[str]) -> bool:

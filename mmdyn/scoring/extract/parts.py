@@ -63,13 +63,9 @@ def _separated(text: str, wanted: int) -> tuple[str, ...]:
     for line in lines[:1] + lines[:0:-1][:1]:
         line = _LEAD.sub("", _BEHIND.sub("", line))
         commas = split_outside(line, ",，、")
-        readings += [
-            split_outside(line, ";；"),
-            split_outside(line, "|"),
-            commas,
-            [*commas[:-1], *_AND.split(commas[-1])],
-        ]
-        readings.append(line.split() if all(len(word) < _LONGEST_SYMBOL for word in line.split()) else [])
+        symbols = line.split() if all(len(word) < _LONGEST_SYMBOL for word in line.split()) else []
+        with_and = [*commas[:-1], *_AND.split(commas[-1])]
+        readings += [split_outside(line, ";；"), split_outside(line, "|"), commas, with_and, symbols]
     for reading in readings:
         parts = tuple(part for part in map(_tidy, reading) if part)
         if len(parts) == wanted and all(len(part) <= _LONGEST for part in parts):

@@ -12,6 +12,8 @@ from msgspec import Struct
 
 LANGUAGES = ("en", "zh")
 
+_WORD = re.compile(r"[a-z']+")
+
 Kind = Literal["slot", "sentence", "choose", "corrected", "concluded"]
 """How plainly a phrase announces an answer; `choose` is a sentence that counts where its clause ends with a label."""
 
@@ -23,11 +25,23 @@ class Phrase(Struct, frozen=True):
     """
 
     word: str
-    sought: re.Pattern[str]
     kind: Kind
     pattern: re.Pattern[str]
     endings: tuple[str, ...]
     before: re.Pattern[str] | None
+
+
+class Words(Struct, frozen=True):
+    """Words of both languages. `pattern` finds English ones as whole words, and Chinese ones anywhere."""
+
+    english: frozenset[str]
+    chinese: re.Pattern[str]
+    pattern: re.Pattern[str]
+
+    def within(self, text: str) -> bool:
+        """Does a text have one? Quicker than the pattern."""
+        known = not self.english.isdisjoint(_WORD.findall(text))
+        return known or (not text.isascii() and self.chinese.search(text) is not None)
 
 
 Rows = dict[str, tuple[Phrase, ...]]
@@ -39,10 +53,12 @@ def pattern(name: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{_entry(table, name)})" for table in _tables()), flags)
 
 
-def words(name: str) -> tuple[frozenset[str], re.Pattern[str]]:
-    """The English words of a name, and what finds these as whole words, and Chinese ones anywhere."""
-    english, chinese = (_entry(table, name).split() for table in _tables())
-    return frozenset(english), re.compile(rf"(?<![a-z'])(?:{'|'.join(english)})(?![a-z'])|{'|'.join(chinese)}")
+def words(*names: str) -> Words:
+    """The words of some names."""
+    english, chinese = ([word for name in names for word in _entry(table, name).split()] for table in _tables())
+    found = re.compile("|".join(chinese))
+    both = re.compile(rf"(?<![a-z'])(?:{'|'.join(english)})(?![a-z'])|{found.pattern}")
+    return Words(frozenset(english), found, both)
 
 
 def verdicts() -> dict[str, bool]:
@@ -79,11 +95,4 @@ def _phrase(row: list[Any], parts: dict[str, Any]) -> Phrase:
     looks_back = before if before[:3] == "(?<" else r"(?<![a-z0-9])" if word.isascii() else ""
     endings = tuple(before) if isinstance(before, list) else ()
     searched = re.compile(before) if before and not endings and before[:3] != "(?<" else None
-    return Phrase(
-        word,
-        re.compile(re.escape(word)),
-        kind,
-        re.compile(looks_back + re.escape(word) + edge + behind),
-        endings,
-        searched,
-    )
+    return Phrase(word, kind, re.compile(looks_back + re.escape(word) + edge + behind), endings, searched)

@@ -10,19 +10,10 @@ from mmdyn.scoring.extract.asked import Asked
 from mmdyn.scoring.extract.extraction import Extraction, conflict, found, nothing
 from mmdyn.scoring.extract.resolve import Candidate, Conflict, content, resolve, taken_back
 from mmdyn.scoring.extract.response import Response
-from mmdyn.scoring.extract.value import (
-    BREAKS_OFF,
-    EDGES,
-    HEDGED,
-    UNFILLED,
-    WORDS,
-    before_reason,
-    few_words,
-    last_value,
-    tidy,
-)
+from mmdyn.scoring.extract.value import EDGES, HEDGED, UNFILLED, WORDS, before_reason, few_words, last_value, tidy
 from mmdyn.text import read_number
 
+_BREAKS_OFF = re.compile(r"(?:[(\[{=/^:?]|\s[-+*]|\s(?:of|the|an|is|to|and|by|with))$|___")
 _ITEM = re.compile(r"\s*(?:[*•-]\s|\(\w{1,3}\)\s)")
 _LONGEST_SENTENCE, _LONGEST_ALONE = 120, 60
 
@@ -82,20 +73,14 @@ def _unannounced(response: Response) -> tuple[int, int, str] | None:
     text, line = response.text, response.last_line()
     begin = max(line[0], sentence_start(response.low, line[1] - 1))
     start, end = tidy(text, begin, before_reason(text, begin, line[1]))
-    if (
-        UNFILLED.fullmatch(response.low, start, end)
-        or BREAKS_OFF.search(response.low, *line)
-        or not meant(response, end)
-        or taken_back(response, start)
-    ):
+    unfilled = UNFILLED.fullmatch(response.low, start, end) or _BREAKS_OFF.search(response.low, *line)
+    if unfilled or not meant(response, end) or taken_back(response, start):
         return None
+    few = few_words(text, start, end)
+    bare = few == (start, end) or not WORDS.search(text, start, end) or read_number(text[start:end])
     alone = not text[:start].strip(EDGES + "$\\([") and end - start <= _LONGEST_ALONE
-    if alone and (
-        not WORDS.search(text, start, end)
-        or read_number(text[start:end])
-        or few_words(text, start, end) == (start, end)
-    ):
+    if alone and bare:
         return start, end, "alone"
     item = _ITEM.match(text, line[0]) and not alone
-    value = None if item else last_value(text, start, end) or few_words(text, start, end)
+    value = None if item else last_value(text, start, end) or few
     return (*value, "last_value") if value and meant(response, value[0]) else None

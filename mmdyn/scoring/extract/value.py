@@ -17,9 +17,7 @@ _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*[\s.。!]*$")
 _FEW = pattern("value.few", re.IGNORECASE)
 _WORD, _SENTENCES = re.compile(r"[^\W_]"), re.compile(r"[.!?]\s|[。；]")
 UNFILLED = re.compile(r"[\s_.()（）\[\]【】…|:#-]*|n/?a|unknown|none|null")
-BREAKS_OFF = re.compile(r"(?:[(\[{=/^:?]|\s[-+*]|\s(?:of|the|an|is|to|and|by|with))$|___")
 _LAST_COPULAS, _BEFORE = 2, 12
-
 
 WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2}|[\u4e00-\u9fff]")
 """Is there a word, so that it is no formula?"""
