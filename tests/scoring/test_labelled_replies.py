@@ -12,7 +12,7 @@ from mmdyn.scoring.extract import extract
 
 READ = {
     "known_replies": (176, 3), "unseen_replies": (166, 8), "unseen_replies_2": (176, 2), "unseen_replies_3": (145, 8),
-    "form_replies": (626, 1),
+    "unseen_replies_4": (130, 9), "form_replies": (626, 1),
 }  # fmt: skip
 """How many of a file's replies are read as their label says, at least, and otherwise, at most."""
 
