@@ -19,7 +19,7 @@ from mmdyn.models.pace import Pace, Place
 from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
-from mmdyn.work import COMMIT_SECONDS, Store
+from mmdyn.work import Store
 
 DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
@@ -69,7 +69,6 @@ class Asker:
         self._one_at_a_time = WeakValueDictionary[str, asyncio.Lock]()
         self._fatal: MmdynError | None = None
         self._deadline = 0.0
-        self._flush: asyncio.TimerHandle | None = None
 
     @property
     def in_flight(self) -> int:
@@ -125,15 +124,11 @@ class Asker:
             reply = await self._put(messages, key)
             if not reply.error:
                 keep(self._cache, key, reply)
-                self._save_soon(self._cache)
             return reply, False
 
     async def close(self) -> None:
         """Save what is in the cache and close the model."""
         self._stalls.close()
-        if self._flush is not None:
-            self._flush.cancel()
-            self._flush = None
         try:
             if self._cache is not None:
                 self._cache.flush()
@@ -238,17 +233,6 @@ class Asker:
     async def _drain(self) -> None:
         while self.in_flight and _now() < self._deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-
-    def _save_soon(self, cache: Store) -> None:
-        def save() -> None:
-            self._flush = None
-            try:
-                cache.flush()
-            except MmdynError as error:
-                self._stop(error)
-
-        if self._flush is None:
-            self._flush = asyncio.get_running_loop().call_later(COMMIT_SECONDS, save)
 
 
 @asynccontextmanager

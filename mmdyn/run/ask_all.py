@@ -37,7 +37,6 @@ async def ask_all(asks: Iterable[Ask | Skip], tools: SampleTools) -> None:
             (ask for ask in asks if isinstance(ask, Ask)),
             lambda ask: run_sample(ask, tools),
             workers=WAITING * asker.concurrency + (BACKLOG if grader.cascade.judges else 0),
-            store=tools.store,
             stop=stop,
             note=partial(_note, tools),
             interrupted=interrupted,

@@ -1,15 +1,18 @@
-"""Many jobs at a time that ask models: saved meanwhile, and stopped in order, as what is in flight may be paid for."""
+"""Many jobs at a time that ask models: stopped in order, as what is in flight may be paid for."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+import gc
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from mmdyn.errors import MmdynError, Stopped
 from mmdyn.models import DRAIN_SECONDS
-from mmdyn.work import COMMIT_SECONDS, Store
+
+NOTE_SECONDS = 0.25
+"""How often it is told how far the work is."""
 
 J = TypeVar("J")
 T = TypeVar("T")
@@ -20,19 +23,18 @@ async def carry_out(
     do: Callable[[J], Awaitable[object]],
     *,
     workers: int,
-    store: Store,
     stop: Callable[[Stopped], None],
     note: Callable[[], None],
     interrupted: Callable[[], None] = lambda: None,
 ) -> None:
-    """Do jobs, so many at a time. The store is saved at least every COMMIT_SECONDS, also while nothing comes in.
+    """Do jobs, so many at a time.
 
     Cancelled, it sends nothing further, keeps what arrives within DRAIN_SECONDS and then ends; cancelled again it ends
     at once.
 
     Args:
         stop: has nothing further be sent; called when a job raises or the work is cancelled.
-        note: called at every saving, and at the end.
+        note: called every NOTE_SECONDS, and at the end.
         interrupted: called when the work is cancelled.
 
     Raises:
@@ -63,9 +65,21 @@ async def carry_out(
         halt(Stopped("interrupted"))
         interrupted()
 
-    await drain(asyncio.create_task(_saved_meanwhile(all_jobs(), store, note)), interrupt)
+    with _rare_collections():
+        await drain(asyncio.create_task(_noted_meanwhile(all_jobs(), note)), interrupt)
     if halted:
         raise halted[0]
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Garbage in cycles is looked for less often: with thousands of tasks under way that takes a tenth of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(10_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 async def drain(work: asyncio.Task[T], stop: Callable[[], None]) -> T:
@@ -102,23 +116,18 @@ async def all_of(tasks: Collection[asyncio.Task[None]], stop: Callable[[], None]
             raise outcome
 
 
-async def _saved_meanwhile(work: Coroutine[Any, Any, None], store: Store, note: Callable[[], None]) -> None:
+async def _noted_meanwhile(work: Coroutine[Any, Any, None], note: Callable[[], None]) -> None:
     async def now_and_then() -> None:
         while True:
-            await asyncio.sleep(COMMIT_SECONDS / 2)
-            await loop.run_in_executor(thread, store.flush)
+            await asyncio.sleep(NOTE_SECONDS)
             note()
 
-    loop = asyncio.get_running_loop()
+    noting = asyncio.create_task(now_and_then())
     try:
-        with ThreadPoolExecutor(1) as thread:  # one of its own: those of the loop may all be at work for long
-            async with asyncio.TaskGroup() as tasks:
-                saver = tasks.create_task(now_and_then())
-                await work
-                saver.cancel()
-                note()
-    except BaseExceptionGroup as errors:
-        raise first_of(errors) from None
+        await work
+        note()
+    finally:
+        noting.cancel()
 
 
 def waiting_for(requests: int) -> str:
@@ -127,10 +136,3 @@ def waiting_for(requests: int) -> str:
         f"interrupted: waiting {DRAIN_SECONDS:.0f} s at most for {requests} requests in flight; "
         "interrupt again to stop at once"
     )
-
-
-def first_of(error: BaseException) -> BaseException:
-    """The first error of a group, of groups perhaps; any other error itself."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

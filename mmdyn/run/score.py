@@ -159,7 +159,6 @@ class _Again:
                     scored_records(reader, self._run.config.sets),
                     lambda one: self._one(one[0], one[1], reader),
                     workers=AT_ONCE + grader.workers,
-                    store=self._store,
                     stop=grader.stop,
                     note=self._note,
                     interrupted=self._say_waiting,

@@ -60,12 +60,7 @@ async def judge_all(
 
     try:
         await carry_out(
-            jobs,
-            one,
-            workers=WAITING * asker.concurrency,
-            store=store,
-            stop=asker.stop,
-            note=lambda: _note(asker, progress),
+            jobs, one, workers=WAITING * asker.concurrency, stop=asker.stop, note=lambda: _note(asker, progress)
         )
     except Stopped as stopped:
         raise _explained(stopped, asker, progress) from None

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 import msgspec
 
 from mmdyn.errors import MmdynError, UserError
-from mmdyn.work.store import COMMIT_SECONDS, Store
+from mmdyn.work.store import Store
 
 Job = tuple[str, bytes]
 """A key and a payload, or a key and a result."""
@@ -56,9 +56,9 @@ def run_jobs(
                 advance()
 
     if workers > 1:
-        results = _in_processes(missing(), make, workers, store.flush)
+        results = _in_processes(missing(), make, workers)
     elif threads > 1:
-        results = _in_threads(missing(), make, threads, store.flush)
+        results = _in_threads(missing(), make, threads)
     else:
         results = _in_place(missing(), make)
     left = 0
@@ -95,9 +95,7 @@ def _in_place(jobs: Iterable[Job], make: Callable[[], Work]) -> Generator[Job]:
         yield key, work(payload)
 
 
-def _in_threads(
-    jobs: Iterator[Job], make: Callable[[], Work], count: int, while_waiting: Callable[[], None]
-) -> Generator[Job]:
+def _in_threads(jobs: Iterator[Job], make: Callable[[], Work], count: int) -> Generator[Job]:
     """Results as they come, in any order. Where a job fails no other is begun, and those under way are not waited
     for."""
     work, pool = make(), ThreadPoolExecutor(count)
@@ -110,9 +108,7 @@ def _in_threads(
     try:
         begin(2 * count)
         while doing:
-            done, _ = futures.wait(doing, timeout=COMMIT_SECONDS, return_when=futures.FIRST_COMPLETED)
-            if not done:
-                while_waiting()
+            done, _ = futures.wait(doing, return_when=futures.FIRST_COMPLETED)
             ended = [(doing.pop(future), future) for future in done]
             yield from ((key, future.result()) for key, future in ended if future.exception() is None)
             for _, future in ended:
@@ -122,9 +118,7 @@ def _in_threads(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_processes(
-    jobs: Iterator[Job], make: Callable[[], Work], count: int, while_waiting: Callable[[], None]
-) -> Generator[Job]:
+def _in_processes(jobs: Iterator[Job], make: Callable[[], Work], count: int) -> Generator[Job]:
     """Results as they come, in any order. Each worker has one chunk at a time, so nothing piles up anywhere."""
     busy: dict[Connection, _Worker] = {}
     try:
@@ -133,10 +127,7 @@ def _in_processes(
             busy[worker.pipe] = worker
             worker.send([first])
         while busy:
-            ready = wait(list(busy), timeout=COMMIT_SECONDS)
-            if not ready:
-                while_waiting()
-            for pipe in ready:
+            for pipe in wait(list(busy)):
                 worker = busy[pipe]  # type: ignore[index]
                 results, problem = worker.receive()
                 if chunk := [] if problem else list(islice(jobs, worker.chunk)):

@@ -1,7 +1,7 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
-A value that `put` took outlives the process at once, and a power cut when it is saved, by the next `put` or `flush`
-past half a second; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
+A value that `put` took outlives the process at once, and a power cut when it is saved, in a thread of the store's own
+half a second later; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
 once.
 """
 
@@ -23,10 +23,10 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from mmdyn.errors import Busy, InputError, UserError
-from mmdyn.work.tail import Record, Tail, left_in
+from mmdyn.work.tail import TAILS, Record, Tail, left_in
 
 COMMIT_SECONDS = 0.5
-COMMIT_RECORDS = 2000
+COMMIT_RECORDS = 10_000
 LOCK_SECONDS = 60
 _LEFT = ".left"
 """The suffix of a tail that is being taken over."""
@@ -52,15 +52,16 @@ class Store:
             raise UserError(f"cannot write {folder} ({error.strerror}): choose another folder") from None
         self._pending: list[Record] = []
         self._unsaved: dict[tuple[str, str], bytes] = {}
-        self._guard = threading.RLock()
-        self._due = 0.0
+        self._saving, self._guard = threading.Lock(), threading.RLock()
+        self._timer: threading.Timer | None = None
+        self._failure: UserError | None = None
         self._look_again = 0.0
         file = folder / f"{name}.sqlite"
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
             self._open_new_files()
             self._db = _create(file)
-            self._tail = self._take_over(name)
+            self._tail, self._spare = self._take_over(name)
         except BaseException as error:
             self._lock.release()
             if isinstance(error, OSError):
@@ -87,9 +88,9 @@ class Store:
             return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
 
     def put(self, kind: str, key: str, value: bytes) -> None:
-        """Keep a value; the first one put under a key stays. Saved by `flush`, `close` or a later `put` past half a
-        second; until then it is kept aside, where the next store that is opened on the folder finds it if this process
-        is killed.
+        """Keep a value; the first one put under a key stays. It is saved within some half a second; until then it is
+        kept aside, where the next store that is opened on the folder finds it if this process is killed. Raises
+        UserError where what was put before could not be saved.
         """
         self.put_all([(kind, key, value)])
 
@@ -97,33 +98,54 @@ class Store:
         """Keep several values at once, each as `put` does: kind, key and value. A later one is never there without
         those before it."""
         with self._guard:
+            if self._failure:
+                failure, self._failure = self._failure, None
+                raise failure
+            records = [record for record in records if record[:2] not in self._unsaved]
             try:
                 self._tail.append(records)
             except OSError as error:
                 raise self._unsavable(error.strerror) from None
-            if not self._pending:
-                self._due = time.monotonic() + COMMIT_SECONDS
             self._pending += records
             for kind, key, value in records:
                 self._unsaved.setdefault((kind, key), value)
-            if len(self._pending) >= COMMIT_RECORDS or time.monotonic() >= self._due:
-                self.flush()
+            if self._timer is None:
+                self._timer = threading.Timer(COMMIT_SECONDS, self._save_by_itself)
+                self._timer.daemon = True
+                self._timer.start()
+            full = len(self._pending) >= COMMIT_RECORDS
+        if full:
+            self.flush()
 
     def flush(self) -> None:
-        """Save what is pending. Raises UserError where the disk is full or read-only; nothing that was saved is
+        """Save what is pending now. Raises UserError where the disk is full or read-only; nothing that was saved is
         lost."""
-        with self._guard:
-            if not self._pending:
-                return
-            self._save(self._pending)
-            self._tail.clear()
-            self._pending.clear()
-            self._unsaved.clear()
+        with self._saving:
+            with self._guard:
+                if not self._pending:
+                    return
+                if self._timer:
+                    self._timer.cancel()
+                    self._timer = None
+                taken, self._pending = self._pending, []
+                self._tail, self._spare = self._spare, self._tail
+            try:
+                self._save(taken)
+            except BaseException:
+                with self._guard:
+                    self._pending = taken + self._pending
+                raise
+            self._spare.clear()
+            with self._guard:
+                for kind, key, _ in taken:
+                    self._unsaved.pop((kind, key), None)
+                if not self._pending:  # after a failure it may hold what is saved now
+                    self._tail.clear()
 
     def forget(self, kind: str) -> None:
         """Remove a kind's saved records from every file; one that cannot be written keeps them."""
-        with self._guard:
-            self.flush()
+        self.flush()
+        with self._saving, self._guard:
             for db in (self._db, *self._others):
                 with suppress(sqlite3.OperationalError), db:
                     db.execute("DELETE FROM records WHERE kind = ?", (kind,))
@@ -134,6 +156,7 @@ class Store:
             self.flush()
         finally:
             self._tail.close()
+            self._spare.close()
             for db in (self._db, *self._others):
                 db.close()
             self._lock.release()
@@ -152,6 +175,12 @@ class Store:
         self._seen.update(opened)
         self._look_again = time.monotonic() + LOOK_SECONDS
 
+    def _save_by_itself(self) -> None:
+        try:
+            self.flush()
+        except UserError as error:
+            self._failure = error
+
     def _save(self, records: list[Record]) -> None:
         try:
             with self._db:
@@ -162,24 +191,25 @@ class Store:
     def _unsavable(self, reason: object) -> UserError:
         return UserError(f"cannot save into {self.folder} ({reason}): free some space and run again")
 
-    def _take_over(self, name: str) -> Tail:
-        """Save what killed processes left unsaved, and begin this one's own tail.
+    def _take_over(self, name: str) -> tuple[Tail, Tail]:
+        """Save what killed processes left unsaved, and begin this one's own tails.
 
         Their tails are only renamed under their locks, so that a process that takes one's place has not to wait.
         """
-        for file in self.folder.glob("*.tail"):
+        for file in _tails(self.folder):
             lock = _lock_of(self.folder, file.stem)
             with (
                 suppress(Timeout, FileNotFoundError),
                 _looking(self.folder),
                 nullcontext() if file.stem == name else lock.acquire(timeout=0),
             ):
-                file.replace(file.with_suffix(f".{self.session}{_LEFT}"))
+                file.replace(file.with_suffix(f".{self.session}{file.suffix}{_LEFT}"))
         for file in self.folder.glob(f"*{_LEFT}"):
             with suppress(FileNotFoundError):  # another process saves it, too
                 self._save(list(left_in(file)))
                 file.unlink()
-        return Tail(self.folder / f"{name}.tail")
+        first, second = (Tail(self.folder / f"{name}{suffix}") for suffix in TAILS)
+        return first, second
 
     def _acquire(self, writer: str, shared: bool) -> tuple[FileLock, str]:
         for number in range(1000):
@@ -272,11 +302,15 @@ def _looking(folder: Path) -> FileLock:
 def _left_unsaved(folder: Path) -> dict[tuple[str, str], bytes]:
     """What lies in tails. Read before the files that it may be saved into meanwhile."""
     unsaved = dict[tuple[str, str], bytes]()
-    for file in (*folder.glob("*.tail"), *folder.glob(f"*{_LEFT}")):
+    for file in (*_tails(folder), *folder.glob(f"*{_LEFT}")):
         with suppress(FileNotFoundError):
             for kind, key, value in left_in(file):
                 unsaved.setdefault((kind, key), value)
     return unsaved
+
+
+def _tails(folder: Path) -> list[Path]:
+    return [file for suffix in TAILS for file in folder.glob(f"*{suffix}")]
 
 
 def _pages(db: sqlite3.Connection, kind: str) -> Iterator[tuple[str, bytes]]:

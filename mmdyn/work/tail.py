@@ -14,6 +14,8 @@ import msgspec
 Record = tuple[str, str, bytes]
 """Kind, key and value."""
 
+TAILS = (".tail", ".tail2")
+"""The two files of a writer: one takes new records while those of the other are being saved."""
 _HEAD = struct.Struct("<II")
 """A record's length and its CRC-32."""
 

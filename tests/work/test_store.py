@@ -15,11 +15,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from clock import wait_until
 from filelock import FileLock
 
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.work import Reader, Store, store as store_module
-from mmdyn.work.tail import Tail
+from mmdyn.work.tail import TAILS, Tail, left_in
 
 
 def read_all(folder: Path, kind: str = "k") -> dict[str, bytes]:
@@ -89,11 +90,50 @@ def test_values_are_any_bytes_and_keys_any_text(tmp_path: Path) -> None:
 
 def test_it_saves_by_itself_half_a_second_after_the_first_unsaved_value(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
+        began = time.monotonic()
         store.put("k", "a", b"1")
-        assert saved(tmp_path) == 0 and read_all(tmp_path) == {"a": b"1"}, "a reader sees it at once"
-        time.sleep(store_module.COMMIT_SECONDS + 0.05)
         store.put("k", "b", b"2")
-        assert saved(tmp_path) == 2 and read_all(tmp_path) == {"a": b"1", "b": b"2"}
+        assert saved(tmp_path) == 0 and read_all(tmp_path) == {"a": b"1", "b": b"2"}, "a reader sees them at once"
+        wait_until(lambda: saved(tmp_path) == 2)
+        assert time.monotonic() - began >= store_module.COMMIT_SECONDS and read_all(tmp_path) == {"a": b"1", "b": b"2"}
+
+
+def test_what_is_put_while_others_are_saved_waits_for_nothing_and_lies_in_the_other_tail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "COMMIT_SECONDS", 0.01)
+    with Store(tmp_path) as store:
+        locked = sqlite3.connect(tmp_path / "main.sqlite", isolation_level=None)
+        locked.execute("BEGIN EXCLUSIVE")
+        store.put("k", "a", b"1")
+        wait_until(store._saving.locked)
+        for number in range(3):
+            store.put("k", f"b{number}", b"2")
+        store.put("k", "a", b"3")
+        tails = [[key for _, key, _ in left_in(tmp_path / f"main{suffix}")] for suffix in TAILS]
+        assert tails == [["a"], ["b0", "b1", "b2"]]
+        locked.execute("ROLLBACK")
+        locked.close()
+        wait_until(lambda: saved(tmp_path) == 4)
+        wait_until(lambda: not any((tmp_path / f"main{suffix}").stat().st_size for suffix in TAILS))
+        assert read_all(tmp_path) == {"a": b"1", "b0": b"2", "b1": b"2", "b2": b"2"}
+
+
+def test_what_it_could_not_save_by_itself_the_next_put_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "COMMIT_SECONDS", 0.01)
+    with Store(tmp_path) as store:
+        locked = sqlite3.connect(tmp_path / "main.sqlite", isolation_level=None)
+        store._db.execute("PRAGMA busy_timeout=10")
+        locked.execute("BEGIN EXCLUSIVE")
+        store.put("k", "a", b"1")
+        wait_until(lambda: store._failure is not None)
+        with pytest.raises(UserError, match="cannot save into"):
+            store.put("k", "b", b"2")
+        locked.execute("ROLLBACK")
+        locked.close()
+        store.put("k", "c", b"3")
+        wait_until(lambda: saved(tmp_path) == 2)
+    assert read_all(tmp_path) == {"a": b"1", "c": b"3"}
 
 
 def test_it_saves_by_itself_when_much_is_unsaved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +306,7 @@ def test_a_torn_record_hides_none_after_it(tmp_path: Path) -> None:
     code = """
 import resource, signal, sys
 from pathlib import Path
-from mmdyn.work.tail import Tail
+from mmdyn.work.tail import TAILS, Tail, left_in
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 tail = Tail(Path(sys.argv[1]))
 tail.append([("k", "a", b"1")])

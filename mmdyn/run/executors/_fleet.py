@@ -16,7 +16,6 @@ from mmdyn.errors import ModelError, UserError
 from mmdyn.models import Message, Model, RejectedError, TransientError
 from mmdyn.record import Reply
 from mmdyn.run.executors._replica import Opened, Replica, Request, answers, pack
-from mmdyn.run.flow import first_of
 
 BATCH = 8
 """Requests that travel together at most."""
@@ -211,7 +210,7 @@ class Fleet:
         """Nobody may wait for an answer that will not come."""
         if life.cancelled() or not (error := life.exception()):
             return
-        self._fatal = error = first_of(error)
+        self._fatal = error = _first_of(error)
         while self._queue and not self._queue.empty():
             one = self._queue.get_nowait()
             if not one.reply.done():
@@ -219,5 +218,12 @@ class Fleet:
 
 
 def _first_line(errors: BaseExceptionGroup[Any]) -> str:
-    error = first_of(errors)
+    error = _first_of(errors)
     return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """The first error of a group, of groups perhaps; any other error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
