@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,8 @@ from mmdyn.work.tail import TAILS, Record, Tail, left_in
 COMMIT_SECONDS = 0.5
 COMMIT_RECORDS = 10_000
 LOCK_SECONDS = 60
+_ROWS = 300
+"""Rows of a statement: SQLite built before 2020 takes 999 values."""
 _LEFT = ".left"
 """The suffix of a tail that is being taken over."""
 LOOK_SECONDS = 1.0
@@ -184,7 +187,10 @@ class Store:
     def _save(self, records: list[Record]) -> None:
         try:
             with self._db:
-                self._db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", records)
+                for at in range(0, len(records), _ROWS):  # many rows at a time: other threads run while one is at work
+                    some = records[at : at + _ROWS]
+                    rows = ", ".join(["(?, ?, ?)"] * len(some))
+                    self._db.execute(f"INSERT OR IGNORE INTO records VALUES {rows}", list(chain.from_iterable(some)))
         except sqlite3.Error as error:
             raise self._unsavable(error) from None
 
