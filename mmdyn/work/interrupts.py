@@ -6,6 +6,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -14,6 +15,8 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
+NOTICED_SECONDS = 0.5
+"""How long the process waits at a time: an interrupt that comes just before a wait is noticed only when that ends."""
 ORDERLY = 2
 """So many interrupts cancel the work; any further one is raised wherever the process is, in case it does not get
 there."""
@@ -33,7 +36,10 @@ def run_to_the_end(work: Coroutine[Any, Any, T]) -> T:
             if not nested:
                 return running.run()
             with ThreadPoolExecutor(1) as pool:
-                return pool.submit(running.run).result()
+                ended = pool.submit(running.run)
+                while not futures.wait([ended], NOTICED_SECONDS).done:
+                    pass
+                return ended.result()
     finally:
         work.close()  # if an interrupt came before it began
 

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 import msgspec
 
 from mmdyn.errors import MmdynError, UserError
+from mmdyn.work.interrupts import NOTICED_SECONDS
 from mmdyn.work.store import Store
 
 Job = tuple[str, bytes]
@@ -108,7 +109,7 @@ def _in_threads(jobs: Iterator[Job], make: Callable[[], Work], count: int) -> Ge
     try:
         begin(2 * count)
         while doing:
-            done, _ = futures.wait(doing, return_when=futures.FIRST_COMPLETED)
+            done, _ = futures.wait(doing, NOTICED_SECONDS, return_when=futures.FIRST_COMPLETED)
             ended = [(doing.pop(future), future) for future in done]
             yield from ((key, future.result()) for key, future in ended if future.exception() is None)
             for _, future in ended:
@@ -127,7 +128,7 @@ def _in_processes(jobs: Iterator[Job], make: Callable[[], Work], count: int) -> 
             busy[worker.pipe] = worker
             worker.send([first])
         while busy:
-            for pipe in wait(list(busy)):
+            for pipe in wait(list(busy), NOTICED_SECONDS):
                 worker = busy[pipe]  # type: ignore[index]
                 results, problem = worker.receive()
                 if chunk := [] if problem else list(islice(jobs, worker.chunk)):
