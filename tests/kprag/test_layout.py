@@ -57,13 +57,13 @@ def test_what_follows_a_piece_that_was_cut_is_left_out() -> None:
 
 def test_a_long_text_without_sentences_takes_no_long_time() -> None:
     for long in (
-        "word " * 20_000,
-        "." * 100_000,
-        "$. " * 30_000,
-        "$" + "a. " * 30_000 + "$",
-        "\n" * 100_000,
-        "\\[ a. " * 15_000,
-        "1. " * 30_000,
+        "word " * 10_000,
+        "." * 50_000,
+        "$. " * 7_500,
+        "$" + "a. " * 15_000 + "$",
+        "\n" * 50_000,
+        "\\[ a. " * 7_500,
+        "1. " * 7_500,
     ):
-        (kept,), cut = fit_pieces([Piece("- x", f": a{long}")], "\n", 90_000)
-        assert cut and len(kept) <= 90_000
+        (kept,), cut = fit_pieces([Piece("- x", f": a{long}")], "\n", 20_000)
+        assert cut and len(kept) <= 20_000
