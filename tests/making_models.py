@@ -162,6 +162,40 @@ def gemma3(folder: Path, *, seed: int = 0) -> Path:
     return _saved(folder, processor, _loud(Gemma3(config)))
 
 
+def aya_vision(folder: Path, *, seed: int = 0) -> Path:
+    """SigLIP, a projector that shuffles pixels, and Llama; the processor's own default is to pad on the left."""
+    from transformers import (
+        AyaVisionConfig,
+        AyaVisionForConditionalGeneration as AyaVision,
+        AyaVisionProcessor,
+        GotOcr2ImageProcessorPil,
+        LlamaConfig,
+        SiglipVisionConfig,
+    )
+
+    template = CHAT.replace("PLACEHOLDER", "<image>")
+    words = ("<image>", "<|START_OF_IMG|>", "<|END_OF_IMG|>", "<|IMG_PATCH|>", "TILE", "TILE_GLOBAL")
+    tokenizer = _tokenizer(*words, chat=template)
+    square = {"height": PICTURE, "width": PICTURE}
+    processor = AyaVisionProcessor(
+        image_processor=GotOcr2ImageProcessorPil(size=square, max_patches=1),
+        tokenizer=tokenizer,
+        patch_size=PATCH,
+        img_size=PICTURE,
+        downsample_factor=2,
+        chat_template=template,
+    )
+    _seed(seed)
+    config = AyaVisionConfig(
+        vision_config=SiglipVisionConfig(**_vision_sizes(), vision_use_head=False),
+        text_config=LlamaConfig(**_text_sizes(tokenizer)),
+        downsample_factor=2,
+        image_token_index=tokenizer.convert_tokens_to_ids("<|IMG_PATCH|>"),
+        tie_word_embeddings=False,
+    )
+    return _saved(folder, processor, _loud(AyaVision(config)))
+
+
 def _tokenizer(*words: str, chat: str | None = None, **named: str) -> Any:
     from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
     from tokenizers.models import BPE

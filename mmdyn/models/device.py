@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -30,7 +31,7 @@ def installed(*packages: str) -> dict[str, str]:
 
 
 def torch_device(name: str | None) -> Any:
-    """The torch.device of that name, or this rank's GPU (LOCAL_RANK), or the CPU where there is none.
+    """The torch.device of that name, or this rank's GPU, or the CPU where there is none.
 
     A GPU is not touched yet. Raises UserError for a device that there is not.
     """
@@ -38,7 +39,7 @@ def torch_device(name: str | None) -> Any:
 
     name = name or ("cuda" if torch.cuda.device_count() else "cpu")
     if name == "cuda":
-        name += f":{os.environ.get('LOCAL_RANK', '0')}"
+        name += f":{own_card(torch.cuda.device_count())}"
     try:
         device = torch.device(name)
         if device.type != "cuda":
@@ -49,6 +50,30 @@ def torch_device(name: str | None) -> Any:
         reason = str(error).partition("\n")[0]
         raise UserError(f"the device {name!r} cannot be used ({reason}): give another one, such as cpu") from None
     return device
+
+
+def own_card(visible: int) -> int:
+    """The number of this rank's GPU among those that it sees: LOCAL_RANK, or the one that its launcher shows it
+    alone."""
+    return 0 if visible == 1 else int(os.environ.get("LOCAL_RANK", "0"))
+
+
+def ranks_here() -> int:
+    """How many ranks a launcher started on this machine (LOCAL_WORLD_SIZE); one where none did."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+
+
+def own_cards(visible: Sequence[str], count: int) -> Sequence[str]:
+    """The names of this rank's `count` GPUs among those that it sees: all where it is alone, or is shown no more.
+
+    Raises UserError where there are too few for all ranks.
+    """
+    ranks, rank = ranks_here(), int(os.environ.get("LOCAL_RANK", "0"))
+    if ranks == 1 or len(visible) <= count:
+        return visible
+    if len(visible) < ranks * count:
+        raise UserError(f"{ranks} ranks with {count} GPUs each need {ranks * count}, and {len(visible)} are there")
+    return visible[rank * count : (rank + 1) * count]
 
 
 def torch_dtype(name: Precision | None, device: Any) -> Any:

@@ -47,6 +47,10 @@ class LoadSettings(Struct, frozen=True):
         need("torch", "diffusers", "transformers", "accelerate")
         if self.quantize and find_spec(package := PACKAGES[self.quantize]) is None:
             raise UserError(f"quantize={self.quantize} needs {package}, which is not installed: pip install {package}")
+        if self.compile and self.offload == "sequential":
+            raise UserError(
+                "compile=true needs the layers on the GPU, which offload=sequential moves: use offload=model"
+            )
         if self.offload and self.torch_device.type == "cpu":
             raise UserError(f"offload={self.offload} moves the model between a GPU and the CPU: leave it out on a CPU")
 

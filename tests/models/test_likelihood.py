@@ -86,10 +86,10 @@ async def test_options_under_pictures(made: Callable[[str], Path], name: str, tm
     assert two.logprobs == pytest.approx([by_hand(made(name), before, text, a, b) for text in several], abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["llama", "llava", "idefics3"])
+@pytest.mark.parametrize("name", ["llama", "llava", "idefics3", "aya_vision"])
 async def test_a_batch_weighs_as_one_at_a_time_does(made: Callable[[str], Path], name: str, tmp_path: Path) -> None:
-    texts = [weighed("Which? " * (number % 3 + 1), among=(" A", " B", " True")) for number in range(6)]
-    shown = [weighed(speckled(tmp_path, number), "Which? " * (number + 1)) for number in range(3)]
+    texts = [weighed("Which? " * 9 + "so" * number, among=(" A", " B", " True")) for number in range(6)]
+    shown = [weighed(speckled(tmp_path, number), "Which? " * 9 + "so" * number) for number in range(3)]
     requests = [*texts, *(shown if name != "llama" else [])]
     together, alone = [await ask(f"hf:{made(name)}", requests) for ask in (ask_together, ask_alone)]
     for one, other in zip(together, alone, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,6 +48,15 @@ async def test_options_reach_the_engine(installed: None, made: Callable[[str], P
     assert vllm.made[-1].settings == own | given
     await ask_together(f"vllm:{made('llava')},max_images=3", [(user("Hi"),)])
     assert vllm.made[-1].settings["limit_mm_per_prompt"] == {"image": 3}
+
+
+async def test_each_rank_s_engine_sees_gpus_of_its_own(
+    installed: None, made: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"CUDA_VISIBLE_DEVICES": "4,5,6,7", "LOCAL_RANK": "2", "LOCAL_WORLD_SIZE": "4"}.items():
+        monkeypatch.setenv(name, value)
+    await ask_together(f"vllm:{made('llama')}", [(user("Hi"),)])
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "6"
 
 
 async def test_options_are_weighed(installed: None, made: Callable[[str], Path]) -> None:

@@ -338,6 +338,7 @@ def test_weights_of_equal_shape_are_told_apart(
     ("batch=0", "the option batch of flux:{folder}: expected `int` >= 1"),
     ("dtype=fp8", "the option dtype of flux:{folder}: invalid enum value 'fp8'"),
     ("device=warp:9", "the device 'warp:9' cannot be used ("),
+    ("compile=true,offload=sequential", "compile=true needs the layers on the GPU, which offload=sequential moves"),
     ("offload=model", "offload=model moves the model between a GPU and the CPU: leave it out on a CPU"),
 ])  # fmt: skip
 def test_options_that_cannot_be_had(folders: dict[str, Path], options: str, says: str) -> None:

@@ -303,6 +303,12 @@ def test_a_run_with_another_number_of_answers_fails_and_later_batches_run(answer
 @pytest.mark.parametrize(("error", "memory"), [
     (MemoryError(), True), (RuntimeError("CUDA error: out of memory"), True),
     (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."), True),
+    (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+    (RuntimeError("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"), True),
+    (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), True),
+    (RuntimeError("GET was unable to find an engine to execute this computation"), True),
+    (RuntimeError("FIND was unable to find an engine to execute this computation"), True),
+    (RuntimeError("Unable to find a valid cuDNN algorithm to run convolution"), True),
     (RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"), False), (ValueError("a bad picture"), False),
 ])  # fmt: skip
 def test_what_counts_as_out_of_memory(error: Exception, memory: bool) -> None:

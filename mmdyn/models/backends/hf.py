@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from math import log2
 from typing import Any
 
+from mmdyn.errors import UserError
 from mmdyn.keys import stream
 from mmdyn.models.backends._local_backend import LocalBackend, LocalEngine, LocalOptions, LocalRequest
 from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
 from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, likeliest, written
-from mmdyn.models.device import need
+from mmdyn.models.device import need, ranks_here
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply
 from mmdyn.text import estimate_tokens
@@ -48,6 +49,11 @@ class HuggingFace(LocalBackend):
     def __init__(self, spec: Spec) -> None:
         need("torch", "transformers", "accelerate")
         self._options = read_options(spec, _Options)
+        if self._options.device_map and ranks_here() > 1:
+            raise UserError(
+                f"device_map={self._options.device_map} spreads a model over all GPUs, and {ranks_here()} ranks would "
+                "share them: leave it out, or start one process"
+            )
         super().__init__(spec, self._options, self._options.device)
         self.identity["attention"] = self._options.attn
 
@@ -88,7 +94,8 @@ class _Engine:
         """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be
         read."""
         self.tokenizer.padding_side = side
-        settings = {"padding": True, "return_tensors": "pt", "add_special_tokens": prompts[0].special}
+        settings = {"padding": True, "padding_side": side, "return_tensors": "pt"}
+        settings |= {"add_special_tokens": prompts[0].special}
         texts = [prompt.text for prompt in prompts]
         if prompts[0].pictures:
             inputs = self.processor(text=texts, images=[prompt.pictures for prompt in prompts], **settings)
@@ -154,13 +161,13 @@ class _Engine:
         import torch
 
         needed = [range(length - 1, length - 1 + count) for length, count in zip(lengths, counts, strict=True)]
-        places = sorted({place for each in needed for place in each})
-        kept = {"logits_to_keep": torch.tensor(places, device=self.model.device)} if self.keeps_logits else {}
+        wide = inputs["input_ids"].shape[1]
+        first = min(each[0] for each in needed) if self.keeps_logits else 0
+        kept = {"logits_to_keep": wide - first} if self.keeps_logits else {}  # a number, as cards may be several
         with torch.inference_mode():
             logits = self.model(**inputs, use_cache=False, **kept).logits
-        column = {place: number for number, place in enumerate(places)} if kept else {place: place for place in places}
         return [
-            torch.log_softmax(logits[row, [column[place] for place in each]].float(), -1).cpu()
+            torch.log_softmax(logits[row, [place - first for place in each]].float(), -1).cpu()
             for row, each in enumerate(needed)
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,7 @@ from mmdyn.keys import digest
 from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions
 from mmdyn.models.backends._local_checkpoint import load_processor, read_json
 from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, likeliest, written
+from mmdyn.models.device import own_cards
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply
 
@@ -51,10 +53,21 @@ class VLLM(LocalBackend):
         super().__init__(spec, self._options)
 
     def _load(self) -> tuple[LocalEngine, Any]:
+        _see_own_cards(self._options.tensor_parallel_size)
         processor = load_processor(self._folder, self._vision, self._options.trust_remote_code)
         tokenizer = processor.tokenizer if self._vision else processor
         dtype = str(self._dtype).removeprefix("torch.")
         return _Engine(self._folder, tokenizer, dtype, self._options, self._vision), processor
+
+
+def _see_own_cards(count: int) -> None:
+    """The engine takes the first GPUs that it sees, so it is shown this rank's alone. Raises UserError for too few."""
+    import torch
+
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    visible = named.split(",") if named else [str(card) for card in range(torch.cuda.device_count())]
+    if own := own_cards(visible, count):
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(own)
 
 
 class _Engine:
