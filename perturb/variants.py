@@ -99,7 +99,7 @@ class VariantMaker:
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")
             verdict = self._verdict(attempt, made, clean, {ref: refs[ref] for ref in refs if ref in changed})
-            made = replace(made, variant=replace(trail, verdict=verdict))
+            made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
             if not self._recipe.factorial:  # whose chains share draws, so that none may be drawn again for one of them

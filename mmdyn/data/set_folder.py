@@ -184,8 +184,9 @@ class LocatedSet(SampleSet):
 
 def read_samples(folder: Path) -> Iterator[Row]:
     """Every line of a set's samples.jsonl with its number, bad ones too."""
-    for number, line in numbered_lines(folder / SAMPLES_FILE):
-        yield Row.build(folder / SAMPLES_FILE, number, lambda line: check_sample(from_json(line, Sample)), line)
+    file = folder / SAMPLES_FILE
+    for number, line in numbered_lines(file):
+        yield Row.build(file, number, lambda line: check_sample(from_json(line, Sample)), line)
 
 
 def read_set_manifest(folder: Path) -> SetManifest | None:

@@ -38,7 +38,7 @@ def visible_and_gaps(text: str) -> tuple[str, list[int]]:
     replacement character U+FFFD, each character one.
     """
     if text.isascii():
-        return text.encode("ascii").translate(_CONTROLS).decode("ascii"), []
+        return (text if text.isprintable() else text.encode("ascii").translate(_CONTROLS).decode("ascii")), []
     for char in _FREQUENT:
         text = text.replace(char, _VISIBLE[char])
     if _ORDINARY.fullmatch(text) or not _ODD.search(text):

@@ -92,6 +92,12 @@ class _Outcomes(Struct, frozen=True, omit_defaults=True):
     settled: bool = True
 
 
+class _Settled(Struct, frozen=True):
+    """The same, read without its samples."""
+
+    settled: bool = True
+
+
 class _Work:
     """A maker as a job of the pool: a sample's line in, its outcomes out."""
 
@@ -259,7 +265,7 @@ class _Making(Struct, frozen=True):
             label, total = f"{label}, rank {ranks.number}", sum(1 for _ in self._share())
         with ProgressBar(label, total, quiet=self.quiet) as progress:
             run = partial(run_jobs, self._share(), store=store, kind=_OUTCOMES, advance=progress.advance)
-            run = partial(run, settled=lambda line: _read(line).settled)
+            run = partial(run, settled=lambda line: msgspec.json.decode(line, type=_Settled).settled)
             if self.workers > 1 and not threads:
                 return run(make=make, workers=self.workers)
             if self.workers > 1 and not self.quiet:
@@ -287,7 +293,7 @@ class _Making(Struct, frozen=True):
                 line = find_result(store, _OUTCOMES, key, sessions.get(self.ranks.owner(key), ""))
                 if line is None:
                     raise InputError(samples, None, "changed during the work: run again")
-                outcomes = _read(line)
+                outcomes = msgspec.json.decode(line, type=_Outcomes)
                 settled &= outcomes.settled
                 for outcome in outcomes.all:
                     _add(writer, outcome, samples)
@@ -295,10 +301,6 @@ class _Making(Struct, frozen=True):
                 _unsettled_mark(self.out).touch()
         store.forget(unsettled(_OUTCOMES))
         return settled
-
-
-def _read(line: bytes) -> _Outcomes:
-    return msgspec.json.decode(line, type=_Outcomes)
 
 
 def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:

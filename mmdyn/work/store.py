@@ -1,7 +1,7 @@
 """The store: keyed JSON records in SQLite, one file for each writing process, merged on reading.
 
 A value that `put` took outlives the process at once, and a power cut when it is saved, in a thread of the store's own
-half a second later; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
+a second later; it is never written again. Perturbing, asking and scoring share it, so that resuming is written
 once.
 """
 
@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.work.tail import TAILS, Record, Tail, left_in
 
-COMMIT_SECONDS = 0.5
+COMMIT_SECONDS = 1.0
 COMMIT_RECORDS = 10_000
 LOCK_SECONDS = 60
 _ROWS = 300
@@ -91,7 +91,7 @@ class Store:
             return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
 
     def put(self, kind: str, key: str, value: bytes) -> None:
-        """Keep a value; the first one put under a key stays. It is saved within some half a second; until then it is
+        """Keep a value; the first one put under a key stays. It is saved a second later; until then it is
         kept aside, where the next store that is opened on the folder finds it if this process is killed. Raises
         UserError where what was put before could not be saved.
         """

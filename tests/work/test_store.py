@@ -88,7 +88,7 @@ def test_values_are_any_bytes_and_keys_any_text(tmp_path: Path) -> None:
         assert {key: reader.get("k", key) for key in values} == values
 
 
-def test_it_saves_by_itself_half_a_second_after_the_first_unsaved_value(tmp_path: Path) -> None:
+def test_it_saves_by_itself_a_while_after_the_first_unsaved_value(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         began = time.monotonic()
         store.put("k", "a", b"1")
