@@ -269,15 +269,8 @@ def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
 
 
 _ALLOWED: dict[str, tuple[str, ...]] = {"task_type": TASK_TYPES, "language": get_args(Language)}
-_WORDS = {
-    "str": "a text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
+_WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false"}
+_WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 
 
 def _field_names(kind: type[Struct]) -> list[str]:

@@ -142,17 +142,8 @@ class _PairComparer:
 
 
 def _compared(a: Record, b: Record, found: Preference) -> Compared:
-    return Compared(
-        set=a.set,
-        sample=a.sample,
-        parent=a.parent,
-        group=a.group,
-        condition=a.condition,
-        epoch=a.epoch,
-        a=a.key,
-        b=b.key,
-        preference=found,
-    )
+    shared = {name: getattr(a, name) for name in ("set", "sample", "parent", "group", "condition", "epoch")}
+    return Compared(**shared, a=a.key, b=b.key, preference=found)
 
 
 async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[ReplyPair], store: Store, quiet: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 import time
 from collections import deque
@@ -19,14 +20,9 @@ J = TypeVar("J")
 A = TypeVar("A")
 
 OUT_OF_MEMORY = "it did not fit into the memory, even alone: free some, or make it smaller"
-_OUT_OF_MEMORY = (
-    *("memoryerror", "out of memory", "can't allocate memory", "cublas_status_alloc_failed"),
-    *(
-        "cublas_status_not_initialized",
-        "cudnn_status_alloc_failed",
-        "unable to find an engine",
-        "valid cudnn algorithm",
-    ),
+_OUT_OF_MEMORY = re.compile(
+    "memoryerror|out of memory|can't allocate memory|cu(?:blas|dnn)_status_alloc_failed|cublas_status_not_initialized"
+    "|unable to find an engine|valid cudnn algorithm"
 )
 """What errors say; the libraries' handles and work areas are made when they are first used, perhaps on a full card."""
 CLOSED = "the work was closed before this came to its turn: run again"
@@ -176,7 +172,7 @@ class Batches(Generic[K, J, A]):
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an error says that memory ran out: torch's own kind, and what backends say in words."""
     words = f"{type(error).__name__} {error}".lower()
-    return any(sign in words for sign in _OUT_OF_MEMORY)
+    return _OUT_OF_MEMORY.search(words) is not None
 
 
 def give_memory_back() -> None:

@@ -186,17 +186,10 @@ class _Engine:
         config = self.model.generation_config
         ends = config.eos_token_id if config.eos_token_id is not None else self.tokenizer.eos_token_id
         self._ends = frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])
-        config.update(
-            do_sample=False,
-            num_beams=1,
-            num_return_sequences=1,
-            return_dict_in_generate=False,
-            max_length=None,
-            max_new_tokens=self._options.max_new_tokens,
-            eos_token_id=sorted(self._ends) or None,
-            pad_token_id=self.tokenizer.pad_token_id,
-            **dict.fromkeys(_DRAWN),
-        )
+        one = {"do_sample": False, "num_beams": 1, "num_return_sequences": 1, "return_dict_in_generate": False}
+        length = {"max_length": None, "max_new_tokens": self._options.max_new_tokens}
+        tokens = {"eos_token_id": sorted(self._ends) or None, "pad_token_id": self.tokenizer.pad_token_id}
+        config.update(**one, **length, **tokens, **dict.fromkeys(_DRAWN))
         return config
 
     def _stop(self, input_ids: Any, scores: Any, **_: Any) -> Any:

@@ -91,16 +91,9 @@ class _Engine:
         from vllm import SamplingParams
 
         options = self._options
-        parameters = [
-            SamplingParams(
-                temperature=options.temperature,
-                top_p=options.top_p,
-                max_tokens=options.max_new_tokens,
-                seed=int(digest(prompt.seed)[:12], 16),
-                repetition_penalty=self._penalty,
-            )
-            for prompt in prompts
-        ]
+        how = {"temperature": options.temperature, "top_p": options.top_p, "repetition_penalty": self._penalty}
+        seeds = [int(digest(prompt.seed)[:12], 16) for prompt in prompts]
+        parameters = [SamplingParams(**how, max_tokens=options.max_new_tokens, seed=seed) for seed in seeds]
         made = self._llm.generate([self._put(prompt) for prompt in prompts], parameters, use_tqdm=False)
         replies = list[Reply | ValueError]()
         for prompt, output in zip(prompts, made, strict=True):

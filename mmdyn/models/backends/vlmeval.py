@@ -76,15 +76,9 @@ class Vlmeval:
         self.limits = ModelLimits(len(self._places) * self._threads, options.max_tries, hangs=False)
         drawn = {**found["keywords"], **keywords}
         self.varies = bool(drawn.get("do_sample")) or drawn.get("temperature") not in (None, 0)
-        self.identity: dict[str, Json] = {
-            "backend": "vlmeval",
-            "model": spec.name,
-            "system": options.system,
-            "version": found["version"],
-            "class": found["class"],
-            "keywords": identified(drawn),
-            "endpoint": identified(found["endpoint"]),
-        }
+        named: dict[str, Json] = {"backend": "vlmeval", "model": spec.name, "system": options.system}
+        told = {"version": found["version"], "class": found["class"], "endpoint": identified(found["endpoint"])}
+        self.identity = {**named, **told, "keywords": identified(drawn)}
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """One request. Raises TransientError, RejectedError, ModelError, and InputError for a picture that cannot be
