@@ -91,9 +91,10 @@ class Store:
             return _find_prefix((self._db, *self._others), kind, prefix) or next(unsaved, None)
 
     def put(self, kind: str, key: str, value: bytes) -> None:
-        """Keep a value; the first one put under a key stays. It is saved a second later; until then it is
-        kept aside, where the next store that is opened on the folder finds it if this process is killed. Raises
-        UserError where what was put before could not be saved.
+        """Keep a value; the first one put under a key stays. It is saved a second later; until then it is kept aside,
+        where the next store that is opened on the folder finds it if this process is killed.
+
+        Raises UserError where it cannot be kept, or what was put before could not be saved.
         """
         self.put_all([(kind, key, value)])
 
@@ -112,7 +113,7 @@ class Store:
             self._pending += records
             for kind, key, value in records:
                 self._unsaved.setdefault((kind, key), value)
-            if self._timer is None:
+            if self._pending and self._timer is None:
                 self._timer = threading.Timer(COMMIT_SECONDS, self._save_by_itself)
                 self._timer.daemon = True
                 self._timer.start()

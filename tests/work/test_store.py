@@ -119,6 +119,25 @@ def test_what_is_put_while_others_are_saved_waits_for_nothing_and_lies_in_the_ot
         assert read_all(tmp_path) == {"a": b"1", "b0": b"2", "b1": b"2", "b2": b"2"}
 
 
+def test_a_value_that_is_put_again_while_it_is_saved_keeps_no_later_one_from_being_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "COMMIT_SECONDS", 0.01)
+    with Store(tmp_path) as store:
+        locked = sqlite3.connect(tmp_path / "main.sqlite", isolation_level=None)
+        locked.execute("BEGIN EXCLUSIVE")
+        store.put("k", "a", b"1")
+        wait_until(store._saving.locked)
+        store.put("k", "a", b"1")
+        time.sleep(0.1)
+        locked.execute("ROLLBACK")
+        locked.close()
+        wait_until(lambda: saved(tmp_path) == 1)
+        wait_until(lambda: not store._saving.locked())
+        store.put("k", "b", b"2")
+        wait_until(lambda: saved(tmp_path) == 2)
+
+
 def test_what_it_could_not_save_by_itself_the_next_put_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "COMMIT_SECONDS", 0.01)
     with Store(tmp_path) as store:
