@@ -75,7 +75,7 @@ async def carry_out(
 def _rare_collections() -> Iterator[None]:
     """Garbage in cycles is looked for less often: with thousands of tasks under way that takes a tenth of the time."""
     before = gc.get_threshold()
-    gc.set_threshold(10_000, *before[1:])
+    gc.set_threshold(max(10_000, before[0]) if before[0] else 0, *before[1:])
     try:
         yield
     finally:

@@ -58,12 +58,13 @@ class Store:
         self._saving, self._guard = threading.Lock(), threading.RLock()
         self._timer: threading.Timer | None = None
         self._failure: UserError | None = None
+        self._closed = False
         self._look_again = 0.0
         file = folder / f"{name}.sqlite"
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
             self._open_new_files()
-            self._db = _create(file)
+            self._db, self._writer = _create(file), _create(file)  # a connection tells a thread of another's errors
             self._tail, self._spare = self._take_over(name)
         except BaseException as error:
             self._lock.release()
@@ -102,9 +103,6 @@ class Store:
         """Keep several values at once, each as `put` does: kind, key and value. A later one is never there without
         those before it."""
         with self._guard:
-            if self._failure:
-                failure, self._failure = self._failure, None
-                raise failure
             records = [record for record in records if record[:2] not in self._unsaved]
             try:
                 self._tail.append(records)
@@ -113,11 +111,11 @@ class Store:
             self._pending += records
             for kind, key, value in records:
                 self._unsaved.setdefault((kind, key), value)
-            if self._pending and self._timer is None:
-                self._timer = threading.Timer(COMMIT_SECONDS, self._save_by_itself)
-                self._timer.daemon = True
-                self._timer.start()
-            full = len(self._pending) >= COMMIT_RECORDS
+            self._save_soon()
+            full, failure = len(self._pending) >= COMMIT_RECORDS, self._failure
+            self._failure = None
+        if failure:
+            raise failure
         if full:
             self.flush()
 
@@ -125,22 +123,27 @@ class Store:
         """Save what is pending now. Raises UserError where the disk is full or read-only; nothing that was saved is
         lost."""
         with self._saving:
-            with self._guard:
-                if not self._pending:
-                    return
-                if self._timer:
-                    self._timer.cancel()
-                    self._timer = None
-                taken, self._pending = self._pending, []
-                self._tail, self._spare = self._spare, self._tail
+            taken: list[Record] = []
             try:
+                with self._guard:
+                    if self._timer:
+                        self._timer.cancel()
+                        self._timer = None
+                    if not self._pending:
+                        return
+                    taken = self._pending
+                    self._pending = []
+                    self._tail, self._spare = self._spare, self._tail
                 self._save(taken)
-            except BaseException:
+                self._spare.clear()
+            except BaseException as error:
                 with self._guard:
                     self._pending = taken + self._pending
+                if isinstance(error, OSError):
+                    raise self._unsavable(error.strerror) from None
                 raise
-            self._spare.clear()
             with self._guard:
+                self._failure = None
                 for kind, key, _ in taken:
                     self._unsaved.pop((kind, key), None)
                 if not self._pending:  # after a failure it may hold what is saved now
@@ -150,18 +153,19 @@ class Store:
         """Remove a kind's saved records from every file; one that cannot be written keeps them."""
         self.flush()
         with self._saving, self._guard:
-            for db in (self._db, *self._others):
+            for db in (self._writer, *self._others):
                 with suppress(sqlite3.OperationalError), db:
                     db.execute("DELETE FROM records WHERE kind = ?", (kind,))
 
     def close(self) -> None:
         """Save and let go of the file."""
+        self._closed = True
         try:
             self.flush()
         finally:
             self._tail.close()
             self._spare.close()
-            for db in (self._db, *self._others):
+            for db in (self._db, self._writer, *self._others):
                 db.close()
             self._lock.release()
 
@@ -179,19 +183,30 @@ class Store:
         self._seen.update(opened)
         self._look_again = time.monotonic() + LOOK_SECONDS
 
+    def _save_soon(self) -> None:
+        if self._pending and self._timer is None and not self._closed:
+            timer = threading.Timer(COMMIT_SECONDS, self._save_by_itself)
+            timer.daemon = True
+            timer.start()
+            self._timer = timer
+
     def _save_by_itself(self) -> None:
         try:
             self.flush()
         except UserError as error:
-            self._failure = error
+            with self._guard:
+                self._failure = error
+                self._save_soon()
 
     def _save(self, records: list[Record]) -> None:
         try:
-            with self._db:
+            with self._writer:
                 for at in range(0, len(records), _ROWS):  # many rows at a time: other threads run while one is at work
                     some = records[at : at + _ROWS]
                     rows = ", ".join(["(?, ?, ?)"] * len(some))
-                    self._db.execute(f"INSERT OR IGNORE INTO records VALUES {rows}", list(chain.from_iterable(some)))
+                    self._writer.execute(
+                        f"INSERT OR IGNORE INTO records VALUES {rows}", list(chain.from_iterable(some))
+                    )
         except sqlite3.Error as error:
             raise self._unsavable(error) from None
 

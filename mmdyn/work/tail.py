@@ -48,6 +48,7 @@ class Tail:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
+        self._file = -1
 
 
 def left_in(file: Path) -> Iterator[Record]:

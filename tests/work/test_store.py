@@ -142,7 +142,7 @@ def test_what_it_could_not_save_by_itself_the_next_put_tells(tmp_path: Path, mon
     monkeypatch.setattr(store_module, "COMMIT_SECONDS", 0.01)
     with Store(tmp_path) as store:
         locked = sqlite3.connect(tmp_path / "main.sqlite", isolation_level=None)
-        store._db.execute("PRAGMA busy_timeout=10")
+        store._writer.execute("PRAGMA busy_timeout=10")
         locked.execute("BEGIN EXCLUSIVE")
         store.put("k", "a", b"1")
         wait_until(lambda: store._failure is not None)
@@ -150,9 +150,38 @@ def test_what_it_could_not_save_by_itself_the_next_put_tells(tmp_path: Path, mon
             store.put("k", "b", b"2")
         locked.execute("ROLLBACK")
         locked.close()
+        wait_until(lambda: saved(tmp_path) == 2)  # it tries again by itself, and what was put is kept
         store.put("k", "c", b"3")
-        wait_until(lambda: saved(tmp_path) == 2)
-    assert read_all(tmp_path) == {"a": b"1", "c": b"3"}
+        wait_until(lambda: saved(tmp_path) == 3)
+    assert read_all(tmp_path) == {"a": b"1", "b": b"2", "c": b"3"}
+
+
+def test_a_disk_that_is_full_loses_nothing_while_others_read(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def read(store: Store) -> None:
+        while not ended.is_set():
+            store.get("k", "missing")
+
+    with Store(tmp_path) as store:
+        pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
+        store._writer.execute(f"PRAGMA max_page_count={pages + 2}")
+        threads = [threading.Thread(target=read, args=(store,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        failed = 0
+        for number in range(30):
+            try:
+                store.put("k", f"{number:02}", bytes(3000))
+                store.flush()
+            except UserError:
+                failed += 1
+        ended.set()
+        for thread in threads:
+            thread.join()
+        assert failed >= 20
+        store._writer.execute("PRAGMA max_page_count=1000000")
+    assert len(read_all(tmp_path)) == 30
 
 
 def test_it_saves_by_itself_when_much_is_unsaved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -476,7 +505,7 @@ def test_what_could_not_be_saved_is_saved_by_the_next_flush(tmp_path: Path) -> N
     with Store(tmp_path) as store:
         store.put("k", "a", b"1")
         locked = sqlite3.connect(tmp_path / "main.sqlite", isolation_level=None)
-        store._db.execute("PRAGMA busy_timeout=10")
+        store._writer.execute("PRAGMA busy_timeout=10")
         locked.execute("BEGIN EXCLUSIVE")
         with pytest.raises(UserError, match="cannot save into"):
             store.flush()

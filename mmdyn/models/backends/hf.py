@@ -161,13 +161,21 @@ class _Engine:
         import torch
 
         needed = [range(length - 1, length - 1 + count) for length, count in zip(lengths, counts, strict=True)]
-        wide = inputs["input_ids"].shape[1]
-        first = min(each[0] for each in needed) if self.keeps_logits else 0
-        kept = {"logits_to_keep": wide - first} if self.keeps_logits else {}  # a number, as cards may be several
+        places = list(range(inputs["input_ids"].shape[1]))
+        kept: dict[str, Any] = {}
+        if self.keeps_logits and len(set(getattr(self.model, "hf_device_map", {}).values())) > 1:
+            places = places[min(each[0] for each in needed) :]
+            kept = {
+                "logits_to_keep": len(places)
+            }  # a tensor would lie on the first card, and what it picks on the last
+        elif self.keeps_logits:
+            places = sorted({place for each in needed for place in each})
+            kept = {"logits_to_keep": torch.tensor(places, device=self.model.device)}
         with torch.inference_mode():
             logits = self.model(**inputs, use_cache=False, **kept).logits
+        column = {place: number for number, place in enumerate(places)}
         return [
-            torch.log_softmax(logits[row, [place - first for place in each]].float(), -1).cpu()
+            torch.log_softmax(logits[row, [column[place] for place in each]].float(), -1).cpu()
             for row, each in enumerate(needed)
         ]
 

@@ -84,13 +84,11 @@ def announcements(response: Response, wanted: AnswerKind) -> list[Announced]:
     for box in BOX.finditer(low) if ("\\" in low and "box" in low) or "####" in low else ():
         rule = "slot" if box[0][0] == "#" else "boxed"
         found[box.end()] = Announced(box.start(), box.end(), Rank.SLOT, rule)
-    last = max(found, default=-1)  # a slot at the very end supersedes all that is less plain
-    if last < max(0, len(low) - _SHORTEST) or found[last].rank < Rank.SLOT:
-        _add(found, response, _OWN[wanted], max(0, len(low) - _NEAR))
-        if not found:
-            _add(found, response, _OWN[wanted], 0)
-        if not found or min(found) < len(low) - _SHORTEST:
-            _add(found, response, _FURTHER, min(found, default=0))
+    _add(found, response, _OWN[wanted], max(0, len(low) - _NEAR))
+    if not found:
+        _add(found, response, _OWN[wanted], 0)
+    if not found or min(found) < len(low) - _SHORTEST:
+        _add(found, response, _FURTHER, min(found, default=0))
     if response.cut_off:
         last, _ = response.last_line()
         found = {end: one for end, one in found.items() if one.rank is Rank.SLOT and one.start >= last}
