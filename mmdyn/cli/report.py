@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -89,16 +89,8 @@ def command(
     folders = [RunFolder(run) for run in runs]
     total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
-        summary = summarise(
-            folders,
-            by=by,
-            flips=with_flips,
-            correct=correct,
-            labels=labels,
-            repeats=repeats,
-            auc=with_auc,
-            progress=progress,
-        )
+        more: dict[str, Any] = {"flips": with_flips, "correct": correct, "labels": labels, "repeats": repeats}
+        summary = summarise(folders, by=by, auc=with_auc, progress=progress, **more)
     _write(summary, as_json, csv_file)
     leave_by(summary)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -53,27 +54,43 @@ def torch_device(name: str | None) -> Any:
 
 
 def own_card(visible: int) -> int:
-    """The number of this rank's GPU among those that it sees: LOCAL_RANK, or the one that its launcher shows it
-    alone."""
-    return 0 if visible == 1 else int(os.environ.get("LOCAL_RANK", "0"))
+    """The number of this rank's GPU among those that it sees: LOCAL_RANK, or the one that its launcher shows it alone
+    (CUDA_VISIBLE_DEVICES). Raises UserError."""
+    return 0 if visible == 1 and os.environ.get("CUDA_VISIBLE_DEVICES") else _number("LOCAL_RANK", 0)
 
 
 def ranks_here() -> int:
-    """How many ranks a launcher started on this machine (LOCAL_WORLD_SIZE); one where none did."""
-    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    """How many ranks a launcher started on this machine (LOCAL_WORLD_SIZE); one where none did. Raises UserError."""
+    return _number("LOCAL_WORLD_SIZE", 1)
+
+
+@cache
+def visible_cards() -> tuple[str, ...]:
+    """The names of the GPUs that this process saw first, whatever it is narrowed to later."""
+    import torch
+
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return tuple(named.split(",")) if named else tuple(map(str, range(torch.cuda.device_count())))
 
 
 def own_cards(visible: Sequence[str], count: int) -> Sequence[str]:
-    """The names of this rank's `count` GPUs among those that it sees: all where it is alone, or is shown no more.
+    """The names of this rank's `count` GPUs among those that it sees: all where its launcher shows it no more.
 
     Raises UserError where there are too few for all ranks.
     """
-    ranks, rank = ranks_here(), int(os.environ.get("LOCAL_RANK", "0"))
-    if ranks == 1 or len(visible) <= count:
+    ranks, rank = ranks_here(), _number("LOCAL_RANK", 0)
+    if ranks == 1 or (len(visible) <= count and os.environ.get("CUDA_VISIBLE_DEVICES")):
         return visible
     if len(visible) < ranks * count:
         raise UserError(f"{ranks} ranks with {count} GPUs each need {ranks * count}, and {len(visible)} are there")
     return visible[rank * count : (rank + 1) * count]
+
+
+def _number(name: str, default: int) -> int:
+    value = os.environ.get(name) or str(default)
+    if not value.isdecimal():
+        raise UserError(f"{name} is {value!r}: let the launcher set a number, or unset it")
+    return int(value)
 
 
 def torch_dtype(name: Precision | None, device: Any) -> Any:

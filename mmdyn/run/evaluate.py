@@ -119,20 +119,9 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     """The variants of a set that a job makes on the way, kept under `out`."""
-    spec = job.spec
-    return perturb(
-        source,
-        variants_folder(source, out),
-        ops=spec.ops,
-        draws=spec.draws,
-        seed=spec.seed,
-        rewriter=spec.rewriter,
-        style_backend=spec.style_backend,
-        workers=job.execution.workers,
-        concurrency=job.limits.concurrency,
-        limit=job.limits.n,
-        quiet=job.execution.quiet,
-    )
+    given = {name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend")}
+    given |= {"workers": job.execution.workers, "concurrency": job.limits.concurrency, "limit": job.limits.n}
+    return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)
 
 
 def open_providers(

@@ -132,7 +132,5 @@ async def _noted_meanwhile(work: Coroutine[Any, Any, None], note: Callable[[], N
 
 def waiting_for(requests: int) -> str:
     """What is said while what is in flight is waited for."""
-    return (
-        f"interrupted: waiting {DRAIN_SECONDS:.0f} s at most for {requests} requests in flight; "
-        "interrupt again to stop at once"
-    )
+    waiting = f"waiting {DRAIN_SECONDS:.0f} s at most for {requests} requests in flight"
+    return f"interrupted: {waiting}; interrupt again to stop at once"

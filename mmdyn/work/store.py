@@ -58,13 +58,12 @@ class Store:
         self._saving, self._guard = threading.Lock(), threading.RLock()
         self._timer: threading.Timer | None = None
         self._failure: UserError | None = None
-        self._closed = False
-        self._look_again = 0.0
+        self._look_again, self._closed = 0.0, False
         file = folder / f"{name}.sqlite"
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
             self._open_new_files()
-            self._db, self._writer = _create(file), _create(file)  # a connection tells a thread of another's errors
+            self._db, self._writer = _create(file), _create(file)  # one's errors are told to all its threads
             self._tail, self._spare = self._take_over(name)
         except BaseException as error:
             self._lock.release()
@@ -230,8 +229,7 @@ class Store:
             with suppress(FileNotFoundError):  # another process saves it, too
                 self._save(list(left_in(file)))
                 file.unlink()
-        first, second = (Tail(self.folder / f"{name}{suffix}") for suffix in TAILS)
-        return first, second
+        return Tail(self.folder / f"{name}{TAILS[0]}"), Tail(self.folder / f"{name}{TAILS[1]}")
 
     def _acquire(self, writer: str, shared: bool) -> tuple[FileLock, str]:
         for number in range(1000):

@@ -16,19 +16,23 @@ from mmdyn.models.device import own_card, own_cards
 def test_one_gpu_that_is_shown_is_the_rank_s_own(
     monkeypatch: pytest.MonkeyPatch, visible: int, rank: str, card: int
 ) -> None:
-    monkeypatch.setenv("LOCAL_RANK", rank) if rank else monkeypatch.delenv("LOCAL_RANK", raising=False)
+    monkeypatch.setenv("LOCAL_RANK", rank)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(visible))))
     assert own_card(visible) == card
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    assert own_card(visible) == int(rank or 0), "nobody showed it one alone"
 
 
 @pytest.mark.parametrize(("visible", "ranks", "rank", "count", "own"), [
     ("01234567", 8, 5, 1, "5"), ("01234567", 4, 3, 2, "67"), ("4567", 2, 1, 2, "67"),
-    ("5", 8, 5, 1, "5"), ("67", 4, 3, 2, "67"), ("0123", 1, 0, 2, "0123"), ("", 2, 1, 1, ""),
+    ("5", 8, 5, 1, "5"), ("67", 4, 3, 2, "67"), ("0123", 1, 0, 2, "0123"),
 ])  # fmt: skip
 def test_each_rank_has_gpus_of_its_own(
     monkeypatch: pytest.MonkeyPatch, visible: str, ranks: int, rank: int, count: int, own: str
 ) -> None:
     monkeypatch.setenv("LOCAL_WORLD_SIZE", str(ranks))
     monkeypatch.setenv("LOCAL_RANK", str(rank))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", ",".join(visible))
     assert "".join(own_cards(visible, count)) == own
 
 
@@ -36,6 +40,12 @@ def test_too_few_gpus_for_all_ranks_are_told(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     with pytest.raises(UserError, match=r"^4 ranks with 2 GPUs each need 8, and 4 are there$"):
         own_cards("0123", 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with pytest.raises(UserError, match=r"^4 ranks with 1 GPUs each need 4, and 1 are there$"):
+        own_cards("0", 1)
+    monkeypatch.setenv("LOCAL_RANK", "first")
+    with pytest.raises(UserError, match=r"^LOCAL_RANK is 'first': let the launcher set a number, or unset it$"):
+        own_card(2)
 
 
 def test_a_model_over_all_gpus_is_refused_to_several_ranks(

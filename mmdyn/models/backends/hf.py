@@ -50,10 +50,9 @@ class HuggingFace(LocalBackend):
         need("torch", "transformers", "accelerate")
         self._options = read_options(spec, _Options)
         if self._options.device_map and ranks_here() > 1:
-            raise UserError(
-                f"device_map={self._options.device_map} spreads a model over all GPUs, and {ranks_here()} ranks would "
-                "share them: leave it out, or start one process"
-            )
+            spreads = f"device_map={self._options.device_map} spreads a model over all GPUs"
+            mend = "leave it out, or start one process"
+            raise UserError(f"{spreads}, and {ranks_here()} ranks would share them: {mend}")
         super().__init__(spec, self._options, self._options.device)
         self.identity["attention"] = self._options.attn
 
@@ -94,14 +93,14 @@ class _Engine:
         """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be
         read."""
         self.tokenizer.padding_side = side
-        settings = {"padding": True, "padding_side": side, "return_tensors": "pt"}
-        settings |= {"add_special_tokens": prompts[0].special}
+        special = prompts[0].special
+        settings = {"padding": True, "padding_side": side, "return_tensors": "pt", "add_special_tokens": special}
         texts = [prompt.text for prompt in prompts]
         if prompts[0].pictures:
             inputs = self.processor(text=texts, images=[prompt.pictures for prompt in prompts], **settings)
         else:
             inputs = self.processor(text=texts, **settings)
-        if prompts[0].special and self._ends_texts:
+        if special and self._ends_texts:
             _take_ends_off(inputs, side)
         return inputs.to(self.model.device, dtype=self.model.dtype) if self._vision else inputs.to(self.model.device)
 

@@ -15,7 +15,7 @@ from mmdyn.keys import digest
 from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions
 from mmdyn.models.backends._local_checkpoint import load_processor, read_json
 from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, likeliest, written
-from mmdyn.models.device import own_cards
+from mmdyn.models.device import own_cards, ranks_here, visible_cards
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply
 
@@ -62,12 +62,8 @@ class VLLM(LocalBackend):
 
 def _see_own_cards(count: int) -> None:
     """The engine takes the first GPUs that it sees, so it is shown this rank's alone. Raises UserError for too few."""
-    import torch
-
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    visible = named.split(",") if named else [str(card) for card in range(torch.cuda.device_count())]
-    if own := own_cards(visible, count):
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(own)
+    if ranks_here() > 1:
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(own_cards(visible_cards(), count))
 
 
 class _Engine:
@@ -106,9 +102,8 @@ class _Engine:
         was."""
         from vllm import SamplingParams
 
-        found = [
-            [continuation_ids(self._tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts
-        ]
+        tokenizer = self._tokenizer
+        found = [[continuation_ids(tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts]
         asked = [self._put(prompt, ids) for prompt, each in zip(prompts, found, strict=True) for ids in each]
         parameters = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
         made = iter(self._llm.generate(asked, parameters, use_tqdm=False))
