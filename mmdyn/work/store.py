@@ -63,7 +63,7 @@ class Store:
         self._seen, self._others = {file}, list[sqlite3.Connection]()
         try:
             self._open_new_files()
-            self._db, self._writer = _create(file), _create(file)  # one's errors are told to all its threads
+            self._db, self._writer = _create(file), _create(file)  # a read in between hides a save's error
             self._tail, self._spare = self._take_over(name)
         except BaseException as error:
             self._lock.release()
@@ -194,7 +194,7 @@ class Store:
             self.flush()
         except UserError as error:
             with self._guard:
-                self._failure = error
+                self._failure = error if self._pending else None  # somebody may have saved it meanwhile
                 self._save_soon()
 
     def _save(self, records: list[Record]) -> None:

@@ -136,6 +136,7 @@ def test_a_value_that_is_put_again_while_it_is_saved_keeps_no_later_one_from_bei
         wait_until(lambda: not store._saving.locked())
         store.put("k", "b", b"2")
         wait_until(lambda: saved(tmp_path) == 2)
+        assert read_all(tmp_path) == {"a": b"1", "b": b"2"}
 
 
 def test_what_it_could_not_save_by_itself_the_next_put_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
