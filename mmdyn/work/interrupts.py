@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -55,6 +54,8 @@ class _Running(Generic[T]):
     def run(self) -> T:
         """Run to the end. Raises KeyboardInterrupt where it was interrupted, unless the work raises an error of its
         own."""
+        import asyncio
+
         try:
             result = asyncio.run(self._cancellable())
         except asyncio.CancelledError:
@@ -77,6 +78,8 @@ class _Running(Generic[T]):
                 cancel()
 
     async def _cancellable(self) -> T:
+        import asyncio
+
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
         self._cancel = partial(loop.call_soon_threadsafe, task.cancel)
@@ -89,6 +92,8 @@ class _Running(Generic[T]):
 
 
 def _in_a_loop() -> bool:
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

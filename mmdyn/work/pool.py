@@ -25,6 +25,8 @@ Work = Callable[[bytes], bytes]
 
 CHUNK_SECONDS, CHUNK_JOBS = 0.05, 64
 """Small jobs travel together, as many as take about so long: the way to a worker and back costs some 0.2 ms."""
+SAVED_JOBS = 2_000
+"""Quick jobs make more in a second than should wait in memory for the store to save it."""
 
 _spawn = get_context("spawn")
 
@@ -50,8 +52,8 @@ def run_jobs(
     """
 
     def missing() -> Iterator[Job]:
-        for key, payload in jobs:
-            if store.get(kind, key) is None:
+        for key, payload, result in store.get_all(kind, jobs):
+            if result is None:
                 yield key, payload
             else:
                 advance()
@@ -64,13 +66,15 @@ def run_jobs(
         results = _in_place(missing(), make)
     left = 0
     with closing(results):
-        for key, result in results:
+        for number, (key, result) in enumerate(results, 1):
             if settled(result):
                 store.put(kind, key, result)
             else:
                 store.put(unsettled(kind), _of_session(key, store.session), result)
                 left += 1
             advance()
+            if number % SAVED_JOBS == 0:
+                store.flush()
     store.flush()
     return left
 

@@ -289,8 +289,8 @@ class _Making(Struct, frozen=True):
         with SetWriter(self.out, self.name, parent=self._origin, made=self.made, replace=again) as writer:
             for point in self.source.knowledge():
                 writer.know(point)
-            for key, _ in self._jobs():
-                line = find_result(store, _OUTCOMES, key, sessions.get(self.ranks.owner(key), ""))
+            for key, _, line in store.get_all(_OUTCOMES, self._jobs()):
+                line = line or find_result(store, _OUTCOMES, key, sessions.get(self.ranks.owner(key), ""))
                 if line is None:
                     raise InputError(samples, None, "changed during the work: run again")
                 outcomes = msgspec.json.decode(line, type=_Outcomes)

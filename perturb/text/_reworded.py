@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, cast
@@ -19,6 +19,7 @@ from perturb.rewrite._rewriter import SEVERITIES
 from perturb.text._other_forms import LABELS
 
 _SHOWN = 40
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Rewording(Operator):
@@ -78,7 +79,7 @@ def kept(text: str) -> Counter[str]:
 
 def controls(text: str) -> set[str]:
     """The control characters in a text, besides line breaks and tabs."""
-    return {char for char in set(text) - {"\n", "\t"} if unicodedata.category(char) == "Cc"}
+    return set(_CONTROLS.findall(text))
 
 
 def shown(texts: Counter[str]) -> str:

@@ -526,6 +526,23 @@ def test_a_shared_store_sees_what_a_later_process_saved(tmp_path: Path, monkeypa
             assert first.get("kind", "key") == b"value"
 
 
+def test_many_keys_are_looked_up_in_their_order_over_files_and_what_is_unsaved(tmp_path: Path) -> None:
+    with Store(tmp_path / "s", "first") as first, Store(tmp_path / "s", "second") as second:
+        first.put_all([("k", f"{number:03}", b"first") for number in range(0, 200, 2)])
+        first.flush()
+        second.put_all([("k", f"{number:03}", b"second") for number in range(0, 200, 5)])
+        second.put("other", "007", b"another kind")
+        keyed = [(f"{number:03}", number) for number in (*reversed(range(200)), 4)]
+        taken = list[int]()
+        found = second.get_all("k", (taken.append(number) or (key, number) for key, number in keyed))
+        assert next(found) == ("199", 199, None)
+        assert len(taken) < 100
+        assert list(found) == [
+            (key, number, b"first" if number % 2 == 0 else b"second" if number % 5 == 0 else None)
+            for key, number in keyed[1:]
+        ]
+
+
 def test_items_come_page_by_page_in_one_order_over_files_and_tails_and_the_first_value_counts(tmp_path: Path) -> None:
     with Store(tmp_path, "rank-0") as first, Store(tmp_path, "rank-1") as second:
         for number in range(0, 1200, 2):
