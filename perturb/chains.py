@@ -86,8 +86,9 @@ class Recipe(Struct, frozen=True):
         chains = parse_chains(ops, factorial=factorial)
         return Recipe(chains, draws, seed, 0 if factorial else redraws, tools, factorial)
 
-    def describe(self) -> tuple[dict[str, Json], bool]:
-        """What it says in a set's manifest, and whether one of its tools waits for a server or a device.
+    def describe(self) -> tuple[dict[str, Json], int]:
+        """What it says in a set's manifest, and how many variants should be under way because one of its tools waits
+        for a server or a batch; 0 where none does.
 
         Opens the tools that are used, to learn what they are. Raises UserError where one cannot be had.
         """
@@ -103,7 +104,8 @@ class Recipe(Struct, frozen=True):
             services.close()
         if "judge" in tools:
             made |= {"votes": self.tools.votes, "redraws": self.redraws}
-        return made | {name: tool.identity for name, tool in tools.items()}, any(tool.waits for tool in tools.values())
+        waits = max((tool.waits for tool in tools.values()), default=0)
+        return made | {name: tool.identity for name, tool in tools.items()}, waits
 
     @property
     def uses(self) -> frozenset[str]:

@@ -67,8 +67,8 @@ class OpenedTool(Protocol):
     """What a trail or a verdict names it by: `embedded`, `flux`, a model's label."""
     identity: Json
     """What of it decides what it makes (never a key or token): goes into the set's manifest."""
-    waits: bool
-    """Whether it waits for a server or a batch, so that many should be asked at a time."""
+    waits: int
+    """How many variants should be under way at a time where it waits for a server or a batch; 0 where it does not."""
 
     def close(self) -> None:
         """Let go of connections and memory."""

@@ -29,7 +29,7 @@ def perturb(
     votes: int = 1,
     redraws: int = 3,
     workers: int = 1,
-    concurrency: int = 32,
+    concurrency: int | None = None,
     limit: int | None = None,
     name: str | None = None,
     quiet: bool = False,
@@ -58,13 +58,14 @@ def perturb(
     Raises:
         UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
     """
-    tools = ToolNames(rewriter, style_backend, judge, votes, concurrency)
+    names = (rewriter, style_backend, judge, votes)
+    tools = ToolNames(*names) if concurrency is None else ToolNames(*names, concurrency)
     recipe = Recipe.read(ops, draws, seed, factorial=factorial, redraws=redraws, tools=tools)
     source = open_source(source, Path(out))
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
     made, waits = recipe.describe()
-    step = SetStep("perturbing", made, concurrency if waits else 0, partial(_prepare, recipe))
+    step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe))
     name = name or f"{source.name}-dynamic"
     return make_set(step, source, Path(out), name=name, limit=limit, workers=workers, quiet=quiet)
 

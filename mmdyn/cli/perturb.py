@@ -25,7 +25,7 @@ def _groups() -> Groups:
 @click.option("--judge", metavar="MODEL", callback=not_empty)
 @number_option("--votes", "N")
 @number_option("--redraws", "R", default=3, least=0)
-@number_option("--concurrency", "N", default=32)
+@number_option("--concurrency", "N")
 @limit_option("limit")
 @click.option("--name", metavar="NAME")
 @click.option("-q", "--quiet", is_flag=True)
@@ -41,7 +41,7 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     judge: Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]
     votes: Ask a judge model so often; the majority counts.
     redraws: Draw a rejected variant again up to R times.
-    concurrency: Variants under way at a time where a model or a GPU is waited for.
+    concurrency: Variants under way where a model is waited for. [default: 32; 128 with flux or klein]
     limit: Only the first N samples.
     name: The new set's name. [default: SET's name with -dynamic]
     quiet: No progress and no summary.

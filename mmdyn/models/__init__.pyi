@@ -6,7 +6,9 @@ from .budget import Budget as Budget, open_budget as open_budget, say_cost as sa
 from .cache import CACHED_REPLY as CACHED_REPLY, cache_folder as cache_folder, open_cache as open_cache
 from .checkpoint import Checkpoint as Checkpoint, Form as Form, find_checkpoint as find_checkpoint
 from .device import (
+    USED as USED,
     Precision as Precision,
+    free_memory as free_memory,
     installed as installed,
     need as need,
     torch_device as torch_device,

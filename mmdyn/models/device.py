@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 from mmdyn.errors import MissingExtra, UserError
 
+USED = 0.9
+"""How much of the free memory a batch may take."""
+
 Precision = Literal["bf16", "fp16", "fp32"]
 
 
@@ -51,6 +54,14 @@ def torch_device(name: str | None) -> Any:
         reason = str(error).partition("\n")[0]
         raise UserError(f"the device {name!r} cannot be used ({reason}): give another one, such as cpu") from None
     return device
+
+
+def free_memory(device: Any) -> int:
+    """Bytes of a GPU that nobody holds, or that torch holds in reserve."""
+    import torch
+
+    reserved = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0] + reserved)
 
 
 def own_card(visible: int) -> int:

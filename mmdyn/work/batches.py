@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import math
 import re
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future
-from typing import Generic, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct
 
@@ -28,34 +29,53 @@ _OUT_OF_MEMORY = re.compile(
 CLOSED = "the work was closed before this came to its turn: run again"
 
 
+PASSED_OVER = 16
+"""After so many other batches the one of whom has waited longest is run, however small it is."""
+
+
 class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
     job: J
     answer: Future[A]
     since: float
+    turn: int
+
+
+class _Batch(Struct, Generic[K, J, A], frozen=True, eq=False):
+    key: K
+    waiting: list[_Waiting[J, A]]
+    prepared: Callable[[], Any]
 
 
 class Batches(Generic[K, J, A]):
-    """Jobs of equal key run together: `run(key, jobs)` gives an answer for each, or the ValueError that is its own.
+    """Jobs of equal key run together: `run(key, prepared)` gives an answer for each, or the ValueError that is its own.
 
-    `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. Whoever has
-    waited longest is served first. A run that is out of memory is halved, down to single jobs, and later batches of its
-    key stay as small; `free` is called in between, to give memory back. `run`, `size` and `free` are only ever called
-    by one thread, the batches' own, which begins with the first job.
+    `size(key)` is the most that are run at a time; a batch that is not full waits `patience_s` for more. The fullest is
+    run first; of equal ones the one of whom has waited longest. A run that is out of memory is halved, down to single
+    jobs, and later batches stay as small, by `weight(key)`: what a job takes beside those of other keys. `free` is
+    called in between, to give memory back. `prepare(key, jobs)` makes of jobs what `run` is given: in a thread of its
+    own, and for a full batch while the one before it runs. All else is only ever called by one thread, the batches'
+    own, which begins with the first job.
     """
 
     def __init__(
         self,
-        run: Callable[[K, Sequence[J]], Sequence[A | ValueError]],
+        run: Callable[[K, Any], Sequence[A | ValueError]],
         size: Callable[[K], int],
         free: Callable[[], None] = lambda: None,
         patience_s: float = 0.05,
+        *,
+        prepare: Callable[[K, list[J]], Any] | None = None,
+        weight: Callable[[K], float] = lambda _: 1.0,
     ) -> None:
         self._run, self._size, self._free, self._patience = run, size, free, patience_s
+        self._prepare, self._weight = prepare, weight
         self._groups: dict[K, deque[_Waiting[J, A]]] = {}
-        self._most: dict[K, int] = {}
+        self._sizes: dict[K, int] = {}
+        self._most, self._turn = math.inf, 0
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._helper = ThreadPoolExecutor(1, "prepare")
 
     @property
     def waiting(self) -> int:
@@ -73,8 +93,8 @@ class Batches(Generic[K, J, A]):
     def submit(self, key: K, job: J) -> Future[A]:
         """The same without waiting: what `ask` would give or raise is the future's. A job cancelled before its turn is
         left out."""
-        waiting = _Waiting(job, Future[A](), time.monotonic())
         with self._changed:
+            waiting = _Waiting(job, Future[A](), time.monotonic(), self._turn)
             if self._closed:
                 raise ModelError(CLOSED)
             if self._thread is None:
@@ -96,34 +116,46 @@ class Batches(Generic[K, J, A]):
                 one.answer.set_exception(ModelError(CLOSED))
         if self._thread is not None:
             self._thread.join()
+        self._helper.shutdown()
 
     def _work(self) -> None:
-        while (key := self._next()) is not None:
-            self._serve(key)
+        ahead: _Batch[K, J, A] | None = None
+        while ahead or (key := self._next()) is not None:
+            batch = ahead or self._gather(cast("K", key))
+            full = self._next(full=True) if self._prepare else None
+            ahead = self._gather(full) if full is not None else None
+            if batch:
+                self._serve(batch)
 
-    def _serve(self, key: K) -> None:
-        """One batch, and an answer for everybody in it, whatever happens."""
-        batch = list[_Waiting[J, A]]()
+    def _next(self, full: bool = False) -> K | None:
+        """The key whose turn it is, of those with a full batch where that is wanted; None where there is none, or the
+        batches are closed."""
+        with self._changed:
+            if not full:
+                self._changed.wait_for(lambda: self._groups or self._closed)
+            keys = [key for key in self._groups if not full or len(self._groups[key]) >= self._sizes.get(key, math.inf)]
+            oldest = min(keys, key=lambda key: self._groups[key][0].since, default=None)
+            if oldest is None or self._turn - self._groups[oldest][0].turn >= PASSED_OVER:
+                return oldest
+            return max(keys, key=lambda key: (self._share(key), -self._groups[key][0].since))
+
+    def _share(self, key: K) -> float:
+        """How full a key's batch is; one whose size is not known yet is full."""
+        return min(1.0, len(self._groups[key]) / self._sizes.get(key, 1))
+
+    def _gather(self, key: K) -> _Batch[K, J, A] | None:
+        """The next batch of a key, whose preparation begins. None where nobody waits any more, or its size is an error,
+        which all who wait get."""
         try:
             size = max(1, self._size(key))
-            batch = self._gather(key, size)
-            answers: Sequence[A | BaseException] = self._answers(key, [waiting.job for waiting in batch], size)
         except BaseException as error:  # whatever it is belongs to those who wait, in their threads
-            batch = batch or self._gather(key)
-            answers = [error] * len(batch)
-        for waiting, answer in zip(batch, answers, strict=True):
-            if isinstance(answer, BaseException):
-                waiting.answer.set_exception(answer)
-            else:
-                waiting.answer.set_result(answer)
+            for waiting in self._take(key):
+                waiting.answer.set_exception(error)
+            return None
+        batch = self._take(key, size)
+        return _Batch(key, batch, self._prepared(key, [waiting.job for waiting in batch])) if batch else None
 
-    def _next(self) -> K | None:
-        """The key of the job that has waited longest; None once the batches are closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._groups or self._closed)
-            return min(self._groups, key=lambda key: self._groups[key][0].since, default=None)
-
-    def _gather(self, key: K, size: int | None = None) -> list[_Waiting[J, A]]:
+    def _take(self, key: K, size: int | None = None) -> list[_Waiting[J, A]]:
         """Take the first `size` jobs of a key, or what there is of them when the first has waited long enough.
 
         Without a size it takes all. There are none where the batches were closed meanwhile.
@@ -131,39 +163,61 @@ class Batches(Generic[K, J, A]):
         with self._changed:
             group = self._groups.get(key, deque())
             if size is not None and group:
+                self._sizes[key] = size
                 left = group[0].since + self._patience - time.monotonic()
                 self._changed.wait_for(lambda: len(group) >= size or self._closed, max(0, left))
             if self._closed:
                 return []
             batch = [group.popleft() for _ in range(min(size or len(group), len(group)))]
             if not group:
-                del self._groups[key]
+                self._groups.pop(key, None)
+            self._turn += 1
             return [waiting for waiting in batch if waiting.answer.set_running_or_notify_cancel()]
 
-    def _answers(self, key: K, jobs: list[J], size: int) -> list[A | ValueError]:
-        answers = list[A | ValueError]()
+    def _prepared(self, key: K, jobs: list[J]) -> Callable[[], Any]:
+        return self._helper.submit(self._prepare, key, jobs).result if self._prepare else lambda: jobs
+
+    def _serve(self, batch: _Batch[K, J, A]) -> None:
+        """An answer for everybody in a batch, whatever happens."""
+        try:
+            answers: Sequence[A | BaseException] = self._answers(batch)
+        except BaseException as error:  # as with the size
+            answers = [error] * len(batch.waiting)
+        for waiting, answer in zip(batch.waiting, answers, strict=True):
+            if isinstance(answer, BaseException):
+                waiting.answer.set_exception(answer)
+            else:
+                waiting.answer.set_result(answer)
+
+    def _answers(self, batch: _Batch[K, J, A]) -> list[A | ValueError]:
+        if self._closed:
+            raise ModelError(CLOSED)
+        answers, weight = list[A | ValueError](), self._weight(batch.key)
+        jobs, prepared = [waiting.job for waiting in batch.waiting], batch.prepared
         while jobs:
-            part = jobs[: self._most.get(key, size)]
-            if (done := self._try(key, part)) is not None:
+            part = jobs[: max(1, int(min(self._most / weight, len(jobs))))]
+            if len(part) < len(batch.waiting):
+                prepared = self._prepared(batch.key, part)
+            if (done := self._try(batch.key, prepared, len(part))) is not None:
                 answers += done
             elif len(part) > 1:
-                self._most[key] = len(part) // 2
+                self._most = len(part) // 2 * weight
                 continue
             else:
                 answers.append(NotNow(OUT_OF_MEMORY))
             jobs = jobs[len(part) :]
         return answers
 
-    def _try(self, key: K, jobs: list[J]) -> Sequence[A | ValueError] | None:
+    def _try(self, key: K, prepared: Callable[[], Any], count: int) -> Sequence[A | ValueError] | None:
         """None where memory ran out; it is given back only after the error, which holds on to it, is gone."""
         try:
-            answers = self._run(key, jobs)
+            answers = self._run(key, prepared())
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
         else:
-            if len(answers) != len(jobs):
-                raise RuntimeError(f"{len(jobs)} jobs got {len(answers)} answers")
+            if len(answers) != count:
+                raise RuntimeError(f"{count} jobs got {len(answers)} answers")
             return answers
         self._free()
         return None

@@ -49,7 +49,7 @@ class EmbeddedJudge(VariantJudge):
         not installed.
     """
 
-    waits = False
+    waits = 0
 
     def __init__(self, name: str = EMBEDDED) -> None:
         head, comma, options = name.partition(",")

@@ -44,7 +44,7 @@ class ModelJudge(VariantJudge):
     Source: MDK12-Bench, "Evaluation Methods": a GPT-based judge removes variants whose meaning changed.
     """
 
-    waits = True
+    waits = 32
 
     def __init__(self, client: SyncModelClient, votes: int = 1) -> None:
         self._client, self._nonces, self._ocr = client, nonces(votes, client.label, varies=client.varies), open_ocr()

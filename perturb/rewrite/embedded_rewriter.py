@@ -46,7 +46,7 @@ class EmbeddedRewriter(Rewriter):
     """
 
     label = "embedded"
-    waits = False
+    waits = 0
 
     def __init__(self) -> None:
         self.identity: Json = _identity()

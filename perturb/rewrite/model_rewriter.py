@@ -48,7 +48,7 @@ class ModelRewriter(Rewriter):
     finds its cached reply.
     """
 
-    waits = True
+    waits = 32
 
     def __init__(self, client: SyncModelClient) -> None:
         self._client = client

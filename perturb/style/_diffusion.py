@@ -15,11 +15,11 @@ from mmdyn.models import Spec, read_options
 from mmdyn.work import Batches, give_memory_back, is_out_of_memory
 from perturb._hashing import keys
 from perturb.item import Pixels
-from perturb.style._loading import LoadSettings, check_kind, find_checkpoint, load, place, quantization, quieten
+from perturb.style._loading import LoadSettings, check_kind, find_checkpoint, lent, load, place, quantization, quieten
 from perturb.style._painter import Call, Costs, Painter, PaintJob, fit
 from perturb.style._prompts import encoded, prompts, styles
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever equal parameters and weights paint other pictures, such as by other buckets."""
 
 
@@ -41,7 +41,7 @@ class Diffusion(ABC):
     """The components that are there for prompts alone."""
     steps: ClassVar[int]
     costs: ClassVar[Costs]
-    waits = True
+    waits = 128
 
     def __init__(self, spec: Spec) -> None:
         self._settings = read_options(spec, LoadSettings)
@@ -59,7 +59,9 @@ class Diffusion(ABC):
             "steps": self._steps,
             "prompts": digest(self._texts),
         }
-        self._batches = Batches(self._paint, lambda call: self.painter.batch_size(call), give_memory_back)
+        self._batches = Batches[Call, PaintJob, Any](
+            self._paint, lambda call: self.painter.batch_size(call), give_memory_back, weight=lambda call: call.pixels
+        )
 
     def params(self, stream: Generator, severity: str) -> dict[str, Json]:
         """A prompt's name and a 63-bit seed."""
@@ -88,12 +90,16 @@ class Diffusion(ABC):
     def painter(self) -> Painter:
         """The model on its device. Raises UserError: broken weights, or too large ones."""
         try:
-            return self._opened()
+            if not (lacks := (painter := self._opened()).lacks):
+                return painter
+            del painter
+            fault = f"the weights fit into {self.device}, but large pictures need {lacks / 1e9:.1f} GB more"
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
+            fault = f"the weights do not fit into {self.device}"
         give_memory_back()  # only now, because the error held on to it
-        raise UserError(f"the weights do not fit into {self.device}: {self._settings.smaller}")
+        raise UserError(f"{fault}: {self._settings.smaller}")
 
     def _opened(self) -> Painter:
         """Without text encoders: their work is done, or was found in the cache."""
@@ -101,9 +107,10 @@ class Diffusion(ABC):
         what: Json = [self._checkpoint.identity, str(settings.torch_dtype)]
         embeds = encoded(self._texts, what, self._encode_once)
         pipeline = self._load(quantization_config=quantization(settings), **dict.fromkeys(self.text_parts))
-        pipeline, embeds = place(pipeline, settings), {name: tensor.to(device) for name, tensor in embeds.items()}
-        names = list(self._texts)
-        return Painter(pipeline, embeds, names, self.repaint, self.costs, self._steps, device, settings.batch)
+        place(pipeline, settings)
+        embeds = {name: tensor.to(device) for name, tensor in embeds.items()}
+        how = (self.repaint, self.costs, self._steps, device, settings.batch)
+        return Painter(pipeline, embeds, list(self._texts), *how, lent(pipeline) if settings.offload else 0)
 
     @property
     @abstractmethod

@@ -28,9 +28,9 @@ class LoadSettings(Struct, frozen=True):
         none.
     `dtype`: bf16 on a GPU and fp32 on a CPU unless given. `batch`: the most pictures at a time; otherwise chosen from
         the free memory. `steps`: denoising steps, the backend's own number unless given. `compile`: compile the model's
-        blocks when they are first used. `quantize`: the transformer's weights in 8 or 4 bits. `offload`: keep on the
-        GPU only the part that is at work, by component (`model`) or by layer (`sequential`). `revision`: a repository's
-        branch, tag or commit.
+        blocks when they are first used. `quantize`: the transformer's weights in 8 or 4 bits. `offload`: keep its
+        weights in the machine's memory and lend them to the GPU, by block (`model`) or by layer (`sequential`).
+        `revision`: a repository's branch, tag or commit.
     """
 
     device: str | None = None
@@ -105,7 +105,8 @@ def quieten() -> None:
 
 
 def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
-    """A pipeline of a class out of a folder, on the host; `parts` are handed on: a component that is None is left out.
+    """A pipeline of a class out of a folder: straight onto its device, or on the host where it is to be offloaded.
+    `parts` are handed on: a component that is None is left out.
 
     Raises UserError where files are missing or broken.
     """
@@ -114,6 +115,7 @@ def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
 
     if settings.torch_device.type == "cuda":
         torch.cuda.set_device(settings.torch_device)  # compiled and quantised kernels go to the thread's own device
+    parts |= {} if settings.offload else {"device_map": settings.torch_device.type}
     try:
         pipeline = kind.from_pretrained(str(folder), dtype=settings.torch_dtype, local_files_only=True, **parts)
     except (OSError, ValueError, KeyError, SafetensorError) as error:
@@ -123,22 +125,36 @@ def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
     return pipeline
 
 
-def place(pipeline: Any, settings: LoadSettings) -> Any:
-    """The pipeline on its device, or kept on the host and lent to it; its blocks compiled where that was asked for.
+def place(pipeline: Any, settings: LoadSettings) -> None:
+    """Leave the pipeline on its device, or lend it to it from the host, where the next weights are copied while others
+    are at work; compile its blocks where that was asked for.
 
-    The VAE decodes one picture after the other: that costs no time at these sizes, and much less memory.
+    The VAE, which stays there, decodes one picture after the other: that costs no time at these sizes, and much less
+    memory.
     """
-    device = settings.torch_device
-    if settings.offload == "model":
-        pipeline.enable_model_cpu_offload(device=device)
-    elif settings.offload == "sequential":
-        pipeline.enable_sequential_cpu_offload(device=device)
+    if settings.offload:
+        device, parts = settings.torch_device, {"model": "block_level", "sequential": "leaf_level"}
+        how = {"offload_type": parts[settings.offload], "num_blocks_per_group": 1, "use_stream": device.type == "cuda"}
+        pipeline.enable_group_offload(device, exclude_modules=["vae"], **how)
     else:
-        pipeline.to(device)
+        pipeline.to(settings.torch_device)  # whose number `load` cannot say
     pipeline.vae.enable_slicing()
     if settings.compile:
         pipeline.transformer.compile_repeated_blocks(fullgraph=True)
-    return pipeline
+
+
+def lent(pipeline: Any) -> int:
+    """The most bytes of offloaded weights that are on the device at a time: a block, the next one, and what is in no
+    block."""
+    from torch.nn import ModuleList
+
+    parts = [part for part in pipeline.transformer.children() if isinstance(part, ModuleList)]
+    blocks = [_bytes(block) for part in parts for block in part]
+    return _bytes(pipeline.transformer) - sum(blocks) + 2 * max(blocks, default=0)
+
+
+def _bytes(module: Any) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
 
 
 def quantization(settings: LoadSettings) -> Any:

@@ -9,25 +9,29 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from mmdyn.models import USED, free_memory
 from perturb.device_pixels import to_host
 
-GRID = 64
-"""Sides of buckets are multiples of it: coarse, so that pictures of many sizes share a batch (models need 16)."""
+GRIDS = {512: 64, 1024: 128, 2048: 256}
+"""Up to each side what the sides of buckets are multiples of: coarse, so that pictures of many sizes share a batch
+(models need 16)."""
 
 LARGEST, SMALLEST = 1024 * 1024, 256 * 256
-"""The most pixels of a bucket, and the least of a picture in it: larger pictures are scaled down and smaller ones
-up."""
+"""The most and the least pixels of a picture in a bucket: larger ones are scaled down and smaller ones up."""
 
-LONGEST = 2048
+LARGEST_BUCKET = 768 * 1792
+"""The most pixels of a bucket."""
+
+LONGEST = max(GRIDS)
 """The longest side that a picture is given, so that places stay within what models were trained on."""
+
+_STRIP = 256
+"""So many columns or rows of a picture are scaled at a time: in floats a large one would take gigabytes."""
 
 _LOBES = 3
 
 MOST_PIXELS = 8 * LARGEST
 """Of a batch: some 30 thousand tokens, far beyond where a GPU is busy with one layer."""
-
-_USED = 0.9
-"""How much of the free memory a batch may take."""
 
 NO_PICTURE = "the model painted no picture (its values overflowed): use dtype=bf16"
 
@@ -38,6 +42,11 @@ class Call(Struct, frozen=True):
 
     bucket: tuple[int, int]
     strength: float = 1.0
+
+    @property
+    def pixels(self) -> int:
+        """Of the bucket."""
+        return self.bucket[0] * self.bucket[1]
 
 
 class PaintJob(Struct, frozen=True, eq=False):
@@ -61,7 +70,8 @@ class Painter(Struct, frozen=True, eq=False):
     """`prompts` are the tensors that stand for prompts, on the device: by the name of the pipeline's argument, first
     axis as in `names`. `repaint` is a backend's own way to call its pipeline (see `Diffusion.repaint`).
 
-    `batch` is the most pictures at a time; None leaves it to the memory that is free.
+    `batch` is the most pictures at a time; None leaves it to the memory that is free, less the bytes of weights that
+    are `lent` to the device while it paints.
     """
 
     pipeline: Any
@@ -72,18 +82,24 @@ class Painter(Struct, frozen=True, eq=False):
     steps: int
     device: Any
     batch: int | None = None
+    lent: int = 0
 
     def batch_size(self, call: Call) -> int:
         """How many pictures at a time: what was asked for, on a GPU otherwise what fits, elsewhere one."""
-        import torch
-
         if self.batch or self.device.type != "cuda":
             return self.batch or 1
-        pixels = call.bucket[0] * call.bucket[1]
-        kept = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
-        free = _USED * (torch.cuda.mem_get_info(self.device)[0] + kept)
-        fits = int((free - self.costs.vae * pixels) / (self.costs.transformer * pixels))
-        return max(1, min(fits, MOST_PIXELS // pixels))
+        fits = int((self._room - self.costs.vae * call.pixels) / (self.costs.transformer * call.pixels))
+        return max(1, min(fits, MOST_PIXELS // call.pixels))
+
+    @property
+    def lacks(self) -> float:
+        """Bytes of the device's memory that are missing to paint one picture of the largest bucket; 0 for none."""
+        needed = (self.costs.vae + self.costs.transformer) * LARGEST_BUCKET
+        return max(0.0, needed - self._room) if self.device.type == "cuda" else 0.0
+
+    @property
+    def _room(self) -> float:
+        return USED * (free_memory(self.device) - self.lent)
 
     def paint(self, call: Call, jobs: Sequence[PaintJob]) -> list[Any | ValueError]:
         """Each picture in RGB and its own size, array or tensor as it came; a ValueError for one that is no picture.
@@ -127,43 +143,47 @@ def fit(height: int, width: int) -> Fit:
     area = height * width
     scale = sqrt(LARGEST / area) if area > LARGEST else sqrt(SMALLEST / area) if area < SMALLEST else 1.0
     scale = min(scale, LONGEST / max(height, width))
-    while True:
-        inner = max(1, round(height * scale)), max(1, round(width * scale))
-        bucket = ceil(inner[0] / GRID) * GRID, ceil(inner[1] / GRID) * GRID
-        if bucket[0] * bucket[1] <= LARGEST:
-            return Fit((height, width), inner, bucket)
-        scale *= 0.99
+    inner = max(1, round(height * scale)), max(1, round(width * scale))
+    return Fit((height, width), inner, (_bucket_side(inner[0]), _bucket_side(inner[1])))
+
+
+def _bucket_side(side: int) -> int:
+    grid = next(grid for most, grid in GRIDS.items() if side <= most)
+    return ceil(side / grid) * grid
 
 
 def put_in(pixels: Any, fit: Fit) -> Any:
     """A tensor of uint8 pixels, (height, width) or (height, width, 3), as float32 (3, *bucket) from 0 to 1."""
+    import torch
     from torch.nn.functional import pad
 
     planes = pixels[None].expand(3, -1, -1) if pixels.ndim == 2 else pixels.permute(2, 0, 1)
-    inner = _scaled(planes.float() / 255, fit.inner)
+    rows, columns = (_lanczos(*sides, planes.device) for sides in zip(fit.size, fit.inner, strict=True))
+    strips = (strip.float() / 255 for strip in planes.split(_STRIP, 2))
+    inner = torch.cat([strip if rows is None else rows @ strip for strip in strips], 2)
+    inner = inner if columns is None else inner @ columns.T
     down, across = fit.bucket[0] - fit.inner[0], fit.bucket[1] - fit.inner[1]
     return pad(inner[None], (0, across, 0, down), mode="replicate")[0].clamp(0, 1).contiguous()
 
 
 def take_out(painted: Any, fit: Fit) -> Any:
     """The picture in a painted bucket, float (3, *bucket), as uint8 (height, width, 3) of its own size."""
+    import torch
+
     inner = painted[:, : fit.inner[0], : fit.inner[1]].float()
-    return (_scaled(inner, fit.size).clamp(0, 1) * 255).round().byte().permute(1, 2, 0).contiguous()
-
-
-def _scaled(planes: Any, size: tuple[int, int]) -> Any:
-    """Planes (3, height, width) scaled by Lanczos' filter, which torch lacks; as they are where the size is theirs."""
-    if planes.shape[1] != size[0]:
-        planes = _lanczos(planes.shape[1], size[0], planes.device) @ planes
-    if planes.shape[2] != size[1]:
-        planes = planes @ _lanczos(planes.shape[2], size[1], planes.device).T
-    return planes
+    rows, columns = (_lanczos(*sides, painted.device) for sides in zip(fit.inner, fit.size, strict=True))
+    inner = inner if columns is None else inner @ columns.T
+    strips = inner.split(_STRIP, 1) if rows is None else (some @ inner for some in rows.split(_STRIP))
+    return torch.cat([(strip.clamp(0, 1) * 255).round().byte() for strip in strips], 1).permute(1, 2, 0).contiguous()
 
 
 def _lanczos(source: int, target: int, device: Any) -> Any:
-    """What each of `target` pixels takes of each of `source` pixels, as Pillow reckons it: float32 (target, source)."""
+    """What each of `target` pixels takes of each of `source` pixels by Lanczos' filter, which torch lacks, as Pillow
+    reckons it: float32 (target, source). None where the two are the same."""
     import torch
 
+    if source == target:
+        return None
     step = source / target
     middles = (torch.arange(target, device=device)[:, None] + 0.5) * step
     away = (torch.arange(source, device=device)[None] + 0.5 - middles) / max(step, 1.0)

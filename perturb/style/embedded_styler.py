@@ -44,7 +44,7 @@ class EmbeddedStyler:
 
     label = "embedded"
     device: str | None = None
-    waits = False
+    waits = 0
 
     def __init__(self) -> None:
         self.identity: Json = {"styler": self.label, "version": VERSION, "palettes": digest(palettes())}

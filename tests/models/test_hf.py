@@ -129,7 +129,7 @@ def test_what_identifies_a_model(made: Callable[[str], Path], tmp_path: Path) ->
     others.append(open_model(f"hf:{folder}"))
     assert all(canonical(other.identity) != canonical(one.identity) for other in others)
     assert open_model(f"hf:{folder},label=mine,batch=5").label == "mine"
-    assert open_model(f"hf:{folder},batch=5").limits.concurrency == 20
+    assert open_model(f"hf:{folder},batch=5").limits.concurrency == 40
 
 
 class Small(HuggingFace):
@@ -142,11 +142,13 @@ class Small(HuggingFace):
         self.sizes, small = [], self
 
         class Limited:
-            def write(self, prompts: Sequence[Any]) -> list[Reply | ValueError]:
+            encode = engine.encode
+
+            def write(self, prompts: Sequence[Any], encoded: Any) -> list[Reply | ValueError]:
                 small.sizes.append(len(prompts))
                 if len(prompts) > 2 or "huge" in prompts[0].text:
                     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
-                return engine.write(prompts)
+                return engine.write(prompts, encoded)
 
             weigh = write
 

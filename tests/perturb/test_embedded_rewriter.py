@@ -156,7 +156,7 @@ def test_each_word_is_replaced_with_a_chance_of_six_in_ten() -> None:
 
 
 def test_the_identity_names_the_rules() -> None:
-    assert REWRITER.label == "embedded" and REWRITER.waits is False
+    assert REWRITER.label == "embedded" and REWRITER.waits == 0
     assert isinstance(REWRITER.identity, dict) and set(REWRITER.identity) == {"version", "rules"}
     assert EmbeddedRewriter().identity == REWRITER.identity
 

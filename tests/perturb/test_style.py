@@ -190,6 +190,6 @@ def test_names_that_open_nothing(text: str, says: str) -> None:
 def test_the_identity_says_what_decides_the_pictures() -> None:
     styler: Any = open_styler("embedded")
     assert set(styler.identity) == {"styler", "version", "palettes"}
-    assert (styler.label, styler.device, styler.waits) == ("embedded", None, False)
+    assert (styler.label, styler.device, styler.waits) == ("embedded", None, 0)
     assert styler.params(stream("a"), "") == styler.params(stream("a"), "")
     styler.close()

@@ -7,13 +7,14 @@ import pytest
 import torch
 from PIL import Image
 
-from perturb.style._painter import GRID, LARGEST, LONGEST, SMALLEST, fit, put_in, take_out
+from perturb.style._painter import GRIDS, LARGEST, LARGEST_BUCKET, LONGEST, SMALLEST, fit, put_in, take_out
 
 SIZES = [(480, 640), (1024, 1024), (1025, 1024), (300, 220), (1200, 1600), (100, 60), (1, 1), (7000, 7000), (16, 5489)]
 
 
 @pytest.mark.parametrize(("size", "inner", "bucket"), [
     ((480, 640), (480, 640), (512, 640)),
+    ((600, 1100), (600, 1100), (640, 1280)),
     ((1024, 1024), (1024, 1024), (1024, 1024)),
     ((2048, 2048), (1024, 1024), (1024, 1024)),
     ((100, 100), (256, 256), (256, 256)),
@@ -31,15 +32,17 @@ def test_bounds_and_aspect_hold_for_every_size() -> None:
     rng = np.random.default_rng(0)
     for height, width in [*SIZES, *(tuple(map(int, 2 ** rng.uniform(0, 12.7, 2))) for _ in range(2000))]:
         plan = fit(height, width)
-        assert all(side % GRID == 0 for side in plan.bucket) and plan.bucket[0] * plan.bucket[1] <= LARGEST
-        assert all(0 <= side - inner < GRID for side, inner in zip(plan.bucket, plan.inner, strict=True))
+        assert plan.bucket[0] * plan.bucket[1] <= LARGEST_BUCKET
+        for side, inner in zip(plan.bucket, plan.inner, strict=True):
+            grid = next(grid for most, grid in GRIDS.items() if inner <= most)
+            assert side % grid == 0 and 0 <= side - inner < grid
         assert max(plan.inner) <= LONGEST
         scales = (plan.inner[0] / height, plan.inner[1] / width)
         assert all(
             abs(inner - scales[0] * side) <= 1 + side / height
             for inner, side in zip(plan.inner, plan.size, strict=True)
         )
-        if SMALLEST <= height * width <= LARGEST * 0.8 and max(height, width) <= LONGEST:
+        if SMALLEST <= height * width <= LARGEST and max(height, width) <= LONGEST:
             assert plan.inner == plan.size, "neither scaled up nor down"
 
 

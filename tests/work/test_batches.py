@@ -15,6 +15,7 @@ from clock import wait_until
 
 from mmdyn.errors import ModelError
 from mmdyn.work import CLOSED, OUT_OF_MEMORY, Batches, is_out_of_memory
+from mmdyn.work.batches import PASSED_OVER
 
 LONG = 240.0
 """Seconds that nothing in these tests takes: a batch that waited so long would hang the test."""
@@ -96,6 +97,50 @@ def test_who_waited_longest_is_served_first() -> None:
     assert run.batches[1:] == [("a", [1]), ("b", [2]), ("b", [3]), ("a", [4])]
 
 
+def test_the_fullest_batch_runs_first_and_nobody_is_passed_over_for_ever() -> None:
+    run = Runner(held=True)
+    pairs = [("rare", 0), *(("common", number) for number in range(2 * PASSED_OVER + 1))]
+    with opened(run, size=2) as batches, ThreadPoolExecutor(1) as first:
+        for key in ("rare", "common"):  # whose sizes are known from now on
+            running = first.submit(batches.ask, key, 9)
+            wait_until(lambda: run.begun)
+            run.go.set()
+            running.result(LONG)
+        run.go.clear()
+        begun = run.begun
+        running = first.submit(batches.ask, "common", 9)
+        wait_until(lambda: run.begun > begun)
+        futures = asked(batches, pairs)
+        run.go.set()
+        assert [future.result(LONG) for future in futures] == [2 * job for _, job in pairs]
+    served = [key for key, _ in run.batches[3:]]
+    assert served == ["common"] * PASSED_OVER + ["rare", "common"]
+
+
+def test_a_full_batch_is_prepared_in_another_thread_while_the_one_before_it_runs() -> None:
+    prepared, begun, go = list[tuple[str, list[int]]](), threading.Event(), threading.Event()
+
+    def prepare(key: str, jobs: list[int]) -> list[int]:
+        prepared.append((threading.current_thread().name[:7], jobs))
+        return [job + 100 for job in jobs]
+
+    def run(key: str, jobs: list[int]) -> list[int]:
+        begun.set()
+        go.wait(LONG)
+        if jobs[0] == 103:
+            wait_until(lambda: len(prepared) == 3)
+        return jobs
+
+    with opened(run, size=2, prepare=prepare) as batches:
+        first = batches.submit("a", 1), batches.submit("a", 2)
+        begun.wait(LONG)
+        rest = [batches.submit("a", job) for job in (3, 4, 5, 6)]
+        go.set()
+        assert [future.result(LONG) for future in (*first, *rest)] == [101, 102, 103, 104, 105, 106]
+        assert batches.ask("a", 7) == 107, "one that is not full is prepared in its turn"
+    assert prepared == [("prepare", [1, 2]), ("prepare", [3, 4]), ("prepare", [5, 6]), ("prepare", [7])]
+
+
 def test_a_full_batch_does_not_wait_and_another_one_only_so_long() -> None:
     run = Runner()
     with opened(run, size=3, patience_s=LONG) as batches:
@@ -122,7 +167,17 @@ def test_out_of_memory_halves_the_batch_until_it_fits() -> None:
     assert [len(jobs) for _, jobs in run.batches[1:]] == [7, 3] + [1] * 7
 
 
-def test_a_smaller_batch_is_remembered_for_its_key_alone() -> None:
+def test_a_smaller_batch_is_remembered_for_all_keys_by_what_their_jobs_weigh() -> None:
+    run = Runner(room=4)
+    with opened(run, weight={"a": 2, "light": 1, "heavy": 8}.__getitem__, patience_s=LONG) as batches:
+        for key in ("a", "light", "heavy"):
+            futures = [batches.submit(key, number) for number in range(8)]
+            assert [future.result(LONG) for future in futures] == [2 * number for number in range(8)]
+    sizes = [(key, len(jobs)) for key, jobs in run.batches]
+    assert sizes == [("a", 8), ("a", 4), ("a", 4), ("light", 8), ("light", 4), ("light", 4), *[("heavy", 1)] * 8]
+
+
+def test_a_smaller_batch_is_remembered() -> None:
     run = Runner(room=4, held=True)
     with opened(run) as batches, ThreadPoolExecutor(1) as first:
         for round_ in range(2):

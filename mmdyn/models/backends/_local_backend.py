@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -62,6 +63,9 @@ class LocalOptions(Struct, frozen=True):
         return self.temperature > 0 and self.seed is None
 
 
+Wanted = Literal["write", "weigh"]
+
+
 class LocalEngine(Protocol):
     """What answers prompts: each gets a reply, or the ValueError that says why it cannot have one.
 
@@ -69,10 +73,13 @@ class LocalEngine(Protocol):
     together.
     """
 
-    def write(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
+    def encode(self, wanted: Wanted, prompts: Sequence[LocalPrompt]) -> Any:
+        """What the processor makes of prompts, on the host; called in another thread than the others."""
+
+    def write(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """Answers."""
 
-    def weigh(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
+    def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """The likeliest of each prompt's choices; there are at least two."""
 
 
@@ -85,7 +92,15 @@ class LocalRequest(Struct, frozen=True, eq=False):
     seed: tuple[str | int, ...]
 
 
-Key: TypeAlias = "tuple[Literal['write', 'weigh'], int, int]"
+class _Prepared(Struct, frozen=True, eq=False):
+    """A batch's prompts, encoded together unless one of them cannot be; in the place of a prompt that the model cannot
+    be given, the error."""
+
+    prompts: list[LocalPrompt | Refused]
+    encoded: Any
+
+
+Key: TypeAlias = "tuple[Wanted, int, int]"
 """What is asked for, how many pictures there are, and a class of length; what is equal in these is batched together."""
 
 
@@ -111,7 +126,9 @@ class LocalBackend(ABC):
         self._kind = kind_of(self._folder, options.trust_remote_code)
         self._chat = has_chat_template(self._folder)
         self._closing = False
-        self._batches = Batches[Key, LocalRequest, Reply](self._run, lambda _: self._size(), give_memory_back)
+        self._batches = Batches[Key, LocalRequest, Reply](
+            self._run, self._size, give_memory_back, prepare=self._prepare, weight=lambda key: 2.0 ** key[2]
+        )
         self.label = options.label or f"{self.name}:{_shown(spec.name)}"
         self.varies = options.varies
         self.limits = ModelLimits(concurrency=self.batches_waiting * options.batch, max_tries=1)
@@ -134,7 +151,7 @@ class LocalBackend(ABC):
         pictures, changed = await asyncio.to_thread(decode, messages, options.max_pixels)
         seed = secrets.randbits(63) if options.seed is None else options.seed
         job = LocalRequest(messages, pictures, changed, ("draw tokens", seed, digest(identity(messages))))
-        wanted: Literal["write", "weigh"] = "weigh" if choices(messages) else "write"
+        wanted: Wanted = "weigh" if choices(messages) else "write"
         try:
             return await asyncio.wrap_future(self._batches.submit((wanted, len(pictures), self._length(job)), job))
         except Refused as error:
@@ -158,10 +175,11 @@ class LocalBackend(ABC):
         """The engine, and the processor (the tokenizer of a model of text). Raises ModelError."""
 
     def _length(self, job: LocalRequest) -> int:
-        """The class of length of a request."""
+        """The class of length of a request: the logarithm, to base 2, of about how many tokens it has."""
         return 0
 
-    def _size(self) -> int:
+    def _size(self, key: Key) -> int:
+        """The most requests at a time."""
         _ = self._loaded  # first, so that requests gather meanwhile
         return self._local_options.batch
 
@@ -170,17 +188,24 @@ class LocalBackend(ABC):
         engine, processor = self._load()
         return engine, Prompter(processor, vision=self._vision, chat=self._chat, system=self._local_options.system)
 
-    def _run(self, key: Key, jobs: Sequence[LocalRequest]) -> list[Reply | ValueError]:
-        """A batch. Raises ModelError where the model fails in running, and where it was closed meanwhile."""
-        _, prompter = self._loaded
-        answers, prompts = dict[int, Reply | ValueError](), dict[int, LocalPrompt]()
-        for number, job in enumerate(jobs):
+    def _prepare(self, key: Key, jobs: Sequence[LocalRequest]) -> _Prepared:
+        engine, prompter = self._loaded
+        prompts = list[LocalPrompt | Refused]()
+        for job in jobs:
             try:
-                prompts[number] = prompter.write(job.messages, job.pictures, job.changed, job.seed)
+                prompts.append(prompter.write(job.messages, job.pictures, job.changed, job.seed))
             except Refused as error:
-                answers[number] = error
+                prompts.append(error)
+        asked, encoded = [prompt for prompt in prompts if isinstance(prompt, LocalPrompt)], None
+        with suppress(ValueError, RuntimeError):  # told by `_run`, which does it again
+            encoded = engine.encode(key[0], asked) if asked else None
+        return _Prepared(prompts, encoded)
+
+    def _run(self, key: Key, prepared: _Prepared) -> list[Reply | ValueError]:
+        """A batch. Raises ModelError where the model fails in running, and where it was closed meanwhile."""
+        asked = [prompt for prompt in prepared.prompts if isinstance(prompt, LocalPrompt)]
         try:
-            answers |= zip(prompts, self._answered(key, list(prompts.values())), strict=True)
+            answers = iter(self._answered(key, asked, prepared.encoded))
         except RuntimeError as error:
             if is_out_of_memory(error):
                 raise
@@ -188,15 +213,16 @@ class LocalBackend(ABC):
             raise ModelError(f"{self.label} failed ({reason}): try dtype=fp32, or another device") from None
         if self._closing:
             raise ModelError(CLOSED)
-        return [answers[number] for number in range(len(jobs))]
+        return [prompt if isinstance(prompt, Refused) else next(answers) for prompt in prepared.prompts]
 
-    def _answered(self, key: Key, prompts: list[LocalPrompt]) -> list[Reply | ValueError]:
+    def _answered(self, key: Key, prompts: list[LocalPrompt], encoded: Any = None) -> list[Reply | ValueError]:
         """In halves where one of them cannot be taken, such as a prompt too long, so that only that one fails."""
         if not prompts:
             return []
         engine, _ = self._loaded
         try:
-            return engine.weigh(prompts) if key[0] == "weigh" else engine.write(prompts)
+            encoded = engine.encode(key[0], prompts) if encoded is None else encoded
+            return engine.weigh(prompts, encoded) if key[0] == "weigh" else engine.write(prompts, encoded)
         except ValueError as error:
             if len(prompts) == 1:
                 return [error]

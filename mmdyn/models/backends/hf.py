@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from math import log2
-from typing import Any
+from threading import Lock
+from typing import Any, cast
 
 from mmdyn.errors import UserError
 from mmdyn.keys import stream
-from mmdyn.models.backends._local_backend import LocalBackend, LocalEngine, LocalOptions, LocalRequest
+from mmdyn.models.backends._local_backend import Key, LocalBackend, LocalEngine, LocalOptions, LocalRequest, Wanted
 from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
 from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, likeliest, written
-from mmdyn.models.device import need, ranks_here
+from mmdyn.models.device import USED, free_memory, need, ranks_here
 from mmdyn.models.model import Spec, read_options
 from mmdyn.record import Reply
 from mmdyn.text import estimate_tokens
@@ -44,7 +46,7 @@ class HuggingFace(LocalBackend):
     """
 
     name = "hf"
-    batches_waiting = 4
+    batches_waiting = 8
 
     def __init__(self, spec: Spec) -> None:
         need("torch", "transformers", "accelerate")
@@ -57,10 +59,18 @@ class HuggingFace(LocalBackend):
         self.identity["attention"] = self._options.attn
 
     def _length(self, job: LocalRequest) -> int:
-        """About how many tokens there are, in steps of half an octave."""
         tokens = sum(estimate_tokens(message.text) for message in job.messages)
         pixels = sum(picture.width * picture.height for picture in job.pictures)
-        return round(2 * log2(1 + tokens + pixels / PIXELS_A_TOKEN))
+        return round(log2(1 + tokens + pixels / PIXELS_A_TOKEN))
+
+    def _size(self, key: Key) -> int:
+        """No more than whose keys and values fit into the memory that is free."""
+        size, (engine, _) = super()._size(key), self._loaded
+        if self._device.type != "cuda" or self._options.device_map:
+            return size
+        tokens = round(2.0 ** (key[2] + 0.5)) + self._options.max_new_tokens
+        room = USED * free_memory(self._device) / (tokens * cast("_Engine", engine).token_bytes)
+        return max(1, min(size, int(room)))
 
     def _load(self) -> tuple[LocalEngine, Any]:
         import torch
@@ -83,15 +93,35 @@ class _Engine:
     def __init__(self, processor: Any, model: Any, options: _Options, stopped: Callable[[], bool]) -> None:
         self.processor, self.model = processor, model
         self.tokenizer = getattr(processor, "tokenizer", processor)
+        self._decoder, self._encoding = deepcopy(self.tokenizer), Lock()  # a tokenizer does one thing at a time
         self._vision, self._options, self._stopped = processor is not self.tokenizer, options, stopped
         self._ends_texts = ends_texts(self.tokenizer)
         model.generation_config = self._generation_config()
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
-    def _encode(self, prompts: Sequence[LocalPrompt], side: str) -> Any:
-        """The model's inputs on its device, padded on the `left` or the `right`. Raises ValueError for what cannot be
-        read."""
+    @property
+    def token_bytes(self) -> int:
+        """Memory that a token's keys and values take in all layers."""
+        config = self.model.config.get_text_config()
+        heads = config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // heads
+        kept = getattr(config, "num_key_value_heads", None) or heads
+        return int(2 * config.num_hidden_layers * kept * width * self.model.dtype.itemsize)
+
+    def encode(self, wanted: Wanted, prompts: Sequence[LocalPrompt]) -> Any:
+        """Inputs to write after; to weigh, the choices' tokens too. Raises ValueError for what cannot be read."""
+        with self._encoding:
+            if wanted == "write":
+                return self._inputs(prompts, "left")
+            choices = [
+                [continuation_ids(self.tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts
+            ]
+            rows = list(dict.fromkeys((number, ids[:-1]) for number, each in enumerate(choices) for ids in each))
+            return choices, rows, self._inputs([prompts[number] for number, _ in rows], "right")
+
+    def _inputs(self, prompts: Sequence[LocalPrompt], side: str) -> Any:
+        """The model's inputs, padded on the `left` or the `right`."""
         self.tokenizer.padding_side = side
         special = prompts[0].special
         settings = {"padding": True, "padding_side": side, "return_tensors": "pt", "add_special_tokens": special}
@@ -102,6 +132,10 @@ class _Engine:
             inputs = self.processor(text=texts, **settings)
         if special and self._ends_texts:
             _take_ends_off(inputs, side)
+        return inputs
+
+    def _put(self, inputs: Any) -> Any:
+        """Inputs on the model's device."""
         return inputs.to(self.model.device, dtype=self.model.dtype) if self._vision else inputs.to(self.model.device)
 
     def _check_length(self, tokens: int, more: int) -> None:
@@ -112,42 +146,41 @@ class _Engine:
                 "takes: lower max_new_tokens or max_pixels"
             )
 
-    def write(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
-        """An answer for each prompt; prompts have equally many pictures. Raises ValueError where one cannot be
-        taken."""
+    def write(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
+        """An answer for each prompt; prompts have equally many pictures. Raises ValueError where one is too long."""
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        inputs = self._encode(prompts, "left")
-        lengths = [int(count) for count in inputs["attention_mask"].sum(-1)]
+        lengths = [int(count) for count in encoded["attention_mask"].sum(-1)]
         options = self._options
         self._check_length(max(lengths), options.max_new_tokens)
+        inputs = self._put(encoded)
         seeds = [prompt.seed for prompt in prompts]
         draws = [_Draws(seeds, options.temperature, options.top_p)] if options.temperature else []
         with torch.inference_mode():
             made = self.model.generate(
                 **inputs,
-                tokenizer=self.tokenizer,  # for a checkpoint that ends answers at some texts
+                tokenizer=self._decoder,  # for a checkpoint that ends answers at some texts
                 logits_processor=LogitsProcessorList(draws),
                 stopping_criteria=StoppingCriteriaList([self._stop]),
             )
         rows = made[:, inputs["input_ids"].shape[1] :].tolist()
         return [self._reply(*each) for each in zip(prompts, lengths, rows, strict=True)]
 
-    def weigh(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
+    def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """The likeliest of each prompt's choices; prompts have equally many pictures. Raises ValueError where one
-        cannot be taken.
+        is too long.
 
         A row of the batch is a prompt with all but the last token of a choice: those of one token each share a row.
         """
-        found = [[continuation_ids(self.tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts]
-        rows = list(dict.fromkeys((number, ids[:-1]) for number, each in enumerate(found) for ids in each))
-        inputs = self._encode([prompts[number] for number, _ in rows], "right")
+        found, rows, inputs = encoded
         lengths = [int(length) for length in inputs["attention_mask"].sum(-1)]
         starts = {number: length for (number, _), length in zip(rows, lengths, strict=True)}
         self._check_length(max(lengths), max(len(ids) for each in found for ids in each))
         _append(inputs, lengths, [ids for _, ids in rows])
-        tables = dict(zip(rows, self._tables(inputs, lengths, [len(ids) + 1 for _, ids in rows]), strict=True))
+        tables = dict(
+            zip(rows, self._tables(self._put(inputs), lengths, [len(ids) + 1 for _, ids in rows]), strict=True)
+        )
         replies = list[Reply | ValueError]()
         for number, (prompt, each) in enumerate(zip(prompts, found, strict=True)):
             sums = [sum(float(tables[number, ids[:-1]][at, token]) for at, token in enumerate(ids)) for ids in each]
@@ -185,7 +218,7 @@ class _Engine:
             while kept[-1:] == [self.tokenizer.pad_token_id]:  # the others of its batch are longer
                 kept = kept[:-1]
         finish = "length" if ends is None and len(kept) == self._options.max_new_tokens else "stop"
-        text = self.tokenizer.decode(kept, skip_special_tokens=True)
+        text = self._decoder.decode(kept, skip_special_tokens=True)
         return written(prompt, text, finish, length, len(kept) + (ends is not None))
 
     def _generation_config(self) -> Any:

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions
+from mmdyn.models.backends._local_backend import Count, LocalBackend, LocalEngine, LocalOptions, Wanted
 from mmdyn.models.backends._local_checkpoint import load_processor, read_json
 from mmdyn.models.backends._local_prompt import LocalPrompt, continuation_ids, ends_texts, likeliest, written
 from mmdyn.models.device import own_cards, ranks_here, visible_cards
@@ -82,7 +82,15 @@ class _Engine:
             reason = " ".join(str(error).split())[:200]
             raise ModelError(f"vLLM cannot start {folder} ({reason}): mend the options, or ask it as hf:") from None
 
-    def write(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
+    def encode(self, wanted: Wanted, prompts: Sequence[LocalPrompt]) -> Any:
+        """What the engine is handed; to weigh, the choices' tokens too."""
+        if wanted == "write":
+            return [self._put(prompt) for prompt in prompts]
+        tokenizer = self._tokenizer
+        found = [[continuation_ids(tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts]
+        return found, [self._put(prompt, ids) for prompt, each in zip(prompts, found, strict=True) for ids in each]
+
+    def write(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """An answer for each prompt. Raises ValueError where one is too long for the engine."""
         from vllm import SamplingParams
 
@@ -90,21 +98,19 @@ class _Engine:
         how = {"temperature": options.temperature, "top_p": options.top_p, "repetition_penalty": self._penalty}
         seeds = [int(digest(prompt.seed)[:12], 16) for prompt in prompts]
         parameters = [SamplingParams(**how, max_tokens=options.max_new_tokens, seed=seed) for seed in seeds]
-        made = self._llm.generate([self._put(prompt) for prompt in prompts], parameters, use_tqdm=False)
+        made = self._llm.generate(encoded, parameters, use_tqdm=False)
         replies = list[Reply | ValueError]()
         for prompt, output in zip(prompts, made, strict=True):
             said, read = output.outputs[0], len(output.prompt_token_ids)
             replies.append(written(prompt, said.text, said.finish_reason or "", read, len(said.token_ids)))
         return replies
 
-    def weigh(self, prompts: Sequence[LocalPrompt]) -> list[Reply | ValueError]:
+    def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """The likeliest continuation of each prompt: each is put behind it, and the engine says how likely every token
         was."""
         from vllm import SamplingParams
 
-        tokenizer = self._tokenizer
-        found = [[continuation_ids(tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts]
-        asked = [self._put(prompt, ids) for prompt, each in zip(prompts, found, strict=True) for ids in each]
+        found, asked = encoded
         parameters = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
         made = iter(self._llm.generate(asked, parameters, use_tqdm=False))
         replies = list[Reply | ValueError]()
