@@ -1,5 +1,5 @@
-"""Flux image to image at full model size with random weights: pictures a second, and the share of the card's rate. And
-the integer operators on a device: pictures a second.
+"""Flux image to image at full model size with random weights: pictures a second, and the share of the card's rate. The
+integer operators on a device: pictures a second. And batches over the pictures of real sets, as they come: how full.
 
     python bench/style.py [--size 1024x1024] [--strength 0.2] [--tokens 128] [--batch N] [--compile] [--peak TFLOPS]
     python bench/style.py --small        a tiny model, on the CPU, in seconds: does the way work?
@@ -7,14 +7,18 @@ the integer operators on a device: pictures a second.
 Pictures go the way that they go in `mmdyn perturb`: from many threads into batches, whose size the program chooses from
 the free memory, and back as arrays. The work of a picture (transformer and VAE) is counted by torch on tensors without
 data. The bound beside it is a product of two large matrices, measured in the same run.
+
+Batches are of at most 8, of the pictures of gaokao_mm, we_math and scemqa (--data DIR; left out where there are none),
+from as many threads as `mmdyn perturb` has; in the model's place a batch waits SECONDS_A_MEGAPIXEL.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -23,16 +27,19 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # where perturb.py would hide the package
+sys.path.append(str(HERE))
 
 import numpy as np
 import torch
+from PIL import Image
+from real_sets import DATA, SETS, samples
 from torch.utils.flop_counter import FlopCounterMode
 
 from mmdyn.keys import stream
 from mmdyn.sample import Sample
 from mmdyn.work import Batches, give_memory_back
 from perturb import Item, Operator, Picture, Services
-from perturb.device_pixels import Canvas, Operation, PictureJob, change, to_device
+from perturb.device_pixels import Canvas, Operation, PictureJob, change, to_device, to_host
 from perturb.image.invert import Invert
 from perturb.image.pad import Pad
 from perturb.image.salt_pepper import SaltPepper
@@ -41,6 +48,8 @@ from perturb.style._painter import Call, Painter, PaintJob, fit
 from perturb.style.flux import Flux
 
 REF = "images/0.png"
+
+SECONDS_A_MEGAPIXEL = 0.02
 
 FLUX = {"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": True}
 VAE = {
@@ -73,7 +82,7 @@ def main(argv: list[str] | None = None) -> None:
     quieten()
     options = arguments(argv)
     device = torch.device("cuda" if torch.cuda.is_available() and not options.small else "cpu")
-    for part in (painting, pixels):
+    for part in (painting, pixels, batches):
         if options.only in (None, part.__name__):
             for name, text in part(options, device).items():
                 print(f"{name:<15} {text}", flush=True)
@@ -100,6 +109,7 @@ def painting(options: argparse.Namespace, device: torch.device) -> dict[str, str
         "speed": f"{done:.3g} pictures/s, {done * work:.4g} TFLOP/s",
         "matrix product": f"{rate:.4g} TFLOP/s: at most {rate / work:.3g} pictures/s, {done * work / rate:.1%} reached",
         "dense bf16": f"{peak} TFLOP/s: {done * work / peak:.1%} reached" if peak else "unknown: give --peak",
+        "peak memory": f"{torch.cuda.max_memory_allocated(device) / 1e9:.1f} GB" if device.type == "cuda" else "no GPU",
     }
 
 
@@ -122,6 +132,56 @@ def pixels(options: argparse.Namespace, device: torch.device) -> dict[str, str]:
     alone.close()
     what = f"pad, invert, salt_pepper on {len(arrays)} pictures of {options.size}, {device_name(device)}"
     return {"pixels": what} | {way: f"{speed:.4g} pictures/s" for way, speed in speeds.items()}
+
+
+class StandIn(Painter, frozen=True, eq=False, kw_only=True):
+    """Paints nothing, and notes its batches and how long it was at work."""
+
+    seen: list[int]
+    busy: list[float]
+    carried: list[int]
+
+    def paint(self, call: Call, jobs: Sequence[PaintJob]) -> list[Any | ValueError]:
+        """The pictures as they are, after a while; arrays are carried to the device and back as ever."""
+        started = time.perf_counter()
+        there = [self._tensor(job.pixels) for job in jobs]
+        time.sleep(SECONDS_A_MEGAPIXEL * call.pixels / 1e6 * len(jobs))
+        self.seen.append(len(jobs))
+        self.busy.append(time.perf_counter() - started)
+        self.carried.append(2 * sum(isinstance(job.pixels, np.ndarray) for job in jobs))
+        return [to_host(pixels) for pixels in there]
+
+
+def batches(options: argparse.Namespace, device: torch.device) -> dict[str, str]:
+    """How full batches are, and how long the device has nothing to do, over real pictures in any order."""
+    if not options.data.is_dir():
+        return {"batches": f"left out: {options.data} is not there (--data)"}
+    with tempfile.TemporaryDirectory() as folder:
+        asked = samples(options.data, Path(folder), 1 if options.small else 3)
+        files = [Path(folder) / ref for sample in asked for ref in sample.all_images]
+        model = StandIn(None, {}, (), Flux.repaint, Flux.costs, Flux.steps, device, 8, seen=[], busy=[], carried=[])
+        waiting = Batches[Call, PaintJob, Any](
+            model.paint, model.batch_size, give_memory_back, weight=lambda call: call.pixels
+        )
+
+        def paint(file: Path) -> None:
+            with Image.open(file) as picture:
+                array = np.asarray(picture.convert("RGB"))
+            plan = fit(*array.shape[:2])
+            waiting.ask(Call(plan.bucket), PaintJob(array, plan, "none", 0))
+
+        started = time.perf_counter()
+        with ThreadPoolExecutor(Flux.waits) as pool:
+            list(pool.map(paint, files))
+        took = time.perf_counter() - started
+        waiting.close()
+    alone = model.seen.count(1)
+    return {
+        "batches": f"{len(files)} pictures of {len(SETS)} sets, {Flux.waits} under way, at most 8 at a time",
+        "mean batch": f"{len(files) / len(model.seen):.1f}; {alone / len(files):.1%} of the pictures were alone",
+        "host copies": f"{sum(model.carried) / len(files):g} a picture",
+        "device idle": f"{1 - sum(model.busy) / took:.1%} of {took:.1f} s",
+    }
 
 
 class Alone(Canvas):
@@ -167,7 +227,8 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     """The command line; --small changes what was not given."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="a tiny model on the CPU")
-    parser.add_argument("--only", choices=("painting", "pixels"), help="one of the two parts")
+    parser.add_argument("--only", choices=("painting", "pixels", "batches"), help="one of the parts")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public sets")
     parser.add_argument("--size", help="width x height of the pictures")
     parser.add_argument("--strength", type=float, default=0.2)
     parser.add_argument("--tokens", type=int, default=128, help="text tokens")

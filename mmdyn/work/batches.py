@@ -29,7 +29,7 @@ _OUT_OF_MEMORY = re.compile(
 CLOSED = "the work was closed before this came to its turn: run again"
 
 
-PASSED_OVER = 16
+PASSED_OVER = 32
 """After so many other batches the one of whom has waited longest is run, however small it is."""
 
 

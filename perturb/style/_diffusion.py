@@ -41,7 +41,7 @@ class Diffusion(ABC):
     """The components that are there for prompts alone."""
     steps: ClassVar[int]
     costs: ClassVar[Costs]
-    waits = 128
+    waits = 192
 
     def __init__(self, spec: Spec) -> None:
         self._settings = read_options(spec, LoadSettings)

@@ -134,13 +134,14 @@ def place(pipeline: Any, settings: LoadSettings) -> None:
     """
     if settings.offload:
         device, parts = settings.torch_device, {"model": "block_level", "sequential": "leaf_level"}
-        how = {"offload_type": parts[settings.offload], "num_blocks_per_group": 1, "use_stream": device.type == "cuda"}
+        streams = device.type == "cuda" and not settings.quantize  # pinning quantised weights fails (diffusers 14433)
+        how = {"offload_type": parts[settings.offload], "num_blocks_per_group": 1, "use_stream": streams}
         pipeline.enable_group_offload(device, exclude_modules=["vae"], **how)
     else:
         pipeline.to(settings.torch_device)  # whose number `load` cannot say
     pipeline.vae.enable_slicing()
     if settings.compile:
-        pipeline.transformer.compile_repeated_blocks(fullgraph=True)
+        pipeline.transformer.compile_repeated_blocks(fullgraph=not settings.offload)
 
 
 def lent(pipeline: Any) -> int:

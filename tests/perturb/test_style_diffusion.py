@@ -15,6 +15,7 @@ import pytest
 import torch
 from making_items import apply, array, draw, item
 from making_pictures import drawn
+from msgspec.structs import replace
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
@@ -106,6 +107,17 @@ def test_a_batch_of_three_is_one_by_one(styler: Any) -> None:
     together = styler.painter.paint(call, jobs)
     assert max(apart(one, other) for one, other in zip(alone, together, strict=True)) <= TOLERANCE
     assert all(apart(alone[0], other) > 5 * TOLERANCE for other in alone[1:])
+
+
+@pytest.mark.parametrize("offload", ["model", "sequential"])
+def test_weights_that_are_lent_paint_the_same_picture(styler: Any, folders: dict[str, Path], offload: Any) -> None:
+    """The hooks are diffusers' own; here they lend from the CPU to the CPU, which the options refuse."""
+    lending: Any = open_styler(f"{styler.label}:{folders[styler.label]},batch=4")
+    lending._settings = replace(lending._settings, offload=offload)
+    assert apart(lending.paint(PICTURE, params(styler.label), 0), styler.paint(PICTURE, params(styler.label), 0)) == 0
+    hooked = [name for name, part in lending.painter.pipeline.components.items() if hasattr(part, "_diffusers_hook")]
+    assert hooked == ["transformer"], "the VAE stays on the device"
+    lending.close()
 
 
 def test_many_threads_get_their_own_pictures(styler: Any) -> None:
