@@ -31,20 +31,25 @@ from mmdyn.run.render import Renderer
 SECONDS, TOKEN_SECONDS, PREPARED = 0.05, 0.00005, 0.004
 
 
+class Prompts:
+    """Writes prompts without a template."""
+
+    @staticmethod
+    def write(messages: Sequence[Message], pictures: list[Any], changed: str, seed: Any) -> LocalPrompt:
+        """All texts in a row."""
+        return LocalPrompt("".join(message.text for message in messages), pictures, (), True, "", seed, changed)
+
+
 class StandIn(HuggingFace):
-    """A vision-language model without weights: writes prompts, prepares and answers by waiting."""
+    """A vision-language model without weights: prepares and answers by waiting."""
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec)
-        self.__dict__["_loaded"] = (self, self)
+        self.__dict__["_loaded"] = (self, Prompts)
         self.batches, self.busy = list[int](), 0.0
 
-    def write(self, *asked: Any) -> Any:
-        """A prompt of messages; answers of prompts."""
-        if len(asked) == 4:
-            messages, pictures, changed, seed = asked
-            return LocalPrompt("".join(message.text for message in messages), pictures, (), True, "", seed, changed)
-        prompts, longest = asked
+    def write(self, prompts: Sequence[LocalPrompt], longest: float) -> list[Reply]:
+        """Answers, after a while."""
         self.batches.append(len(prompts))
         started = time.perf_counter()
         time.sleep(SECONDS + longest * TOKEN_SECONDS * len(prompts))

@@ -178,7 +178,7 @@ def batches(options: argparse.Namespace, device: torch.device) -> dict[str, str]
     alone = model.seen.count(1)
     return {
         "batches": f"{len(files)} pictures of {len(SETS)} sets, {Flux.waits} under way, at most 8 at a time",
-        "mean batch": f"{len(files) / len(model.seen):.1f}; {alone / len(files):.1%} of the pictures were alone",
+        "mean batch": f"{len(files) / len(model.seen):.2f}; {alone / len(files):.1%} of the pictures were alone",
         "host copies": f"{sum(model.carried) / len(files):g} a picture",
         "device idle": f"{1 - sum(model.busy) / took:.1%} of {took:.1f} s",
     }

@@ -87,7 +87,7 @@ def test_a_card_on_which_large_pictures_have_no_room_is_told_when_weights_are_lo
     with pytest.raises(UserError) as error:
         _ = styler.painter
     assert str(error.value) == (
-        "the weights fit into cuda:0, but large pictures need 6.7 GB more: use quantize=int8 or offload=model"
+        "the weights fit into cuda:0, but a picture of a megapixel needs 5.7 GB more: use quantize=int8 or offload=model"
     )
 
 
@@ -125,6 +125,8 @@ def test_weights_go_straight_to_the_card_or_are_lent_to_it_in_groups(
     settings = LoadSettings(device="cuda:0", offload=offload)
     pipeline = load(FakePipeline, tmp_path, settings)
     assert pipeline.asked.get("device_map") == (None if offload else "cuda")
+    encoders = load(FakePipeline, tmp_path, settings, device_map=None)
+    assert encoders.asked.get("device_map") is None, "transformers would take the card of LOCAL_RANK"
     place(pipeline, settings)
     if not offload:
         assert pipeline.asked["to"] == "cuda:0" and "onload_device" not in pipeline.asked
@@ -175,6 +177,16 @@ def test_requests_at_a_time_are_what_the_table_says(tmp_path: Path, card: Any, g
     card((gb - 16) * GB)
     sizes = [model._size(("write", 0, length)) for length in (9, 12, 14)]
     assert row(f"{gb} GB", *sizes) in SHOWN
+
+
+@pytest.mark.parametrize("name", ["Gemma4TextConfig", "MambaConfig"])
+def test_a_model_whose_config_says_no_size_of_its_keys_is_asked_all_the_same(name: str) -> None:
+    """One has other numbers in each layer, the other no keys."""
+    import transformers
+
+    engine: Any = object.__new__(_Engine)
+    engine.model = SimpleNamespace(config=getattr(transformers, name)(), dtype=torch.bfloat16)
+    assert engine.token_bytes == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 8])

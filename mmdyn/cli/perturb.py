@@ -41,7 +41,7 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     judge: Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]
     votes: Ask a judge model so often; the majority counts.
     redraws: Draw a rejected variant again up to R times.
-    concurrency: Variants under way where a model is waited for. [default: 32; 192 with flux or klein]
+    concurrency: Variants under way where a model is waited for. [default: 32; 256 with flux or klein]
     limit: Only the first N samples.
     name: The new set's name. [default: SET's name with -dynamic]
     quiet: No progress and no summary.

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct
@@ -41,9 +42,11 @@ class _Waiting(Struct, Generic[J, A], frozen=True, eq=False):
 
 
 class _Batch(Struct, Generic[K, J, A], frozen=True, eq=False):
+    """`prepared` waits for what was made of all jobs; taken out when it is run, so that nothing else holds on to it."""
+
     key: K
     waiting: list[_Waiting[J, A]]
-    prepared: Callable[[], Any]
+    prepared: list[Callable[[], Any]]
 
 
 class Batches(Generic[K, J, A]):
@@ -126,6 +129,7 @@ class Batches(Generic[K, J, A]):
             ahead = self._gather(full) if full is not None else None
             if batch:
                 self._serve(batch)
+            del batch  # what was in it may be large, and the next one may be long in coming
 
     def _next(self, full: bool = False) -> K | None:
         """The key whose turn it is, of those with a full batch where that is wanted; None where there is none, or the
@@ -134,10 +138,10 @@ class Batches(Generic[K, J, A]):
             if not full:
                 self._changed.wait_for(lambda: self._groups or self._closed)
             keys = [key for key in self._groups if not full or len(self._groups[key]) >= self._sizes.get(key, math.inf)]
-            oldest = min(keys, key=lambda key: self._groups[key][0].since, default=None)
+            oldest = min(self._groups, key=lambda key: self._groups[key][0].since, default=None)
             if oldest is None or self._turn - self._groups[oldest][0].turn >= PASSED_OVER:
-                return oldest
-            return max(keys, key=lambda key: (self._share(key), -self._groups[key][0].since))
+                return oldest if oldest in keys else None
+            return max(keys, key=lambda key: (self._share(key), -self._groups[key][0].since), default=None)
 
     def _share(self, key: K) -> float:
         """How full a key's batch is; one whose size is not known yet is full."""
@@ -147,13 +151,17 @@ class Batches(Generic[K, J, A]):
         """The next batch of a key, whose preparation begins. None where nobody waits any more, or its size is an error,
         which all who wait get."""
         try:
-            size = max(1, self._size(key))
+            size = self._fitting(key, max(1, self._size(key)))
         except BaseException as error:  # whatever it is belongs to those who wait, in their threads
             for waiting in self._take(key):
                 waiting.answer.set_exception(error)
             return None
         batch = self._take(key, size)
-        return _Batch(key, batch, self._prepared(key, [waiting.job for waiting in batch])) if batch else None
+        return _Batch(key, batch, [self._prepared(key, [waiting.job for waiting in batch])]) if batch else None
+
+    def _fitting(self, key: K, count: int) -> int:
+        """So many jobs, or as many as are known to fit."""
+        return max(1, int(min(self._most / self._weight(key), count)))
 
     def _take(self, key: K, size: int | None = None) -> list[_Waiting[J, A]]:
         """Take the first `size` jobs of a key, or what there is of them when the first has waited long enough.
@@ -175,7 +183,12 @@ class Batches(Generic[K, J, A]):
             return [waiting for waiting in batch if waiting.answer.set_running_or_notify_cancel()]
 
     def _prepared(self, key: K, jobs: list[J]) -> Callable[[], Any]:
-        return self._helper.submit(self._prepare, key, jobs).result if self._prepare else lambda: jobs
+        if self._prepare is None:
+            return lambda: jobs
+        try:
+            return self._helper.submit(self._prepare, key, jobs).result
+        except RuntimeError:  # the interpreter is ending, or there can be no more threads
+            return partial(self._prepare, key, jobs)
 
     def _serve(self, batch: _Batch[K, J, A]) -> None:
         """An answer for everybody in a batch, whatever happens."""
@@ -192,26 +205,26 @@ class Batches(Generic[K, J, A]):
     def _answers(self, batch: _Batch[K, J, A]) -> list[A | ValueError]:
         if self._closed:
             raise ModelError(CLOSED)
-        answers, weight = list[A | ValueError](), self._weight(batch.key)
-        jobs, prepared = [waiting.job for waiting in batch.waiting], batch.prepared
+        answers = list[A | ValueError]()
+        jobs = [waiting.job for waiting in batch.waiting]
         while jobs:
-            part = jobs[: max(1, int(min(self._most / weight, len(jobs))))]
+            part = jobs[: self._fitting(batch.key, len(jobs))]
             if len(part) < len(batch.waiting):
-                prepared = self._prepared(batch.key, part)
-            if (done := self._try(batch.key, prepared, len(part))) is not None:
+                batch.prepared[:] = [self._prepared(batch.key, part)]
+            if (done := self._try(batch, len(part))) is not None:
                 answers += done
             elif len(part) > 1:
-                self._most = len(part) // 2 * weight
+                self._most = len(part) // 2 * self._weight(batch.key)
                 continue
             else:
                 answers.append(NotNow(OUT_OF_MEMORY))
             jobs = jobs[len(part) :]
         return answers
 
-    def _try(self, key: K, prepared: Callable[[], Any], count: int) -> Sequence[A | ValueError] | None:
+    def _try(self, batch: _Batch[K, J, A], count: int) -> Sequence[A | ValueError] | None:
         """None where memory ran out; it is given back only after the error, which holds on to it, is gone."""
         try:
-            answers = self._run(key, prepared())
+            answers = self._run(batch.key, batch.prepared.pop()())
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise

@@ -47,8 +47,9 @@ def run_jobs(
     With several workers `make` is called once in each process, so it must be importable by name; with one worker all is
     done in this process, by so many `threads` (for work that waits for a server or a device). Jobs are taken as they
     are needed; `advance` is called once for each. A result that is not `settled` counts in this session of the store
-    alone: the next one does the job again. Returns how many there are. Raises UserError where a worker dies, or raises
-    an MmdynError; any other error in a worker is printed by it and ends it.
+    alone: the next one does the job again. Equal jobs that come close together may both be done. Returns how many there
+    are. Raises UserError where a worker dies, or raises an MmdynError; any other error in a worker is printed by it and
+    ends it.
     """
 
     def missing() -> Iterator[Job]:

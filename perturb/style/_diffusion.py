@@ -41,7 +41,7 @@ class Diffusion(ABC):
     """The components that are there for prompts alone."""
     steps: ClassVar[int]
     costs: ClassVar[Costs]
-    waits = 192
+    waits = 256
 
     def __init__(self, spec: Spec) -> None:
         self._settings = read_options(spec, LoadSettings)
@@ -93,7 +93,7 @@ class Diffusion(ABC):
             if not (lacks := (painter := self._opened()).lacks):
                 return painter
             del painter
-            fault = f"the weights fit into {self.device}, but large pictures need {lacks / 1e9:.1f} GB more"
+            fault = f"the weights fit into {self.device}, but a picture of a megapixel needs {lacks / 1e9:.1f} GB more"
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -135,7 +135,7 @@ class Diffusion(ABC):
         return load(self.pipeline_class, self._checkpoint.folder, self._settings, **parts)
 
     def _encode_once(self, texts: list[str]) -> dict[str, Any]:
-        pipeline = self._load(transformer=None, vae=None)
+        pipeline = self._load(transformer=None, vae=None, device_map=None)  # by which transformers takes LOCAL_RANK's
         pipeline.to("cpu" if self._settings.offload else self._settings.torch_device)
         made = {name: tensor.cpu() for name, tensor in self.encode(pipeline, texts).items()}
         del pipeline

@@ -115,7 +115,7 @@ def load(kind: Any, folder: Path, settings: LoadSettings, **parts: Any) -> Any:
 
     if settings.torch_device.type == "cuda":
         torch.cuda.set_device(settings.torch_device)  # compiled and quantised kernels go to the thread's own device
-    parts |= {} if settings.offload else {"device_map": settings.torch_device.type}
+    parts = ({} if settings.offload else {"device_map": settings.torch_device.type}) | parts
     try:
         pipeline = kind.from_pretrained(str(folder), dtype=settings.torch_dtype, local_files_only=True, **parts)
     except (OSError, ValueError, KeyError, SafetensorError) as error:

@@ -19,9 +19,6 @@ GRIDS = {512: 64, 1024: 128, 2048: 256}
 LARGEST, SMALLEST = 1024 * 1024, 256 * 256
 """The most and the least pixels of a picture in a bucket: larger ones are scaled down and smaller ones up."""
 
-LARGEST_BUCKET = 768 * 1792
-"""The most pixels of a bucket."""
-
 LONGEST = max(GRIDS)
 """The longest side that a picture is given, so that places stay within what models were trained on."""
 
@@ -88,18 +85,18 @@ class Painter(Struct, frozen=True, eq=False):
         """How many pictures at a time: what was asked for, on a GPU otherwise what fits, elsewhere one."""
         if self.batch or self.device.type != "cuda":
             return self.batch or 1
-        fits = int((self._room - self.costs.vae * call.pixels) / (self.costs.transformer * call.pixels))
+        fits = int((USED * self._free - self.costs.vae * call.pixels) / (self.costs.transformer * call.pixels))
         return max(1, min(fits, MOST_PIXELS // call.pixels))
 
     @property
     def lacks(self) -> float:
-        """Bytes of the device's memory that are missing to paint one picture of the largest bucket; 0 for none."""
-        needed = (self.costs.vae + self.costs.transformer) * LARGEST_BUCKET
-        return max(0.0, needed - self._room) if self.device.type == "cuda" else 0.0
+        """Bytes that the device would have to have free besides, to paint one picture of a megapixel; 0 for none."""
+        needed = (self.costs.vae + self.costs.transformer) * LARGEST / USED
+        return max(0.0, needed - self._free) if self.device.type == "cuda" else 0.0
 
     @property
-    def _room(self) -> float:
-        return USED * (free_memory(self.device) - self.lent)
+    def _free(self) -> float:
+        return free_memory(self.device) - self.lent
 
     def paint(self, call: Call, jobs: Sequence[PaintJob]) -> list[Any | ValueError]:
         """Each picture in RGB and its own size, array or tensor as it came; a ValueError for one that is no picture.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,23 @@ async def test_a_batch_weighs_as_one_at_a_time_does(made: Callable[[str], Path],
     for one, other in zip(together, alone, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
         assert (one.text, one.option_tokens, one.usage) == (other.text, other.option_tokens, other.usage)
+
+
+async def test_a_model_over_several_cards_is_told_a_number_of_logits_to_keep(made: Callable[[str], Path]) -> None:
+    """Places in a tensor would lie on the first card, and what they are picked from on the last."""
+    requests = [weighed("Which?" + "so" * number, among=(" A", " B", " True")) for number in range(3)]
+    plain = await ask_together(f"hf:{made('llama')}", requests)
+    model: Any = open_model(f"hf:{made('llama')}")
+    engine, _ = model._loaded
+    engine.model.hf_device_map, kept = {"model": 0, "lm_head": 1}, list[Any]()
+    engine.model.register_forward_pre_hook(
+        lambda _, args, given: kept.append(given["logits_to_keep"]), with_kwargs=True
+    )
+    spread = await asyncio.gather(*map(model.ask, requests))
+    assert [type(each) for each in kept] == [int] * len(kept) and kept
+    for one, other in zip(plain, spread, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
+    await model.close()
 
 
 ASKED = "How many?\n\nA. two\nB. three\nC. four\nD. five"

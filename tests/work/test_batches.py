@@ -97,10 +97,11 @@ def test_who_waited_longest_is_served_first() -> None:
     assert run.batches[1:] == [("a", [1]), ("b", [2]), ("b", [3]), ("a", [4])]
 
 
-def test_the_fullest_batch_runs_first_and_nobody_is_passed_over_for_ever() -> None:
+@pytest.mark.parametrize("prepare", [None, lambda _, jobs: jobs])
+def test_the_fullest_batch_runs_first_and_nobody_is_passed_over_for_ever(prepare: Any) -> None:
     run = Runner(held=True)
     pairs = [("rare", 0), *(("common", number) for number in range(2 * PASSED_OVER + 1))]
-    with opened(run, size=2) as batches, ThreadPoolExecutor(1) as first:
+    with opened(run, size=2, prepare=prepare) as batches, ThreadPoolExecutor(1) as first:
         for key in ("rare", "common"):  # whose sizes are known from now on
             running = first.submit(batches.ask, key, 9)
             wait_until(lambda: run.begun)
@@ -211,18 +212,24 @@ def test_memory_is_given_back_when_the_error_is_gone() -> None:
     held: list[weakref.ref[Held]] = []
     seen = []
 
-    def run(key: Any, jobs: Sequence[Any]) -> list[Any]:
+    def prepare(key: Any, jobs: Sequence[Any]) -> tuple[Held, list[Any]]:
         tensor = Held()
         held.append(weakref.ref(tensor))
-        if len(held) == 1:
-            raise MemoryError
-        return list(jobs)
+        return tensor, list(jobs)
 
-    with opened(run, free=lambda: seen.append(held[0]())) as batches:
+    def run(key: Any, prepared: tuple[Held, list[Any]]) -> list[Any]:
+        tensor = Held()
+        held.append(weakref.ref(tensor))
+        if len(held) == 2:
+            raise MemoryError
+        return prepared[1]
+
+    with opened(run, free=lambda: seen.append([each() for each in held]), prepare=prepare) as batches:
         with pytest.raises(ValueError, match="did not fit into the memory"):
             batches.ask("a", 1)
+        assert seen == [[None, None]]
         assert batches.ask("a", 2) == 2
-    assert seen == [None]
+        wait_until(lambda: all(each() is None for each in held))  # while nobody asks
 
 
 def test_an_error_reaches_all_who_wait_and_later_batches_run() -> None:

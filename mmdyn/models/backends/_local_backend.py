@@ -127,7 +127,7 @@ class LocalBackend(ABC):
         self._chat = has_chat_template(self._folder)
         self._closing = False
         self._batches = Batches[Key, LocalRequest, Reply](
-            self._run, self._size, give_memory_back, prepare=self._prepare, weight=lambda key: 2.0 ** key[2]
+            self._run, self._size, give_memory_back, prepare=self._prepare, weight=self._tokens
         )
         self.label = options.label or f"{self.name}:{_shown(spec.name)}"
         self.varies = options.varies
@@ -177,6 +177,10 @@ class LocalBackend(ABC):
     def _length(self, job: LocalRequest) -> int:
         """The class of length of a request: the logarithm, to base 2, of about how many tokens it has."""
         return 0
+
+    def _tokens(self, key: Key) -> int:
+        """About how many tokens a request has, with its answer."""
+        return round(2.0 ** (key[2] + 0.5)) + (self._local_options.max_new_tokens if key[0] == "write" else 0)
 
     def _size(self, key: Key) -> int:
         """The most requests at a time."""

@@ -68,8 +68,7 @@ class HuggingFace(LocalBackend):
         size, (engine, _) = super()._size(key), self._loaded
         if self._device.type != "cuda" or self._options.device_map:
             return size
-        tokens = round(2.0 ** (key[2] + 0.5)) + self._options.max_new_tokens
-        room = USED * free_memory(self._device) / (tokens * cast("_Engine", engine).token_bytes)
+        room = USED * free_memory(self._device) / (self._tokens(key) * cast("_Engine", engine).token_bytes)
         return max(1, min(size, int(room)))
 
     def _load(self) -> tuple[LocalEngine, Any]:
@@ -102,12 +101,15 @@ class _Engine:
 
     @property
     def token_bytes(self) -> int:
-        """Memory that a token's keys and values take in all layers."""
+        """Memory that a token's keys and values take in all layers; 1 where the config does not say it in numbers."""
         config = self.model.config.get_text_config()
-        heads = config.num_attention_heads
-        width = getattr(config, "head_dim", None) or config.hidden_size // heads
-        kept = getattr(config, "num_key_value_heads", None) or heads
-        return int(2 * config.num_hidden_layers * kept * width * self.model.dtype.itemsize)
+        try:
+            heads = config.num_attention_heads
+            kept = getattr(config, "num_key_value_heads", None) or heads
+            width = getattr(config, "head_dim", None) or config.hidden_size // heads
+            return int(2 * config.num_hidden_layers * kept * width * self.model.dtype.itemsize)
+        except (AttributeError, RuntimeError, TypeError, ValueError):  # none of them, or another one in each layer
+            return 1
 
     def encode(self, wanted: Wanted, prompts: Sequence[LocalPrompt]) -> Any:
         """Inputs to write after; to weigh, the choices' tokens too. Raises ValueError for what cannot be read."""
