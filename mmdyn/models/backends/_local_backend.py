@@ -180,7 +180,7 @@ class LocalBackend(ABC):
 
     def _tokens(self, key: Key) -> int:
         """About how many tokens a request has, with its answer."""
-        return round(2.0 ** (key[2] + 0.5)) + (self._local_options.max_new_tokens if key[0] == "write" else 0)
+        return int(2.0 ** (key[2] + 0.5)) + (self._local_options.max_new_tokens if key[0] == "write" else 0)
 
     def _size(self, key: Key) -> int:
         """The most requests at a time."""
