@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from real_sets import DATA, samples
+from real_samples import DATA, samples
 
 from mmdyn.data import ImageFolder
 from mmdyn.models import Message, Spec

@@ -32,7 +32,7 @@ sys.path.append(str(HERE))
 import numpy as np
 import torch
 from PIL import Image
-from real_sets import DATA, SETS, samples
+from real_samples import DATA, SETS, samples
 from torch.utils.flop_counter import FlopCounterMode
 
 from mmdyn.keys import stream
