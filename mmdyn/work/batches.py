@@ -29,7 +29,6 @@ _OUT_OF_MEMORY = re.compile(
 """What errors say; the libraries' handles and work areas are made when they are first used, perhaps on a full card."""
 CLOSED = "the work was closed before this came to its turn: run again"
 
-
 PASSED_OVER = 32
 """After so many other batches the one of whom has waited longest is run, however small it is."""
 
