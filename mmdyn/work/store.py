@@ -80,7 +80,7 @@ class Store:
         return self._values(kind, [key]).get(key)
 
     def get_all(self, kind: str, keyed: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T, bytes | None]]:
-        """Each key and what stands beside it, with its value, or None: many at a time, in a third of the time or less."""
+        """Each key and what stands beside it, with its value or None: many at a time, in a third of the time."""
         rest = iter(keyed)
         while some := list(islice(rest, _KEYS)):
             found = self._values(kind, [key for key, _ in some])
