@@ -40,6 +40,27 @@ def qwen2(folder: Path, *, seed: int = 0) -> Path:
     return _saved(folder, tokenizer, Qwen2ForCausalLM(Qwen2Config(**_text_sizes(tokenizer))))
 
 
+def mistral(folder: Path) -> Path:
+    """A model of text that sees the eight tokens before each one, and no more."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    tokenizer = _tokenizer()
+    _seed(0)
+    sizes = {**_text_sizes(tokenizer), "num_hidden_layers": 2, "sliding_window": 8}
+    return _saved(folder, tokenizer, MistralForCausalLM(MistralConfig(**sizes)))
+
+
+def mamba(folder: Path) -> Path:
+    """A model of text that keeps a state in place of keys and values."""
+    from transformers import MambaConfig, MambaForCausalLM
+
+    tokenizer = _tokenizer()
+    _seed(0)
+    names = ("vocab_size", "hidden_size", "pad_token_id", "bos_token_id", "eos_token_id", "initializer_range")
+    sizes = {name: value for name, value in _text_sizes(tokenizer).items() if name in names}
+    return _saved(folder, tokenizer, MambaForCausalLM(MambaConfig(**sizes, num_hidden_layers=2, state_size=4)))
+
+
 def saying(folder: Path, text: str = "Answer: B", *, lead: str = "<assistant>") -> Path:
     """A model of text that answers whatever it is asked with `text`, whose letters differ from each other and from the
     last one of `lead`: each token is followed by one and the same.
@@ -160,6 +181,36 @@ def gemma3(folder: Path, *, seed: int = 0) -> Path:
         image_token_index=ids["image_token"],
     )
     return _saved(folder, processor, _loud(Gemma3(config)))
+
+
+def paddleocr_vl(folder: Path) -> Path:
+    """A vision transformer and Ernie, whose positions tell where in a picture a token stands, as Qwen-VL's do."""
+    from transformers import (
+        PaddleOCRVLConfig,
+        PaddleOCRVLForConditionalGeneration as PaddleOCRVL,
+        PaddleOCRVLImageProcessorPil,
+        PaddleOCRVLProcessor,
+    )
+
+    names = {"image_token": "<image>"}
+    template = CHAT.replace("PLACEHOLDER", "<image>")
+    tokenizer = _tokenizer("<start>", chat=template, **names)
+    size = {"shortest_edge": PICTURE**2, "longest_edge": 16 * PICTURE**2}
+    processor = PaddleOCRVLProcessor(
+        image_processor=PaddleOCRVLImageProcessorPil(size=size), tokenizer=tokenizer, chat_template=template
+    )
+    text = _text_sizes(tokenizer)
+    head = WIDTH // HEADS
+    rope = {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [2, 3, 3]}
+    _seed(0)
+    config = PaddleOCRVLConfig(
+        vision_config=_vision_sizes(),
+        text_config={**text, "head_dim": head, "rope_parameters": rope},
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_start_token_id=tokenizer.convert_tokens_to_ids("<start>"),
+        tie_word_embeddings=False,
+    )
+    return _saved(folder, processor, _loud(PaddleOCRVL(config)))
 
 
 def aya_vision(folder: Path, *, seed: int = 0) -> Path:

@@ -69,11 +69,40 @@ async def test_long_options_are_not_at_a_disadvantage(tmp_path: Path) -> None:
     assert reply.logprobs[1] <= reply.logprobs[0] + 1e-3 and reply.text == "ycdefgh"
 
 
-@pytest.mark.parametrize("name", ["llava", "idefics3", "gemma3"])
+@pytest.mark.parametrize("name", ["mistral", "mamba"])
+async def test_options_after_a_window_that_slides_and_a_state(made: Callable[[str], Path], name: str) -> None:
+    """Prompts of other lengths in one batch, options of one token and of several, as many as each asks for."""
+    asked = [("Is it so? " * 4, (" A", " B")), ("What?", (" True", " False", " Not")), ("Why? " * 9, ("正确", "T"))]
+    replies = await ask_together(f"hf:{made(name)}", [weighed(text, among=among) for text, among in asked])
+    for reply, (text, among) in zip(replies, asked, strict=True):
+        sums = [by_hand(made(name), f"{text}\n\nAnswer:", option) for option in among]
+        assert reply.logprobs == pytest.approx(sums, abs=2e-3)
+
+
+async def test_prompts_and_pictures_are_read_once_for_all_options(made: Callable[[str], Path], tmp_path: Path) -> None:
+    model: Any = open_model(f"hf:{made('llava')},batch=2")
+    engine, _ = model._loaded
+    read, seen = list[tuple[int, ...]](), list[int]()
+    inside = engine.model.model
+    inside.language_model.register_forward_pre_hook(
+        lambda _, args, given: read.append(tuple(given["inputs_embeds"].shape[:2])), with_kwargs=True
+    )
+    inside.vision_tower.register_forward_pre_hook(
+        lambda _, args, given: seen.append(len((*args, *given.values())[0])), with_kwargs=True
+    )
+    among = (" True", " False", " Not")
+    requests = [weighed(speckled(tmp_path, number), "?", among=among) for number in range(2)]
+    await asyncio.gather(*map(model.ask, requests))
+    await model.close()
+    assert seen == [2] and read[0][1] > 20, "two pictures, and a prompt of so many tokens, once"
+    assert read[1:] == [(2, 1)] * sum(len(text) - 1 for text in among)
+
+
+@pytest.mark.parametrize("name", ["llava", "idefics3", "gemma3", "paddleocr_vl"])
 async def test_options_under_pictures(made: Callable[[str], Path], name: str, tmp_path: Path) -> None:
     from PIL import Image
 
-    parts = [speckled(tmp_path, 1), speckled(tmp_path, 2, 90, 30)]
+    parts = [speckled(tmp_path, 1, 80, 60), speckled(tmp_path, 2, 90, 30)]
     a, b = (Image.open(part.path).convert("RGB") for part in parts)
     token = "<start_of_image>" if name == "gemma3" else "<image>"
     single, several = (" A", " B"), (" True", " False")
@@ -87,10 +116,10 @@ async def test_options_under_pictures(made: Callable[[str], Path], name: str, tm
     assert two.logprobs == pytest.approx([by_hand(made(name), before, text, a, b) for text in several], abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["llama", "llava", "idefics3", "aya_vision"])
+@pytest.mark.parametrize("name", ["llama", "llava", "idefics3", "aya_vision", "paddleocr_vl"])
 async def test_a_batch_weighs_as_one_at_a_time_does(made: Callable[[str], Path], name: str, tmp_path: Path) -> None:
     texts = [weighed("Which? " * 9 + "so" * number, among=(" A", " B", " True")) for number in range(6)]
-    shown = [weighed(speckled(tmp_path, number), "Which? " * 9 + "so" * number) for number in range(3)]
+    shown = [weighed(speckled(tmp_path, number, 80, 60), "Which? " * 9 + "so" * number) for number in range(3)]
     requests = [*texts, *(shown if name != "llama" else [])]
     together, alone = [await ask(f"hf:{made(name)}", requests) for ask in (ask_together, ask_alone)]
     for one, other in zip(together, alone, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from math import log2
@@ -11,6 +10,7 @@ from typing import Any, cast
 
 from mmdyn.errors import UserError
 from mmdyn.keys import stream
+from mmdyn.models.backends._continuations import log_likelihoods
 from mmdyn.models.backends._local_backend import Key, LocalBackend, LocalEngine, LocalOptions, LocalRequest, Wanted
 from mmdyn.models.backends._local_checkpoint import load_processor, load_weights
 from mmdyn.models.backends._local_prompt import LocalPrompt, Refused, continuation_ids, ends_texts, likeliest, written
@@ -97,7 +97,6 @@ class _Engine:
         self._ends_texts = ends_texts(self.tokenizer)
         model.generation_config = self._generation_config()
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     @property
     def token_bytes(self) -> int:
@@ -114,26 +113,25 @@ class _Engine:
     def encode(self, wanted: Wanted, prompts: Sequence[LocalPrompt]) -> Any:
         """Inputs to write after; to weigh, the choices' tokens too. Raises ValueError for what cannot be read."""
         with self._encoding:
+            inputs = self._inputs(prompts)
             if wanted == "write":
-                return self._inputs(prompts, "left")
-            choices = [
+                return inputs
+            return [
                 [continuation_ids(self.tokenizer, prompt.text, text) for text in prompt.choices] for prompt in prompts
-            ]
-            rows = list(dict.fromkeys((number, ids[:-1]) for number, each in enumerate(choices) for ids in each))
-            return choices, rows, self._inputs([prompts[number] for number, _ in rows], "right")
+            ], inputs
 
-    def _inputs(self, prompts: Sequence[LocalPrompt], side: str) -> Any:
-        """The model's inputs, padded on the `left` or the `right`."""
-        self.tokenizer.padding_side = side
+    def _inputs(self, prompts: Sequence[LocalPrompt]) -> Any:
+        """The model's inputs, padded on the left."""
+        self.tokenizer.padding_side = "left"
         special = prompts[0].special
-        settings = {"padding": True, "padding_side": side, "return_tensors": "pt", "add_special_tokens": special}
+        settings = {"padding": True, "padding_side": "left", "return_tensors": "pt", "add_special_tokens": special}
         texts = [prompt.text for prompt in prompts]
         if prompts[0].pictures:
             inputs = self.processor(text=texts, images=[prompt.pictures for prompt in prompts], **settings)
         else:
             inputs = self.processor(text=texts, **settings)
         if special and self._ends_texts:
-            _take_ends_off(inputs, side)
+            _take_ends_off(inputs)
         return inputs
 
     def _put(self, inputs: Any) -> Any:
@@ -171,46 +169,20 @@ class _Engine:
 
     def weigh(self, prompts: Sequence[LocalPrompt], encoded: Any) -> list[Reply | ValueError]:
         """The likeliest of each prompt's choices; prompts have equally many pictures. Raises ValueError where one
-        is too long.
-
-        A row of the batch is a prompt with all but the last token of a choice: those of one token each share a row.
-        """
-        found, rows, inputs = encoded
-        lengths = [int(length) for length in inputs["attention_mask"].sum(-1)]
-        starts = {number: length for (number, _), length in zip(rows, lengths, strict=True)}
-        self._check_length(max(lengths), max(len(ids) for each in found for ids in each))
-        _append(inputs, lengths, [ids for _, ids in rows])
-        tables = dict(
-            zip(rows, self._tables(self._put(inputs), lengths, [len(ids) + 1 for _, ids in rows]), strict=True)
-        )
-        replies = list[Reply | ValueError]()
-        for number, (prompt, each) in enumerate(zip(prompts, found, strict=True)):
-            sums = [sum(float(tables[number, ids[:-1]][at, token]) for at, token in enumerate(ids)) for ids in each]
-            replies.append(likeliest(prompt, sums, [len(ids) for ids in each], starts[number]))
-        return replies
-
-    def _tables(self, inputs: Any, lengths: Sequence[int], counts: Sequence[int]) -> list[Any]:
-        """For each row a float32 tensor of shape (count, vocabulary), log-probabilities in nats: of what comes after
-        the prompt's last token, and on."""
+        is too long."""
         import torch
 
-        needed = [range(length - 1, length - 1 + count) for length, count in zip(lengths, counts, strict=True)]
-        places = list(range(inputs["input_ids"].shape[1]))
-        kept: dict[str, Any] = {}
-        if self.keeps_logits and len(set(getattr(self.model, "hf_device_map", {}).values())) > 1:
-            places = places[min(each[0] for each in needed) :]
-            kept = {
-                "logits_to_keep": len(places)
-            }  # a tensor would lie on the first card, and what it picks on the last
-        elif self.keeps_logits:
-            places = sorted({place for each in needed for place in each})
-            kept = {"logits_to_keep": torch.tensor(places, device=self.model.device)}
+        found, inputs = encoded
+        lengths = [int(length) for length in inputs["attention_mask"].sum(-1)]
+        most = max(len(ids) for each in found for ids in each)
+        self._check_length(max(lengths), most)
         with torch.inference_mode():
-            logits = self.model(**inputs, use_cache=False, **kept).logits
-        column = {place: number for number, place in enumerate(places)}
+            sums = self.model.generate(
+                **self._put(inputs), custom_generate=log_likelihoods, continuations=found, use_cache=most > 1
+            )
         return [
-            torch.log_softmax(logits[row, [column[place] for place in each]].float(), -1).cpu()
-            for row, each in enumerate(needed)
+            likeliest(prompt, each, [len(ids) for ids in choices], length)
+            for prompt, each, choices, length in zip(prompts, sums, found, lengths, strict=True)
         ]
 
     def _reply(self, prompt: LocalPrompt, length: int, tokens: list[int]) -> Reply:
@@ -240,33 +212,12 @@ class _Engine:
         return torch.full((input_ids.shape[0],), self._stopped(), device=input_ids.device, dtype=torch.bool)
 
 
-def _take_ends_off(inputs: Any, side: str) -> None:
+def _take_ends_off(inputs: Any) -> None:
     """Take the EOS off that the tokenizer put behind each text, in place."""
-    shape, mask = inputs["input_ids"].shape, inputs["attention_mask"]
-    if side == "right":
-        mask.scatter_(1, mask.sum(-1, keepdim=True) - 1, 0)
+    shape = inputs["input_ids"].shape
     for name, old in list(inputs.items()):
         if getattr(old, "shape", None) == shape:
             inputs[name] = old[:, :-1]
-
-
-def _append(inputs: Any, lengths: Sequence[int], rows: Sequence[tuple[int, ...]]) -> None:
-    """Put each row's tokens behind its prompt, in place; what is kept by token (masks, types) grows with them."""
-    if not any(rows):
-        return
-    import torch
-
-    shape = inputs["input_ids"].shape
-    wide = max(length + len(ids) for length, ids in zip(lengths, rows, strict=True))
-    for name, old in list(inputs.items()):
-        if not hasattr(old, "shape") or old.shape != shape:
-            continue
-        new = torch.zeros((shape[0], max(wide, shape[1])), dtype=old.dtype, device=old.device)
-        new[:, : shape[1]] = old
-        for number, (length, ids) in enumerate(zip(lengths, rows, strict=True)):
-            values = {"input_ids": list(ids), "attention_mask": [1] * len(ids)}.get(name, [0] * len(ids))
-            new[number, length : length + len(ids)] = torch.tensor(values, dtype=old.dtype, device=old.device)
-        inputs[name] = new
 
 
 class _Draws:
