@@ -17,7 +17,7 @@ from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
 from mmdyn.keys import stream
-from mmdyn.stats import Floats, Ints, kappa_interval, mcnemar, mean_delta, mean_score, paired_test, tango, wilson
+from mmdyn.stats import Floats, Ints, kappa_interval, mcnemar, mean_score, paired_difference, tango, wilson
 
 SIZES = (20, 100, 500)
 SHARES = (0.05, 0.5, 0.95)
@@ -73,9 +73,10 @@ def delta_coverage(
     n, weights, true = len(labels), np.ones(len(labels)), shares[1] - shares[0]
     holds, rejects = [], []
     for differences in pairs(n, shares, labels, icc, draws, f"{n} {shares} {icc} {draws} {labels.max()}", count):
-        found = mean_delta(differences, weights, labels)
-        holds.append(found.low - 1e-9 <= true <= found.high + 1e-9)
-        rejects.append(paired_test(differences, weights, labels)[0] <= 0.05)
+        found = paired_difference(differences, weights, labels)
+        low, high = found.ci95 or (-1.0, 1.0)
+        holds.append(low - 1e-9 <= true <= high + 1e-9)
+        rejects.append(found.p is not None and found.p <= 0.05)
     return 100 * float(np.mean(holds)), 100 * float(np.mean(rejects))
 
 

@@ -64,6 +64,11 @@ class Design:
     weights: str = "equal"
     skewed: bool = False
 
+    @property
+    def levels(self) -> list[object]:
+        """In the order of LEVELS."""
+        return [getattr(self, name) for name in LEVELS]
+
 
 class Drawn(NamedTuple):
     """One replication: values of both sides by parent (b the mean of its variants), on the corrected scale; the lowest

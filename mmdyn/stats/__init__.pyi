@@ -14,10 +14,16 @@ from .intervals import (
     Ints as Ints,
     Share as Share,
     group_means as group_means,
-    mean_delta as mean_delta,
     mean_score as mean_score,
     tango as tango,
     wilson as wilson,
+)
+from .paired_difference import (
+    TOO_FEW as TOO_FEW,
+    TOO_FEW_NOTE as TOO_FEW_NOTE,
+    Difference as Difference,
+    EmpiricalLikelihood as EmpiricalLikelihood,
+    paired_difference as paired_difference,
 )
 from .repeated_tries import (
     Tries as Tries,
@@ -27,7 +33,7 @@ from .repeated_tries import (
     worst_at_k as worst_at_k,
 )
 from .roc import roc_auc as roc_auc
-from .significance import holm as holm, mcnemar as mcnemar, paired_test as paired_test, sign_flip as sign_flip
+from .significance import holm as holm, mcnemar as mcnemar
 from .stratified import (
     Strata as Strata,
     independent_clusters as independent_clusters,

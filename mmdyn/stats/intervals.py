@@ -1,4 +1,4 @@
-"""Means of scores and of paired differences with 95 % intervals. docs/statistics.md says why these, and how they hold.
+"""Means of scores with 95 % intervals. docs/statistics.md says why these, and how they hold.
 
 The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture
 share a label; others have a label of their own.
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: two-sided 95 % intervals."""
 
-SCORE_PRIOR, DELTA_PRIOR = 1.5, 0.25
+PRIOR = 1.5
 """How many clusters the prior variance (clusters that answer as one) counts for. Chosen by simulation:
 docs/statistics.md."""
 
@@ -80,24 +80,6 @@ def mean_score(values: Floats, weights: Floats, labels: Ints) -> Estimate:
     return Estimate(mean, *wilson(mean, n), method_of("Wilson", graded=graded, **uneven(weights, labels)))
 
 
-def mean_delta(differences: Floats, weights: Floats, labels: Ints) -> Estimate:
-    """The weighted mean of paired differences, with Tango's interval at the effective number of pairs.
-
-    For unweighted, unclustered pairs of 0/1 scores the effective number is n and the interval is Tango's own.
-
-    Args:
-        differences: n >= 1 differences in [-1, 1].
-        weights: of each pair, above 0.
-        labels: the cluster of each pair.
-    """
-    delta = float(np.average(differences, weights=weights))
-    gained = float(np.average(np.maximum(differences, 0), weights=weights))
-    lost = gained - delta
-    n = _effective_n(differences - delta, gained + lost - delta**2, weights, labels, DELTA_PRIOR)
-    graded = not np.isin(differences, (-1.0, 0.0, 1.0)).all()
-    return Estimate(delta, *tango(gained, lost, n), method_of("Tango", graded=graded, **uneven(weights, labels)))
-
-
 def wilson(mean: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % score interval of a proportion `mean` in [0, 1] seen in `n` > 0 (not always whole) observations.
 
@@ -127,9 +109,24 @@ def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
 
 
 def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
-    """How many independent 0/1 scores tell as much of their mean as these n >= 1 scores in [0, 1]."""
+    """How many independent 0/1 scores tell as much of their mean as these n >= 1 scores in [0, 1].
+
+    The mean's cluster-robust variance CR2 (Bell and McCaffrey, Survey Methodology 28 (2002) 169; Cameron and Miller,
+    Journal of Human Resources 50 (2015) 317), as a share of the largest that it can be, that of clusters which answer
+    as one, is moderated towards that largest, as few clusters estimate it badly (Smyth, Statistical Applications in
+    Genetics and Molecular Biology 3 (2004) 3); that prior counts for PRIOR clusters. Unequal weights: Kish, Survey
+    Sampling (1965), section 11.7.
+    """
     mean = float(np.average(values, weights=weights))
-    return _effective_n(values - mean, mean * (1 - mean), weights, labels, SCORE_PRIOR)
+    _, clusters = np.unique(labels, return_inverse=True)
+    shares = np.bincount(clusters, weights) / weights.sum()
+    independent = 1 / float((shares**2).sum())
+    if mean * (1 - mean) <= 0 or len(shares) == 1:
+        return independent
+    sums = np.bincount(clusters, weights * (values - mean)) / weights.sum()
+    robust = min(float((sums**2 / (1 - shares)).sum()) * independent / (mean * (1 - mean)), 1.0)
+    trust = (independent - 1) / (independent - 1 + PRIOR)
+    return independent / (trust * robust + 1 - trust)
 
 
 def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Floats, Floats]:
@@ -148,26 +145,6 @@ def method_of(interval: str, **why: bool) -> str:
     """What an interval at an effective n is called, with why that is not n where anything holds."""
     named = [name for name, holds in why.items() if holds]
     return f"{interval} at effective n ({', '.join(named)})" if named else interval
-
-
-def _effective_n(deviations: Floats, nominal: float, weights: Floats, labels: Ints, prior: float) -> float:
-    """How many independent all-or-nothing observations (of variance `nominal` each) tell as much as these.
-
-    The mean's cluster-robust variance CR2 (Bell and McCaffrey, Survey Methodology 28 (2002) 169; Cameron and Miller,
-    Journal of Human Resources 50 (2015) 317), as a share of the largest that it can be, that of clusters which answer
-    as one, is moderated towards that largest, as few clusters estimate it badly (Smyth, Statistical Applications in
-    Genetics and Molecular Biology 3 (2004) 3); that prior counts for `prior` clusters. Unequal weights: Kish, Survey
-    Sampling (1965), section 11.7.
-    """
-    _, clusters = np.unique(labels, return_inverse=True)
-    shares = np.bincount(clusters, weights) / weights.sum()
-    independent = 1 / float((shares**2).sum())
-    if nominal <= 0 or len(shares) == 1:
-        return independent
-    sums = np.bincount(clusters, weights * deviations) / weights.sum()
-    robust = min(float((sums**2 / (1 - shares)).sum()) * independent / nominal, 1.0)
-    trust = (independent - 1) / (independent - 1 + prior)
-    return independent / (trust * robust + 1 - trust)
 
 
 def _edge(inside: Callable[[float], bool], start: float, stop: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mmdyn.context import NONE
 from mmdyn.record import Contrast
-from mmdyn.stats import Floats, Ints, holm, mean_delta, paired_test
+from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
@@ -180,9 +180,11 @@ def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
     if not n:
         return found | {"note": "no parent was answered under both conditions"}
     arrays = (paired.b - paired.a)[inside], paired.weights[inside], table.clusters[paired.parents[inside]]
-    delta, (p, test) = mean_delta(*arrays).rounded, paired_test(*arrays)
-    numbers = {"delta": delta.value, "ci95": delta.ci95, "p": p_digits(p)}
-    return found | numbers | {"method": f"{delta.method}; {test}"}
+    delta = paired_difference(*arrays).rounded
+    told = {"delta": delta.value, "ci95": delta.ci95, "method": delta.method}
+    if delta.p is None:
+        return found | told | {"note": "; ".join(filter(None, (note, TOO_FEW_NOTE)))}
+    return found | told | {"p": p_digits(delta.p)}
 
 
 def _adjust(family: Sequence[Delta]) -> None:

@@ -110,9 +110,12 @@ def names_of(row: OfCondition) -> dict[str, str]:
 
 
 def percent(share: float | None, ends: Sequence[float | None] | None, sign: str = "") -> str:
-    """A share with its interval, in percent; a dash where there is none. Without an upper end it is a lower bound."""
-    if share is None or ends is None or ends[0] is None:
+    """A share in percent, with its interval if it has one; a dash where there is none. Without an upper end it is a
+    lower bound."""
+    if share is None:
         return "-"
+    if ends is None or ends[0] is None:
+        return f"{100 * share:{sign}.1f}"
     if ends[1] is None:
         return f"at least {100 * share:.1f} [{100 * ends[0]:.1f}, \N{EN DASH}]"
     return f"{100 * share:{sign}.1f} [{100 * ends[0]:{sign}.1f}, {100 * ends[1]:{sign}.1f}]"

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.record import Condition, Usage
-from mmdyn.stats import Estimate, Floats, group_means, holm, mean_delta, mean_score, paired_test
+from mmdyn.stats import Estimate, Floats, group_means, holm, mean_score, paired_difference
 from mmdyn.tables.breakdown import break_down
 from mmdyn.tables.results import cluster_of, p_digits, pick
 from mmdyn.tables.terminal import open_console, p_value, percent, print_cells, print_grid, say
@@ -93,9 +93,9 @@ class WinRate(Struct, frozen=True):
     tie: Rate
     loss: Rate
     net: float
-    net_ci95: tuple[float, float]
-    p: float
-    p_adjusted: float
+    net_ci95: tuple[float, float] | None
+    p: float | None
+    p_adjusted: float | None
     asked: int
     first: int
     second: int
@@ -109,17 +109,16 @@ def win_rate(pairs: Sequence[Compared]) -> WinRate:
     groups = _Groups(pairs)
     won, tied, lost = (groups.shares([pair.preference.winner == who for pair in pairs]) for who in ("a", "tie", "b"))
     winners = Counter(pair.preference.winner for pair in pairs)
-    net = mean_delta(won - lost, groups.ones, groups.labels)
-    p, test = paired_test(won - lost, groups.ones, groups.labels)
+    net = paired_difference(won - lost, groups.ones, groups.labels).rounded
     asked = [pair for pair in pairs if pair.preference.orders]
     places = Counter(pair.preference.position for pair in asked)
     win, tie, loss = (groups.mean(share) for share in (won, tied, lost))
     counts = len(won), len(pairs), winners["a"], winners["tie"], winners["b"]
     judged = len(asked), places["first"], places["second"]
     unsteady = sum(pair.preference.orders.count("tie") == 1 for pair in asked)
-    method, bias = f"{win.method}; {net.method}; {test}", _bias(asked) if asked else None
-    rates, p = (Rate.of(win), Rate.of(tie), Rate.of(loss)), p_digits(p)
-    return WinRate(*counts, *rates, net.rounded.value, net.rounded.ci95, p, p, *judged, unsteady, bias, method)
+    method, bias = f"{win.method}; {net.method}", _bias(asked) if asked else None
+    rates, p = (Rate.of(win), Rate.of(tie), Rate.of(loss)), None if net.p is None else p_digits(net.p)
+    return WinRate(*counts, *rates, net.value, net.ci95, p, p, *judged, unsteady, bias, method)
 
 
 def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dict[str, dict[str, WinRate]]:
@@ -128,7 +127,7 @@ def win_rates(pairs: Sequence[Compared], by: Mapping[str, Sequence[str]]) -> dic
     rates = {(name, value): win_rate(some) for name, of in cells.items() for value, some in of.items()}
     found: dict[str, dict[str, WinRate]] = {name: {} for name in by}
     for ((name, value), rate), p in zip(rates.items(), holm([rate.p for rate in rates.values()]), strict=True):
-        found[name][value] = replace(rate, p_adjusted=p_digits(p or 0.0))
+        found[name][value] = replace(rate, p_adjusted=None if p is None else p_digits(p))
     return found
 
 

@@ -58,5 +58,5 @@ def test_kappa(coverage: ModuleType, grader: tuple[float, float, float], without
 @pytest.mark.parametrize("n", [20, 100])
 def test_differences_in_clusters(coverage: ModuleType, n: int, shares: tuple[float, float]) -> None:
     holds, rejects = coverage.delta_coverage(shares, coverage.labels_of(n, 4), 0.4, REPLICATIONS)
-    assert 89.2 <= holds <= 99.6
+    assert holds >= 89.2
     assert rejects <= 8.3 or shares[0] != shares[1]

@@ -1,0 +1,128 @@
+"""The mean of paired differences: its 95 % interval and its test. docs/statistics.md says how they hold."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mmdyn.stats.intervals import Floats, Ints, tango, uneven
+from mmdyn.stats.significance import mcnemar
+
+FEW = 10
+"""While fewer clusters than this gain, or fewer lose, the bounds of a difference stand for what was not seen."""
+
+UNSEEN = 0.25
+"""What an observation at either bound then weighs. Any weight keeps 0 possible; coverage hardly depends on it."""
+
+TOO_FEW = 3.0
+"""With fewer effective clusters nothing can be told."""
+
+TOO_FEW_NOTE = "too few to tell: fewer than three independent parents or groups"
+
+
+class Difference(NamedTuple):
+    """A mean difference, its 95 % interval and two-sided p-value, None where there are too few to tell, and their
+    names."""
+
+    value: float
+    ci95: tuple[float, float] | None
+    p: float | None
+    method: str
+
+    @property
+    def rounded(self) -> Difference:
+        """The same with the difference and its interval to six digits, as reports have it."""
+        low, high = self.ci95 or (0.0, 0.0)
+        return self._replace(value=round(self.value, 6), ci95=self.ci95 and (round(low, 6), round(high, 6)))
+
+
+def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> Difference:
+    """The weighted mean of paired differences.
+
+    One 0/1 pair a cluster and equal weights: Tango's interval and the exact McNemar test. Any others: the empirical
+    likelihood of the mean over clusters (Owen, Annals of Statistics 18 (1990) 90), which follows the skewness of
+    differences near 0 and 1, with Student's quantiles at the effective number of clusters. While few clusters gain or
+    lose, an observation at either bound is added, so that what was not seen is not taken to be impossible.
+
+    Args:
+        differences: n >= 1 differences in [-bound, bound].
+        weights: of each pair, above 0.
+        labels: the cluster of each pair.
+        bound: the largest difference that there can be.
+    """
+    value = float(np.average(differences, weights=weights))
+    why = uneven(weights, labels)
+    if np.isin(differences, (-1.0, 0.0, 1.0)).all() and not any(why.values()):
+        gained, lost = int((differences > 0).sum()), int((differences < 0).sum())
+        n = len(differences)
+        return Difference(value, tango(gained / n, lost / n, n), mcnemar(gained, lost), "Tango; exact McNemar")
+    likelihood = EmpiricalLikelihood(differences, weights, labels, bound)
+    named = ", ".join(["few differ"] * likelihood.bounded + [name for name, holds in why.items() if holds])
+    method = f"empirical likelihood ({named})" if named else "empirical likelihood"
+    if likelihood.clusters < TOO_FEW:
+        return Difference(value, None, None, method)
+    return Difference(value, likelihood.interval(), likelihood.p(0.0), method)
+
+
+class EmpiricalLikelihood:
+    """Of the mean of differences that come in clusters.
+
+    clusters: their effective number (Kish, Survey Sampling (1965), section 11.7). bounded: whether the bounds stand for
+    what was not seen.
+    """
+
+    def __init__(self, differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> None:
+        _, places = np.unique(labels, return_inverse=True)
+        shares = np.bincount(places, weights) / weights.sum()
+        self.clusters = 1 / float((shares**2).sum())
+        self._sums = self.clusters * np.bincount(places, weights * differences) / weights.sum()
+        self._shares, self._bound, self._mean = self.clusters * shares, bound, float(self._sums.sum() / self.clusters)
+        self.bounded = bool(min((self._sums > 1e-12).sum(), (self._sums < -1e-12).sum()) < FEW)
+        if self.bounded:
+            self._sums, self._shares = np.append(self._sums, (bound, -bound)), np.append(self._shares, (1.0, 1.0))
+        self._weights = np.ones(len(self._sums))
+        self._weights[len(shares) :] = UNSEEN
+        self._centre = float(self._weights @ self._sums) / float(self._weights @ self._shares)
+
+    def p(self, mean: float) -> float:
+        """The two-sided p-value of a mean."""
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.clusters - 1, -math.sqrt(self._ratio(mean))))
+
+    def interval(self) -> tuple[float, float]:
+        """The means that a test at 5 % does not reject, and the mean that was seen."""
+        from scipy.optimize import brentq
+        from scipy.special import stdtrit
+
+        most = float(stdtrit(self.clusters - 1, 0.975)) ** 2
+
+        def beyond(mean: float) -> float:
+            return min(self._ratio(mean), 2 * most) - most
+
+        ends = (self._centre + (1 - 1e-9) * (end - self._centre) for end in (-self._bound, self._bound))
+        low, high = (end if beyond(end) <= 0 else float(brentq(beyond, self._centre, end, xtol=1e-9)) for end in ends)
+        return min(low, self._mean), max(high, self._mean)
+
+    def _ratio(self, mean: float) -> float:
+        """Twice the logarithm of the likelihood ratio of a mean; infinite where no weights of the clusters have it.
+
+        Owen (1990), equation (2.3): the maximum over `tilt` of 2 sum w log(1 + tilt x), found by Newton's steps.
+        """
+        x, weights = self._sums - mean * self._shares, self._weights
+        low, high = float(x.min()), float(x.max())
+        if low >= 0 or high <= 0:
+            return 0.0 if low == high == 0 else math.inf
+        left, right, tilt = -1 / high, -1 / low, 0.0
+        for _ in range(100):
+            pulls = x / (1 + tilt * x)
+            slope = float(weights @ pulls)
+            left, right = (tilt, right) if slope > 0 else (left, tilt)
+            step = tilt + slope / float(weights @ pulls**2)
+            step = step if left < step < right else (left + right) / 2
+            if abs(step - tilt) <= 1e-10 * (1 + abs(tilt)):
+                break
+            tilt = step
+        return max(2 * float(weights @ np.log1p(tilt * x)), 0.0)
