@@ -15,7 +15,7 @@ SAME = 1e-9
 """Chance levels that differ by no more are one, summed in another order."""
 
 CORRECTED = "guessing pays differently on the two sides: the difference is one of scores corrected for chance"
-UNKNOWN = "what guessing earns is not known of these scores: `mmdyn score` adds it"
+UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 
 
 class Scaled(NamedTuple):

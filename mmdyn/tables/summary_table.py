@@ -103,7 +103,7 @@ def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
     if any(row.chance for row in rows):
         yield CHANCE_MEANS
     if any(row.n and row.chance is None for row in rows):
-        yield f"No score is corrected for chance: {UNKNOWN}."
+        yield f"Chance: {UNKNOWN}."
 
 
 def _legend(names: Iterable[str]) -> str:

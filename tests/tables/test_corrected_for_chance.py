@@ -110,4 +110,4 @@ def test_scores_of_earlier_versions_are_not_taken_for_scores_without_chance(tmp_
     row, (found,) = summary.conditions[0], summary.contrasts
     assert (row.score, row.chance, row.corrected, row.note) == (0.5, None, None, UNKNOWN)
     assert (found.scale, found.delta, found.note) == ("raw", -0.25, UNKNOWN)
-    assert f"No score is corrected for chance: {UNKNOWN}." in printed(summary)
+    assert f"Chance: {UNKNOWN}." in printed(summary)
