@@ -35,8 +35,9 @@ class Estimate(NamedTuple):
 
     @property
     def rounded(self) -> Estimate:
-        """The same to six digits, as reports have it."""
-        return Estimate(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.method)
+        """The same to six digits, as reports have it; no zero is negative."""
+        value, low, high = (round(number, 6) + 0.0 for number in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.method)
 
     @property
     def ci95(self) -> tuple[float, float]:

@@ -29,6 +29,9 @@ from mmdyn.tables.scale import UNKNOWN
 from mmdyn.tables.wrong_answers import ErrorRow, find_errors
 from mmdyn.work import ProgressBar, RunFolder
 
+_UNKNOWN: dict[str, Any] = dict.fromkeys(("chance", "corrected", "corrected_ci95", "unread")) | {"uncorrected": 0}
+"""What a ScoreCell says of chance where there is no score."""
+
 
 class ScoreCell(Struct, frozen=True):
     """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and
@@ -206,9 +209,6 @@ def _cell(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> ScoreCell:
     corrected, method = _corrected(table, scores, part, lower=lower)
     methods, note = "; ".join(filter(None, (found.method, method))), UNKNOWN if corrected["chance"] is None else ""
     return ScoreCell(len(parents), score, ends, **corrected | counts, bound=bound, method=methods, note=note)
-
-
-_UNKNOWN: dict[str, Any] = dict.fromkeys(("chance", "corrected", "corrected_ci95", "unread")) | {"uncorrected": 0}
 
 
 def _corrected(table: Table, scores: Scores, part: NDArray[np.bool_], *, lower: bool) -> tuple[dict[str, Any], str]:
