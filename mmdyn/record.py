@@ -13,6 +13,9 @@ Status = Literal["ok", "unparsed", "refused", "failed"]
 """`unparsed`: answered, no answer found, scores 0; `refused`: declined, scores 0; `failed`: never answered,
 excluded."""
 
+Scale = Literal["raw", "corrected"]
+"""`corrected`: for chance, (score - chance) / (1 - chance) of each answer; docs/statistics.md, "Chance"."""
+
 
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
     """A named set of factors under which samples are asked."""
@@ -74,7 +77,8 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
     confidence: of the reading, by its rule, in [0, 1]; 0 where nothing was read. needs_judge: the rules do not settle
         the value, and no judge has. lower_bound: it needs one because it is an open answer, or a blank in words, of
-        which the rules may have missed that it is right.
+        which the rules may have missed that it is right. chance: what guessing at the sample earns under the same
+        policy, in [0, 1]; None in scores of versions that did not say.
     """
 
     status: Status
@@ -86,6 +90,7 @@ class Score(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     confidence: float = 0.0
     needs_judge: bool = False
     lower_bound: bool = False
+    chance: float | None = None
 
 
 class Judgement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -160,12 +165,13 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a, in [-1,
-    1].
+    """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a.
 
-    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under
-    both, `failed` the failed records of a and b, `needs_judge` the compared answers that need a judge and had none.
-    `note` says why a number is None, or what to know of it.
+    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not compared, `failed`
+    the failed records of a and b, `needs_judge` the compared answers that need a judge and had none. `note` says why a
+    number is None, or what to know of it.
+    scale: what `delta`, `ci95` and `p` are of: `raw` scores, or scores `corrected` for chance where guessing earns
+        another share on each side. raw_delta: b - a of raw scores over the same pairs, in [-1, 1].
     """
 
     model: str
@@ -185,3 +191,5 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     failed: int = 0
     needs_judge: int = 0
     note: str = ""
+    scale: Scale = "raw"
+    raw_delta: float | None = None

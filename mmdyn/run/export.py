@@ -28,7 +28,7 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("draw", "epoch"), int),
     **dict.fromkeys(("points", "score", "weight"), float),
     **dict.fromkeys(("status", "extracted", "rule", "parts"), str),
-    "confidence": float,
+    **dict.fromkeys(("confidence", "chance"), float),
     **dict.fromkeys(("needs_judge", "lower_bound"), bool),
     **dict.fromkeys(("beside", "expansion"), str),
     **dict.fromkeys(("reply", "reasoning", "finish_reason", "error", "changed"), str),

@@ -14,20 +14,21 @@ from mmdyn.plugins import load, resolve
 from mmdyn.record import Reply, Score
 from mmdyn.sample import Answer, Match, Sample
 from mmdyn.scoring.certainty import WITHHELD, is_lower_bound, needs_judge
+from mmdyn.scoring.chance import chance_of
 from mmdyn.scoring.extract import Extraction, Response, extract
 from mmdyn.scoring.metrics._metric import COMPARED, Metric, credit_by_metric
 from mmdyn.scoring.policies._policy import Policy
 
-SCORING_VERSION = 5
-"""Counted up whenever a change of the rules can change a score, so that scores of both versions can stand side by
-side."""
+SCORING_VERSION = 6
+"""Counted up whenever a change of the rules can change a score, or what is known of it, so that scores of both versions
+can stand side by side."""
 
 
 class Scorer:
     """Scores by rules alone: by a policy of credit, or by a metric that compares texts (compares), of whose scores none
     needs a judge.
 
-    `name` is the policy or metric with the version of the rules, such as mdk12@5 or metric.rouge_l@5. Raises
+    `name` is the policy or metric with the version of the rules, such as mdk12@6 or metric.rouge_l@6. Raises
     PluginError, and MissingExtra for a metric whose library is not installed.
     """
 
@@ -36,6 +37,7 @@ class Scorer:
         self.name = f"{full}@{SCORING_VERSION}"
         plugin: Policy | Metric = load("scorers", full)()
         self.compares, self._whole = isinstance(plugin, Metric), isinstance(plugin, Metric) and plugin.whole
+        self._policy = None if isinstance(plugin, Metric) else plugin
         self._weight: Callable[[Sample], float]
         if isinstance(plugin, Metric):
             self._weight, self._credit = _even, partial(credit_by_metric, plugin)
@@ -46,8 +48,12 @@ class Scorer:
         """The score of a reply. One that never came (`reply.error`) is `failed` and has no value; nothing read scores
         0."""
         if reply.error:
-            return Score("failed", None, rule="failed", weight=self._weight(sample))
+            return Score("failed", None, rule="failed", weight=self._weight(sample), chance=self.chance(sample))
         return self.credit(sample, self.extract(sample, reply))
+
+    def chance(self, sample: Sample) -> float:
+        """What guessing at the sample earns, in [0, 1] (chance.py says who guesses); by a metric 0."""
+        return chance_of(self._policy, sample) if self._policy else 0.0
 
     def extract(self, sample: Sample, reply: Reply) -> Extraction:
         """What the reply answers; nothing where the server says that it was declined or held back.
@@ -111,6 +117,7 @@ class Scorer:
             confidence=extraction.confidence,
             needs_judge=not self.compares and needs_judge(extraction, lower_bound=more),
             lower_bound=more,
+            chance=self.chance(sample),
         )
 
 

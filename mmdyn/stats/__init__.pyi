@@ -3,6 +3,7 @@ from .agreement import (
     rank_correlations as rank_correlations,
     weighted_kappa as weighted_kappa,
 )
+from .chance_correction import correct_for_chance as correct_for_chance, least_corrected as least_corrected
 from .corrected_means import (
     prediction_powered as prediction_powered,
     rogan_gladen as rogan_gladen,

@@ -35,8 +35,9 @@ class Estimate(NamedTuple):
 
     @property
     def rounded(self) -> Estimate:
-        """The same to six digits, as reports have it."""
-        return Estimate(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.method)
+        """The same to six digits, as reports have it; no zero is negative."""
+        value, low, high = (round(number, 6) + 0.0 for number in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.method)
 
     @property
     def ci95(self) -> tuple[float, float]:
@@ -64,20 +65,25 @@ class Share:
         return Share(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.n)
 
 
-def mean_score(values: Floats, weights: Floats, labels: Ints) -> Estimate:
+def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
     """The weighted mean of scores, with Wilson's interval at the effective sample size.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998) 193. For unweighted, unclustered scores of 0 and 1 the
     effective sample size is n and the interval is Wilson's own.
 
     Args:
-        values: n >= 1 scores in [0, 1].
+        values: n >= 1 scores in [least, 1].
         weights: of each score, above 0.
         labels: the cluster of each score.
+        least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1], and mapped
+            back.
     """
-    mean, n = float(np.average(values, weights=weights)), effective_n(values, weights, labels)
-    graded = not np.isin(values, (0.0, 1.0)).all()
-    return Estimate(mean, *wilson(mean, n), method_of("Wilson", graded=graded, **uneven(weights, labels)))
+    span = 1 - least
+    shares = (values - least) / span
+    mean, n = float(np.average(shares, weights=weights)), effective_n(shares, weights, labels)
+    graded = not np.isin(shares, (0.0, 1.0)).all()
+    value, low, high = (least + span * share for share in (mean, *wilson(mean, n)))
+    return Estimate(value, low, high, method_of("Wilson", graded=graded, **uneven(weights, labels)))
 
 
 def wilson(mean: float, n: float) -> tuple[float, float]:

@@ -41,7 +41,7 @@ class Difference(NamedTuple):
 def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> Difference:
     """The weighted mean of paired differences.
 
-    One 0/1 pair a cluster and equal weights: Tango's interval and the exact McNemar test. Any others: the empirical
+    One 0/1 pair a cluster, equal weights and a bound of 1: Tango's interval and the exact McNemar test. Any others: the empirical
     likelihood of the mean over clusters (Owen, Annals of Statistics 18 (1990) 90), which follows the skewness of
     differences near 0 and 1, with Student's quantiles at the effective number of clusters. While few clusters gain or
     lose, an observation at either bound is added, so that what was not seen is not taken to be impossible.
@@ -54,7 +54,7 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
     """
     value = float(np.average(differences, weights=weights))
     why = uneven(weights, labels)
-    if np.isin(differences, (-1.0, 0.0, 1.0)).all() and not any(why.values()):
+    if bound == 1 and np.isin(differences, (-1.0, 0.0, 1.0)).all() and not any(why.values()):
         gained, lost = int((differences > 0).sum()), int((differences < 0).sum())
         n = len(differences)
         return Difference(value, tango(gained / n, lost / n, n), mcnemar(gained, lost), "Tango; exact McNemar")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from math import nan
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
-from mmdyn.stats import Ints, group_means
+from mmdyn.stats import Ints, correct_for_chance, group_means, least_corrected
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
 from mmdyn.tables.contexts import ContextColumnsBuilder, join, place_of
 from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
@@ -18,6 +21,7 @@ from mmdyn.tables.run_state import SHOWN_FAILURES, FailedReply, StateTally, has_
 from mmdyn.work import ProgressBar, RunFolder
 
 MAX_VALUES = 1000
+COLUMNS = ("parents", "weights", "values", "chance", "corrected", "least", "unread")
 RECORDS = ("failed", "unscored", "needs_judge", "bounded")
 
 
@@ -56,14 +60,14 @@ class _Builder:
 
     def __init__(self) -> None:
         self._parents, self._values, self._weights = array("q"), array("d"), array("d")
+        self._chance, self._read = array("d"), array("b")
         self._records = {name: array("q") for name in RECORDS}
-        self._counts, self._languages, self._converted = Counter[str](), set[str](), False
+        self._counts, self._languages = Counter[str](), set[str]()
 
     def add(self, parent: int, run: RunFolder, record: Record) -> None:
         score = record.score
         self._languages.add(record.language)
         self._counts["truncated"] += is_cut_off(record.reply)
-        self._converted |= record.task_type != record.parent_type
         if has_failed(record):
             self._records["failed"].append(parent)
         elif score is None:
@@ -73,13 +77,19 @@ class _Builder:
             self._parents.append(parent)
             self._values.append(_value(run, record, score))
             self._weights.append(score.weight)
+            self._chance.append(nan if score.chance is None else score.chance)
+            self._read.append(score.status == "ok")
             self._records["needs_judge"].extend([parent] * score.needs_judge)
             self._records["bounded"].extend([parent] * score.lower_bound)
 
     def finish(self) -> Scores:
-        averaged = group_means(np.array(self._parents), np.array(self._values), np.array(self._weights))
+        values, chance, read = np.array(self._values), np.array(self._chance), np.array(self._read, np.bool_)
+        corrected, least = correct_for_chance(values, chance, read), least_corrected(chance)
+        parents, weights, unread = np.array(self._parents), np.array(self._weights), (~read).astype(np.float64)
+        columns = parents, weights, values, chance, corrected, least, unread
         records = {name: np.array(parents) for name, parents in self._records.items()}
-        return Scores(*averaged, records, self._counts, frozenset(self._languages), self._converted)
+        means = _means(dict(zip(COLUMNS, columns, strict=True)))
+        return Scores(**means, records=records, counts=self._counts, languages=frozenset(self._languages))
 
 
 class _Collector:
@@ -169,11 +179,24 @@ def _pools(keys: Iterable[Key]) -> dict[Key, list[Key]]:
 
 def _joined(chains: Sequence[Scores]) -> Scores:
     """Over all chains: a parent's mean over its chains."""
-    columns = (np.concatenate(column) for column in zip(*(chain[:3] for chain in chains), strict=True))
+    means = _means({name: np.concatenate([getattr(chain, name) for chain in chains]) for name in COLUMNS})
     records = {name: np.concatenate([chain.records[name] for chain in chains]) for name in RECORDS}
     languages = frozenset[str]().union(*(chain.languages for chain in chains))
     counts = sum((chain.counts for chain in chains), Counter[str]())
-    return Scores(*group_means(*columns), records, counts, languages, any(chain.converted for chain in chains))
+    return Scores(**means, records=records, counts=counts, languages=languages)
+
+
+def _means(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """The parents in order, each with the weighted mean of every column over what is not NaN, and its mean weight."""
+    parents, weights = columns["parents"], columns["weights"]
+    unique, mean_weights, _ = group_means(parents, weights, np.ones_like(weights))
+    found: dict[str, Any] = {"parents": unique, "weights": mean_weights}
+    for name in COLUMNS[2:]:
+        told = ~np.isnan(columns[name])
+        having, means, _ = group_means(parents[told], columns[name][told], weights[told])
+        found[name] = np.full(len(unique), nan)
+        found[name][np.searchsorted(unique, having)] = means
+    return found
 
 
 def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from mmdyn.record import Contrast
 from mmdyn.tables.contexts import BASES, LEAK, NO, leaks_of
 from mmdyn.tables.results import POOLED
-from mmdyn.tables.terminal import NEEDS_JUDGE, clean, p_value, percent, print_cells, print_grid
+from mmdyn.tables.terminal import NEEDS_JUDGE, RAW, clean, p_value, percent, print_cells, print_grid
 
 SIGNIFICANT = 0.05
 
@@ -57,7 +57,9 @@ def _delta(cell: dict[str, Any]) -> dict[str, object]:
     method = "; ".join(text for text in (cell["method"], cell["note"]) if text)
     counts = {"left\nout": cell["left_out"], "failed": cell["failed"], NEEDS_JUDGE: cell["needs_judge"]}
     tested = {"p": p_value(cell["p"]), "adj. p": p_value(cell["p_adjusted"]), "n": cell["n"]}
-    return {"change": percent(cell["delta"], cell["ci95"], sign="+"), **tested, **counts, "method": method}
+    raw = f"{100 * cell['raw_delta']:+.1f}" if cell["scale"] == "corrected" and cell["n"] else ""
+    change = {"change": percent(cell["delta"], cell["ci95"], sign="+"), RAW: raw}
+    return {**change, **tested, **counts, "method": method}
 
 
 def _sentence(row: Contrast) -> str:

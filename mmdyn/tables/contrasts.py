@@ -16,6 +16,7 @@ from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
+from mmdyn.tables.scale import Scaled, on_scale
 from mmdyn.work import RunConfig
 
 FACTORS = (*BASES, "model", "run")
@@ -46,7 +47,7 @@ class Paired(NamedTuple):
 
     `asked` are all parents that either was asked. records: the parent of each record of either that `failed`, and of
     the compared ones that `needs_judge` or is `bounded`, as Scores have them. note: what a reader must know of the
-    pair. comparable: whether it can be compared at all.
+    pair. comparable: whether it can be compared at all. scaled: what its difference is of.
     """
 
     parents: Ints
@@ -57,6 +58,7 @@ class Paired(NamedTuple):
     records: dict[str, Ints]
     note: str
     comparable: bool
+    scaled: Scaled
 
 
 Delta: TypeAlias = dict[str, Any]
@@ -87,7 +89,9 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     compared = {name: records[name][np.isin(records[name], parents)] for name in ("needs_judge", "bounded")}
     both = {"failed": records["failed"], **compared}
     asked = np.union1d(a.asked, b.asked)
-    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, *_comparable(table, pair))
+    scaled, (note, comparable) = on_scale(a, in_a, b, in_b), _comparable(table, pair)
+    note = "; ".join(filter(None, (note, scaled.note))) if comparable else note
+    return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, note, comparable, scaled)
 
 
 def compare(table: Table) -> list[Contrast]:
@@ -151,10 +155,8 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
         "numbers of epochs": a.epochs != b.epochs,
     }
     differing = " and ".join(name for name, differs in asked.items() if differs)
-    converted = table.scores[pair.a].converted != table.scores[pair.b].converted
     knowledge = NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge
     notes = {
-        "some questions were asked in another form, in which guessing pays differently": converted,
         "the runs laid other knowledge beside the questions": knowledge,
         f"the runs asked different {differing}": differing,
     }
@@ -169,19 +171,22 @@ def _versions(run: RunConfig, root: str, *, dynamic: bool) -> set[str]:
 
 def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
     """The difference over some parents; `keep` says so for every parent."""
-    inside = keep[paired.parents]
+    (scale, a, b, least, _), inside = paired.scaled, keep[paired.parents]
+    inside &= ~np.isnan(a + b)
     counts = {name: int(keep[records].sum()) for name, records in paired.records.items()}
     note = "; ".join(filter(None, (paired.note, BY_RULES if counts.pop("bounded") else "")))
     n, untested = int(inside.sum()), dict.fromkeys(("delta", "ci95", "p", "p_adjusted"))
     left_out = int(keep[paired.asked].sum()) - n
     found: Delta = {"n": n, "left_out": left_out, **counts, **untested, "method": "", "note": note}
+    found |= {"scale": scale, "raw_delta": None}
     if not paired.comparable:
         return found
     if not n:
         return found | {"note": "no parent was answered under both conditions"}
-    arrays = (paired.b - paired.a)[inside], paired.weights[inside], table.clusters[paired.parents[inside]]
-    delta = paired_difference(*arrays).rounded
-    told = {"delta": delta.value, "ci95": delta.ci95, "method": delta.method}
+    weights, bound = paired.weights[inside], 1 - float(least[inside].min())
+    delta = paired_difference((b - a)[inside], weights, table.clusters[paired.parents[inside]], bound).rounded
+    raw = round(float(np.average((paired.b - paired.a)[inside], weights=weights)), 6)
+    told = {"delta": delta.value, "ci95": delta.ci95, "method": delta.method, "raw_delta": raw + 0.0}
     if delta.p is None:
         return found | told | {"note": "; ".join(filter(None, (note, TOO_FEW_NOTE)))}
     return found | told | {"p": p_digits(delta.p)}

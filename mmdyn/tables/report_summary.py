@@ -25,20 +25,31 @@ from mmdyn.tables.meaning_judges import JudgeRow, find_judges
 from mmdyn.tables.repeats import RepeatsRow, find_repeats
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
 from mmdyn.tables.run_state import FailedReply, RunState
+from mmdyn.tables.scale import UNKNOWN
 from mmdyn.tables.wrong_answers import ErrorRow, find_errors
 from mmdyn.work import ProgressBar, RunFolder
+
+_UNKNOWN: dict[str, Any] = dict.fromkeys(("chance", "corrected", "corrected_ci95", "unread")) | {"uncorrected": 0}
+"""What a ScoreCell says of chance where there is no score."""
 
 
 class ScoreCell(Struct, frozen=True):
     """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and
     `needs_judge` count records.
 
-    bound: `lower` where the score is one.
+    bound: `lower` where the score is one. chance: what guessing earns, in [0, 1]. corrected: the score corrected for
+        chance, at most 1, over the parents that have one, of which `uncorrected` have none (guessing earns all); None
+        where chance is not known. unread: the share of answers that were refused or not read, which count 0 there.
     """
 
     n: int
     score: float | None
     ci95: Interval | None
+    chance: float | None
+    corrected: float | None
+    corrected_ci95: Interval | None
+    uncorrected: int
+    unread: float | None
     failed: int
     unscored: int
     needs_judge: int
@@ -52,12 +63,18 @@ class ConditionRow(OfCondition, frozen=True):
     none) count records, n counts parents.
 
     bound: `lower` where the score is one, as open answers, or blanks in words, had no judge. truncated: records whose
-        answer was cut off, as the finish reason says, whatever it scores.
+        answer was cut off, as the finish reason says, whatever it scores. chance, corrected, corrected_ci95,
+        uncorrected, unread: as a ScoreCell has them.
     """
 
     n: int
     score: float | None
     ci95: Interval | None
+    chance: float | None
+    corrected: float | None
+    corrected_ci95: Interval | None
+    uncorrected: int
+    unread: float | None
     ok: int
     unparsed: int
     refused: int
@@ -185,7 +202,29 @@ def _cell(table: Table, scores: Scores, keep: NDArray[np.bool_]) -> ScoreCell:
     lower = counts.pop("bounded") > 0
     parents = scores.parents[part]
     if not len(parents):
-        return ScoreCell(0, None, None, **counts, bound="", method="", note="no parent has an answer that is scored")
+        note = "no parent has an answer that is scored"
+        return ScoreCell(0, None, None, **_UNKNOWN | counts, bound="", method="", note=note)
     found = mean_score(scores.values[part], scores.weights[part], table.clusters[parents])
     score, ends, bound = score_of(found, lower=lower)
-    return ScoreCell(len(parents), score, ends, **counts, bound=bound, method=found.method, note="")
+    corrected, method = _corrected(table, scores, part, lower=lower)
+    methods, note = "; ".join(filter(None, (found.method, method))), UNKNOWN if corrected["chance"] is None else ""
+    return ScoreCell(len(parents), score, ends, **corrected | counts, bound=bound, method=methods, note=note)
+
+
+def _corrected(table: Table, scores: Scores, part: NDArray[np.bool_], *, lower: bool) -> tuple[dict[str, Any], str]:
+    """What guessing earns some parents and their score corrected for it, by a ScoreCell's names, and the method of its
+    interval where that is another one."""
+    means = (np.average(column[part], weights=scores.weights[part]) for column in (scores.chance, scores.unread))
+    chance, unread = (round(float(mean), 6) for mean in means)
+    found = _UNKNOWN | {"unread": unread}
+    if np.isnan(chance):
+        return found, ""
+    told = part & ~np.isnan(scores.corrected)
+    found |= {"chance": chance, "uncorrected": int(part.sum() - told.sum())}
+    if not told.any():
+        return found, ""
+    least, clusters = float(scores.least[told].min()), table.clusters[scores.parents[told]]
+    beyond = mean_score(scores.corrected[told], scores.weights[told], clusters, least)
+    score, ends, _ = score_of(beyond, lower=lower)
+    method = f"corrected for chance: {beyond.method}, of scores mapped onto 0 to 1" if least else ""
+    return found | {"corrected": score, "corrected_ci95": ends}, method

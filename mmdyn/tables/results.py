@@ -88,21 +88,26 @@ class OfCondition(Struct, frozen=True):
 
 
 class Scores(NamedTuple):
-    """One condition. `values` in [0, 1] and `weights` go with `parents` (sorted indices): draws and epochs are
-    averaged.
+    """One condition. All arrays go with `parents` (sorted indices): draws and epochs are averaged. `values` are in [0,
+    1].
 
-    records: the parent's index of each record that `failed`, is `unscored`, `needs_judge` and had none, or is one of
-        these whose value is a lower bound (`bounded`). counts: of `ok`, `unparsed`, `refused` and `truncated` (cut off)
-        records. converted: some were asked in another form than their parents.
+    chance: what guessing earns, in [0, 1]; NaN where the scores do not say. corrected: scores corrected for chance, and
+        `least`, what they are where nothing is earned; NaN where no answer has one. unread: the share of answers that
+        were refused or not read. records: the parent's index of each record that `failed`, is `unscored`, `needs_judge`
+        and had none, or is one of these whose value is a lower bound (`bounded`). counts: of `ok`, `unparsed`,
+        `refused` and `truncated` (cut off) records.
     """
 
     parents: Ints
-    values: Floats
     weights: Floats
+    values: Floats
+    chance: Floats
+    corrected: Floats
+    least: Floats
+    unread: Floats
     records: dict[str, Ints]
     counts: Counter[str]
     languages: frozenset[str]
-    converted: bool
 
     @property
     def asked(self) -> Ints:

@@ -15,7 +15,7 @@ from mmdyn.tables.correction import CorrectionRow
 from mmdyn.tables.meaning_judges import JudgeRow
 from mmdyn.tables.measurements import named
 from mmdyn.tables.repeats import RepeatsRow
-from mmdyn.tables.report_summary import ConditionRow, Summary
+from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import FACTORS, OfCondition, pick
 from mmdyn.tables.wrong_answers import ErrorRow, Part
 
@@ -25,6 +25,7 @@ COLUMNS = (
     *("kind", "run", "model", "set", *FACTORS, "language", "factor", "a", "b", "by", "value"),
     *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
     *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note"),
+    *("chance", "corrected", "corrected_low", "corrected_high", "uncorrected", "unread", "scale", "raw_delta"),
 )
 """`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is
 the score in [0, 1] or the difference b - a in [-1, 1], between `low` and `high`; where `bound` is `lower` it is a lower
@@ -36,7 +37,8 @@ error, which stands under `factor`, counts under `n` the answers that were label
 rules, by one judge or by both together has who gave it under `value` and the scorer under `factor`; `left_out` counts
 what a judge was not asked about, `failed` what it gave no verdict on. Where answers wait for a verdict it has no
 estimate, and `low` and `high` are the bounds that these leave. A figure of repeats stands under `factor`, and what is
-repeated under `value`; an AUC has its task type there."""
+repeated under `value`; an AUC has its task type there. The last columns are those of chance, as ConditionRow and
+Contrast have them: of a score what it is `corrected` for chance, of a contrast the `scale` that its figures are on."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
@@ -65,19 +67,24 @@ def _rows(summary: Summary) -> Iterator[Row]:
 
 
 def _scores(row: ConditionRow) -> Iterator[Row]:
-    names = ("n", "failed", "unscored", "needs_judge", "bound", "method", "note")
     counts = pick(row, "ok", "unparsed", "refused", "truncated")
-    yield _of("score", row) | pick(row, *names) | _estimate(row.score, row.ci95) | counts
+    yield _of("score", row) | _score(row) | counts
     for name, values in row.by.items():
         for value, cell in values.items():
-            numbers = pick(cell, *names) | _estimate(cell.score, cell.ci95)
-            yield _of("score", row) | {"by": name, "value": value} | numbers
+            yield _of("score", row) | {"by": name, "value": value} | _score(cell)
+
+
+def _score(cell: ScoreCell | ConditionRow) -> Row:
+    counts = pick(cell, "n", "failed", "unscored", "needs_judge", "bound", "method", "note", "uncorrected", "unread")
+    low, high = cell.corrected_ci95 or ("", "")
+    beyond = pick(cell, "chance", "corrected") | {"corrected_low": low, "corrected_high": high}
+    return counts | _estimate(cell.score, cell.ci95) | beyond
 
 
 def _contrast(row: Contrast) -> Iterator[Row]:
     held = {name: value for name, value in row.held.items() if name in COLUMNS}
     names = {"kind": "contrast", **held, **pick(row, "model", "set", "factor", "a", "b")}
-    numbers = ("n", "left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note")
+    numbers = ("n", "left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note", "scale", "raw_delta")
     yield names | pick(row, *numbers) | _estimate(row.delta, row.ci95)
     for name, values in row.by.items():
         for value, cell in values.items():

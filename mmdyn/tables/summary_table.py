@@ -14,7 +14,20 @@ from mmdyn.tables.meaning_judges import print_judges
 from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import pick
 from mmdyn.tables.run_state import RunState
-from mmdyn.tables.terminal import CUT_OFF, NEEDS_JUDGE, clean, names_of, open_console, percent, print_cells, print_grid
+from mmdyn.tables.scale import UNKNOWN
+from mmdyn.tables.terminal import (
+    CHANCE,
+    CORRECTED,
+    CUT_OFF,
+    NEEDS_JUDGE,
+    NOT_READ,
+    clean,
+    names_of,
+    open_console,
+    percent,
+    print_cells,
+    print_grid,
+)
 
 LAID = {
     NONE: "nothing",
@@ -33,6 +46,11 @@ WAYS = {
     "two-turn": "…:two-turn = the model writes on the points before it sees the question",
 }
 """What the model is to do with points."""
+
+CHANCE_MEANS = (
+    "Chance is what guessing earns. A score corrected for chance is (score - chance) / (1 - chance) of each answer, 0"
+    " where it was refused or not read; that assumes that a model knows an answer or guesses."
+)
 
 
 def print_summary(summary: Summary, file: TextIO | None = None) -> None:
@@ -82,6 +100,10 @@ def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:
         if said := _legend(names):
             yield f"Contexts (what lies beside the question): {said}."
         yield from (f"{name}: {MEANINGS[name]}." for name in rows[0].by if name in MEANINGS)
+    if any(row.chance for row in rows):
+        yield CHANCE_MEANS
+    if any(row.n and row.chance is None for row in rows):
+        yield f"Chance: {UNKNOWN}."
 
 
 def _legend(names: Iterable[str]) -> str:
@@ -114,7 +136,12 @@ def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:
 
 
 def _score(cell: ScoreCell | ConditionRow) -> dict[str, object]:
-    return {"score": percent(cell.score, cell.ci95), "n": cell.n, "method": cell.method or cell.note}
+    shown: dict[str, object] = dict.fromkeys((CHANCE, CORRECTED, NOT_READ), "")
+    if cell.chance:
+        shown |= {CHANCE: f"{100 * cell.chance:.1f}", CORRECTED: percent(cell.corrected, cell.corrected_ci95)}
+    if cell.chance and cell.unread:
+        shown[NOT_READ] = f"{100 * cell.unread:.1f}"
+    return {"score": percent(cell.score, cell.ci95), **shown, "n": cell.n, "method": cell.method or cell.note}
 
 
 def _left(cell: ScoreCell | ConditionRow) -> dict[str, object]:

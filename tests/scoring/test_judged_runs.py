@@ -33,9 +33,9 @@ def test_only_what_the_rules_do_not_call_right_is_judged(tmp_path: Path) -> None
     assert values(run) == ONE and set(verdicts(run)) == {"ice", "sea", "primes"}
     found, (entry,) = scores(run), run.config.judges
     rule = "judge:scripted:cheap.jsonl"
-    by_rules = Score("ok", 1.0, "Blue light is scattered most", "slot", confidence=0.99)
+    by_rules = Score("ok", 1.0, "Blue light is scattered most", "slot", confidence=0.99, chance=0.0)
     assert found["sky"] == by_rules and found["ice"] and (found["ice"].status, found["ice"].rule) == ("ok", rule)
-    assert found["primes"] == Score("ok", 0.0, ["A"], rule, (1.0, 0.0), confidence=0.99)
+    assert found["primes"] == Score("ok", 0.0, ["A"], rule, (1.0, 0.0), confidence=0.99, chance=2.25 / 16)
     scorer = f"{run.config.active_scores.rules}+wrong({entry.id})"
     assert (run.config.scorer, run.config.judge_mode) == (scorer, "wrong")
     assert verdicts(run)["sea"].votes == (0.25,) and verdicts(run)["sea"].reason == "it says so"

@@ -91,9 +91,9 @@ def test_open_answers_are_compared_as_they_were_read() -> None:
     sample = open_ended()
     reply = "I looked it up: the answer is Paris. It is in France."
     assert score(open_ended(answer="Paris"), reply, "exact_match") == Score(
-        "ok", 1.0, "Paris", "sentence", confidence=0.98
+        "ok", 1.0, "Paris", "sentence", confidence=0.98, chance=0.0
     )
-    assert score(sample, "no idea at all", "f1") == Score("unparsed", 0.0, None, "none"), "no lower bound"
+    assert score(sample, "no idea at all", "f1") == Score("unparsed", 0.0, None, "none", chance=0.0), "no lower bound"
 
 
 @pytest.mark.parametrize(("reply", "compared", "rule"), [
@@ -111,7 +111,7 @@ def test_whole_answers_to_open_questions_are_compared_where_the_metric_is_over_s
 ) -> None:
     sample = open_ended(answer=compared)
     found = score(sample, reply, "rouge_l")
-    assert found == Score("ok", 1.0, compared, rule, confidence=found.confidence)
+    assert found == Score("ok", 1.0, compared, rule, confidence=found.confidence, chance=0.0)
     assert score(sample, reply, "bleu").value == 1.0
 
 
@@ -132,9 +132,11 @@ def test_an_accepted_text_of_marks_and_blanks_alone_is_compared_as_it_stands(met
 
 def test_statuses() -> None:
     sample = open_ended()
-    assert score(sample, "", "f1") == Score("unparsed", 0.0, None, "empty")
-    assert score(sample, "I'm sorry, I can't help with that.", "f1") == Score("refused", 0.0, None, "refused")
-    assert score(sample, "", "f1", error="timeout") == Score("failed", None, None, "failed")
+    assert score(sample, "", "f1") == Score("unparsed", 0.0, None, "empty", chance=0.0)
+    assert score(sample, "I'm sorry, I can't help with that.", "f1") == Score(
+        "refused", 0.0, None, "refused", chance=0.0
+    )
+    assert score(sample, "", "f1", error="timeout") == Score("failed", None, None, "failed", chance=0.0)
     assert score(open_ended(points=6), ICE[1], "f1").weight == 1.0
 
 

@@ -26,15 +26,15 @@ def test_the_name_says_policy_and_version() -> None:
 
 def test_statuses() -> None:
     sample = choice(answer="B")
-    assert score(sample, "B") == Score("ok", 1.0, ["B"], "alone", confidence=1.0)
-    assert score(sample, "A") == Score("ok", 0.0, ["A"], "alone", confidence=1.0)
-    assert score(sample, "hm") == Score("unparsed", 0.0, None, "none", needs_judge=True)
-    assert score(sample, "") == Score("unparsed", 0.0, None, "empty")
-    refused = Score("refused", 0.0, None, "refused", needs_judge=True)
+    assert score(sample, "B") == Score("ok", 1.0, ["B"], "alone", confidence=1.0, chance=0.25)
+    assert score(sample, "A") == Score("ok", 0.0, ["A"], "alone", confidence=1.0, chance=0.25)
+    assert score(sample, "hm") == Score("unparsed", 0.0, None, "none", needs_judge=True, chance=0.25)
+    assert score(sample, "") == Score("unparsed", 0.0, None, "empty", chance=0.25)
+    refused = Score("refused", 0.0, None, "refused", needs_judge=True, chance=0.25)
     assert score(sample, "I'm sorry, I can't help with that.") == refused
-    assert score(sample, "", error="timeout") == Score("failed", None, None, "failed")
+    assert score(sample, "", error="timeout") == Score("failed", None, None, "failed", chance=0.25)
     assert score(sample, "Answer: B", error="connection lost").value is None
-    cut_off = Score("unparsed", 0.0, None, "cut_off", needs_judge=True)
+    cut_off = Score("unparsed", 0.0, None, "cut_off", needs_judge=True, chance=0.25)
     assert score(sample, "It goes on.\nB", finish_reason="length") == cut_off
 
 
@@ -63,7 +63,9 @@ def test_a_third_of_three() -> None:
 @pytest.mark.parametrize(("policy", "value"), [("mdk12", 0.5), ("mdk12_lenient", 0.5), ("exam", 0.5), ("strict", 0.0)])
 def test_partial_credit_for_blanks(policy: str, value: float) -> None:
     sample = blank(answer=(("4", "four"), ("5",)))
-    assert score(sample, "4; 6", policy) == Score("ok", value, ["4", "6"], "separated", (1.0, 0.0), confidence=0.93)
+    assert score(sample, "4; 6", policy) == Score(
+        "ok", value, ["4", "6"], "separated", (1.0, 0.0), confidence=0.93, chance=0.0
+    )
     assert score(sample, "4; 5", policy).value == 1.0
     assert score(sample, "4; 5; 6", policy).value == 0.0
 
@@ -102,7 +104,7 @@ def test_containing_the_answer_earns_nothing(sample: Sample, text: str, policy: 
 
 def test_open_answers_by_rules_are_a_lower_bound() -> None:
     found = score(open_ended(answer="5 m/s"), "Answer: 5 m·s^{-1}")
-    assert found == Score("ok", 1.0, "5 m·s^{-1}", "slot", confidence=0.99)
+    assert found == Score("ok", 1.0, "5 m·s^{-1}", "slot", confidence=0.99, chance=0.0)
     for response, rule in (("Answer: a lower density", "no_rule_match"), ("Ice has a lower density.", "none")):
         missed = score(open_ended(), response)
         assert (missed.rule, missed.value, missed.lower_bound, missed.needs_judge) == (rule, 0.0, True, True)
@@ -116,11 +118,15 @@ def test_tolerance_and_unit_of_the_sample_count() -> None:
 
 
 def test_what_the_server_says_was_declined_or_held_back_is_refused() -> None:
-    sample, refused = choice(answer="B"), Score("refused", 0.0, None, "withheld")
+    sample, refused = choice(answer="B"), Score("refused", 0.0, None, "withheld", chance=0.25)
     for finish in ("refusal", "refusal: SAFETY"):
         assert score(sample, "", finish_reason=finish) == refused
         assert score(sample, "B", finish_reason=finish) == refused
     assert score(sample, "\n", finish_reason="content_filter") == refused
-    assert score(sample, "B", finish_reason="content_filter") == Score("ok", 1.0, ["B"], "alone", confidence=1.0)
-    assert score(sample, "", finish_reason="stop") == Score("unparsed", 0.0, None, "empty")
-    assert score(sample, "", finish_reason="refusal", error="timeout") == Score("failed", None, None, "failed")
+    assert score(sample, "B", finish_reason="content_filter") == Score(
+        "ok", 1.0, ["B"], "alone", confidence=1.0, chance=0.25
+    )
+    assert score(sample, "", finish_reason="stop") == Score("unparsed", 0.0, None, "empty", chance=0.25)
+    assert score(sample, "", finish_reason="refusal", error="timeout") == Score(
+        "failed", None, None, "failed", chance=0.25
+    )

@@ -46,6 +46,7 @@ def answer(
     epoch: int = 0,
     status: Any = "ok",
     weight: float = 1.0,
+    chance: float | None = 0.0,
     extracted: Any = "A",
     error: str = "",
     rule: str = "",
@@ -57,7 +58,7 @@ def answer(
     """A record with its score; `error` makes it a failure, `scored=False` leaves the score out."""
     id = parent if condition.variant == "standard" else f"{parent}~{condition.chain}~{draw}"
     key = digest([set, id, condition, epoch, model])
-    score = Score("failed", None) if error else Score(status, value, extracted, rule, weight=weight)
+    score = Score("failed", None) if error else Score(status, value, extracted, rule, weight=weight, chance=chance)
     kinds = {"task_type": "single_choice", "parent_type": "single_choice"}
     fields: dict[str, Any] = {**kinds, "language": "en", "digest": digest(sample or id)} | more
     fields |= {"draw": draw, "epoch": epoch, "score": score if scored else None}

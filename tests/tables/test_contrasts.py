@@ -158,18 +158,6 @@ def test_an_unusual_style_is_compared_only_with_the_usual_one() -> None:
     assert [(pair.a.style, pair.b.style) for pair in find_pairs(keys)] == [("direct", "cot")], "the base is the base"
 
 
-def test_a_contrast_between_forms_says_that_guessing_pays_differently(tmp_path: Path) -> None:
-    converted = [answer(f"p{n}", 1.0, DYNAMIC, task_type="true_false") for n in range(12)]
-    standard = [answer(f"p{n}", 0.0) for n in range(12)]
-    summary = summarise([write_run(tmp_path / "run", [*standard, *converted])])
-    note = "some questions were asked in another form, in which guessing pays differently"
-    assert [found.note for found in summary.contrasts] == [note]
-    print_summary(summary, out := io.StringIO())
-    assert f"12 pairs). But {note}." in " ".join(out.getvalue().split())
-    same = [answer(f"p{n}", 1.0, DYNAMIC) for n in range(12)]
-    assert summarise([write_run(tmp_path / "same", [*standard, *same])]).contrasts[0].note == ""
-
-
 def test_runs_with_other_prompts_are_noted(tmp_path: Path) -> None:
     one = write_run(tmp_path / "one", answers("1100"), prompts="x")
     two = write_run(tmp_path / "two", answers("1110"), prompts="y", epochs=2)

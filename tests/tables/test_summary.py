@@ -166,12 +166,15 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     assert first == report(write_run(tmp_path / "b" / "run", reversed(records)), by=["grade"]).to_json()
     read = json.loads(first)
     assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "judges", "failures"]
-    numbers = "n left_out failed needs_judge delta ci95 p p_adjusted method note"
+    numbers = "n left_out failed needs_judge delta ci95 p p_adjusted method note scale raw_delta"
     assert list(read["contrasts"][0]["by"]["grade"]["10"]) == numbers.split()
-    cell = "n score ci95 failed unscored needs_judge bound method note"
+    cell = (
+        "n score ci95 chance corrected corrected_ci95 uncorrected unread failed unscored needs_judge bound method note"
+    )
     assert list(read["conditions"][0]["by"]["grade"]["10"]) == cell.split()
     counts = "ok unparsed refused truncated failed unscored needs_judge bound method note by"
-    assert list(read["conditions"][0]) == f"run model set factors n score ci95 {counts}".split()
+    chance = "chance corrected corrected_ci95 uncorrected unread"
+    assert list(read["conditions"][0]) == f"run model set factors n score ci95 {chance} {counts}".split()
 
 
 def test_no_run_and_a_folder_that_is_none(tmp_path: Path) -> None:

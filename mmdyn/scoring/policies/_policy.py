@@ -11,7 +11,10 @@ class Policy(Protocol):
     """A rule for partial credit. One public class a file under scoring/policies, constructed without arguments."""
 
     def choice(self, picked: frozenset[str], gold: frozenset[str]) -> float:
-        """Credit in [0, 1] for the options picked; both sets hold at least one label."""
+        """Credit in [0, 1] for the options picked; both sets hold at least one label.
+
+        It goes by how many are right and wrong, whatever their labels: what guessing earns is counted out so.
+        """
 
     def blanks(self, correct: tuple[bool, ...]) -> float:
         """Credit in [0, 1] for the blanks, of which it is told which are right; there is at least one."""

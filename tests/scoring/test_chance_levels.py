@@ -1,0 +1,73 @@
+"""What guessing earns: every guess counted out, under every policy, and against the guesser that it is told of."""
+
+from __future__ import annotations
+
+from itertools import product
+from statistics import fmean
+
+import pytest
+
+from making import blank, choice, open_ended, true_false
+from mmdyn.keys import stream
+from mmdyn.models import TextPart, open_model
+from mmdyn.models.message import Message
+from mmdyn.record import Reply, Score
+from mmdyn.sample import Option, Sample
+from mmdyn.scoring import Cascade, Scorer
+
+POLICIES = ("mdk12", "mdk12_lenient", "strict", "exam")
+
+
+def several(options: str, right: str) -> Sample:
+    texts = tuple(Option(label, f"the {label} one") for label in options)
+    return Sample("m", "Which?", "multi_select", tuple(right), options=texts)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("options", "right"), [("AB", "A"), ("ABCD", "AC"), ("ABCD", "ABCD"), ("ABCDEF", "B")])
+def test_a_multi_select_counts_every_guess(policy: str, options: str, right: str) -> None:
+    sample, scorer = several(options, right), Scorer(policy)
+
+    def credit(picked: str) -> float:
+        value = scorer.score(sample, Reply(f"Answer: {picked}")).value
+        assert value is not None
+        return value
+
+    def guess(coins: tuple[int, ...]) -> float:
+        picked = "".join(label for label, coin in zip(options, coins, strict=True) if coin)
+        return credit(picked) if picked else fmean(credit(label) for label in options)
+
+    expected = fmean(guess(coins) for coins in product((0, 1), repeat=len(options)))
+    assert scorer.chance(sample) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_other_forms_and_what_is_given_by_metrics() -> None:
+    scorer = Scorer()
+    in_picture = Sample("p", "Which?", "single_choice", ("A",), options=(Option("A"), Option("B"), Option("C")), options_in_image=True)  # fmt: skip
+    samples = (choice(), in_picture, true_false(), blank(), open_ended())
+    assert [scorer.chance(sample) for sample in samples] == [0.25, pytest.approx(1 / 3), 0.5, 0.0, 0.0]
+    assert scorer.chance(several("ABCD", "AC")) == pytest.approx((0.5 + 0.5 + 1 + (0.5 + 0.5) / 4) / 16)
+    assert Scorer("strict").chance(several("ABCD", "AC")) == 1 / 16
+    assert Scorer("metric.f1").chance(open_ended()) == 0.0
+
+
+def test_every_score_says_it() -> None:
+    scorer, sample = Scorer(), choice()
+    replies = (Reply("Answer: A"), Reply("hm"), Reply(finish_reason="refusal"), Reply(error="timeout"))
+    scores = [scorer.score(sample, reply) for reply in replies]
+    assert [(score.status, score.chance) for score in scores] == [
+        ("ok", 0.25), ("unparsed", 0.25), ("refused", 0.25), ("failed", 0.25)
+    ]  # fmt: skip
+    assert Cascade(scorer).combined(replies[0], scores[0], []) == scores[0]
+    assert Score("ok", 1.0).chance is None, "earlier versions did not say"
+
+
+async def test_the_guesser_is_the_random_baseline() -> None:
+    """Within four standard errors of 2,000 guesses."""
+    baseline, scorer, earned = open_model("baseline:random"), Scorer("mdk12_lenient"), list[float]()
+    sample, random = several("ABCD", "AB"), stream("guesses")
+    for _ in range(2000):
+        asked = f"{random.random()}\n\nA. one\nB. two\nC. three\nD. four\n\nEnd with: Answer: and the letters."
+        reply = await baseline.ask((Message("user", (TextPart(asked),)),))
+        earned.append(scorer.score(sample, reply).value or 0.0)
+    assert fmean(earned) == pytest.approx(scorer.chance(sample), abs=4 * 0.5 / 2000**0.5)
