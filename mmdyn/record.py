@@ -134,7 +134,8 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`:
     what lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the
-    model wrote on that first, which lies beside the records too.
+    model wrote on that first, which lies beside the records too. `pictures`: a digest of those that lay there, whatever
+    their order; empty where there were none, None where it is not known.
     """
 
     key: str
@@ -156,6 +157,7 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     epoch: int = 0
     beside: ContextInfo | None = None
     expansion: str = ""
+    pictures: str | None = None
     score: Score | None = None
 
 
@@ -164,8 +166,10 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     1].
 
     `model` is empty where models are compared. `left_out` counts parents asked under a or b and not answered under
-    both, `failed` the failed records of a and b, `needs_judge` the compared answers that need a judge and had none.
-    `note` says why a number is None, or what to know of it.
+    both, `variants_left_out` the variants that the others lack: of a parent, a chain and a draw that a or b has, those
+    that were never made, or not answered. `failed` counts the failed records of a and b, `needs_judge` the compared
+    answers that need a judge and had none. `differs` names what differs between a and b beside the factor: instruction,
+    form (task type), turns (their number), pictures. `note` says why a number is None, or what to know of it.
     """
 
     model: str
@@ -185,3 +189,5 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     failed: int = 0
     needs_judge: int = 0
     note: str = ""
+    variants_left_out: int = 0
+    differs: tuple[str, ...] = ()

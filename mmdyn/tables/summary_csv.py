@@ -23,8 +23,19 @@ Row = dict[str, object]
 
 COLUMNS = (
     *("kind", "run", "model", "set", *FACTORS, "language", "factor", "a", "b", "by", "value"),
-    *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
-    *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note"),
+    *(
+        "n",
+        "left_out",
+        "variants_left_out",
+        "ok",
+        "unparsed",
+        "refused",
+        "truncated",
+        "failed",
+        "unscored",
+        "needs_judge",
+    ),
+    *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note", "differs"),
 )
 """`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is
 the score in [0, 1] or the difference b - a in [-1, 1], between `low` and `high`; where `bound` is `lower` it is a lower
@@ -77,7 +88,8 @@ def _scores(row: ConditionRow) -> Iterator[Row]:
 def _contrast(row: Contrast) -> Iterator[Row]:
     held = {name: value for name, value in row.held.items() if name in COLUMNS}
     names = {"kind": "contrast", **held, **pick(row, "model", "set", "factor", "a", "b")}
-    numbers = ("n", "left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note")
+    names |= {"differs": ", ".join(row.differs)}
+    numbers = ("n", "left_out", "variants_left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note")
     yield names | pick(row, *numbers) | _estimate(row.delta, row.ci95)
     for name, values in row.by.items():
         for value, cell in values.items():

@@ -20,8 +20,9 @@ COMMON = ("run", "model", "set", "held")
 
 CUT_OFF = "cut\noff"
 NEEDS_JUDGE = "needs\njudge"
+VARIANTS_LEFT_OUT = "variants\nleft out"
 OF_JUDGES = ("no verdict", "as rules", "votes\nagree", "items met")
-SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored", *OF_JUDGES)
+SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored", VARIANTS_LEFT_OUT, *OF_JUDGES)
 """What gets a column only where one of its cells is neither empty nor 0."""
 
 T = TypeVar("T")
