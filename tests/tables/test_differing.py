@@ -69,13 +69,17 @@ def test_what_only_one_side_answered_is_no_difference(tmp_path: Path) -> None:
     """Two draws have pictures of their own, and one answer of one side failed."""
     condition = replace(DYNAMIC, context="kprag")
     first, second = {"draw": 0, "pictures": "aa"}, {"draw": 1, "pictures": "bb"}
-    a = answers("10", DYNAMIC, **first) + answers("10", DYNAMIC, **second)
-    b = answers("11", condition, **first) + answers("1x", condition, **second)
-    (found,) = (each for each in contrasts(tmp_path, a, b, instructions=TOLD).values() if each.factor == "context")
-    assert (found.differs, found.n, found.failed, found.variants_left_out) == ((), 2, 1, 1)
-    other = answers("11", condition, draw=0, pictures="cc")
-    (found,) = (each for each in contrasts(tmp_path / "o", a, other, instructions=TOLD).values() if each.factor == "context")  # fmt: skip
-    assert found.differs == ("pictures",)
+
+    def between(name: str, *groups: list[Record]) -> Contrast:
+        found = contrasts(tmp_path / name, *groups, instructions=TOLD).values()
+        return next(each for each in found if each.factor == "context")
+
+    whole_a, whole_b = (answers("10", one, **first) + answers("10", one, **second) for one in (DYNAMIC, condition))
+    part_a, part_b = (answers("10", one, **first) + answers("1x", one, **second) for one in (DYNAMIC, condition))
+    for name, groups in {"b": (whole_a, part_b), "a": (part_a, whole_b)}.items():
+        found = between(name, *groups)
+        assert (found.differs, found.n, found.failed, found.variants_left_out) == ((), 2, 1, 1), name
+    assert between("other", whole_a, answers("11", condition, draw=0, pictures="cc")).differs == ("pictures",)
 
 
 def test_variants_that_a_compared_parent_lacks_are_counted(tmp_path: Path) -> None:
@@ -84,6 +88,8 @@ def test_variants_that_a_compared_parent_lacks_are_counted(tmp_path: Path) -> No
     found = contrasts(tmp_path, answers("111"), pad, shuffle)
     counts = {name: (each.n, each.left_out, each.variants_left_out) for name, each in found.items()}
     assert counts == {"pad": (1, 2, 0), "shuffle": (2, 1, 1), "all": (2, 1, 2)}
+    second = answers("xx", DYNAMIC, draw=1)
+    assert contrasts(tmp_path / "x", answers("11"), answers("11", DYNAMIC), second)["pad"].variants_left_out == 2
 
 
 def test_none_is_counted_where_none_is_missing(tmp_path: Path) -> None:
