@@ -1,8 +1,8 @@
 """Context: what lies beside a question, by its name.
 
 MDK12-Bench (arXiv:2508.06851, "Evaluation Methods") lays a question's knowledge points beside it and has the model
-elaborate on them; AcadReason (arXiv:2510.11652, section 3) gives background, definition or methodology hints, or all of
-them.
+elaborate on them (here `inline`); AcadReason (arXiv:2510.11652, section 3) gives background, definition or methodology
+hints, or all of them.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ NONE, KPRAG, DISTRACTOR, HINT, ALL = "none", "kprag", "distractor", "hint", "all
 class Context(Struct, frozen=True):
     """What lies beside a question: nothing, knowledge points from a `source`, or the sample's own hint of a kind.
 
-    elaborate: whether the model is to elaborate on the points before it answers (`inline`, MDK12-Bench's way), is asked
-        to do so first and then shown the question with what it wrote (`two-turn`), or neither. hint: a kind that the
-        set has, or `all`.
+    elaborate: `none`: the model is told how to reply in the words that it is told without any points. `inline`: it is
+        to elaborate on them before it answers (MDK12-Bench's way). `two-turn`: it is asked to do so first, and then
+        shown the question with what it wrote. hint: a kind that the set has, or `all`.
     """
 
     source: Source | None = None
-    elaborate: Elaborate = "inline"
+    elaborate: Elaborate = "none"
     hint: str = ""
 
     @property
     def name(self) -> str:
-        """none, kprag, kprag:retrieved, kprag:mixed:two-turn, distractor, distractor:none, hint:background, …: `parse`
+        """none, kprag, kprag:retrieved, kprag:mixed:two-turn, distractor, kprag:inline, hint:background, …: `parse`
         reads it."""
         if self.hint:
             return f"{HINT}:{self.hint}"
         if self.source is None:
             return NONE
         source = {"distractor": [DISTRACTOR], "gold": [KPRAG]}.get(self.source, [KPRAG, self.source])
-        return ":".join([*source, *([self.elaborate] if self.elaborate != "inline" else [])])
+        return ":".join([*source, *([self.elaborate] if self.elaborate != "none" else [])])
 
     @property
     def family(self) -> str:
@@ -89,4 +89,4 @@ def _parse_knowledge(text: str, kind: str, settings: Sequence[str]) -> Context:
     if len(sources) > 1 or len(ways) > 1 or len(set(settings)) < len(settings):
         raise UserError(f"the context {text!r} says one thing twice: name one source and one way to elaborate")
     source: Source = sources[0] if sources else "gold"
-    return Context("distractor" if kind == DISTRACTOR else source, ways[0] if ways else "inline")
+    return Context("distractor" if kind == DISTRACTOR else source, ways[0] if ways else "none")

@@ -139,7 +139,8 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`:
     what lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the
-    model wrote on that first, which lies beside the records too.
+    model wrote on that first, which lies beside the records too. `pictures`: a digest of those that lay there, whatever
+    their order; empty where there were none, None where it is not known.
     """
 
     key: str
@@ -161,15 +162,18 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     epoch: int = 0
     beside: ContextInfo | None = None
     expansion: str = ""
+    pictures: str | None = None
     score: Score | None = None
 
 
 class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     """Two conditions that differ in one factor, over the same parents, compared pair by pair. `delta` = b - a.
 
-    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not compared, `failed`
-    the failed records of a and b, `needs_judge` the compared answers that need a judge and had none. `note` says why a
-    number is None, or what to know of it.
+    `model` is empty where models are compared. `left_out` counts parents asked under a or b and not compared,
+    `variants_left_out` the variants that the others lack: of a parent, a chain and a draw that a or b has, those that
+    were never made, or not answered. `failed` counts the failed records of a and b, `needs_judge` the compared answers
+    that need a judge and had none. `differs` names what differs between a and b beside the factor: instruction, form
+    (task type), turns (their number), pictures. `note` says why a number is None, or what to know of it.
     scale: what `delta`, `ci95` and `p` are of: `raw` scores, or scores `corrected` for chance where guessing earns
         another share on each side. raw_delta: b - a of raw scores over the same pairs, in [-1, 1].
     """
@@ -191,5 +195,7 @@ class Contrast(Struct, frozen=True, forbid_unknown_fields=True):
     failed: int = 0
     needs_judge: int = 0
     note: str = ""
+    variants_left_out: int = 0
+    differs: tuple[str, ...] = ()
     scale: Scale = "raw"
     raw_delta: float | None = None

@@ -10,7 +10,7 @@ from mmdyn.errors import UserError
 NAMES = {
     "none": Context(),
     "kprag": Context("gold"),
-    "kprag:none": Context("gold", "none"),
+    "kprag:inline": Context("gold", "inline"),
     "kprag:retrieved": Context("retrieved"),
     "kprag:mixed:two-turn": Context("mixed", "two-turn"),
     "distractor": Context("distractor"),
@@ -28,7 +28,7 @@ def test_a_name_says_all_of_a_context(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("kprag:gold:inline", "kprag"), ("kprag:two-turn:mixed", "kprag:mixed:two-turn"), (" hint: a b ", "hint:a b")],
+    [("kprag:gold:none", "kprag"), ("kprag:two-turn:mixed", "kprag:mixed:two-turn"), (" hint: a b ", "hint:a b")],
 )
 def test_a_name_may_say_more_than_it_must_and_in_any_order(text: str, name: str) -> None:
     assert Context.parse(text).name == name
@@ -59,7 +59,7 @@ def test_what_is_no_name_is_refused(text: str, why: str) -> None:
 def test_what_can_be_compared_is_of_one_family() -> None:
     assert {name: context.family for name, context in NAMES.items()} == {
         "none": "none",
-        **dict.fromkeys(["kprag", "kprag:none", "kprag:retrieved", "kprag:mixed:two-turn"], "knowledge"),
+        **dict.fromkeys(["kprag", "kprag:inline", "kprag:retrieved", "kprag:mixed:two-turn"], "knowledge"),
         **dict.fromkeys(["distractor", "distractor:two-turn"], "knowledge"),
         **dict.fromkeys(["hint:background", "hint:all"], "hint"),
     }

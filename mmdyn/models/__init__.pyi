@@ -24,6 +24,7 @@ from .message import (
     TextPart as TextPart,
     choices as choices,
     identity as identity,
+    pictures_of as pictures_of,
 )
 from .model import (
     Model as Model,

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from mmdyn.errors import InputError, ModelError
-from mmdyn.keys import Json, sha256
+from mmdyn.keys import Json, digest, sha256
 
 NO_WEIGHING = "cannot weigh options: leave --style likelihood out, or ask an hf: or vllm: model"
 """What is said of a model that does not (`weighs` is False)."""
@@ -75,6 +75,12 @@ def choices(messages: tuple[Message, ...]) -> tuple[str, ...]:
     """The continuations that a model is to weigh; empty where it is to write."""
     last = messages[-1].parts[-1] if messages and messages[-1].parts else None
     return last.texts if isinstance(last, ChoicesPart) else ()
+
+
+def pictures_of(messages: tuple[Message, ...]) -> str:
+    """A digest of the pictures that are shown, whatever their order; empty where there are none."""
+    found = {part.digest for message in messages for part in message.parts if isinstance(part, ImagePart)}
+    return digest(sorted(found), 8) if found else ""
 
 
 def identity(messages: tuple[Message, ...]) -> Json:

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr, replace
 from mmdyn.context import KPRAG, Context
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
-from mmdyn.run.render import LIKELIHOOD
+from mmdyn.run.render import CUSTOM, LIKELIHOOD
 
 MODES: dict[str, Condition] = {
     "standard": Condition(),
@@ -29,7 +29,7 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
 
     modes: standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]
     contexts: What lies beside each variant of the modes: none, kprag (also kprag:retrieved, kprag:mixed), distractor
-        (as many other points), hint:KIND, hint:all; with :none or :two-turn for how a model is to elaborate on points.
+        (as many other points), hint:KIND, hint:all; with :inline or :two-turn a model is to elaborate on points first.
     styles: direct, cot, or both with a comma; likelihood weighs the options of choices and statements instead of having
         answers written (for base models).
     prompt: A template of your own with {question}, {options}, {instruction} and, where a context is asked, {knowledge};
@@ -74,7 +74,7 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
             variants = dict.fromkeys(one.variant for one in asked)
             found = [Context.parse(text).name for text in beside]
             asked = [Condition(variant=variant, context=name) for variant in variants for name in found]
-        styles = ("custom",) if self.prompt else self.styles
+        styles = (CUSTOM,) if self.prompt else self.styles
         return tuple(dict.fromkeys(replace(one, style=style) for one in asked for style in styles))
 
 

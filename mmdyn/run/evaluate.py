@@ -27,7 +27,7 @@ from mmdyn.run.executors import open_executor
 from mmdyn.run.executors._executor import Engine, Executor, Job
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
-from mmdyn.run.render import LIKELIHOOD
+from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import Given, entry_of, open_sets, run_store, several, variants_folder
 from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, Store, write_config
@@ -180,6 +180,7 @@ def _config(
         limit=job.limits.n,
         prompts=templates_digest(Template(job.prompt) if job.prompt else None),
         prompt=job.prompt,
+        instructions=own_instructions(job.conditions),
         ops=job.spec.ops,
         versions=_versions(models),
         planned=job.planned * len(models),
@@ -257,7 +258,7 @@ def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:
     beside = [condition.context for condition in conditions if condition.context != NONE]
     ways = [replace(found, elaborate="none") for found in map(Context.parse, beside) if found.elaborate != "two-turn"]
     if any(ways.count(one) > 1 for one in ways if one.source):
-        raise UserError(f"{file} says itself whether to elaborate: ask one of inline and none with --prompt")
+        raise UserError(f"{file} says itself whether to elaborate: ask a context with :inline or without it, not both")
     if "{knowledge}" not in custom.text and beside:
         raise UserError(
             f"{file} does not contain {{knowledge}}, which {beside[0]} needs: put it where the knowledge should stand"

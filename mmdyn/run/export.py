@@ -30,7 +30,7 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("status", "extracted", "rule", "parts"), str),
     **dict.fromkeys(("confidence", "chance"), float),
     **dict.fromkeys(("needs_judge", "lower_bound"), bool),
-    **dict.fromkeys(("beside", "expansion"), str),
+    **dict.fromkeys(("beside", "expansion", "pictures"), str),
     **dict.fromkeys(("reply", "reasoning", "finish_reason", "error", "changed"), str),
     "final": bool,
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "attempts"), int),

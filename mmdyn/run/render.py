@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from mmdyn.context import HINT, NONE, Context
 from mmdyn.data import ImageFolder
 from mmdyn.keys import sha256
 from mmdyn.models import ChoicesPart, ImagePart, Message, Part, TextPart
-from mmdyn.prompts import Template, template
+from mmdyn.prompts import LANGUAGES, Template, template
 from mmdyn.record import Condition
 from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, marks
+
+CUSTOM = "custom"
+"""The style of a template of the user's own."""
 
 LIKELIHOOD = "likelihood"
 """The style in which a model weighs the options instead of writing an answer."""
@@ -98,6 +103,24 @@ def to_elaborate(sample: Sample, beside: str) -> tuple[Message, ...]:
             "user", tuple(_merged(part for piece in pieces for part in _fill(piece, {"knowledge": [TextPart(beside)]})))
         ),
     )
+
+
+def own_instructions(conditions: Iterable[Condition]) -> dict[str, str]:
+    """What run.json keeps as `instructions`. A template of the user's own says the same in every context."""
+    return {f"{one.context} {one.style}": _own_instruction(one) for one in conditions if one.context != NONE}
+
+
+def _own_instruction(condition: Condition) -> str:
+    if condition.style == CUSTOM:
+        return ""
+    words = _closing(condition)
+    return "" if words == _closing(replace(condition, context=NONE)) else words
+
+
+def _closing(condition: Condition) -> str:
+    """What stands behind the question and its options, in all languages."""
+    texts = [template(_layout(condition), language).text for language in LANGUAGES]
+    return "\n".join(text.rpartition("{options}")[2].strip() for text in texts)
 
 
 def _layout(condition: Condition) -> str:

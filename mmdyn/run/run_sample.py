@@ -13,7 +13,7 @@ from kprag import leaks_answer
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
-from mmdyn.models import Asker, Message
+from mmdyn.models import Asker, Message, pictures_of
 from mmdyn.record import Record, Reply
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask
@@ -96,14 +96,15 @@ async def _ask(ask: Ask, tools: SampleTools, first: tuple[Message, ...], request
     """The record of the model's reply: to the first messages, or, in two turns, to the second ones."""
     opened, asker = tools.sets[ask.place], tools.asker
     if not expands(ask.condition.context):
-        return record_of(opened, ask, asker.model.label, key, await asker.ask(first, ask.epoch, key=request), request)
+        reply = await asker.ask(first, ask.epoch, key=request)
+        return record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(first))
     expansion, kept = await tools.expansions.fetch(asker, first, ask.epoch, request)
     if expansion.error:
         return record_of(opened, ask, asker.model.label, key, expansion, request)
     second = _rendered(ask, tools, expansion.text)
     request = asker.request_key(second, ask.epoch)
     reply = await asker.ask(second, ask.epoch, key=request)
-    record = record_of(opened, ask, asker.model.label, key, reply, request)
+    record = record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(second))
     leaking = leaks_answer(expansion.text, ask.sample)  # the model's own text lay there, which may hold the answer
     beside = record.beside and msgspec.structs.replace(record.beside, leaks=leaking)
     return msgspec.structs.replace(record, beside=beside, expansion=kept)
@@ -126,7 +127,9 @@ def record_key(opened: SampleSet, ask: Ask, label: str, request: str) -> str:
     return digest([opened.root, opened.manifest.digest, ask.sample.id, ask.condition, ask.epoch, label, request])
 
 
-def record_of(opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, request: str) -> Record:
+def record_of(
+    opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, request: str, pictures: str | None = None
+) -> Record:
     """What is kept under `key` of the reply to a request for a sample of this set."""
     sample = ask.sample
     return Record(
@@ -148,4 +151,5 @@ def record_of(opened: SampleSet, ask: Ask, label: str, key: str, reply: Reply, r
         draw=sample.variant.draw if sample.variant else 0,
         epoch=ask.epoch,
         beside=ask.built.beside if ask.built else None,
+        pictures=pictures,
     )

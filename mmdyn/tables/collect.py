@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
 from mmdyn.stats import Ints, correct_for_chance, group_means, least_corrected
+from mmdyn.tables.asked_side import AskedSide, AskedSideBuilder
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
 from mmdyn.tables.contexts import ContextColumnsBuilder, join, place_of
 from mmdyn.tables.results import POOLED, Field, Key, Scores, Table
@@ -45,14 +46,16 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
     fields = collector.fields()
     scores = {key: builder.finish() for key, builder in collector.builders.items()}
     built = {key: builder.finish() for key, builder in collector.built.items()}
+    asked = {key: builder.finish() for key, builder in collector.asked.items()}
     for pool, chains in _pools(scores).items():
         scores[pool] = _joined([scores[key] for key in chains])
+        asked[pool] = AskedSide.join([asked[key] for key in chains])
         if beside := [built[key] for key in chains if key in built]:
             built[pool] = join(beside)
     states = [tally.state(name, named[name]) for name, tally in tallies.items()]
     ordered = {key: scores[key] for key in sorted(scores, key=_order(named))}
     names = [parent for _, parent in collector.parents]
-    return Table(named, states, ordered, collector.clusters(), names, fields, built, collector.failures)
+    return Table(named, states, ordered, collector.clusters(), names, fields, built, asked, collector.failures)
 
 
 class _Builder:
@@ -97,6 +100,7 @@ class _Collector:
 
     def __init__(self, by: Sequence[str]) -> None:
         self.builders, self.built = dict[Key, _Builder](), dict[Key, ContextColumnsBuilder]()
+        self.asked = dict[Key, AskedSideBuilder]()
         self.parents, self._groups = dict[tuple[str, str], int](), dict[tuple[str, str], int]()
         self.failures, self._group_of, self._known = list[FailedReply](), array("q"), set[str](ALWAYS)
         self._values, self._codes = {name: dict[str, int]() for name in by}, {name: array("q") for name in by}
@@ -104,6 +108,7 @@ class _Collector:
     def add(self, name: str, run: RunFolder, record: Record) -> None:
         key, parent = Key.of(name, record), self._parent(record)
         (self.builders.get(key) or self.builders.setdefault(key, _Builder())).add(parent, run, record)
+        (self.asked.get(key) or self.asked.setdefault(key, AskedSideBuilder())).add(parent, record)
         if record.beside:
             built = self.built.get(key) or self.built.setdefault(key, ContextColumnsBuilder())
             built.add(parent, key.context, record.beside)

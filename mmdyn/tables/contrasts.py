@@ -15,6 +15,7 @@ from mmdyn.record import Contrast
 from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
+from mmdyn.tables.differing import differing
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
 from mmdyn.tables.scale import Scaled, on_scale
 from mmdyn.work import RunConfig
@@ -87,7 +88,8 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     weights = (a.weights[in_a] + b.weights[in_b]) / 2
     records = {name: np.concatenate((a.records[name], b.records[name])) for name in a.records}
     compared = {name: records[name][np.isin(records[name], parents)] for name in ("needs_judge", "bounded")}
-    both = {"failed": records["failed"], **compared}
+    lacking = np.concatenate([table.asked[key].lacking(parents) for key in (pair.a, pair.b)])
+    both = {"failed": records["failed"], **compared, "variants_left_out": lacking}
     asked = np.union1d(a.asked, b.asked)
     scaled, (note, comparable) = on_scale(a, in_a, b, in_b), _comparable(table, pair)
     note = "; ".join(filter(None, (note, scaled.note))) if comparable else note
@@ -105,7 +107,8 @@ def compare(table: Table) -> list[Contrast]:
         by: dict[str, dict[str, Delta]] = {name: {} for name in fields}
         for name, value, keep in cells_of(fields, paired.asked):
             by[name][value] = _delta(table, paired, keep)
-        found.append((sides(table, pair), _delta(table, paired, everywhere), by))
+        whole = _delta(table, paired, everywhere) | {"differs": differing(table, *pair)}
+        found.append((sides(table, pair), whole, by))
     _adjust([whole for _, whole, _ in found])
     _adjust([cell for *_, by in found for cells in by.values() for cell in cells.values()])
     return [Contrast(**structs.asdict(about), **whole, by=by) for about, whole, by in found]

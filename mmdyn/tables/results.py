@@ -14,6 +14,7 @@ from mmdyn.errors import InputError
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
 from mmdyn.stats import Estimate, Floats, Ints
+from mmdyn.tables.asked_side import AskedSide
 from mmdyn.tables.run_state import FailedReply, RunState
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
@@ -133,7 +134,7 @@ class Field(NamedTuple):
 class Table(NamedTuple):
     """The conditions in reporting order. `clusters` labels each parent's cluster; `names` are the parents' ids.
 
-    `built` has the conditions in which something lay beside a question.
+    `built` has the conditions in which something lay beside a question; `asked` has all, as sides of contrasts.
     """
 
     runs: dict[str, RunFolder]
@@ -143,6 +144,7 @@ class Table(NamedTuple):
     names: list[str]
     fields: dict[str, Field]
     built: dict[Key, ContextColumns]
+    asked: dict[Key, AskedSide]
     failures: list[FailedReply]
 
     def records(self) -> Iterator[tuple[Key, Record, RunFolder, Reader]]:

@@ -23,8 +23,8 @@ Row = dict[str, object]
 
 COLUMNS = (
     *("kind", "run", "model", "set", *FACTORS, "language", "factor", "a", "b", "by", "value"),
-    *("n", "left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored", "needs_judge"),
-    *("estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note"),
+    *("n", "left_out", "variants_left_out", "ok", "unparsed", "refused", "truncated", "failed", "unscored"),
+    *("needs_judge", "estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note", "differs"),
     *("chance", "corrected", "corrected_low", "corrected_high", "uncorrected", "unread", "scale", "raw_delta"),
 )
 """`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is
@@ -84,7 +84,9 @@ def _score(cell: ScoreCell | ConditionRow) -> Row:
 def _contrast(row: Contrast) -> Iterator[Row]:
     held = {name: value for name, value in row.held.items() if name in COLUMNS}
     names = {"kind": "contrast", **held, **pick(row, "model", "set", "factor", "a", "b")}
-    numbers = ("n", "left_out", "failed", "needs_judge", "p", "p_adjusted", "method", "note", "scale", "raw_delta")
+    names |= {"differs": ", ".join(row.differs)}
+    counts = ("n", "left_out", "variants_left_out", "failed", "needs_judge")
+    numbers = (*counts, "p", "p_adjusted", "method", "note", "scale", "raw_delta")
     yield names | pick(row, *numbers) | _estimate(row.delta, row.ci95)
     for name, values in row.by.items():
         for value, cell in values.items():

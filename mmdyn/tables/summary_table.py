@@ -41,8 +41,7 @@ LAID = {
 """What lies beside a question, by a context's source, or its family."""
 
 WAYS = {
-    "inline": "the model elaborates on the points before it answers",
-    "none": "…:none = the model does not elaborate on the points",
+    "inline": "…:inline = the model elaborates on the points before it answers",
     "two-turn": "…:two-turn = the model writes on the points before it sees the question",
 }
 """What the model is to do with points."""

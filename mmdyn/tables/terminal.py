@@ -21,10 +21,10 @@ COMMON = ("run", "model", "set", "held")
 CUT_OFF = "cut\noff"
 NEEDS_JUDGE = "needs\njudge"
 CHANCE, CORRECTED, NOT_READ = "chance", "corrected\nfor chance", "not\nread"
-RAW = "raw\nchange"
+RAW, VARIANTS_LEFT_OUT = "raw\nchange", "variants\nleft out"
 OF_JUDGES = ("no verdict", "as rules", "votes\nagree", "items met")
 OF_CHANCE = (CHANCE, CORRECTED, NOT_READ, RAW)
-SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored", *OF_JUDGES, *OF_CHANCE)
+SELDOM = (CUT_OFF, "unparsed", "refused", NEEDS_JUDGE, "unscored", VARIANTS_LEFT_OUT, *OF_JUDGES, *OF_CHANCE)
 """What gets a column only where one of its cells is neither empty nor 0."""
 
 T = TypeVar("T")

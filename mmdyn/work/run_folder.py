@@ -11,6 +11,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
+from mmdyn.context import NONE
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Condition, Record, Reply, Score
@@ -103,6 +104,8 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     (asked in the mode `judge_mode`). `under_way`: those that come into force when no verdict is missing. `planned` is
     the number of records asked for, `prompt` the user's own template, `prompts` a digest of all templates.
 
+    `instructions`: by context and style, how a model is told to reply there, in all languages, empty where the words
+        are those that it is told without the context.
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in
     kprag.
     `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
@@ -121,6 +124,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     planned: int = 0
     skipped: dict[str, int] = {}
     prompt: str = ""
+    instructions: dict[str, str] = {}
     judges: tuple[JudgeEntry, ...] = ()
     judge_mode: str = ""
     under_way: Scoring | None = None
@@ -132,6 +136,10 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     def active_scores(self) -> Scoring:
         """The scores in force."""
         return Scoring(self.scorer, self.judges, self.judge_mode)
+
+    def instruction(self, context: str, style: str) -> str | None:
+        """What `instructions` say; None where that is not known, of an older run or one of another program."""
+        return "" if context == NONE else self.instructions.get(f"{context} {style}")
 
     @property
     def judged(self) -> tuple[Scoring, ...]:

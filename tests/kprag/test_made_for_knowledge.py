@@ -62,11 +62,11 @@ def answers(sample: Sample, context: str, form: str) -> bool:
 
 def test_the_report_says_that_knowledge_helps_and_that_distractors_do_not(tmp_path: Path) -> None:
     made = write_made_for_knowledge(tmp_path / "made")
-    contexts = [NONE, *(f"{kind}{way}" for kind in ("kprag", "distractor") for way in ("", ":none", ":two-turn"))]
+    contexts = [NONE, *(f"{kind}{way}" for kind in ("kprag", "distractor") for way in ("", ":inline", ":two-turn"))]
     asked = ConditionSpec("standard", contexts)
     run = evaluate(made, "baseline:lexical", tmp_path / "run", conditions=asked, execution=QUIET)
     contrasts = {(one.a, one.b): one for one in report(run).contrasts}
-    for way in ("", ":none", ":two-turn"):
+    for way in ("", ":inline", ":two-turn"):
         for other in (NONE, f"distractor{way}"):
             gain = contrasts[other, f"kprag{way}"]
             assert gain.delta is not None and gain.p_adjusted is not None

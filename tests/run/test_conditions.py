@@ -27,8 +27,8 @@ def test_contexts_cross_the_variants_that_the_modes_name() -> None:
 
 
 def test_a_context_says_its_source_and_its_way_in_any_order() -> None:
-    contexts = "kprag:retrieved:two-turn, kprag:two-turn:retrieved, distractor:none,kprag"
-    assert modes("standard", contexts=contexts) == ["kprag:retrieved:two-turn", "distractor:none", "kprag"]
+    contexts = "kprag:retrieved:two-turn, kprag:two-turn:retrieved, distractor:inline,kprag"
+    assert modes("standard", contexts=contexts) == ["kprag:retrieved:two-turn", "distractor:inline", "kprag"]
 
 
 def test_a_text_names_several_and_a_prompt_is_a_style() -> None:

@@ -282,11 +282,12 @@ def test_settings_of_no_use(source: SampleSet, tmp_path: Path, given: dict[str, 
 def test_a_template_of_ones_own_says_itself_whether_to_elaborate(source: SampleSet, tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("{knowledge}\n\n{question}\n\n{options}\n\n{instruction}\n")
     asked: dict[str, Any] = {"modes": "standard", "prompt": tmp_path / "p.txt", "quiet": True}
-    ways = ["kprag:none", "kprag:two-turn"]
-    with pytest.raises(UserError, match="ask one of inline and none with --prompt"):
+    ways = ["kprag:inline", "kprag:two-turn"]
+    with pytest.raises(UserError, match="ask a context with :inline or without it, not both"):
         evaluated(source, MODEL, tmp_path / "run", contexts=[*ways, "kprag"], **asked)
     run = evaluated(source, MODEL, tmp_path / "run", contexts=ways, **asked)
     assert len([*run.records()]) == 12
+    assert run.config.instructions == {f"{way} custom": "" for way in ways}, "it tells the same in every context"
 
 
 def test_a_run_says_in_words_where_its_knowledge_comes_from(source: SampleSet, tmp_path: Path) -> None:

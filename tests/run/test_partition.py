@@ -63,8 +63,9 @@ def test_what_an_ask_is_expected_to_cost() -> None:
     assert cost(Ask(0, short, cot, 0)) == pytest.approx(416 + 0.1 * 20)
     built = BuiltContext("k" * 400, ContextInfo())
     assert cost(Ask(0, short, Condition(context="hint:all"), 0, built)) == pytest.approx(16 + 0.1 * 120)
-    assert cost(Ask(0, short, Condition(context="kprag:none"), 0, built)) == pytest.approx(16 + 0.1 * 120)
-    assert cost(Ask(0, short, Condition(context="kprag"), 0, built)) == pytest.approx(416 + 0.1 * 120), "it elaborates"
+    assert cost(Ask(0, short, Condition(context="kprag"), 0, built)) == pytest.approx(16 + 0.1 * 120)
+    inline = Condition(context="kprag:inline")
+    assert cost(Ask(0, short, inline, 0, built)) == pytest.approx(416 + 0.1 * 120), "it elaborates"
     assert cost(Ask(0, words, direct, 0)) == pytest.approx(400 + 0.1 * 10)
     pictured = choice(question="x" * 40, texts=["y" * 20, "z" * 20], images=("images/aa/a.png", "images/bb/b.png"))
     assert cost(Ask(0, pictured, direct, 0)) == pytest.approx(16 + 0.1 * (20 + 1600))

@@ -46,11 +46,15 @@ def test_chinese_samples_get_chinese_words(tmp_path: Path) -> None:
     assert "只有一个选项正确" in text and "Answer" not in text
 
 
-def test_knowledge_stands_beside_the_question_and_is_to_be_elaborated(tmp_path: Path) -> None:
+def test_knowledge_stands_beside_the_question_and_is_to_be_elaborated_where_that_is_asked(tmp_path: Path) -> None:
     sample = choice(knowledge_points=("Polygons", "Counting"))
     (text,) = show(tmp_path, sample, KPRAG, beside="- Polygons: A triangle has three sides.\n- Counting")
     assert "- Polygons: A triangle has three sides.\n- Counting\n\nQuestion:\n\nHow many sides" in text
-    assert "elaborate on the knowledge points" in text
+    assert "elaborate on the knowledge points" not in text
+    (inline,) = show(
+        tmp_path, sample, Condition(context="kprag:inline"), beside="- Polygons: A triangle has three sides."
+    )
+    assert "elaborate on the knowledge points" in inline
     assert "Polygons" not in show(tmp_path, sample)[0]
 
 

@@ -21,8 +21,8 @@ from mmdyn.tables.contrasts import find_pairs
 from mmdyn.tables.results import Key
 from mmdyn.work import RunFolder
 
-POINTS = ("distractor:none", "distractor", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
-MORE_POINTS = ("kprag:mixed", "kprag:none", "kprag", "kprag:two-turn")
+POINTS = ("distractor", "distractor:inline", "distractor:two-turn", "kprag:retrieved", "kprag:retrieved:two-turn")
+MORE_POINTS = ("kprag:mixed", "kprag", "kprag:inline", "kprag:two-turn")
 EVERY = ("none", *POINTS, *MORE_POINTS, "hint:methodology", "hint:background", "hint:all", "oracle")
 """In reporting order."""
 
@@ -176,7 +176,7 @@ def contexts_of(contrasts: list[Contrast]) -> list[str]:
 @pytest.mark.parametrize(("contexts", "compared"), [
     ("distractor kprag:retrieved kprag:mixed kprag", "distractor < kprag:retrieved, distractor < kprag:mixed, distractor < kprag, kprag:retrieved < kprag:mixed, kprag:retrieved < kprag, kprag:mixed < kprag"),
     ("distractor:two-turn kprag:two-turn kprag", "distractor:two-turn < kprag:two-turn, kprag:two-turn < kprag"),
-    ("kprag:none kprag kprag:two-turn distractor:none", "kprag:none < kprag, kprag:none < kprag:two-turn, kprag:none < distractor:none, kprag < kprag:two-turn"),
+    ("kprag kprag:inline kprag:two-turn distractor", "kprag < kprag:inline, kprag < kprag:two-turn, kprag < distractor, kprag:inline < kprag:two-turn"),
     ("kprag hint:a hint:b hint:all", "hint:a < hint:all, hint:b < hint:all"),
     ("kprag hint:all kprag:closed-book oracle", ""),
 ])  # fmt: skip
@@ -216,8 +216,8 @@ def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("names", "said"), [
-    (["kprag"], "kprag = its own knowledge points; the model elaborates on the points before it answers"),
-    (["kprag:retrieved:none", "none"], "none = nothing; kprag:retrieved = looked-up points; …:none = the model does not elaborate on the points"),
+    (["kprag:inline"], "kprag = its own knowledge points; …:inline = the model elaborates on the points before it answers"),
+    (["kprag:retrieved", "none"], "none = nothing; kprag:retrieved = looked-up points"),
     (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
     (["none", "oracle"], "none = nothing"),
     (["oracle"], ""),
@@ -236,7 +236,7 @@ def legend(folder: Path, *names: str) -> str:
 def test_the_legend_names_everything_once(tmp_path: Path) -> None:
     assert [part.partition(" = ")[0] for part in legend(tmp_path, *EVERY).split("; ")] == [
         "none", "distractor", "kprag:retrieved", "kprag:mixed", "kprag", "hint:KIND", "hint:all",
-        "the model elaborates on the points before it answers", "…:none", "…:two-turn",
+        "…:inline", "…:two-turn",
     ]  # fmt: skip
 
 

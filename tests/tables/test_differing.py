@@ -1,0 +1,141 @@
+"""What else differs between the sides of a contrast, and which variants are missing from it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tables.making_runs import DYNAMIC, answer, answers, csv_rows, printed, write_run
+
+from mmdyn.record import Condition, Contrast, Record, Reply
+from mmdyn.tables import print_summary, summarise, write_csv
+from mmdyn.tables.asked_side import AskedSideBuilder
+
+SHUFFLE = Condition("dynamic", "shuffle")
+KPRAG, INLINE = Condition(context="kprag"), Condition(context="kprag:inline")
+TOLD = {"kprag direct": "", "kprag:inline direct": "First elaborate."}
+
+
+def contrasts(folder: Path, *groups: list[Record], **config: Any) -> dict[str, Contrast]:
+    """By chain or by the two sides."""
+    run = write_run(folder / "run", [record for group in groups for record in group], **config)
+    return {each.held.get("chain") or f"{each.a} {each.b}": each for each in summarise([run]).contrasts}
+
+
+def test_it_is_named_where_a_model_is_told_to_reply_in_other_words(tmp_path: Path) -> None:
+    groups = [answers("10", condition) for condition in (Condition(), KPRAG, INLINE)]
+    found = contrasts(tmp_path, *groups, instructions=TOLD)
+    assert {name: each.differs for name, each in found.items()} == {
+        "none kprag": (), "none kprag:inline": ("instruction",), "kprag kprag:inline": ("instruction",)
+    }  # fmt: skip
+    unknown = contrasts(tmp_path / "older", *groups)
+    assert {each.differs for each in unknown.values()} == {("instruction (not recorded)",)}
+
+
+def test_a_style_is_an_instruction_and_is_not_named_twice(tmp_path: Path) -> None:
+    told = TOLD | {"kprag:inline cot": "First elaborate, then think."}
+    found = contrasts(tmp_path, answers("10", INLINE), answers("11", replace(INLINE, style="cot")), instructions=told)
+    assert found["direct cot"].differs == ()
+
+
+def test_runs_that_gave_one_name_two_meanings_are_told_apart(tmp_path: Path) -> None:
+    older = write_run(tmp_path / "older", answers("10", KPRAG))
+    newer = write_run(tmp_path / "newer", answers("11", KPRAG), instructions=TOLD)
+    assert [each.differs for each in summarise([older, newer]).contrasts] == [("instruction (not recorded)",)]
+    again = write_run(tmp_path / "again", answers("11", KPRAG))
+    assert [each.differs for each in summarise([older, again]).contrasts] == [()]
+
+
+def test_forms_turns_and_pictures_are_those_of_the_records(tmp_path: Path) -> None:
+    standard = answers("1100", pictures="aa")
+    cases: list[tuple[list[Record], tuple[str, ...]]] = [
+        (answers("1000", DYNAMIC, pictures="aa"), ()),
+        (answers("1000", DYNAMIC, pictures="aa", task_type="true_false"), ("form",)),
+        (answers("1000", DYNAMIC, pictures="bb"), ("pictures",)),
+        (answers("1000", DYNAMIC, pictures="aa")[:3] + answers("...0", DYNAMIC, pictures=""), ("pictures",)),
+        (answers("1000", DYNAMIC), ()),
+        (answers("1000", DYNAMIC, expansion="xx", pictures="bb"), ("turns", "pictures")),
+        ([replace(one, reply=Reply("A", changed="smaller")) for one in answers("1000", DYNAMIC, pictures="aa")], ("pictures",)),
+    ]  # fmt: skip
+    for place, (dynamic, differs) in enumerate(cases):
+        assert contrasts(tmp_path / str(place), standard, dynamic)["pad"].differs == differs, place
+
+
+def test_what_only_one_side_answered_is_no_difference(tmp_path: Path) -> None:
+    """Two draws have pictures of their own, and one answer of one side failed."""
+    condition = replace(DYNAMIC, context="kprag")
+    first, second = {"draw": 0, "pictures": "aa"}, {"draw": 1, "pictures": "bb"}
+
+    def between(name: str, *groups: list[Record]) -> Contrast:
+        found = contrasts(tmp_path / name, *groups, instructions=TOLD).values()
+        return next(each for each in found if each.factor == "context")
+
+    whole_a, whole_b = (answers("10", one, **first) + answers("10", one, **second) for one in (DYNAMIC, condition))
+    part_a, part_b = (answers("10", one, **first) + answers("1x", one, **second) for one in (DYNAMIC, condition))
+    for name, groups in {"b": (whole_a, part_b), "a": (part_a, whole_b)}.items():
+        found = between(name, *groups)
+        assert (found.differs, found.n, found.failed, found.variants_left_out) == ((), 2, 1, 1), name
+    assert between("other", whole_a, answers("11", condition, draw=0, pictures="cc")).differs == ("pictures",)
+
+
+def test_variants_that_a_compared_parent_lacks_are_counted(tmp_path: Path) -> None:
+    """Of three parents with two chains, of which shuffle has two draws: s02 has no variant and is left out itself."""
+    pad, shuffle = answers("1x.", DYNAMIC), [*answers("10.", SHUFFLE), *answers("1..", SHUFFLE, draw=1)]
+    found = contrasts(tmp_path, answers("111"), pad, shuffle)
+    counts = {name: (each.n, each.left_out, each.variants_left_out) for name, each in found.items()}
+    assert counts == {"pad": (1, 2, 0), "shuffle": (2, 1, 1), "all": (2, 1, 2)}
+    second = answers("xx", DYNAMIC, draw=1)
+    assert contrasts(tmp_path / "x", answers("11"), answers("11", DYNAMIC), second)["pad"].variants_left_out == 2
+
+
+def test_none_is_counted_where_none_is_missing(tmp_path: Path) -> None:
+    pad, shuffle = answers("11", DYNAMIC), [*answers("10", SHUFFLE), *answers("1x", SHUFFLE, epoch=1)]
+    found = contrasts(tmp_path, answers("1110"), pad, shuffle)
+    assert {each.variants_left_out for each in found.values()} == {0}, "an epoch that failed is among the failed"
+    assert contrasts(tmp_path / "x", answers("1x"), answers("x1", DYNAMIC))["pad"].variants_left_out == 0
+
+
+def test_missing_variants_are_counted_by_cell(tmp_path: Path) -> None:
+    fields = [{"grade": grade} for grade in (7, 8)]
+    records = [answer(f"p{n}", 1.0, fields=fields[n]) for n in (0, 1)]
+    records += [answer(f"p{n}", 1.0, DYNAMIC, fields=fields[n]) for n in (0, 1)]
+    records += [answer("p0", 1.0, SHUFFLE, fields=fields[0])]
+    summary = summarise([write_run(tmp_path / "run", records)], by=["grade"])
+    (pooled,) = (each for each in summary.contrasts if each.held["chain"] == "all")
+    assert {grade: cell["variants_left_out"] for grade, cell in pooled.by["grade"].items()} == {"7": 0, "8": 1}
+
+
+def test_both_stand_in_the_text_the_json_and_the_csv(tmp_path: Path) -> None:
+    converted = answers("0" * 12, DYNAMIC, pictures="bb", task_type="true_false")
+    records = [*answers("1" * 12, pictures="aa"), *converted, *answers("0.0", SHUFFLE, pictures="aa")]
+    summary = summarise([write_run(tmp_path / "run", records)])
+    lines = printed(summary)
+    (pooled,) = (line for line in lines if "(chain all)" in line)
+    assert pooled.split()[-5:] == ["12", "0", "10", "0", "1"], "n, left out, variants left out, failed, method"
+    assert any(
+        line.endswith("its sides differ in form and pictures, too") for line in lines if line.startswith("method")
+    )
+    print_summary(summary, out := io.StringIO())
+    assert "But its sides differ in form and pictures, too." in " ".join(out.getvalue().split())
+    read = {each["held"]["chain"]: each for each in json.loads(summary.to_json())["contrasts"]}
+    assert (read["all"]["differs"], read["all"]["variants_left_out"]) == (["form", "pictures"], 10)
+    assert (read["shuffle"]["differs"], read["shuffle"]["variants_left_out"]) == ([], 0)
+    write_csv(summary, tmp_path / "out.csv")
+    rows = {row["chain"]: row for row in csv_rows(tmp_path / "out.csv", "contrast")}
+    assert (rows["all"]["differs"], rows["all"]["variants_left_out"]) == ("form, pictures", "10")
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_many_parents_are_told_apart(size: int) -> None:
+    """A parent's code is not another's, however large both are."""
+    builders = [AskedSideBuilder() for _ in range(3)]
+    for parent in range(size):
+        for builder, pictures in zip(builders, (f"a{parent}", f"a{parent}", f"a{parent + 1}"), strict=True):
+            builder.add(parent, answer("p", 1.0, pictures=pictures))
+    one, same, other = (builder.finish() for builder in builders)
+    assert one.differing(same, variants=True) == one.differing(same, variants=False) == []
+    assert one.differing(other, variants=True) == one.differing(other, variants=False) == ["pictures"]
