@@ -12,7 +12,6 @@ from .intervals import (
     Estimate as Estimate,
     Floats as Floats,
     Ints as Ints,
-    Share as Share,
     group_means as group_means,
     mean_delta as mean_delta,
     mean_score as mean_score,
@@ -27,6 +26,7 @@ from .repeated_tries import (
     worst_at_k as worst_at_k,
 )
 from .roc import roc_auc as roc_auc
+from .shares import Share as Share
 from .significance import holm as holm, mcnemar as mcnemar, paired_test as paired_test, sign_flip as sign_flip
 from .stratified import (
     Strata as Strata,
