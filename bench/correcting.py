@@ -34,7 +34,8 @@ def world(number: int, n: int, right: float, se: float, sp: float) -> tuple[np.n
 def by_calibration(number: int, labels: int, right: float, se: float, sp: float) -> Estimate:
     """Rogan-Gladen, calibrated on so many right and so many wrong answers."""
     draw = stream("calibration", number)
-    sensitivity, specificity = (Share.of(int(draw.binomial(labels, p)), labels) for p in (se, sp))
+    clusters = np.arange(labels)
+    sensitivity, specificity = (Share.of(draw.binomial(labels, p) > clusters, clusters) for p in (se, sp))
     assert sensitivity and specificity
     values, _ = world(number, ANSWERS, right, se, sp)
     if sensitivity.value + specificity.value <= 1:

@@ -17,7 +17,7 @@ from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
 from mmdyn.keys import stream
-from mmdyn.stats import Floats, Ints, kappa_interval, mcnemar, mean_score, paired_difference, tango, wilson
+from mmdyn.stats import Floats, Ints, mcnemar, mean_score, paired_difference, tango, wilson
 
 SIZES = (20, 100, 500)
 SHARES = (0.05, 0.5, 0.95)
@@ -130,20 +130,6 @@ def rivals(share: float, labels: Ints, icc: float, count: int) -> tuple[float, f
     return float(plain_holds), float(t_holds), float(bootstrap_holds)
 
 
-def kappa_coverage(right: float, sensitivity: float, specificity: float, n: int, count: int) -> tuple[float, float]:
-    """In how many per cent of the replications with an interval that of kappa holds the true one, and how many per cent
-    have none."""
-    called = right * sensitivity + (1 - right) * (1 - specificity)
-    alike = right * sensitivity + (1 - right) * specificity
-    chance = right * called + (1 - right) * (1 - called)
-    true, random = (alike - chance) / (1 - chance), stream("kappa", f"{n} {right} {sensitivity} {specificity}")
-    people = (random.random((count, n)) < right).astype(np.float64)
-    grader = (random.random((count, n)) < np.where(people == 1, sensitivity, 1 - specificity)).astype(np.float64)
-    found = [kappa_interval(one, other) for one, other in zip(people, grader, strict=True)]
-    held = [interval[0] <= true <= interval[1] for interval in found if interval]
-    return 100 * float(np.mean(held)), 100 * (1 - len(held) / count)
-
-
 def _chances(luck: Floats, share: float, icc: float) -> Floats:
     """Clusters' chances of a right answer: beta with this mean and intraclass correlation, at these quantiles."""
     if icc == 0:
@@ -213,17 +199,6 @@ def print_others(count: int) -> None:
     print_table("Coverage of other data", head, rows)
 
 
-def print_kappas(count: int) -> None:
-    """Kappa of a grader and people, by how often people call an answer right, and of how many replications there is
-    none."""
-    graders = ((0.5, 0.9, 0.9), (0.5, 0.7, 0.7), (0.8, 0.95, 0.8), (0.9, 0.95, 0.8), (0.5, 0.98, 0.98), (0.5, 0.5, 0.5))
-    rows = list[tuple[object, ...]]()
-    for grader in graders:
-        found = [kappa_coverage(*grader, n, count) for n in (20, 50, 100, 500)]
-        rows.append((*map(str, grader), *(f"{holds:.1f} ({without:.1f})" for holds, without in found)))
-    print_table("Coverage of kappa", ("right", "sensitivity", "specificity", "n 20", "n 50", "n 100", "n 500"), rows)
-
-
 def print_rivals(count: int) -> None:
     """Usual intervals on the clustered cells."""
     rows = list[tuple[object, ...]]()
@@ -240,7 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=4000, help="replications of each simulated cell")
     count = parser.parse_args().replications
-    for part in (print_scores, print_deltas, print_others, print_kappas, print_rivals):
+    for part in (print_scores, print_deltas, print_others, print_rivals):
         part(count)
 
 

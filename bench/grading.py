@@ -88,7 +88,8 @@ def table(rows: dict[str, tuple[list[Marked], list[float | None]]]) -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     found = dict[str, Grading]()
     for name, (answers, values) in rows.items():
-        found[name] = each = measure(name, name, zip((answer.human for answer in answers), values, strict=True))
+        pairs = zip((answer.human for answer in answers), values, strict=True)
+        found[name] = each = measure(name, name, pairs, about=[answer.question for answer in answers])
         numbers = (each.kendall, each.spearman, _within(answers, values), each.weighted_kappa)
         errors = f"{each.mean_error:+.3f} | {each.mean_absolute_error:.3f}"
         shares = " | ".join(map(_spell, (each.sensitivity, each.specificity)))
@@ -112,11 +113,11 @@ def corrections(name: str, answers: list[Marked], values: list[float | None]) ->
     for method, power in (("marks alone", 0.0), ("ppi", 1.0), ("ppi++", None)):
         rows[method] = [(_powered(value, human, number, power), float(human.mean())) for number in range(DRAWS)]
     questions = sorted({answer.question for answer in answers})
-    asked = np.array([questions.index(answer.question) for answer in answers])
+    asked = np.array([answer.question for answer in answers])
     random = [stream("half", number).permutation(len(value)) % 2 == 0 for number in range(DRAWS)]
-    whole = [np.isin(asked, half) for half in itertools.combinations(range(len(questions)), len(questions) // 2)]
-    rows["Rogan-Gladen, other answers"] = _calibrated(value, human, random)
-    rows["Rogan-Gladen, other questions"] = _calibrated(value, human, whole)
+    whole = [np.isin(asked, half) for half in itertools.combinations(questions, len(questions) // 2)]
+    rows["Rogan-Gladen, other answers"] = _calibrated(value, human, asked, random)
+    rows["Rogan-Gladen, other questions"] = _calibrated(value, human, asked, whole)
     for method, found in rows.items():
         if found:
             bias = fmean(estimate.value - truth for estimate, truth in found)
@@ -133,12 +134,15 @@ def _powered(value: Floats, human: Floats, number: int, power: float | None) -> 
     return prediction_powered(value, ones, np.arange(len(value)), marks, power)
 
 
-def _calibrated(value: Floats, human: Floats, halves: Iterable[NDArray[np.bool_]]) -> list[tuple[Estimate, float]]:
+def _calibrated(
+    value: Floats, human: Floats, asked: NDArray[np.str_], halves: Iterable[NDArray[np.bool_]]
+) -> list[tuple[Estimate, float]]:
     """The corrected share of each half by the other one, and the share that people's marks say; useless halves are left
     out."""
     found = list[tuple[Estimate, float]]()
     for half in halves:
-        measured = measure("", "", zip(human[half].tolist(), value[half].tolist(), strict=True))
+        pairs = zip(human[half].tolist(), value[half].tolist(), strict=True)
+        measured = measure("", "", pairs, about=asked[half].tolist())
         se, sp = measured.sensitivity, measured.specificity
         if se and sp and se.value + sp.value > 1:
             called = (value[~half] >= 0.5).astype(np.float64)

@@ -70,10 +70,10 @@ def table(judge: EmbeddedJudge, sets: list[tuple[str, list[Pair]]]) -> None:
     for name, pairs in sets:
         held_out = [pair for pair in pairs if pair.held_out]
         began = time.process_time()
-        judged = [(pair.keep, judge.judge(pair.case)) for pair in held_out]
+        judged = [(pair.keep, judge.judge(pair.case), pair.case.about) for pair in held_out]
         seconds = time.process_time() - began
         found = measure(judge.label, judge.identity, judged)
-        right = sum(keep is (verdict.status == "kept") for keep, verdict in judged) / len(judged)
+        right = sum(keep is (verdict.status == "kept") for keep, verdict, _ in judged) / len(judged)
         shares = " | ".join(map(_spell, (found.precision, found.recall, found.specificity)))
         print(f"| {name} | {right:.3f} | {shares} | {len(judged) / seconds:,.0f} |")
 

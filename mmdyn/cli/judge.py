@@ -101,7 +101,8 @@ def _calibrate(
     lines = LabelledFile(file)
     labelled = labelled_cases(lines, file.name, sources)
     judged = in_order(lambda pair: verdict_of(judge, pair[1]), labelled, concurrency if judge.waits else 1)
-    measured = measure(judge.label, judge.identity, ((keep, verdict) for (keep, _), verdict in bar.count(judged)))
+    told = ((keep, verdict, case.about) for (keep, case), verdict in bar.count(judged))
+    measured = measure(judge.label, judge.identity, told)
     calibration = msgspec.structs.replace(measured, labels=lines.digest, file=Path(file.name).name)
     kept, replaced = save(calibration)
     if as_json:
@@ -123,7 +124,9 @@ def _print(calibration: Calibration) -> None:
         "specificity": (calibration.specificity, "of the pairs whose meaning was kept, those that it keeps"),
     }
     who = f"{calibration.judge} ({judge_id(calibration.identity)})"
-    click.echo(printable(f"{who} on {calibration.n} labelled pairs of {named(calibration)}"), err=True)
+    asked = f"{calibration.questions} question{'s' * (calibration.questions != 1)}"
+    on = f"{calibration.n} labelled pairs about {asked} of {named(calibration)}"
+    click.echo(printable(f"{who} on {on}"), err=True)
     for name, (share, meaning) in rows.items():
         click.echo(f"    {name:<21} {_spell(share):<36} {meaning}", err=True)
     kappa = spell_kappa(calibration.kappa, calibration.kappa_ci95)

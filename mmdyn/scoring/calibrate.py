@@ -45,10 +45,12 @@ async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: floa
     marked = (line for line in lines if line.human is not None)
     who, together = graders(cascade), _combined(cascade)
     values: dict[str, list[tuple[float, float | None]]] = {name: [] for name in who}
+    about = list[str]()
     async with aclosing(grade(marked, cascade, ahead=ahead)) as all_graded:
         async for graded in all_graded:
             rules, human = graded.score.value, graded.line.human
             assert human is not None
+            about.append(graded.line.about)
             if declined(graded.line.reply):
                 found = [rules] * len(who)
             elif cascade.judges:
@@ -58,4 +60,4 @@ async def calibrate(lines: Iterable[Answered], cascade: Cascade, threshold: floa
                 found = [rules]
             for pairs, value in zip(values.values(), found, strict=True):
                 pairs.append((human, None if None in found else value))
-    return {name: measure(*who[name], values[name], threshold) for name in who}
+    return {name: measure(*who[name], values[name], threshold, about) for name in who}

@@ -44,6 +44,14 @@ class Answered(Struct, frozen=True):
     reply: Reply
     human: float | None = None
 
+    @property
+    def about(self) -> str:
+        """What tells its question apart: its set with its group, else its parent, else the question's words."""
+        for name in ("group", "parent"):
+            if self.row.get(name):
+                return f"{self.row.get('set', '')} {name} {self.row[name]}"
+        return self.sample.question
+
 
 def answered_lines(lines: Iterable[bytes], where: str, *, keyed: bool = True) -> Iterator[Answered]:
     """The lines of a file. Where they are not `keyed`, question and answer may be missing, and nobody's mark is looked

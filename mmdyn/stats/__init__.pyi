@@ -13,7 +13,6 @@ from .intervals import (
     Estimate as Estimate,
     Floats as Floats,
     Ints as Ints,
-    Share as Share,
     group_means as group_means,
     mean_score as mean_score,
     tango as tango,
@@ -34,6 +33,7 @@ from .repeated_tries import (
     worst_at_k as worst_at_k,
 )
 from .roc import roc_auc as roc_auc
+from .shares import Share as Share
 from .significance import holm as holm, mcnemar as mcnemar
 from .stratified import (
     Strata as Strata,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from mmdyn.stats.intervals import Floats, Z
+from mmdyn.stats.intervals import Floats, Ints
+from mmdyn.stats.shares import with_chance
 
-ROUNDING = 1e-9
-"""A standard error below this is 0 but for rounding."""
+FEWEST = 5
+"""Clusters that must tell how each side's values spread for kappa to have an interval. Chosen by simulation:
+docs/statistics.md."""
 
 
 def weighted_kappa(one: Floats, other: Floats) -> float | None:
@@ -27,28 +27,41 @@ def weighted_kappa(one: Floats, other: Floats) -> float | None:
     return 1 - float(((one - other) ** 2).mean()) / by_chance
 
 
-def kappa_interval(one: Floats, other: Floats) -> tuple[float, float] | None:
-    """The 95 % interval of `weighted_kappa` over independent answers.
+def kappa_interval(one: Floats, other: Floats, clusters: Ints) -> tuple[float, float] | None:
+    """The 95 % interval of `weighted_kappa` over labels of which some may be about one question.
 
-    Sources: Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969) 323: the standard error. Lin, Biometrics 45
-    (1989) 255: limits by Fisher's z for the concordance correlation, which is the quadratic weighted kappa of the
-    values.
+    `with_chance` on the squared differences, as a share of what they come to where values are paired at random: a few
+    such pairs are added, so that kappa shrinks towards 0. docs/statistics.md says how it holds.
+
+    Args:
+        one, other: the two graders' values, in [0, 1].
+        clusters: the cluster of each answer.
 
     Returns:
-        The ends, inside (-1, 1); None where kappa is not defined, and where its error is 0: the graders agree on all,
-        or one of them gives the same value to all.
+        The ends, in [-1, 1]; None where fewer than FEWEST clusters tell how either side's values spread.
     """
-    kappa = weighted_kappa(one, other)
-    if kappa is None or 1 - abs(kappa) < ROUNDING:
+    if min(_telling(one, clusters), _telling(other, clusters)) < FEWEST:
         return None
-    by_chance = (one - other.mean()) ** 2 + other.var() + (other - one.mean()) ** 2 + one.var()
-    expected = float(by_chance.mean()) / 2
-    pulls = ((1 - kappa) * (by_chance - expected) - (one - other) ** 2) / expected
-    error = math.sqrt(float((pulls**2).mean()) / len(one))
-    if error < ROUNDING:
-        return None
-    middle, half = math.atanh(kappa), Z * error / (1 - kappa**2)
-    return math.tanh(middle - half), math.tanh(middle + half)
+    a, b, apart = one - one.mean(), other - other.mean(), float(one.mean() - other.mean())
+    seen, by_chance = (one - other) ** 2, (a + apart) ** 2 + (b - apart) ** 2 + (a**2).mean() + (b**2).mean()
+    chance = float(by_chance.mean()) / 2
+    square = float((a**4 + b**4 + 4 * apart * (a**3 - b**3) + 6 * apart**2 * (a**2 + b**2)).mean()) + apart**4
+    square += 6 * float((a**2).mean() * (b**2).mean())
+    ratio = float(seen.mean()) / chance
+    pulls = seen - ratio * (by_chance - chance)
+    mean, error, quantile = with_chance(ratio * chance, pulls, clusters, chance, square)
+    low, high = (1 - (mean + side * quantile * error) / chance for side in (1, -1))
+    return max(min(low, 1 - ratio), -1.0), min(max(high, 1 - ratio), 1.0)
+
+
+def _telling(values: Floats, clusters: Ints) -> float:
+    """How many clusters tell how values spread: the squared deviations' effective number (Kish, Survey Sampling (1965),
+    section 11.7), 0 where values are all one."""
+    if not len(values) or not np.ptp(values):
+        return 0.0
+    _, places = np.unique(clusters, return_inverse=True)
+    spread = np.bincount(places, (values - values.mean()) ** 2)
+    return float(spread.sum() ** 2 / (spread**2).sum())
 
 
 def rank_correlations(one: Floats, other: Floats) -> tuple[float | None, float | None]:

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from mmdyn.stats.intervals import Estimate, Floats, Ints, Share, Z, effective_n
+from mmdyn.stats.intervals import Estimate, Floats, Ints, Z, effective_n
+from mmdyn.stats.shares import Share
 
 UNSEEN = 1.0
 """Labelled answers that are wholly misjudged and were not seen, by which the variance of the labels' part is raised:
@@ -16,7 +17,8 @@ Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012) 479
 def rogan_gladen(values: Floats, weights: Floats, clusters: Ints, sensitivity: Share, specificity: Share) -> Estimate:
     """Estimate the share of right answers behind a grader's scores of 0 and 1.
 
-    The interval counts what is not known of the score, of the sensitivity and of the specificity. Its centre is cut to
+    The interval counts what is not known of the score, of the sensitivity and of the specificity, both at their
+    effective number of labels. Its centre is cut to
     [0, 1], so that it does not shrink to a point where the score is lower than a specificity leaves room for. Sources:
     Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71: the estimate. Lang and Reiczigel, Preventive
     Veterinary Medicine 113 (2014) 13: the interval.
@@ -98,8 +100,9 @@ def tuned_power(values: Floats, weights: Floats, marks: Floats) -> float:
 
 def _shrunk(share: Share) -> tuple[float, float]:
     """A share with one case more of either kind, and its variance."""
-    n = share.n + 2
-    shrunk = (share.value * share.n + 1) / n
+    seen = share.effective or share.n
+    n = seen + 2
+    shrunk = (share.value * seen + 1) / n
     return shrunk, shrunk * (1 - shrunk) / n
 
 

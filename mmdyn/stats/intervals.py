@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -43,26 +42,6 @@ class Estimate(NamedTuple):
     def ci95(self) -> tuple[float, float]:
         """The ends of the interval."""
         return self.low, self.high
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share in [0, 1] of `n` independent cases with its 95 % Wilson interval."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    @classmethod
-    def of(cls, part: int, whole: int) -> Share | None:
-        """`part` of `whole` cases; None where there is no case."""
-        return cls(part / whole, *wilson(part / whole, whole), whole) if whole else None
-
-    @property
-    def rounded(self) -> Share:
-        """The same to six digits, as reports have it."""
-        return Share(round(self.value, 6), round(self.low, 6), round(self.high, 6), self.n)
 
 
 def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:

@@ -25,7 +25,9 @@ NOT_WRITTEN = (
     "a set that {command} made does not say which judge that was: calibrations are known for sets of `mmdyn perturb`"
 )
 
-TITLE = "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals (Wilson)"
+TITLE = (
+    "Judges on labelled pairs: how well they reject changed questions, in percent with 95 % intervals over questions"
+)
 SHARES = {"precision": "precision", "recall = sensitivity": "recall", "specificity": "specificity"}
 """What a calibration's shares are called in a heading and in a Calibration."""
 

@@ -3,7 +3,7 @@ user's cache folder (a file for what was measured, an entry a labelled file), an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -26,8 +26,8 @@ BINS = 5
 """Parts of equal width that values are put into for the calibration table."""
 
 METHOD = (
-    "95 % intervals: Wilson's of shares, Fisher's z of kappa by the standard error of Fleiss, Cohen and Everitt; "
-    "- where that error is 0"
+    "95 % intervals: Agresti and Coull's over questions, of kappa too; - where fewer than five questions tell how "
+    "people's marks, or its own, spread"
 )
 """How the intervals of a grader, or of a judge of meaning, are made."""
 
@@ -99,9 +99,10 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     precision: of the pairs that it rejected, the share that people reject. recall, or sensitivity: of the pairs that
         people reject, the share that it rejected. specificity: of the pairs that people keep, the share that it kept.
         None where there is no such pair. agreement: of all pairs, the share that both keep or both reject; kappa: the
-        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, in entries of older
-        programs too. `failed` counts pairs on which it gave no verdict; they are in no share. `labels` is the SHA-256
-        of the labelled file, `file` its name.
+        same beyond chance, in [-1, 1], with its 95 % interval; None where it is not defined, or too few questions tell,
+        in entries of older programs too. `questions` says of how many questions the pairs are, 0 in such entries;
+        intervals take all pairs of one for one cluster. `failed` counts pairs on which it gave no verdict; they are in
+        no share. `labels` is the SHA-256 of the labelled file, `file` its name.
     """
 
     judge: str
@@ -117,6 +118,7 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     agreement: Share | None = None
     kappa: float | None = None
     kappa_ci95: tuple[float, float] | None = None
+    questions: int = 0
 
     @property
     def rounded(self) -> Calibration:
@@ -163,8 +165,9 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     and spearman: in [-1, 1].
     kappa_ci95, weighted_kappa_ci95: their 95 % intervals by `kappa_interval`. mean_error: the mean of value - mark;
     mean_absolute_error: of its size. None where a number is not defined, such as the correlation of values that are all
-        one. `failed` counts answers without a value; they are in no number but this, `n` counts the others. `labels` is
-        the SHA-256 of the labelled file, `file` its name.
+        one. `failed` counts answers without a value; they are in no number but this, `n` counts the others.
+        `questions`: how many questions these are of, 0 in entries of older programs; intervals take all answers to one
+        for one cluster. `labels` is the SHA-256 of the labelled file, `file` its name.
     """
 
     grader: str
@@ -187,6 +190,7 @@ class Grading(Struct, frozen=True, forbid_unknown_fields=True):
     file: str = ""
     kappa_ci95: tuple[float, float] | None = None
     weighted_kappa_ci95: tuple[float, float] | None = None
+    questions: int = 0
 
 
 _GRADINGS = KeptMeasurements("graders", "the grader", tuple[Grading, ...])
@@ -196,7 +200,11 @@ save_grading, load_gradings = _GRADINGS.save, _GRADINGS.load
 
 
 def measure(
-    grader: str, identity: Json, marked: Iterable[tuple[float, float | None]], threshold: float = 0.5
+    grader: str,
+    identity: Json,
+    marked: Iterable[tuple[float, float | None]],
+    threshold: float = 0.5,
+    about: Sequence[str] = (),
 ) -> Grading:
     """Compare a grader's values with people's marks.
 
@@ -205,6 +213,7 @@ def measure(
         identity: what decides its values.
         marked: (mark, value) for each answer, in [0, 1]; the value is None where there is none.
         threshold: an answer is right from this mark, or value, on.
+        about: what question each answer is to; without it each is to one of its own.
 
     Raises:
         UserError: where there is no answer.
@@ -217,23 +226,29 @@ def measure(
     right, called = human >= threshold, value >= threshold
     verdicts = right.astype(np.float64), called.astype(np.float64)
     kendall, spearman = rank_correlations(human, value)
-    n, both, errors = len(graded), int((right & called).sum()), value - human
+    _, asked = np.unique(about or np.arange(len(pairs)), return_inverse=True)
+    asked = asked[[pair[1] is not None for pair in pairs]]
+    n, errors = len(graded), value - human
     error, size = (float(column.mean()) if n else None for column in (errors, np.abs(errors)))
-    about, bins = (grader, identity, threshold, n, len(pairs) - n), tuple(_bins(human, value))
-    agreement, kappa = Share.of(int((right == called).sum()), n), weighted_kappa(*verdicts)
-    specificity = Share.of(int((~right & ~called).sum()), int((~right).sum()))
-    of_right = Share.of(both, int(right.sum())), specificity, Share.of(both, int(called.sum()))
+    who, bins = (grader, identity, threshold, n, len(pairs) - n), tuple(_bins(human, value))
+    agreement, kappa = Share.of(right == called, asked), weighted_kappa(*verdicts)
+    hits = (called, right), (~called, ~right), (right, called)
+    sensitivity, specificity, precision = (Share.of(hit[among], asked[among]) for hit, among in hits)
+    of_right = sensitivity, specificity, precision
     found = Grading(
-        *about, agreement, kappa, weighted_kappa(human, value), *of_right, kendall, spearman, error, size, bins
+        *who, agreement, kappa, weighted_kappa(human, value), *of_right, kendall, spearman, error, size, bins
     )
-    return replace(found, kappa_ci95=kappa_interval(*verdicts), weighted_kappa_ci95=kappa_interval(human, value))
+    ends, weighted = kappa_interval(*verdicts, asked), kappa_interval(human, value, asked)
+    return replace(found, kappa_ci95=ends, weighted_kappa_ci95=weighted, questions=len(np.unique(asked)))
 
 
 def spell(grading: Grading) -> Iterator[str]:
     """The lines of one grader."""
     who = grading.grader if grading.grader == grading.identity else f"{grading.grader} ({judge_id(grading.identity)})"
     failed = f", {grading.failed} without a verdict" if grading.failed else ""
-    yield f"{who} on {grading.n} marked answers of {named(grading)}{failed}; right from {grading.threshold:g} on"
+    asked = f"{grading.questions} question{'s' * (grading.questions != 1)}"
+    on = f"{grading.n} marked answers to {asked} of {named(grading)}"
+    yield f"{who} on {on}{failed}; right from {grading.threshold:g} on"
     for name, meaning in _SHARES.items():
         yield f"    {name:<20} {_share(getattr(grading, name)):<36} {meaning}"
     for name, meaning in _NUMBERS.items():

@@ -3,7 +3,7 @@ pictures, or variants that were marked on an audit sheet."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -59,7 +59,8 @@ def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None =
     """Each labelled line's label (True: the meaning was kept) and case. `label` is true or false, keep or reject.
 
     A line is a pair of texts (`a`, `b`, `answer`), a pair of pictures (`before_image`, `after_image`: files, relative
-    to the folder of `where`), or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
+    to the folder of `where`), either with a `group` where lines with another question or picture before are about the
+    same, or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
     Raises InputError, and UserError where a set cannot be read or is not the one that was marked.
     """
     marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)
@@ -91,15 +92,16 @@ def _is_mark(row: JsonRow) -> bool:
 
 
 def _case(row: JsonRow, folder: Path) -> Case:
-    files = row.get("before_image"), row.get("after_image")
+    files, group = (row.get("before_image"), row.get("after_image")), row.get("group")
     if "a" in row or not all(files):
-        return pair_of(row)
+        case = pair_of(row)
+        return replace(case, before=replace(case.before, group=str(group))) if group else case
     before, after = (folder / str(file) for file in files)
     try:
         look = Look(decode(before.read_bytes()), decode(after.read_bytes()), before, after)
     except OSError as error:
         raise ValueError(f"{error.filename} cannot be read ({error.strerror})") from None
-    words = Sample("picture", "?", "open_ended", UNKNOWN)
+    words = Sample("picture", "?", "open_ended", UNKNOWN, group=str(group or before))
     return Case(words, words, (look,))
 
 
@@ -125,22 +127,24 @@ def _of_sheet(
         raise UserError(f"{min(left)[0]} is not in {folder}: was the set made again since it was marked?")
 
 
-def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict]]) -> Calibration:
-    """Compare verdicts with labels; a label is True where people say that the meaning was kept.
+def measure(judge: str, identity: Json, judged: Iterable[tuple[bool, Verdict, str]]) -> Calibration:
+    """Compare verdicts with labels; a label is True where people say that the meaning was kept, and beside both stands
+    what question they are about.
 
     Raises UserError where there is no pair.
     """
-    counts = Counter((keep, verdict.status) for keep, verdict in judged)
-    if not counts:
+    cases = list(judged)
+    if not cases:
         raise UserError("there is no labelled pair: give a file of lines with a label")
-    failed = counts.pop((True, "failed"), 0) + counts.pop((False, "failed"), 0)
-    caught, missed = counts[False, "rejected"], counts[False, "kept"]
-    wronged, spared = counts[True, "rejected"], counts[True, "kept"]
-    recall = Share.of(caught, caught + missed)
-    precision, specificity = Share.of(caught, caught + wronged), Share.of(spared, spared + wronged)
-    n = counts.total()
-    pairs_of_signs = [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]]
-    people, verdicts = np.repeat(pairs_of_signs, [caught, missed, wronged, spared], axis=1)
-    found = Calibration(judge, identity, n, failed, precision, recall, recall, specificity)
-    kappa, interval = weighted_kappa(people, verdicts), kappa_interval(people, verdicts)
-    return replace(found, agreement=Share.of(caught + spared, n), kappa=kappa, kappa_ci95=interval)
+    told = [
+        (not keep, verdict.status == "rejected", about) for keep, verdict, about in cases if verdict.status != "failed"
+    ]
+    changed, caught = (np.array([case[side] for case in told], dtype=np.bool_) for side in (0, 1))
+    names, asked = np.unique([case[2] for case in told], return_inverse=True)
+    hits = (changed, caught), (caught, changed), (~caught, ~changed)
+    precision, recall, specificity = (Share.of(hit[among], asked[among]) for hit, among in hits)
+    found = Calibration(judge, identity, len(told), len(cases) - len(told), precision, recall, recall, specificity)
+    people, verdicts = changed.astype(np.float64), caught.astype(np.float64)
+    kappa, interval = weighted_kappa(people, verdicts), kappa_interval(people, verdicts, asked)
+    agreement = Share.of(changed == caught, asked)
+    return replace(found, agreement=agreement, kappa=kappa, kappa_ci95=interval, questions=len(names))

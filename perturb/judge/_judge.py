@@ -36,6 +36,11 @@ class Case(Struct, frozen=True, eq=False):
     after: Sample
     looks: tuple[Look, ...] = ()
 
+    @property
+    def about(self) -> str:
+        """What tells its question apart from others: the parent's group, else its id and words."""
+        return self.before.group or f"{self.before.id} {self.before.question}"
+
 
 class Doubt(Struct, frozen=True):
     """What a cheap check holds against a variant: `certain` rejects it, otherwise a judge model is asked where there is

@@ -200,7 +200,9 @@ def test_a_calibration_for_people_and_again(tmp_path: Path) -> None:
     status, out, errors = run(tmp_path, LINES, *calibrate)
     assert (status, out) == (0, [])
     told = errors.splitlines()
-    assert re.fullmatch(r"mdk12@\d+ on 4 marked answers of lines\.jsonl \(\w{8}\); right from 0\.75 on", told[0])
+    assert re.fullmatch(
+        r"mdk12@\d+ on 4 marked answers to 2 questions of lines\.jsonl \(\w{8}\); right from 0\.75 on", told[0]
+    )
     assert told[3].split()[:2] == ["sensitivity", "33.3%"] and told[-1].startswith("kept for reports: ")
     _, _, again = run(tmp_path, LINES, *calibrate)
     assert "kept for reports, in place of what was measured on these labels before: " in again
@@ -208,6 +210,18 @@ def test_a_calibration_for_people_and_again(tmp_path: Path) -> None:
     file.write_text("{}", "utf-8")
     status, _, errors = run(tmp_path, b"no JSON", *calibrate)
     assert status == 2 and "cannot be read" in errors, "what was kept is looked at before anything is graded"
+
+
+@pytest.mark.parametrize(("of", "questions"), [
+    (({}, {}, {}, {}), 1),
+    (({"question": "Who wrote it?"}, {}, {}, {"question": "Who wrote it?"}), 2),
+    (({"group": "g"}, {"group": 7}, {"group": "g", "parent": "q2"}, {"parent": "g"}), 3),
+    (({"parent": "q1", "group": None}, {"parent": "q1", "set": "a"}, {"parent": "q1", "set": "a"}, {"parent": "", "group": ""}), 3),
+])  # fmt: skip
+def test_answers_are_to_one_question_by_group_parent_or_words(tmp_path: Path, of: Any, questions: int) -> None:
+    lines = [{**OPEN, "response": "x", "human": 1, **more} for more in of]
+    status, (out,), _ = run(tmp_path, lines, "--calibrate", "--json")
+    assert status == 0 and (out["rules"]["n"], out["rules"]["questions"]) == (4, questions)
 
 
 def test_a_calibration_counts_answers_without_a_verdict_apart(tmp_path: Path) -> None:

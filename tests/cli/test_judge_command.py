@@ -107,13 +107,15 @@ def test_a_calibration_prints_shares_with_intervals_and_keeps_them(tmp_path: Pat
     status, out, errors = run(tmp_path, LABELLED, "--calibrate", "--judge", "embedded:none")
     assert (status, out) == (0, [])
     told = errors.splitlines()
-    assert re.fullmatch(r"embedded:none \(\w{8}\) on 3 labelled pairs of pairs\.jsonl \(\w{8}\)", told[0])
-    assert told[1].split()[:6] == ["agreement", "66.7%", "[20.8%,", "93.9%]", "n", "="]
-    assert told[2].split()[:6] == ["precision", "100.0%", "[20.7%,", "100.0%]", "n", "="]
+    assert re.fullmatch(
+        r"embedded:none \(\w{8}\) on 3 labelled pairs about 2 questions of pairs\.jsonl \(\w{8}\)", told[0]
+    )
+    assert told[1].split()[:6] == ["agreement", "66.7%", "[0.0%,", "100.0%]", "n", "="]
+    assert told[2].split()[:6] == ["precision", "100.0%", "[0.0%,", "100.0%]", "n", "="]
     assert told[3].split()[:4] == ["recall", "=", "sensitivity", "50.0%"]
     assert told[4].split()[:2] == ["specificity", "100.0%"]
-    assert told[5].split()[:4] == ["kappa", "0.400", "[-0.455,", "0.871]"]
-    how = "    95 % intervals: Wilson's of shares, Fisher's z of kappa by the standard error of Fleiss,"
+    assert told[5].split()[:4] == ["kappa", "0.400", "-", "agreement"]
+    how = "    95 % intervals: Agresti and Coull's over questions, of kappa too; - where fewer than five questions tell"
     assert told[6].startswith(how)
     kept = Path(told[7].removeprefix("kept for reports: "))
     (first,) = json.loads(kept.read_text())
@@ -139,10 +141,10 @@ def test_a_calibration_as_json(tmp_path: Path) -> None:
     status, (out,), errors = run(tmp_path, LABELLED, "--calibrate", "--json", "--judge", "embedded:none")
     assert status == 0 and errors.startswith("kept for reports: ") and errors.count("\n") == 1
     assert (out["judge"], out["n"], out["failed"]) == ("embedded:none", 3, 0)
-    assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": pytest.approx(0.0945, abs=1e-4), "high": pytest.approx(0.9055, abs=1e-4), "n": 2}  # fmt: skip
+    assert out["recall"] == out["sensitivity"] == {"value": 0.5, "low": 0, "high": 1, "n": 2, "effective": pytest.approx(0.5101, abs=1e-4)}  # fmt: skip
     assert out["specificity"]["n"] == out["precision"]["n"] == 1
     assert out["agreement"]["value"] == pytest.approx(2 / 3) and out["agreement"]["n"] == 3
-    assert out["kappa"] == pytest.approx(0.4) and out["kappa_ci95"] == pytest.approx([-0.454859, 0.871217], abs=1e-6)
+    assert out["kappa"] == pytest.approx(0.4) and out["kappa_ci95"] is None and out["questions"] == 2
     assert out["identity"]["model"] == "none"
     assert out["file"] == "pairs.jsonl" and out["labels"] == sha256((tmp_path / "pairs.jsonl").read_bytes())
 
@@ -165,7 +167,7 @@ def test_a_calibration_on_a_set_that_another_styler_painted(tmp_path: Path) -> N
     plain, noisy = ({**sets, "id": f"q1~{chain}~0"} for chain in ("style", "style+color"))
     options = ("--calibrate", "--judge", "embedded:none", "--set", str(dynamic.folder))
     status, _, errors = run(tmp_path, [plain], *options)
-    assert status == 0 and " on 1 labelled pairs of pairs.jsonl" in errors
+    assert status == 0 and " on 1 labelled pairs about 1 question of pairs.jsonl" in errors
     status, _, errors = run(tmp_path, [noisy], *options)
     assert status == 2 and errors.count("\n") == 1
     assert "klein painted this, and the style backend is embedded: give --style-backend klein" in errors

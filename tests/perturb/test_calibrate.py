@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec import to_builtins
 
@@ -15,7 +16,8 @@ from mmdyn.data import LabelledFile, SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import Verdict
-from mmdyn.stats import Share, wilson
+from mmdyn.stats import Share
+from mmdyn.tables import Calibration
 from perturb import Sources, labelled_cases, measure, open_judge, perturb
 from perturb.audit.judge_calibration import Mark, digest_shown
 
@@ -27,27 +29,50 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MMDYN_CACHE", str(tmp_path / "cache"))
 
 
+def share(part: int, whole: int) -> Share:
+    """A share of labels that are alone, to six digits."""
+    found = Share.of(np.arange(whole) < part, np.arange(whole))
+    assert found
+    return found.rounded
+
+
+def measured(judged: list[tuple[bool, Verdict]], pairs_each: int = 1) -> Calibration:
+    """So many pairs after each other are about one question."""
+    about = ((keep, verdict, f"q{n // pairs_each}") for n, (keep, verdict) in enumerate(judged))
+    return measure("someone", {"model": "x"}, about)
+
+
+def test_pairs_about_one_question_are_one_cluster() -> None:
+    judged = [(False, REJECTED)] * 20 + [(False, KEPT)] * 10 + [(True, KEPT)] * 50
+    single, five = measured(judged), measured(judged, 5)
+    assert (single.questions, five.questions, five.n) == (80, 16, 80) and five.kappa == single.kappa
+    assert five.recall and five.recall.rounded == Share(
+        share(4, 6).value, share(4, 6).low, share(4, 6).high, 30, share(4, 6).effective
+    )
+    assert single.kappa_ci95 and single.kappa_ci95[0] > 0.4
+    assert five.kappa_ci95 and five.kappa_ci95[0] < single.kappa_ci95[0] - 0.1
+
+
 def test_positive_is_a_changed_meaning() -> None:
     """8 of 10 changed pairs caught, 3 of 20 kept pairs rejected, one pair without a verdict."""
     judged = (
         [(False, REJECTED)] * 8 + [(False, KEPT)] * 2 + [(True, REJECTED)] * 3 + [(True, KEPT)] * 17 + [(True, FAILED)]
     )
-    found = measure("someone", {"model": "x"}, judged)
+    found = measured(judged)
     assert (found.judge, found.n, found.failed) == ("someone", 30, 1)
-    assert found.recall == found.sensitivity == Share(0.8, *wilson(0.8, 10), 10)
-    assert found.precision == Share(8 / 11, *wilson(8 / 11, 11), 11)
-    assert found.specificity == Share(0.85, *wilson(0.85, 20), 20)
-    assert found.agreement == Share(25 / 30, *wilson(25 / 30, 30), 30)
+    assert found.recall == found.sensitivity and found.rounded.recall == share(8, 10)
+    shares = (found.rounded.precision, found.rounded.specificity, found.rounded.agreement)
+    assert shares == (share(8, 11), share(17, 20), share(25, 30)) and found.questions == 30
     chance = (10 * 11 + 20 * 19) / 30**2
     assert found.kappa == pytest.approx((25 / 30 - chance) / (1 - chance))
-    assert found.kappa_ci95 == pytest.approx((0.257440, 0.843527), abs=1e-6)
+    assert found.kappa_ci95 == pytest.approx((0.252025, 0.872299), abs=1e-6)
 
 
 def test_what_cannot_be_measured_is_none() -> None:
-    found = measure("someone", None, [(True, KEPT)])
+    found = measured([(True, KEPT)])
     assert found.precision is None and found.recall is None and found.specificity and found.specificity.value == 1
-    assert found.agreement == Share(1, *wilson(1, 1), 1) and found.kappa is found.kappa_ci95 is None
-    nothing = measure("someone", None, [(True, FAILED)])
+    assert found.rounded.agreement == share(1, 1) and found.kappa is found.kappa_ci95 is None
+    nothing = measured([(True, FAILED)])
     assert (nothing.n, nothing.failed) == (0, 1) and nothing.agreement is nothing.kappa is nothing.kappa_ci95 is None
     with pytest.raises(UserError, match="there is no labelled pair: give a file of lines with a label"):
         measure("someone", None, [])
@@ -64,6 +89,20 @@ def test_labels_are_true_or_keep_and_false_or_reject() -> None:
     pair = {"a": "Find 1.", "b": "Find 2."}
     rows = [{**pair, "label": label} for label in (True, "keep", False, "reject")]
     assert [keep for keep, _ in labelled_cases(lines(*rows), "x.jsonl")] == [True, True, False, False]
+
+
+def test_which_labels_are_about_one_question(tmp_path: Path) -> None:
+    """Those with the same question or picture before, or the same group."""
+    (tmp_path / "a.png").write_bytes(picture())
+    (tmp_path / "b.png").write_bytes(picture())
+    pictures = {"before_image": "a.png", "after_image": "b.png", "label": True}
+    pairs = [
+        {"a": f"Find {a}.", "b": "Find 9.", "label": True, **more}
+        for a, more in ((1, {}), (1, {}), (2, {}), (2, {"group": 7}), (3, {"group": 7}))
+    ]
+    rows = [*pairs, pictures, pictures, {**pictures, "before_image": "b.png"}, {**pictures, "group": "g"}]
+    about = [case.about for _, case in labelled_cases(lines(*rows), str(tmp_path / "x.jsonl"))]
+    assert [about.index(each) for each in about] == [0, 0, 2, 3, 3, 5, 5, 7, 8]
 
 
 def test_a_labelled_file_is_known_by_its_bytes() -> None:
@@ -108,7 +147,7 @@ def test_lines_of_an_audit_sheet_are_read_from_its_sets(tmp_path: Path) -> None:
     found = {case.after.id: (keep, case) for keep, case in labelled_cases(lines(*marks), "labels.jsonl")}
     assert {name: keep for name, (keep, _) in found.items()} == {"q1~shuffle~0": True, "q2~shuffle~0": False}
     _, case = found["q1~shuffle~0"]
-    assert case.before.id == "q1" and open_judge("embedded:none").judge(case).status == "kept"
+    assert case.about == "q1 " + case.before.question and open_judge("embedded:none").judge(case).status == "kept"
     with pytest.raises(UserError, match=r"q9~shuffle~0 is not in .*: was the set made again since it was marked\?"):
         list(labelled_cases(lines({**folders, "id": "q9~shuffle~0", "label": True}), "labels.jsonl"))
 

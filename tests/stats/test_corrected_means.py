@@ -25,18 +25,45 @@ def alone(n: int) -> np.ndarray:
 
 
 def shares(caught: int, positives: int, spared: int, negatives: int) -> tuple[Share, Share]:
-    sensitivity, specificity = Share.of(caught, positives), Share.of(spared, negatives)
+    """By independent labels."""
+    counts = (caught, positives), (spared, negatives)
+    sensitivity, specificity = (Share.of(np.arange(n) < part, np.arange(n)) for part, n in counts)
     assert sensitivity and specificity
     return sensitivity, specificity
+
+
+def shrunk(*of: Share) -> list[tuple[float, float]]:
+    """Each share with one more of either kind at its effective number of labels, and its variance."""
+    found = []
+    for share in of:
+        assert 97 < share.effective < 100
+        value = (share.value * share.effective + 1) / (share.effective + 2)
+        found.append((value, value * (1 - value) / (share.effective + 2)))
+    return found
+
+
+def test_labels_that_share_questions_widen_a_correction() -> None:
+    hits, few = np.arange(100) < 90, shares(9, 10, 9, 10)
+    alike, single = (Share.of(hits, np.arange(100) // each) for each in (10, 1))
+    assert alike and single
+    wide, narrow, small = (
+        rogan_gladen(scores((1, 70), (0, 30)), np.ones(100), alone(100), *pair)
+        for pair in ((alike, alike), (single, single), few)
+    )
+    assert wide.value == narrow.value and width(wide) > 1.7 * width(narrow)
+    assert wide == pytest.approx(small), "ten questions of ten labels that are all alike are ten labels"
+    older = Share(0.9, 0.8, 0.95, 100)
+    kept = rogan_gladen(scores((1, 70), (0, 30)), np.ones(100), alone(100), older, older)
+    assert width(kept) == pytest.approx(width(narrow), rel=0.02), "what older programs kept counts as independent"
 
 
 def test_rogan_gladen_by_hand() -> None:
     found = rogan_gladen(scores((1, 70), (0, 30)), np.ones(100), alone(100), *shares(90, 100, 80, 100))
     assert found.value == pytest.approx((0.7 + 0.8 - 1) / (0.9 + 0.8 - 1))
-    se, sp, z2 = 91 / 102, 81 / 102, 1.959963984540054**2
+    z2 = 1.959963984540054**2
+    (se, a), (sp, b) = shrunk(*shares(90, 100, 80, 100))
     seen = (70 + z2 / 2) / (100 + z2)
     centre = (seen + sp - 1) / (se + sp - 1)
-    a, b = se * (1 - se) / 102, sp * (1 - sp) / 102
     half = math.sqrt(z2 * (seen * (1 - seen) / (100 + z2) + centre**2 * a + (1 - centre) ** 2 * b)) / (se + sp - 1)
     middle = centre + 2 * z2 * (centre * a - (1 - centre) * b)
     assert found[1:3] == pytest.approx((middle - half, middle + half))
@@ -51,7 +78,7 @@ def test_rogan_gladen_stays_in_range_and_around_its_value() -> None:
 
 def test_rogan_gladen_does_not_shrink_to_a_point_where_fewer_are_called_right_than_the_specificity_leaves() -> None:
     found = rogan_gladen(scores((1, 1), (0, 99)), np.ones(100), alone(100), *shares(45, 50, 45, 50))
-    assert (found.value, found.low) == (0, 0) and found.high == pytest.approx(0.105137, abs=1e-6)
+    assert (found.value, found.low) == (0, 0) and found.high == pytest.approx(0.105878, abs=1e-6)
 
 
 def test_ppi_by_hand() -> None:

@@ -79,7 +79,7 @@ def test_json_and_csv_have_the_same(tmp_path: Path) -> None:
     save(measured("=texts.jsonl", "ab"))
     summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY))
     (row,) = json.loads(summary.to_json())["judges"]
-    assert row["calibrations"][0]["precision"] == {"value": 0.75, "low": 0.5, "high": 0.875, "n": 20}
+    assert row["calibrations"][0]["precision"] == {"value": 0.75, "low": 0.5, "high": 0.875, "n": 20, "effective": 0.0}
     assert row["calibrations"][0]["identity"] == IDENTITY
     write_csv(summary, tmp_path / "out.csv")
     names = ("model", "by", "value", "n", "left_out", "estimate", "low")

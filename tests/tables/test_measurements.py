@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace as replaced
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 from scipy.stats import kendalltau, spearmanr
@@ -31,8 +33,16 @@ from mmdyn.tables import (
 from mmdyn.tables.measurements import Bin
 
 IDENTITY: Any = {"model": "x", "votes": 3}
+KAPPA = (-0.234, 1.0)
 Pairs = list[tuple[float, float | None]]
 PAIRS: Pairs = [(1, 1), (1, 0.6), (1, 0), (0.75, 0.5), (0.5, 1), (0.25, 0.4), (0, 0.9), (0, 0), (0, 0), (0.4, None)]
+
+
+def share(part: int, whole: int) -> Share:
+    """A share of labels that are alone, to six digits."""
+    found = Share.of(np.arange(whole) < part, np.arange(whole))
+    assert found
+    return found.rounded
 
 
 def calibration(n: int, labels: str = "aa" * 32, identity: Any = IDENTITY) -> Calibration:
@@ -95,8 +105,17 @@ def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
 def test_it_is_plain_json_and_what_older_programs_kept_is_read() -> None:
     file, _ = save(calibration(1))
     (kept,) = json.loads(file.read_text("utf-8"))
-    assert kept["labels"] == "aa" * 32 and kept["recall"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n": 1}
-    older = {name: value for name, value in kept.items() if name not in ("agreement", "kappa", "kappa_ci95")}
+    assert kept["labels"] == "aa" * 32 and kept["recall"] == {
+        "value": 0.5,
+        "low": 0.25,
+        "high": 0.75,
+        "n": 1,
+        "effective": 0.0,
+    }
+    older = {
+        name: value for name, value in kept.items() if name not in ("agreement", "kappa", "kappa_ci95", "questions")
+    }
+    del older["recall"]["effective"]
     file.write_text(json.dumps([older]), "utf-8")
     assert load_calibrations(IDENTITY) == (calibration(1),)
 
@@ -116,12 +135,25 @@ def measured(pairs: Pairs = PAIRS, **more: Any) -> Grading:
 def test_right_and_wrong_from_the_threshold_on() -> None:
     found = measured()
     assert (found.n, found.failed, found.threshold) == (9, 1, 0.5)
-    assert (found.agreement, found.sensitivity) == (Share.of(7, 9), Share.of(4, 5))
-    assert (found.specificity, found.precision) == (Share.of(3, 4), Share.of(4, 5))
+    shares = (found.agreement, found.sensitivity, found.specificity, found.precision)
+    assert [each and each.rounded for each in shares] == [share(7, 9), share(4, 5), share(3, 4), share(4, 5)]
     assert found.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81)) == 0.55
-    assert found.kappa_ci95 == pytest.approx((-0.167, 0.887), abs=5e-4)
-    assert measured(threshold=1).sensitivity == Share.of(1, 3)
-    assert measured(threshold=1).precision == Share.of(1, 2)
+    assert found.kappa_ci95 == pytest.approx(KAPPA, abs=5e-4)
+    strict = measured(threshold=1)
+    assert strict.sensitivity and strict.precision
+    assert (strict.sensitivity.rounded, strict.precision.rounded) == (share(1, 3), share(1, 2))
+
+
+def test_answers_to_one_question_are_one_cluster() -> None:
+    """Thrice the answers to the same nine questions tell no more than once; an answer without a value is of none."""
+    once, thrice = measured(), measured(PAIRS * 3, about=[f"q{n}" for n in range(len(PAIRS))] * 3)
+    assert (once.questions, thrice.questions, thrice.n, thrice.failed) == (9, 9, 27, 3)
+    assert thrice.kappa_ci95 == pytest.approx(once.kappa_ci95)
+    assert thrice.weighted_kappa_ci95 == pytest.approx(once.weighted_kappa_ci95)
+    assert once.sensitivity and thrice.sensitivity and thrice.sensitivity.n == 15
+    assert thrice.sensitivity.rounded == replaced(once.sensitivity.rounded, n=15)
+    few = measured(PAIRS * 3, about=[f"q{n % 4}" for n in range(3 * len(PAIRS))])
+    assert (few.questions, few.kappa_ci95, few.weighted_kappa_ci95) == (4, None, None), "too few to tell"
 
 
 def test_the_marks_as_they_are() -> None:
@@ -177,10 +209,10 @@ def test_there_must_be_a_mark() -> None:
 def test_the_lines_for_people() -> None:
     found = measure("mdk12@3", "mdk12@3", PAIRS)
     lines = list(spell(found))
-    assert lines[0] == "mdk12@3 on 9 marked answers of  (), 1 without a verdict; right from 0.5 on"
-    assert lines[1].split()[:6] == ["agreement", "77.8%", "[45.3%,", "93.7%]", "n", "="]
+    assert lines[0] == "mdk12@3 on 9 marked answers to 9 questions of  (), 1 without a verdict; right from 0.5 on"
+    assert lines[1].split()[:6] == ["agreement", "77.8%", "[38.8%,", "100.0%]", "n", "="]
     (kappa,) = (line for line in lines if line.startswith("    kappa "))
-    assert kappa.split()[:4] == ["kappa", "0.550", "[-0.167,", "0.887]"]
+    assert kappa.split()[:4] == ["kappa", "0.550", "[-0.234,", "1.000]"]
     assert lines[-1] == f"    {METHOD}"
     assert lines[-2] == "    value in [0.8, 1.0]       3 answers: mean value 0.967, people's mean mark 0.500"
     assert len(lines) == 1 + 4 + 6 + 4 + 1
