@@ -31,7 +31,8 @@ def leaks_answer(text: str, sample: Sample) -> bool:
     """Whether a text holds a sample's gold answer verbatim.
 
     What counts: of a choice the texts of all right options, not their letters (an option that is a picture has none);
-    of blanks one accepted string for each; of an open question the whole answer. A text that holds a wrong option too,
+    of blanks one accepted string for each; of an open question the whole answer; of a question that became a claim what
+    counts for its parent, whether the claim is true or not. A text that holds a wrong option too,
     other than inside a right one, tells nothing about a choice, whatever it says of them.
 
     Compared is what is left of both without LaTeX's wrappers, dollars and emphasis, in one spelling of look-alike
@@ -44,34 +45,22 @@ def leaks_answer(text: str, sample: Sample) -> bool:
     """
     block = _BULLET.sub("", _NUMBERING.sub(r"\1", _form(text)))
     squeezed = "".join(block.split())
-    right, wrong = _parts(sample)
-    spans = [[span for answer in accepted for span in _spans(answer, block, squeezed)] for accepted in right]
+    told = sample.told
+    spans = [[span for answer in accepted for span in _spans(answer, block, squeezed)] for accepted in told.right]
     if not spans or not all(spans):
         return False
     held = sorted(span for found in spans for span in found)
     starts, ends = [start for start, _ in held], list(accumulate((end for _, end in held), max))
     return all(
         (last := bisect(starts, start)) and end <= ends[last - 1]
-        for answer in wrong
+        for answer in told.wrong
         for start, end in _spans(answer, block, squeezed)
     )
 
 
-def _parts(sample: Sample) -> tuple[list[list[str]], list[str]]:
-    """The parts of the answer, each with the strings that count for it; and the wrong options."""
-    answer = sample.answer
-    if isinstance(answer, bool):
-        return [], []
-    if isinstance(answer, str):
-        return [[answer]], []
-    texts = {option.label: IMAGE_MARK.sub(" ", option.text) for option in sample.options}
-    right = [[texts[part]] if isinstance(part, str) else list(part) for part in answer]
-    return right, [text for label, text in texts.items() if label not in answer]
-
-
 def _spans(answer: str, block: str, squeezed: str) -> list[tuple[int, int]]:
     """Where an answer stands in a text. `block` is the text in its form, `squeezed` the same without spaces."""
-    wanted = _form(answer).strip(_OUTSIDE)
+    wanted = _form(IMAGE_MARK.sub(" ", answer)).strip(_OUTSIDE)
     letter = len(wanted) == 1 and wanted.isalpha()
     if letter or wanted in _VERDICTS or not _TELLING.search(wanted) or "".join(wanted.split()) not in squeezed:
         return []

@@ -75,10 +75,18 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             force_setattr(self, "confidence", float(self.confidence))
 
 
+class Told(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What an answer says in words: of each part what is accepted for it, and the texts of `wrong` options."""
+
+    right: tuple[tuple[str, ...], ...]
+    wrong: tuple[str, ...] = ()
+
+
 class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample.
 
-    `parent_type` is the parent's task type, which a conversion changes; None where it is not known to differ.
+    `parent_type` is the parent's task type, which a conversion changes; None where it is not known to differ. `hidden`:
+    what the parent's answer says, where the variant's own is true or false and no longer says it.
     """
 
     parent: str
@@ -89,6 +97,7 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     verdict: Verdict
     attempt: int = 0
     parent_type: TaskType | None = None
+    hidden: Told | None = None
 
 
 # Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a
@@ -143,6 +152,18 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     def parent(self) -> str:
         """The standard sample's id: the variant's parent, or this sample itself."""
         return self.variant.parent if self.variant else self.id
+
+    @property
+    def told(self) -> Told:
+        """What the answer says in words; of a true_false, what its parent's says where it is a claim about that."""
+        answer = self.answer
+        if isinstance(answer, bool):
+            return (self.variant and self.variant.hidden) or Told(())
+        if isinstance(answer, str):
+            return Told(((answer,),))
+        texts = {option.label: option.text for option in self.options}
+        right = tuple([(texts[part],) if isinstance(part, str) else part for part in answer])
+        return Told(right, tuple([text for label, text in texts.items() if label not in answer]))
 
     @property
     def all_images(self) -> tuple[ImageRef, ...]:
@@ -275,5 +296,5 @@ _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 
 def _field_names(kind: type[Struct]) -> list[str]:
     parts = [field.type for field in msgspec.structs.fields(kind) if hasattr(field.type, "__struct_fields__")]
-    nested = (Option, Match, Step, Verdict, Variant) if kind is Sample else parts
+    nested = (Option, Match, Step, Verdict, Told, Variant) if kind is Sample else parts
     return [name for struct in (kind, *nested) for name in struct.__struct_fields__]

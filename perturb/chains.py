@@ -1,17 +1,19 @@
 """What decides a set's variants: the recipe, and in it `--ops` as chains.
 
-A comma separates chains, a plus chains operators into one, a short name stands for a full one, and a preset, which
-comes with the package, or a YAML file of the user's for a list of chains.
+A comma separates chains, a plus chains operators into one, `@` asks for a severity and `:` for a form, a short name
+stands for a full one, and a preset, which comes with the package, or a YAML file of the user's for a list of chains.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn import plugins
 from mmdyn.configs import chain_presets
@@ -28,11 +30,18 @@ MOST_FACTORS = 6
 
 
 class Link(Struct, frozen=True):
-    """An operator's place in a chain: its full name, how strong it is, and the number that its draws hang on."""
+    """An operator's place in a chain: its full name, how strong it is, the number that its draws hang on, and the form
+    that was asked for."""
 
     operator: str
     severity: str
     step: int
+    form: str = ""
+
+    def load(self, services: Services | None = None) -> Operator:
+        """The operator, ready to use. One of another package need not know of forms where none is asked for."""
+        made = load_operator(self.operator)
+        return made(services, self.severity, self.form) if self.form else made(services, self.severity)
 
 
 class Chain(Struct, frozen=True):
@@ -53,7 +62,7 @@ class Chain(Struct, frozen=True):
 
     def load(self, services: Services | None = None) -> tuple[Operator, ...]:
         """The operators, ready to use."""
-        return tuple(load_operator(link.operator)(services, link.severity) for link in self.links)
+        return tuple(link.load(services) for link in self.links)
 
     @property
     def uses(self) -> frozenset[str]:
@@ -134,7 +143,7 @@ def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
     Raises PluginError for an unknown name, UserError for an empty or repeated chain, InputError for a bad file.
     """
     chains = tuple(_parse_chain(text) for text in expand(ops))
-    keys = [[(link.operator, link.severity) for link in chain.links] for chain in chains]
+    keys = [[(link.operator, link.severity, link.form) for link in chain.links] for chain in chains]
     for number, key in enumerate(keys):
         if key in keys[:number]:
             twin = chains[keys.index(key)].name
@@ -155,7 +164,7 @@ def _subsets(factors: tuple[Chain, ...]) -> Iterator[Chain]:
     key = "factorial:" + "+".join(factor.key for factor in factors)
     numbered, begin = list[tuple[str, tuple[Link, ...]]](), 0
     for factor in factors:
-        links = tuple(Link(link.operator, link.severity, begin + link.step) for link in factor.links)
+        links = tuple(replace(link, step=begin + link.step) for link in factor.links)
         numbered.append((factor.name, links))
         begin += len(links)
     for size in range(1, len(numbered) + 1):
@@ -168,23 +177,24 @@ def _parse_chain(text: str) -> Chain:
     names = [name.strip() for name in text.split("+")]
     if not all(names):
         raise UserError(f"--ops has an empty name in {text.strip()!r}: write chains such as pad,color,pad+color")
-    found = [pair for name in names for pair in _operators(name)]
-    links = tuple(Link(operator, severity, step) for step, (operator, severity) in enumerate(found))
-    return Chain("+".join(names), links, "+".join(operator for operator, _ in found))
+    found = [link for name in names for link in _links(name)]
+    links = tuple(replace(link, step=step) for step, link in enumerate(found))
+    return Chain("+".join(names), links, "+".join(link.operator for link in links))
 
 
-def _operators(text: str) -> list[tuple[str, str]]:
-    """Full names and severities. An alias hands its severity to those of its operators that know it."""
-    name, at, severity = text.partition("@")
-    operators = _full_names(name)
-    if not at:
-        return [(operator, "") for operator in operators]
-    known = {operator: load_operator(operator).severities for operator in operators}
-    if not any(severity in severities for severities in known.values()):
-        levels = sorted({level for severities in known.values() for level in severities})
+def _links(text: str) -> list[Link]:
+    """The operators that a name stands for. An alias hands what is asked of it to those that know it."""
+    name, mark, asked = (*re.split("([@:])", text, maxsplit=1), "", "")[:3]
+    operators, kind = _full_names(name), "form" if mark == ":" else "severity"
+    if not mark:
+        return [Link(full, "", 0) for full in operators]
+    loaded = {full: load_operator(full) for full in operators}
+    known = {full: made.forms if kind == "form" else made.severities for full, made in loaded.items()}
+    levels = sorted({level for taken in known.values() for level in taken})
+    if asked not in levels:
         takes = f"it takes {', '.join(levels)}" if levels else "it takes none"
-        raise UserError(f"{name} has no severity {severity!r}{did_you_mean(severity, levels)}: {takes}")
-    return [(operator, severity if severity in known[operator] else "") for operator in operators]
+        raise UserError(f"{name} has no {kind} {asked!r}{did_you_mean(asked, levels)}: {takes}")
+    return [replace(Link(full, "", 0), **({kind: asked} if asked in known[full] else {})) for full in operators]
 
 
 def _full_names(name: str) -> tuple[str, ...]:

@@ -34,15 +34,19 @@ class Operator(ABC):
     severities: ClassVar[tuple[str, ...]] = ()
     """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""
 
+    forms: ClassVar[tuple[str, ...]] = ()
+    """What may be asked for behind a colon (`convert:blank`) where it makes several kinds of variants; without one it
+    draws among them. A form says what is made, a severity how much is changed."""
+
     uses: ClassVar[tuple[Tool, ...]] = ()
     """What it takes from the services."""
 
     on_device: ClassVar[bool] = False
     """Whether `apply` also takes pictures whose pixels are torch tensors, and gives such back, with the same bits."""
 
-    def __init__(self, services: Services | None = None, severity: str = "") -> None:
+    def __init__(self, services: Services | None = None, severity: str = "", form: str = "") -> None:
         """`services`: the rewriter, the styler and the pool of other samples; all embedded where none is handed in."""
-        self.services, self._severity = services or Services(), severity
+        self.services, self._severity, self._form = services or Services(), severity, form
 
     @abstractmethod
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
@@ -55,7 +59,7 @@ class Operator(ABC):
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """Change an item as the parameters say. Pure: equal input gives equal output, and the input stays as it is.
 
-        All that decides it is in the parameters, the severity's effect too: a replay has nothing else.
+        All that decides it is in the parameters, the effect of severity and form too: a replay has nothing else.
 
         Raises ValueError where a picture cannot be decoded.
         """

@@ -95,6 +95,8 @@ class VariantMaker:
             item, clean = self._run(attempt, steps)
             refs, changed = self._put_pictures(item, attempt)
             trail = replace(attempt.trail, steps=tuple(steps))
+            if isinstance(item.sample.answer, bool) and not isinstance(attempt.parent.answer, bool):
+                trail = replace(trail, hidden=attempt.parent.told)
             made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")

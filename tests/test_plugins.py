@@ -151,7 +151,7 @@ def test_a_short_name_that_fits_two_must_be_written_out(tmp_path: Path) -> None:
     assert "'pad' could be example.pad or image.pad: write the full name" in python(site, "-c", script, "pad").stderr
     both = python(site, "-c", script, "color").stderr
     assert "'color' could be image.invert+image.salt_pepper or example.color: write the full names" in both
-    assert "Link(operator='image.pad', severity='', step=0)" in python(site, "-c", script, "image.pad").stdout
+    assert "Link(operator='image.pad', severity='', step=0, form='')" in python(site, "-c", script, "image.pad").stdout
 
 
 @pytest.mark.parametrize("target", ["not_installed:Thing", "mmdyn_example.mirror:Mirrror", "mmdyn_example.gone:Thing"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -80,6 +81,9 @@ def print_variants(dynamic: SampleSet) -> bool:
             if chain.outcomes[status]
         ]
         click.echo(printable(f"{name}: {', '.join(parts)}"), err=True)
+        if forms := Counter(dynamic.manifest.forms.get(name)).most_common():
+            shares = (f"{form} {count} ({count / chain.made:.0%})" for form, count in forms)
+            click.echo(f"    became {', '.join(shares)}", err=True)
         for reason, count in chain.reasons.most_common(TOP_REASONS):
             click.echo(printable(f"    {count} {reason}"), err=True)
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)

@@ -26,8 +26,8 @@ OURS = ("mmdyn", "perturb")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
     """List operators, models, formats, scorers, rubrics, benchmarks, ready runs, or VLMEvalKit's own models.
 
-    Operators are followed by their severities (not those of other packages, which are loaded when they are used), and
-    by the names that stand for several operators in a row or, the presets, for a list of chains.
+    Operators are followed by their severities and forms (not those of other packages, which are loaded when they are
+    used), and by the names that stand for several operators in a row or, the presets, for a list of chains.
     """
     if kind == "vlmeval":
         from mmdyn.models import vlmeval_models
@@ -52,9 +52,9 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         if source.partition(".")[0] not in OURS:
             click.echo(f"{name}  ({source})")
         else:
-            click.echo(f"{name}{_severities(name)}" if kind == "operators" else name)
+            click.echo(f"{name}{_settings(name)}" if kind == "operators" else name)
     for name, operators in aliases.items():
-        click.echo(f"{name}  = {operators}{_severities(*operators.split('+'))}")
+        click.echo(f"{name}  = {operators}{_settings(*operators.split('+'))}")
     for name, listed in chains.items():
         click.echo(f"{name}  = {listed}")
 
@@ -73,9 +73,11 @@ def _presets() -> dict[str, str]:
     return {name: ",".join(expand(name)) for name in sorted(presets())}
 
 
-def _severities(*operators: str) -> str:
-    """The severities that any of some operators takes, as they are typed."""
+def _settings(*operators: str) -> str:
+    """The severities and forms that any of some operators takes, as they are typed."""
     from perturb import load_operator
 
-    known = dict.fromkeys(level for operator in operators for level in load_operator(operator).severities)
-    return "  " + " ".join(f"@{level}" for level in known) if known else ""
+    loaded = [load_operator(operator) for operator in operators]
+    known = dict.fromkeys(f"@{level}" for made in loaded for level in made.severities)
+    known |= dict.fromkeys(f":{form}" for made in loaded for form in made.forms)
+    return "  " + " ".join(known) if known else ""

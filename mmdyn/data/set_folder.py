@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -38,7 +39,8 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
 
 class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
-    seed, hashes)."""
+    seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
+    parents'."""
 
     name: str
     counts: dict[str, int]
@@ -47,6 +49,7 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     version: str = ""
     parent: Origin | None = None
     made: dict[str, Json] = {}
+    forms: dict[str, dict[str, int]] = {}
 
 
 class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -257,6 +260,7 @@ class SetWriter:
         self.manifest: SetManifest | None = None
         self._name, self._parent, self._made = name, parent, made or {}
         self._counts: dict[str, int] = {"samples": 0}
+        self._forms: dict[str, Counter[str]] = {}
         self._digest, self._ids = SetDigest(), set[int]()
         self._files: dict[str, BinaryIO] = {}
 
@@ -271,6 +275,8 @@ class SetWriter:
         self._counts["samples"] += 1
         if sample.variant:
             self.count(sample.variant.verdict.status)
+            if sample.variant.parent_type not in (None, sample.task_type):
+                self._forms.setdefault(sample.variant.chain, Counter())[sample.task_type] += 1
         self._write(SAMPLES_FILE, line)
 
     def drop(self, dropped: Dropped) -> None:
@@ -314,8 +320,9 @@ class SetWriter:
             self._finish()
 
     def _finish(self) -> None:
+        counts, forms = (dict(sorted(self._counts.items())), {chain: dict(by) for chain, by in self._forms.items()})
         self.manifest = SetManifest(
-            self._name, dict(sorted(self._counts.items())), self._digest.hex(), parent=self._parent, made=self._made
+            self._name, counts, self._digest.hex(), parent=self._parent, made=self._made, forms=forms
         )
         part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")

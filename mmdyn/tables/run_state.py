@@ -115,7 +115,7 @@ class RunState(Struct, frozen=True):
 
     needs_judge: answers whose score in force rules alone do not settle. waiting: what judges owe, whose scores are
         under way and not in force. corrected: answers that are scored by another golden answer than their sample had
-        when it was asked.
+        when it was asked. judges, judge_mode: who decides on which answers, in the scores in force.
     """
 
     name: str
@@ -130,6 +130,8 @@ class RunState(Struct, frozen=True):
     spending: list[Spending]
     waiting: Waiting | None = None
     corrected: int = 0
+    judges: tuple[str, ...] = ()
+    judge_mode: str = ""
 
     @property
     def unjudged(self) -> bool:
@@ -173,6 +175,8 @@ class StateTally:
             skipped=dict(sorted(run.config.skipped.items())),
             spending=[self._spending[model].rounded for model in sorted(self._spending)],
             waiting=find_waiting(run, under_way) if under_way else None,
+            judges=tuple(entry.name for entry in run.config.judges),
+            judge_mode=run.config.judge_mode,
             **{name: counts[name] for name in names},
         )
 

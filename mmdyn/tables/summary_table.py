@@ -40,6 +40,9 @@ LAID = {
 }
 """What lies beside a question, by a context's source, or its family."""
 
+DECIDES = {"unsure": "on what rules do not settle", "wrong": "on what rules do not call right", "all": "on everything"}
+"""What judges decide on, by their mode."""
+
 WAYS = {
     "inline": "…:inline = the model elaborates on the points before it answers",
     "two-turn": "…:two-turn = the model writes on the points before it sees the question",
@@ -90,6 +93,10 @@ def _state_lines(state: RunState) -> Iterator[str]:
     for spent in state.spending:
         if spent.prompt_tokens or spent.completion_tokens or spent.cost:
             yield f"{state.name}: {spent.model}: {spent.tokens}, cost {spent.money}."
+    if state.asked:
+        who = f"and by the judge {' and then '.join(state.judges)} ({DECIDES.get(state.judge_mode)})"
+        judged = who if state.judges else "without a judge"
+        yield f"{state.name}: scored by the policy {state.scorer.partition('+')[0]}, {judged}."
 
 
 def _legend_lines(rows: Sequence[ConditionRow]) -> Iterator[str]:

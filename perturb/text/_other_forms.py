@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -12,17 +11,14 @@ from msgspec.structs import replace
 from numpy.random import Generator
 
 from mmdyn.sample import Answer, Language, Match, Option, Sample, TaskType
-from mmdyn.text import Number, count_blanks, names_a_label, unwrapped_text, without_form_notes
+from mmdyn.text import count_blanks, names_a_label, unwrapped_text, without_form_notes
 from perturb.item import NotApplicable
-from perturb.short_answers import LONGEST, answer_of, differ, equal, quantity
-from perturb.text._stem import GAP, asks, need_of_options, wants_reasons, with_blank
+from perturb.short_answers import LONGEST, answer_of, differ, equal
+from perturb.text._produced import produced
+from perturb.text._stem import GAP, asks, wants_reasons, with_blank
 
 LABELS = "ABCD"
 
-ROUNDING = 0.02
-"""How far, relative to it, a measured quantity (in newtons, volts, …) may be off: makers of options round."""
-
-_MEASURED = frozenset("N J kJ W kW MW mW V A mA Ω Hz Pa kPa K °C C T mol mol/L eV cal m/s m/s^2 g kg mg L mL".split())  # noqa: SIM905
 _BREAKS_OFF = tuple(",，、=＝:：(（")
 _TRUE_FALSE: dict[Language, tuple[str, str]] = {"en": ("True", "False"), "zh": ("正确", "错误")}
 _CLAIM: dict[Language, tuple[str, str]] = {
@@ -103,27 +99,19 @@ def as_either(sample: Sample, true_first: bool) -> Sample:
 
 
 def as_blank(sample: Sample) -> Sample | NotApplicable:
-    """A choice question as a fill_in_the_blank of which the right option is the answer, or why that may be wrong.
-
-    It is right where the right option is one number (and a unit) that no other option comes near, and the stem has one
-    blank or asks one question for a value, without leaning on its options ("which of the following", "约", "可能").
-    """
+    """A single choice as a fill_in_the_blank of which the right option is the answer, or why that may be wrong: the
+    right option can be produced from the stem alone, and the stem has one blank or asks one question."""
     if sample.task_type != "single_choice":
         return NotApplicable("several options may be right")
     (gold,) = (option for option in sample.options if option.label in right_labels(sample))
-    value = None if sample.options_in_image else _value(gold)
-    if value is None:
-        return NotApplicable("the right option is no single number")
-    if reason := need_of_options(sample.question, sample.labels):
-        return NotApplicable(reason)
+    made = produced(sample, gold)
+    if isinstance(made, NotApplicable):
+        return made
     question = with_blank(sample.question)
     if question is None:
         return NotApplicable("the stem has not exactly one blank or question")
-    tolerance = ROUNDING if value.unit in _MEASURED else None
-    if any(_meet(value, _value(option), tolerance or 0) for option in sample.options if option is not gold):
-        return NotApplicable("another option comes near the right one")
-    answer = gold.text.strip().rstrip("．。.,，;； ")
-    return as_filled(sample, question, (answer,), tolerance)
+    question = question.replace(GAP, GAP + made.note, 1)
+    return as_filled(sample, question, (made.text,), made.tolerance)
 
 
 def as_filled(sample: Sample, question: str, accepted: tuple[str, ...], tolerance: float | None = None) -> Sample:
@@ -237,18 +225,6 @@ def _labelled(texts: Sequence[str]) -> tuple[Option, ...]:
 
 def _says_more(option: Option) -> bool:
     return bool(option.image) or unwrapped_text(option.text) not in ("", option.label)
-
-
-def _value(option: Option) -> Number | None:
-    return None if option.image else quantity(option.text)
-
-
-def _meet(right: Number, other: Number | None, tolerance: float) -> bool:
-    """Whether a reply that counts as the right value could mean the other."""
-    if other is None:
-        return False
-    apart = abs(other.value - right.value)
-    return apart == 0 or apart < max(right.step or 0, 2 * Fraction(tolerance) * abs(right.value))
 
 
 def _open_answer(sample: Sample) -> Short | NotApplicable:

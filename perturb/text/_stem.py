@@ -12,13 +12,14 @@ GAP = "____"
 
 _BEFORE, _AFTER = re.compile(r"\$\s{0,2}$"), re.compile(r"\s{0,2}\$")
 _OPEN_END = re.compile(
-    r"(?:\b(?:is|are|equals|equal to)|[是为有得]|等于|=\s?\${0,2})\s{0,2}[:：]?\s{0,2}(?P<stop>[．。.]?)$"
+    r"(?:\b(?:is|are|was|were|equals|equal to)|[是为有得]|等于|=\s?\${0,2})\s{0,2}[:：]?\s{0,2}(?P<stop>[．。.]?)$"
 )
 _END = 40
 """Longer than what an open end can match."""
 
 _ASKS = re.compile(
-    r"\b(?:what|how\s+(?:many|much|far|long|old|tall|high|deep|wide|fast|large|big|heavy))\b|多少|几(?![何乎])|什么|等于"
+    r"\b(?:what|who|which|how\s+(?:many|much|far|long|old|tall|high|deep|wide|fast|large|big|heavy))\b"
+    r"|多少|几(?![何乎])|什么|等于|谁|哪|[是为]\s{0,2}[?？]"
 )
 _ORDERS = re.compile(
     r"(?:^|[.．。;；:：,，\n])\s{0,4}(?:(?:then|and|please)\s+)?(?:(?:find|calculate|compute|evaluate|determine)\b|[请试]?(?:求|计算))"
@@ -30,19 +31,32 @@ _EXPLAINS = re.compile(
 
 # each in English and Chinese
 _LISTS = (
-    r"which|of\s+(?:the\s+following|these|those)|one\s+of|both"
-    r"|the\s+following\s+(?:is|are|numbers?|values?|options?|statements?|expressions?)",
-    "下列|下面|以下|下述|选项|哪",
+    r"of\s+the\s+following|options?|choices?|the\s+following\s+(?:is|are|\w+s)",
+    "下列|下面|以下|下述|选项|选择|一[项组]",
 )
+_CHOOSES = (r"which|of\s+(?:these|those)|one\s+of|both", "哪")
 _OTHERS = (
-    r"(?:what\s+(?:is|are|was)|find|write)\s+(?:an?|one|any)|example|(?:could|might|may|can)\s+(?:not\s+)?be|possibl[ey]|likely",
-    "可能|可以[是为]|[写举]出一|任意写",
+    r"(?:what\s+(?:is|are|was)|find|write)\s+(?:an?|one|any)|example|(?:could|might|may|can)\s+(?:not\s+|also\s+)?(?:be|contain|have)"
+    r"|(?<!st )(?<!imum )(?<!how many )possibl[ey]|likely",
+    "可能(?!性|事件)|可以[是为]|[写举]出一|任意写",
 )
 _ROUGH = (
     r"(?:clos|near)est|most\s+nearly|approx\w*|about|roughly|estimat\w*|almost|best|(?:graph|curve|plot|chart|histogram)s?",
     "(?<!公)约(?![数分定束])|接近|估[计算]|近似|左右|(?<!双)曲线|折线|统计图",
 )
 _JUDGES = (r"except|not|\w+n['’]t|cannot|(?:in)?correct|true|false", "正确|错误|不是|不能|不属于|一定")
+
+
+_COUNTS = re.compile(
+    r"\bhow\s+many\b|\bprobability\b|多少|几(?![何乎])|个数|概率|[有共]\s{0,2}(?:_{2,}|[(（]\s*[)）])\s{0,2}[种个]"
+)
+_NAMES = re.compile(
+    r"(?:^|[,.;:]\s)who\b|\b(?:what|which)\s+(?:is\s+the\s+)?(?:day|month|season|colou?r|(?:compass\s+)?direction)\b"
+    r"|\b(?:called|known\s+as|termed)\s{0,2}(?:_{2,}|[(（]\s*[)）])?[.:：?]?$"
+    r"|谁|星期[几是为]|(?:方向|风向|颜色|季节)[是为]|什么(?:方向|颜色|季节)|(?:称为|叫做|叫作|名称[是为])\s{0,2}(?:_{2,}|[(（]\s*[)）]|$)"
+)
+_SENTENCE_END = re.compile(r"(?<=[?？。．；！])|(?<=[.!;])\s+|\n+")
+_CIRCLED = re.compile("[①-⑳]")
 
 
 class _Words:
@@ -60,7 +74,8 @@ class _Words:
         return found[0] if found else ""
 
 
-_LEANING = _Words(_LISTS, _OTHERS, _ROUGH, _JUDGES)
+_LISTED, _OPEN_TO_OTHERS = _Words(_LISTS), _Words(_OTHERS, _ROUGH)
+_CHOSEN, _JUDGED = _Words(_CHOOSES), _Words(_JUDGES)
 _SEVERAL = _Words(
     (
         r"(?:what\s+(?:is|are|was)|find|write|name|give)\s+(?:an?|one|any)|any\s+one|example|(?:could|might|may)\s+be|possibl[ey]",
@@ -70,12 +85,39 @@ _SEVERAL = _Words(
 _INEXACT = _Words(_ROUGH)
 
 
-def need_of_options(stem: str, labels: Sequence[str]) -> str:
-    """Why a stem may not be answered without its options, or the empty string."""
-    if lists_options(stem, labels) or refers_to_option(stem, labels):
-        return "the stem names its options"
-    found = _LEANING.first(stem)
+def names_its_options(stem: str, labels: Sequence[str]) -> str:
+    """Why a stem cannot stand without its options, or the empty string: it lists or names them."""
+    return "the stem names its options" if lists_options(stem, labels) or refers_to_option(stem, labels) else ""
+
+
+def need_of_options(stem: str, named: bool = False) -> str:
+    """Why a stem may not be answered without its options, or the empty string.
+
+    What is chosen or judged counts only where the stem asks; a number that is counted ("how many", "多少") leans on no
+    judgement. `named`: it is known what is chosen among.
+    """
+    asked = asking_part(stem)
+    found = _LISTED.first(stem) or _OPEN_TO_OTHERS.first(stem)
+    if not named:
+        found = found or _CHOSEN.first(asked) or ("" if _COUNTS.search(asked.lower()) else _JUDGED.first(asked))
     return f"the stem may need its options ({found})" if found else ""
+
+
+def asking_part(stem: str) -> str:
+    """The last of a stem's sentences that asks, orders or has a blank; the last of all where none does."""
+    parts = _SENTENCE_END.split(stem.strip())
+    return next((part for part in reversed(parts) if asks(part) or BLANK.search(part)), parts[-1])
+
+
+def lists_statements(stem: str, numbers: str) -> bool:
+    """Whether a stem lists three statements or more by circled numbers, and all of those that stand in `numbers`."""
+    listed = set(_CIRCLED.findall(stem))
+    return len(listed) > 2 and set(_CIRCLED.findall(numbers)) <= listed
+
+
+def wants_a_name(stem: str) -> bool:
+    """Whether a stem asks for the name of a person, a day, a direction, …, or for what something is called."""
+    return bool(_NAMES.search(asking_part(stem).lower()))
 
 
 def takes_other_answers(stem: str) -> str:

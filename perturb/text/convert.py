@@ -30,19 +30,21 @@ from perturb.text._other_forms import (
 )
 from perturb.text._wrong import COUNT, wrong_answers
 
-_TARGETS: dict[TaskType, tuple[TaskType, ...]] = {
-    "single_choice": ("true_false", "fill_in_the_blank", "open_ended"),
-    "multi_select": ("true_false",),
-    "true_false": ("single_choice",),
-    "fill_in_the_blank": ("single_choice", "true_false", "open_ended"),
-    "open_ended": ("single_choice", "true_false", "fill_in_the_blank"),
+_TARGETS: dict[TaskType, tuple[tuple[TaskType, ...], ...]] = {
+    "single_choice": (("fill_in_the_blank", "open_ended"), ("true_false",)),
+    "multi_select": (("true_false",),),
+    "true_false": (("single_choice",),),
+    "fill_in_the_blank": (("open_ended",), ("single_choice",), ("true_false",)),
+    "open_ended": (("fill_in_the_blank",), ("single_choice",), ("true_false",)),
 }
+"""What each may become, those first in which guessing earns least; it earns as much in those that stand together."""
 
-_FORMS: dict[str, tuple[TaskType, ...]] = {
-    "mild": ("true_false", "single_choice"),
-    "strong": ("fill_in_the_blank", "open_ended"),
+_FORMS: dict[str, TaskType] = {
+    "blank": "fill_in_the_blank",
+    "open": "open_ended",
+    "choice": "single_choice",
+    "claim": "true_false",
 }
-"""Those in which an answer has to be recognised, and those in which it has to be produced."""
 
 _Params = dict[str, Json]
 
@@ -52,26 +54,28 @@ class Convert(Operator):
 
     - A choice question becomes a claim about it ("the right answer is B") that is true or false with equal chance; the
       options stay listed in the question, and option pictures become pictures of the question.
-    - A single choice becomes a blank or an open question, where the right option is one number and the stem does not
-      lean on its options; where a rewriter model was chosen, also where the right option is a few words: the model
-      rewrites the stem so that it stands alone, and names what is accepted.
+    - A single choice becomes a blank or an open question where the stem alone decides its right option: a number, a
+      formula or a set, the numbers of statements that the stem lists, a name that the stem brings or asks for. Where a
+      rewriter model was chosen, also where the right option is any few words: the model rewrites the stem so that it
+      stands alone, and names what is accepted.
     - A blank and an open question with one short answer become each other; a single choice between the answer and wrong
       ones, in any place; and a claim of the answer or of a wrong one, with equal chance. Wrong answers are the stem's
       own alternatives, a rewriter model's, other samples' of the same knowledge point, or near values by rules.
     - True/false becomes a choice between the two, in either order.
 
-    Each target that fits is drawn with equal chance; `mild`: of those in which the answer is recognised (true_false,
-    single_choice), `strong`: of those in which it has to be produced (fill_in_the_blank, open_ended). A single choice
-    does not become a multi_select: that would tell that several options may be right. The explanation, hints and
-    checklist items that name an option's letter, and notes in the question on the form of its answer ("(Answer is a
-    single word.)") are left out.
+    Of the forms that are sound for a question one is drawn, with equal chance, of those in which guessing earns least:
+    a blank or an open question, else a choice, else a claim. `convert:blank`, `:open`, `:choice` and `:claim` ask for
+    one form, and refuse what cannot take it. A single choice does not become a multi_select: that would tell that
+    several options may be right. The explanation, hints and checklist items that name an option's letter, and notes in
+    the question on the form of its answer ("(Answer is a single word.)") are left out.
 
-    Source: MDK12-Bench, "Evaluation Methods", Question Type Conversion.
+    Source: MDK12-Bench, "Evaluation Methods", Question Type Conversion, whose example is a choice that becomes a blank;
+        which form is drawn, and where one is sound, is this operator's own.
     """
 
     random = True
     uses = ("rewriter", "pool")
-    severities = ("mild", "strong")
+    forms = tuple(_FORMS)
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """`target` and what it needs: the `claim` (labels) or what is `filled` in; whether true is listed `true_first`;
@@ -82,13 +86,12 @@ class Convert(Operator):
         """
         if sample.task_type in CHOICE_TYPES and alike(sample.options):
             return NotApplicable("two options are the same")
-        sample, targets = without_notes(sample), self._targets(sample.task_type)
+        sample, targets = without_notes(sample), self._targets(sample.task_type, stream)
         if not targets:
-            return NotApplicable(f"a {sample.task_type} has no form in which the answer has to be produced")
-        refusals = dict[TaskType, str]()
+            return NotApplicable(f"a {sample.task_type} cannot become a {_FORMS[self._form]}")
+        refusals = list[str]()
         alone: _Params | NotApplicable | None = None
-        for place in stream.permutation(len(targets)):
-            target = targets[place]
+        for target in targets:
             made: _Params | NotApplicable
             if sample.task_type == "single_choice" and target != "true_false":
                 alone = self._alone(stream, sample) if alone is None else alone
@@ -97,17 +100,18 @@ class Convert(Operator):
                 made = self._params(stream, sample, target)
             if not isinstance(made, NotApplicable):
                 return {"target": target, **made}
-            refusals[target] = made.reason
-        return NotApplicable("; ".join(dict.fromkeys(refusals[target] for target in targets)))
+            refusals.append(made.reason)
+        return NotApplicable("; ".join(sorted(set(refusals))))
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with its question in the target's form."""
         made = _converted(without_notes(item.sample), cast("TaskType", params["target"]), params)
         return made if isinstance(made, NotApplicable) else item.rewrite(made)
 
-    def _targets(self, task_type: TaskType) -> tuple[TaskType, ...]:
-        forms = _FORMS.get(self._severity)
-        return tuple(target for target in _TARGETS[task_type] if forms is None or target in forms)
+    def _targets(self, task_type: TaskType, stream: Generator) -> list[TaskType]:
+        """The forms to try, in order."""
+        ranked = [rank[place] for rank in _TARGETS[task_type] for place in stream.permutation(len(rank))]
+        return [target for target in ranked if target == _FORMS.get(self._form, target)]
 
     def _alone(self, stream: Generator, sample: Sample) -> _Params | NotApplicable:
         """What a single choice needs to be asked without its options: nothing, or a model's stem."""

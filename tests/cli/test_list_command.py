@@ -15,9 +15,10 @@ def listed(*options: str) -> str:
     return mmdyn("list", "operators", *options).stdout
 
 
-def test_operators_come_with_their_severities_and_what_short_names_and_presets_stand_for() -> None:
+def test_operators_come_with_their_severities_and_forms_and_what_short_names_and_presets_stand_for() -> None:
     lines = listed().splitlines()
-    for name in ("image.pad", "image.style", "text.convert", "text.paraphrase", "text.shuffle", "text.substitute"):
+    assert "text.convert  :blank :open :choice :claim" in lines
+    for name in ("image.pad", "image.style", "text.paraphrase", "text.shuffle", "text.substitute"):
         assert f"{name}  @mild @strong" in lines
     assert lines[0].split()[0] == "image.invert"
     assert lines[-2] == "color  = image.invert+image.salt_pepper  @mild @strong"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
 from kprag import leaks_answer
-from making import blank, choice, multi, open_ended, true_false
-from mmdyn.sample import Option
+from making import blank, choice, multi, open_ended, true_false, write_set
+from mmdyn.sample import Option, Sample
+from perturb import perturb
 
 
 @pytest.mark.parametrize(
@@ -156,3 +159,22 @@ def test_long_texts_take_no_long_time() -> None:
     sample = choice(texts=("sum of squares", "sum", "5", "x y"))
     for long in ("sum of squares ", "- a: ", "a: ", "**a ", "_a", "5 - ", "(1) ", "1,000,", " "):
         assert not leaks_answer("- " + long * (900_000 // len(long)), sample)
+
+
+@pytest.mark.parametrize(("parent", "text", "held"), [
+    (choice(texts=("carbon dioxide", "oxygen", "argon"), answer="A"), "Plants take in carbon dioxide.", True),
+    (choice(texts=("carbon dioxide", "oxygen", "argon"), answer="A"), "Either carbon dioxide or oxygen.", False),
+    (choice(texts=("carbon dioxide", "oxygen", "argon"), answer="A"), "Plants take in argon.", False),
+    (multi(texts=("red", "blue", "grey"), answer="AB"), "It is blue and red.", True),
+    (blank(question="2 + 5 = ____", answer=(("7", "seven"),)), "The sum is seven.", True),
+    (open_ended(question="What is 2 + 5?", answer="7"), "It is 8.", False),
+])  # fmt: skip
+def test_a_claim_leaks_where_its_parent_s_answer_is_held(tmp_path: Path, parent: Sample, text: str, held: bool) -> None:
+    folder = write_set(tmp_path / "set", [parent])
+    (claim,) = perturb(folder, tmp_path / "out", ops="convert:claim", seed=2, quiet=True)
+    assert claim.task_type == "true_false" and claim.variant and claim.variant.hidden == parent.told
+    assert leaks_answer(text, claim) is held is leaks_answer(text, parent)
+
+
+def test_a_true_or_false_question_of_its_own_leaks_nothing() -> None:
+    assert not leaks_answer("true", true_false())

@@ -61,6 +61,27 @@ def test_an_alias_hands_its_severity_to_whoever_knows_it() -> None:
     assert [link.severity for link in chain.links] == ["", "strong"]
 
 
+def test_a_form_is_asked_for_behind_a_colon() -> None:
+    asked, pure = parse_chains("pad@mild+convert:blank,convert")
+    assert asked.name == "pad@mild+convert:blank" and asked.key == "image.pad+text.convert"
+    assert [(link.severity, link.form) for link in asked.links] == [("mild", ""), ("", "blank")]
+    assert asked.load()[1]._form == "blank" and pure.links[0].form == ""  # type: ignore[attr-defined]
+    parse_chains("convert,convert:blank,convert:open")
+
+
+@pytest.mark.parametrize(("ops", "says"), [
+    ("convert:blnk", "convert has no form 'blnk' (did you mean 'blank'?): it takes blank, choice, claim, open"),
+    ("convert@mild", "convert has no severity 'mild': it takes none"),
+    ("convert:blank@mild", "convert has no form 'blank@mild'"),
+    ("pad:blank", "pad has no form 'blank': it takes none"),
+    ("color:", "color has no form '': it takes none"),
+    ("convert:blank,text.convert:blank", "--ops names one chain twice"),
+])  # fmt: skip
+def test_a_form_that_an_operator_does_not_take(ops: str, says: str) -> None:
+    with pytest.raises(UserError, match=re.escape(says)):
+        parse_chains(ops)
+
+
 def test_the_preset_mdk12_is_the_six_strategies_alone_and_chained() -> None:
     """MDK12-Bench, "Evaluation Methods": three strategies of the picture, three of the text."""
     chains = {chain.name: chain.operators for chain in parse_chains("mdk12")}

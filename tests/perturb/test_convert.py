@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from making_items import apply, change, draw, item, refusal
 
-from making import blank, choice, true_false
+from making import blank, choice, multi, open_ended, true_false
 from mmdyn.sample import Match, Sample
 from perturb.text.convert import Convert
 from perturb.text.shuffle import Shuffle
@@ -47,14 +47,51 @@ def test_both_orders_are_drawn() -> None:
 # the operator as a whole
 
 
-def test_every_target_that_fits_is_drawn_with_equal_chance() -> None:
-    targets = Counter(draw(Convert(), choice(texts="4567"), number)["target"] for number in range(600))
-    assert set(targets) == {"true_false", "fill_in_the_blank", "open_ended"}
-    assert min(targets.values()) > 160 and targets.total() == 600
-    only = Counter(draw(Convert(), choice(texts="wxyz"), number)["target"] for number in range(50))
-    assert only == {"true_false": 50}
-    targets = Counter(draw(Convert(), blank(), number)["target"] for number in range(600))
-    assert set(targets) == {"true_false", "single_choice", "open_ended"} and min(targets.values()) > 160
+NUMBER = choice(question="How many legs has an insect?", texts="4567", answer="C")
+WORDS = choice(texts="wxyz")
+FILLED = blank(question="An insect has ____ legs.", answer=(("6",),))
+ASKED = open_ended(question="How many legs has an insect?", answer="6")
+
+
+@pytest.mark.parametrize(("sample", "targets"), [
+    (NUMBER, {"fill_in_the_blank", "open_ended"}),
+    (WORDS, {"true_false"}),
+    (multi(), {"true_false"}),
+    (true_false(), {"single_choice"}),
+    (FILLED, {"open_ended"}),
+    (ASKED, {"fill_in_the_blank"}),
+    (blank(question="How many legs has an insect?", answer=(("6", "six"),)), {"single_choice"}),
+])  # fmt: skip
+def test_of_the_forms_that_fit_those_are_drawn_in_which_guessing_earns_least(sample: Sample, targets: set[str]) -> None:
+    found = Counter(draw(Convert(), sample, number)["target"] for number in range(200))
+    assert set(found) == targets
+    assert min(found.values()) > 0.7 * 200 / len(targets), "each is as likely"
+
+
+@pytest.mark.parametrize(("form", "sample", "target"), [
+    ("blank", NUMBER, "fill_in_the_blank"), ("open", NUMBER, "open_ended"), ("claim", NUMBER, "true_false"),
+    ("choice", FILLED, "single_choice"), ("claim", FILLED, "true_false"), ("blank", ASKED, "fill_in_the_blank"),
+    ("choice", true_false(), "single_choice"),
+])  # fmt: skip
+def test_one_form_may_be_asked_for(form: str, sample: Sample, target: str) -> None:
+    assert {draw(Convert(form=form), sample, number)["target"] for number in range(20)} == {target}
+
+
+@pytest.mark.parametrize(("form", "sample", "reason"), [
+    ("choice", NUMBER, "a single_choice cannot become a single_choice"),
+    ("blank", multi(), "a multi_select cannot become a fill_in_the_blank"),
+    ("claim", true_false(), "a true_false cannot become a true_false"),
+    ("blank", WORDS, "the right option is no value and no term that the stem asks for"),
+])  # fmt: skip
+def test_a_form_that_a_question_cannot_take_is_refused(form: str, sample: Sample, reason: str) -> None:
+    assert refusal(Convert(form=form), sample) == reason
+
+
+@pytest.mark.parametrize("form", Convert.forms)
+def test_a_trail_replays_without_its_form(form: str) -> None:
+    sample = ASKED if form in ("choice", "blank") else NUMBER
+    params = draw(Convert(form=form), sample)
+    assert apply(Convert(), item(sample=sample), params).sample == change(Convert(form=form), sample)
 
 
 def test_what_may_be_stale_is_left_out_and_the_rest_stays() -> None:

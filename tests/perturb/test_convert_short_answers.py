@@ -25,10 +25,8 @@ def converted(sample: Sample, **params: Any) -> Sample:
 def test_a_blank_becomes_a_choice_with_the_right_answer_in_any_place() -> None:
     sample = blank(question="How many legs has an insect? ____", answer=(("6", "six"),))
     places = Counter[int]()
-    for number in range(800):
-        params = draw(Convert(), sample, number)
-        if params["target"] != "single_choice":
-            continue
+    for number in range(400):
+        params = draw(Convert(form="choice"), sample, number)
         after = converted(sample, **params)
         places[params["place"]] += 1
         assert after.labels == ("A", "B", "C", "D") and after.answer == ("ABCD"[params["place"]],)
@@ -36,35 +34,31 @@ def test_a_blank_becomes_a_choice_with_the_right_answer_in_any_place() -> None:
         assert texts[params["place"]] == "6" and len(set(texts)) == 4
         assert after.question == sample.question
         assert params["by"] == "rules" and "pool" not in params
-    assert places.total() > 180 and min(places.values()) > 40, "every place is equally frequent"
+    assert places.total() == 400 and min(places.values()) > 70, "every place is equally frequent"
 
 
 def test_among_the_options_the_right_value_has_no_rank_of_its_own() -> None:
     """Who takes the smallest, the largest or a middle value is right no more often than by chance."""
     ranks = Counter[int]()
     for gold in ("12", "40", "75", "130", "$\\frac{3}{7}$", "0.35", "2600"):
-        for number in range(300):
-            params = draw(Convert(), blank(answer=((gold,),)), number)
-            if params["target"] == "single_choice":
-                values = sorted([gold, *params["distractors"]], key=lambda text: answer_of(text).value)  # type: ignore[arg-type, return-value]
-                ranks[values.index(gold)] += 1
+        for number in range(100):
+            params = draw(Convert(form="choice"), blank(answer=((gold,),)), number)
+            values = sorted([gold, *params["distractors"]], key=lambda text: answer_of(text).value)  # type: ignore[arg-type, return-value]
+            ranks[values.index(gold)] += 1
     assert min(ranks.values()) > 0.15 * ranks.total()
 
 
 def test_a_blank_becomes_a_claim_that_is_as_often_true_as_false() -> None:
     sample = blank(question="2 + 2 = ____", answer=(("4",),))
     claims = Counter[bool]()
-    for number in range(600):
-        params = draw(Convert(), sample, number)
-        if params["target"] == "true_false":
-            after = converted(sample, **params)
-            assert (
-                after.question
-                == f"2 + 2 = ____\n\nClaim: {params['filled']} belongs in the blank. Is this claim true or false?"
-            )
-            assert after.answer is (params["filled"] == "4")
-            claims[bool(after.answer)] += 1
-    assert claims.total() > 150 and 0.4 < claims[True] / claims.total() < 0.6
+    for number in range(300):
+        params = draw(Convert(form="claim"), sample, number)
+        after = converted(sample, **params)
+        claim = f"Claim: {params['filled']} belongs in the blank. Is this claim true or false?"
+        assert after.question == f"2 + 2 = ____\n\n{claim}"
+        assert after.answer is (params["filled"] == "4")
+        claims[bool(after.answer)] += 1
+    assert claims.total() == 300 and 0.4 < claims[True] / claims.total() < 0.6
 
 
 @pytest.mark.parametrize(("sample", "claimed"), [
@@ -91,8 +85,7 @@ def test_a_blank_becomes_an_open_question(question: str, asked: str) -> None:
 
 def test_an_open_question_becomes_a_blank_and_a_choice() -> None:
     sample = open_ended(question="How many legs has an insect?", answer="6", match=Match(unit="legs"))
-    targets = Counter(draw(Convert(), sample, number)["target"] for number in range(600))
-    assert set(targets) == {"single_choice", "true_false", "fill_in_the_blank"} and min(targets.values()) > 150
+    assert {draw(Convert(), sample, number)["target"] for number in range(20)} == {"fill_in_the_blank"}
     after = converted(sample, target="fill_in_the_blank")
     assert (after.question, after.answer) == ("How many legs has an insect? ____", (("6",),))
     assert after.match == Match(unit="legs")
@@ -110,11 +103,11 @@ def test_alternatives_that_the_stem_names_are_the_options(
     language: Any, question: str, gold: str, others: list[str]
 ) -> None:
     sample = blank(question=question, answer=((gold,),), language=language)
-    drawn = [draw(Convert(), sample, number) for number in range(60)]
-    made = [params for params in drawn if params["target"] == "single_choice"]
-    assert made and all(sorted(params["distractors"]) == sorted(others) for params in made)
-    assert {params["by"] for params in drawn if "by" in params} == {"stem"}
-    filled = {params["filled"] for params in drawn if params["target"] == "true_false"}
+    made = [draw(Convert(form="choice"), sample, number) for number in range(20)]
+    assert all(sorted(params["distractors"]) == sorted(others) for params in made)
+    claims = [draw(Convert(form="claim"), sample, number) for number in range(30)]
+    assert {params["by"] for params in (*made, *claims)} == {"stem"}
+    filled = {params["filled"] for params in claims}
     assert filled == {gold, *others}
 
 
@@ -147,7 +140,7 @@ def test_what_has_no_other_form(sample: Sample, reason: str) -> None:
 def test_wrong_answers_stay_away_from_what_may_be_rounded() -> None:
     def wrong(question: str, gold: str, **more: Any) -> set[str]:
         sample = blank(question=question, answer=((gold,),), **more)
-        drawn = [draw(Convert(), sample, number) for number in range(120)]
+        drawn = [draw(Convert(form="choice"), sample, number) for number in range(60)]
         return {text for params in drawn for text in params.get("distractors", ())}
 
     near, nearer = {"16", "17", "13", "14"}, {"59", "61"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from mmdyn.equal import same
 from mmdyn.keys import stream
 from mmdyn.sample import TASK_TYPES, Match, Option, Sample
 from mmdyn.text import unwrapped_text
-from perturb import Item, NotApplicable, Operator, Picture
+from perturb import Item, NotApplicable, Picture
 
 LETTER = re.compile("(?<![A-Za-z])[A-H](?![A-Za-z])")
 FILLED = re.compile(
@@ -64,20 +65,15 @@ MORE = [
 MADE = [msgspec.structs.replace(one, id=f"{number}-{one.id}") for number, one in enumerate([*mixed(), *MORE])]
 
 
-def operator(name: str) -> Operator:
-    made: Operator = plugins.load("operators", name)()
-    return made
-
-
 def item(sample: Sample) -> Item:
     pixels = array(30, 40)
     return Item(sample, {ref: Picture(pixels, "png") for ref in sample.all_images})
 
 
 def variants(name: str, samples: Iterable[Sample], draws: int) -> Iterator[tuple[Sample, Sample]]:
-    """A sample and what an operator makes of it, for every draw that it takes."""
-    used = operator(name)
-    for sample in samples:
+    """A sample and what an operator makes of it, for every draw that it takes, in every form."""
+    loaded = plugins.load("operators", name)
+    for sample, used in product(samples, [loaded(), *(loaded(form=form) for form in loaded.forms)]):
         for number in range(draws):
             params = used.params(stream("truth", sample.id, number), sample)
             made = params if isinstance(params, NotApplicable) else used.apply(item(sample), params)

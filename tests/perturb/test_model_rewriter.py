@@ -13,7 +13,7 @@ import pytest
 from making_items import apply, item
 from serving import bare_environment as bare_environment, script, scripted, serve
 
-from making import blank, choice, open_ended
+from making import blank, choice
 from mmdyn.errors import ModelError
 from mmdyn.keys import stream
 from mmdyn.models import SyncModelClient
@@ -244,10 +244,13 @@ def shapes(**more: Any) -> Sample:
     return choice(texts=("circle", "triangle", "square", "pentagon"), answer="B", question=question, **more)
 
 
+FORMS = {"fill_in_the_blank": "blank", "open_ended": "open", "single_choice": "choice", "true_false": "claim"}
+
+
 def drawn(services: Services, sample: Sample, target: str) -> dict[str, Any]:
     """The parameters of the first draw that goes for a target."""
     for number in range(60):
-        params = Convert(services).params(stream("model", number), sample)
+        params = Convert(services, form=FORMS[target]).params(stream("model", number), sample)
         if not isinstance(params, NotApplicable) and params["target"] == target:
             return params
     raise AssertionError(f"{target} was never drawn")
@@ -316,20 +319,20 @@ def test_wrong_options_come_from_the_model_where_there_is_one(bench: Bench) -> N
     assert params["filled"] in ("blue", "red") and params["by"] == "scripted:replies.jsonl"
 
 
-@pytest.mark.parametrize(("severity", "wrong", "accepted", "reason"), [
-    ("mild", "green\x1b", ("blue",), "the rewriter added control characters"),
-    ("mild", "red\0", ("blue",), "the rewriter added control characters"),
+@pytest.mark.parametrize(("form", "wrong", "accepted", "reason"), [
+    ("choice", "green\x1b", ("blue",), "the rewriter added control characters"),
+    ("claim", "red\0", ("blue",), "the rewriter added control characters"),
     ("", "azure", ("blue", "azure"), "a wrong answer may be a right one; several answers are accepted"),
 ])  # fmt: skip
-def test_a_wrong_option_that_cannot_be_used_is_refused(bench: Bench, severity: str, wrong: str, accepted: tuple[str, ...], reason: str) -> None:  # fmt: skip
+def test_a_wrong_option_that_cannot_be_used_is_refused(bench: Bench, form: str, wrong: str, accepted: tuple[str, ...], reason: str) -> None:  # fmt: skip
     replies = {"Write 3": ["pink", wrong, "grey"], "Write 1": [wrong]}
     services = bench(*({"match": match, "reply": json.dumps({"distractors": made})} for match, made in replies.items()))
     sample = blank(question="What colour is the sky?", answer=(accepted,))
-    assert Convert(services, severity).params(stream("model"), sample) == NotApplicable(reason)
+    assert Convert(services, form=form).params(stream("model"), sample) == NotApplicable(reason)
 
 
 def test_a_model_that_fails_fails_the_draw(bench: Bench) -> None:
     services = bench("No.")
     with pytest.raises(ValueError, match="gave nothing usable"):
         for number in range(20):
-            Convert(services).params(stream("model", number), open_ended(question="What colour is it?", answer="red"))
+            Convert(services).params(stream("model", number), blank(question="What colour is it?", answer=(("red",),)))

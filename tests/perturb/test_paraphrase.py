@@ -259,3 +259,15 @@ def test_refusals_say_why() -> None:
 def test_the_stop_is_the_stems_own() -> None:
     assert all_of("一元硬币．如果他买了3本书，他花了多少元？") >= {"一元硬币．假设他买了3本书．他花了多少元？"}
     assert all_of("求$C$的方程;") == {"$C$的方程是什么？", "试确定$C$的方程;"}
+
+
+@pytest.mark.parametrize(("question", "word"), [
+    ("对接轨道所处的空间存在极其稀薄的大气，下面说法正确的是（ ）", "对接"),
+    ("下列实验操作能达到实验目的是（ ）", "目的"),
+    ("设计一个电路，则电流为____。", "设计"),
+    ("若干个小球，则个数为____。", "若干"),
+    ("有关部门的下列做法，下列说法正确的是（ ）", "有关部门"),
+])  # fmt: skip
+def test_a_chinese_sentence_is_never_cut_inside_a_word(question: str, word: str) -> None:
+    made = [paraphrase(question, "zh", stream("whole", number), "strong") for number in range(30)]
+    assert all(isinstance(text, NotApplicable) or word in text for text in made), made

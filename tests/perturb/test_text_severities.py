@@ -8,13 +8,12 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from making_items import apply, draw, item, refusal
+from making_items import apply, draw, item
 
-from making import blank, choice, multi, open_ended, true_false
+from making import choice, open_ended
 from mmdyn.sample import Language, Sample
 from perturb import Operator
 from perturb.rewrite._lexicon import lexicon
-from perturb.text.convert import Convert
 from perturb.text.paraphrase import Paraphrase
 from perturb.text.shuffle import Shuffle
 from perturb.text.substitute import Substitute
@@ -97,42 +96,10 @@ def test_two_that_may_move_trade_places_whatever_the_severity(severity: str) -> 
     assert orders(severity, sample, 20) == {(1, 0, 2, 3): 20}
 
 
-NUMBER = choice(question="How many legs has an insect?", texts="4567", answer="C")
-FILLED = blank(question="An insect has ____ legs.", answer=(("6",),))
-ASKED = open_ended(question="How many legs has an insect?", answer="6")
-TARGETS = [
-    (NUMBER, {"true_false"}, {"fill_in_the_blank", "open_ended"}),
-    (FILLED, {"true_false", "single_choice"}, {"open_ended"}),
-    (ASKED, {"true_false", "single_choice"}, {"fill_in_the_blank"}),
-    (multi(), {"true_false"}, set[str]()),
-    (true_false(), {"single_choice"}, set[str]()),
-]
-
-
-@pytest.mark.parametrize(("sample", "mild", "strong"), TARGETS, ids=[sample.task_type for sample, _, _ in TARGETS])
-def test_mild_asks_to_recognise_the_answer_and_strong_to_produce_it(
-    sample: Sample, mild: set[str], strong: set[str]
-) -> None:
-    for severity, targets in (("mild", mild), ("strong", strong), ("", mild | strong)):
-        operator = Convert(severity=severity)
-        if not targets:
-            reason = f"a {sample.task_type} has no form in which the answer has to be produced"
-            assert refusal(operator, sample) == reason
-            continue
-        found = Counter(draw(operator, sample, number)["target"] for number in range(200))
-        assert set(found) == targets
-        assert min(found.values()) > 0.6 * 200 / len(targets), "each is as likely"
-
-
-def test_strong_refuses_where_a_choice_cannot_stand_alone() -> None:
-    assert refusal(Convert(severity="strong"), choice(texts="wxyz")) == "the right option is no single number"
-
-
 CASES: list[tuple[type[Operator], Sample]] = [
     (Substitute, open_ended(question=WORDS["en"])),
     (Paraphrase, open_ended(question="\n".join(SENTENCES["en"]))),
     (Shuffle, choice()),
-    (Convert, NUMBER),
 ]
 
 

@@ -107,7 +107,7 @@ def params_of(parent: Parent) -> Iterator[dict[str, Any]]:
         yield from ({"target": "true_false", "filled": text} for text in (right, *parent.wrong))
         for place in range(len(parent.wrong) + 1):
             yield {"target": "single_choice", "distractors": [*parent.wrong], "place": place}
-    for target in set(_TARGETS[sample.task_type]) & {"fill_in_the_blank", "open_ended"}:
+    for target in set(chain.from_iterable(_TARGETS[sample.task_type])) & {"fill_in_the_blank", "open_ended"}:
         if parent.stem:
             accepted = parent.accepted if target == "fill_in_the_blank" else parent.accepted[:1]
             yield {"target": target, "stem": parent.stem, "accepted": [*accepted]}
@@ -147,7 +147,7 @@ def test_every_form_that_the_operator_makes_has_its_replies() -> None:
     forms = {(form, sample.language) for form, _, sample in MADE}
     assert {group for group in GROUPS if " as " in group[0]} == forms
     pairs = {tuple(form.split(",")[0].split(" as ")) for form, _ in forms}
-    assert pairs == {(kind, target) for kind, targets in _TARGETS.items() for target in targets}
+    assert pairs == {(kind, target) for kind, ranks in _TARGETS.items() for target in chain(*ranks)}
     assert {len({row["response"] for row in rows}) for rows in GROUPS.values()} == {REPLIES}
     assert {len(rows) for rows in GROUPS.values()} == {REPLIES}
 

@@ -230,7 +230,9 @@ def test_the_legend_names_only_what_occurs(tmp_path: Path, names: list[str], sai
 def legend(folder: Path, *names: str) -> str:
     """What is said of contexts above the scores."""
     lines = " ".join(" ".join(lines_of(write_run(folder / "run", under(*names, marks="1")))).split())
-    return "".join(re.findall(r"^Contexts \(what lies beside the question\): (.*?)\. Scores in percent", lines))
+    return "".join(
+        re.findall(r"without a judge\. Contexts \(what lies beside the question\): (.*?)\. Scores in percent", lines)
+    )
 
 
 def test_the_legend_names_everything_once(tmp_path: Path) -> None:

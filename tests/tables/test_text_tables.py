@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console
-from tables.making_runs import DYNAMIC, answer, answers, printed, write_run
+from tables.making_runs import CHEAP, DYNAMIC, STRONG, answer, answers, printed, write_run
 
 from mmdyn.record import Condition
 from mmdyn.tables import Summary, clean, print_flips, print_grid, print_summary, summarise
@@ -29,6 +29,16 @@ def test_a_score_is_shown_with_its_interval_n_failures_and_method(tmp_path: Path
     assert "method 1: Tango; exact McNemar" in lines
     assert "run: 1 never answered (failed), left out of every score and contrast." in lines
     assert "unscored" not in " ".join(lines)
+
+
+def test_the_policy_and_the_judges_are_named(tmp_path: Path) -> None:
+    rules = printed(summarise([write_run(tmp_path / "rules", answers("10"), scorer="strict@5")]))
+    assert "rules: scored by the policy strict@5, without a judge." in rules
+    settings = {"scorer": "mdk12@3+unsure(aaaa,bbbb)", "judges": (CHEAP, STRONG), "judge_mode": "unsure"}
+    summary = summarise([write_run(tmp_path / "judged", answers("10"), **settings)])
+    said = "judged: scored by the policy mdk12@3, and by the judge cheap (aaaa) and then strong (bbbb) (on what rules do not settle)."
+    assert said in printed(summary)
+    assert (summary.runs[0].judges, summary.runs[0].judge_mode) == (("cheap (aaaa)", "strong (bbbb)"), "unsure")
 
 
 def test_a_run_that_is_not_finished_says_how_far_it_is(tmp_path: Path) -> None:
