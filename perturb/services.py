@@ -15,15 +15,12 @@ from mmdyn import plugins
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json
 from perturb.device_pixels import Canvas
-from perturb.item import OpenedTool, Pixels
+from perturb.item import EMBEDDED, OpenedTool, Pixels
 
 if TYPE_CHECKING:
     from perturb.judge._judge import VariantJudge
     from perturb.rewrite._rewriter import Rewriter
     from perturb.short_answers import AnswerPool
-
-EMBEDDED = "embedded"
-"""The name of the rewriter, the styler and the judge that come with the package and need no model."""
 
 STYLERS = (EMBEDDED, "flux", "klein")
 
