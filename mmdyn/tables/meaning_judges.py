@@ -20,9 +20,9 @@ UNCALIBRATED = (
     "`mmdyn judge --calibrate LABELLED` with the --judge and --votes that the set was made with"
 )
 RULES_MEASURED = (
-    "no model judged its variants, and rules are a sieve: on 240 exam pairs that it was not made on, the embedded judge"
-    " caught 80 % of the changed questions and kept 73 % of the unchanged ones; `--judge MODEL` or `--judge nli:MODEL`"
-    " asks a model"
+    "judged by rules or embeddings at most, which are a sieve: on 240 exam pairs that it was not made on, the embedded"
+    " judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `--judge MODEL` or `--judge"
+    " nli:MODEL` asks a model"
 )
 """What is known of the judge `embedded` wherever it is used; a calibration on one's own pairs says more."""
 
@@ -41,7 +41,7 @@ class JudgeRow(Struct, frozen=True):
     """The judge of a dynamic set. `judge` is its label, `id` a digest of all that decides its verdicts; empty if not
     known.
 
-    rules: what is known of rules that judged without a model; empty where one did, or nobody.
+    rules: what is known of rules and embeddings, where they judged; empty where a model did, or nobody.
     kept, rejected, unjudged: variants; redrawn: attempts that it rejected and another one followed. `note` says why
         there is no calibration; each calibration is on labels of its own. They are never pooled: a pair may stand in
         several files.
@@ -61,7 +61,7 @@ class JudgeRow(Struct, frozen=True):
 
 
 def by_rules_alone(dynamic: SampleSet) -> bool:
-    """Whether a dynamic set's variants were judged, if at all, by the rules that come with the package."""
+    """Whether a dynamic set's variants were judged, if at all, by the judge that comes with the package."""
     return _label(dynamic).partition(":")[0] in ("", "embedded")
 
 

@@ -25,8 +25,8 @@ UNSEEN = 0.969
 """Confidence in changed pictures that only rules looked at: the lower end of Wilson's 95 % interval of 120 in 120.
 
 So many questions of gaokao_mm (48), scemqa (36), we_math (18) and math_vision (18), drawn among those whose pictures
-`image.invert` inverts, had the same answer when one reader read them with the inverted pictures alone. Nearly all are
-drawings; photographs may do worse.
+`image.invert` inverts, had the same answer when one reader read them with the inverted pictures alone; so had 54 in 54
+of them, restyled by the embedded style at full strength. Nearly all are drawings; photographs may do worse.
 """
 
 _STROKE_BY_STROKE = frozenset({"image.pad", "image.invert", "image.salt_pepper"})
