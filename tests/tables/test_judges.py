@@ -143,7 +143,8 @@ def test_rules_that_judged_alone_are_called_a_sieve(tmp_path: Path) -> None:
     assert row.judge == "embedded:none" and row.rules == RULES_MEASURED and row.note
     text = " ".join(printed(summary))
     assert (
-        ". Judged by rules or embeddings at most, which are a sieve: on 240 exam pairs that it was not made on, " in text
+        ". Judged by rules or embeddings at most, which are a sieve: on 240 exam pairs that it was not made on, "
+        in text
     )
     assert "the embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; " in text
     (other,) = reported(tmp_path / "other", dynamic(tmp_path / "model", judge=IDENTITY)).judges
