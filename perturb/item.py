@@ -14,6 +14,12 @@ from mmdyn.sample import ImageRef, Sample
 
 Pixels: TypeAlias = NDArray[np.uint8]
 
+EMBEDDED = "embedded"
+"""The name of the rewriter, the styler and the judge that come with the package and need no model."""
+
+NLI = "nli"
+"""The name of the judge that asks a cross-encoder of natural language inference."""
+
 
 class Picture(Struct, frozen=True, eq=False):
     """A decoded picture: uint8 pixels of shape (height, width) for grey or (height, width, 3) for RGB, read-only.

@@ -10,7 +10,8 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.work import SetStep, make_set, open_source
 from perturb.chains import Recipe
-from perturb.services import EMBEDDED, ToolNames
+from perturb.item import EMBEDDED
+from perturb.services import ToolNames
 from perturb.short_answers import AnswerPool
 from perturb.variants import VariantMaker
 

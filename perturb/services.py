@@ -15,19 +15,16 @@ from mmdyn import plugins
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import Json
 from perturb.device_pixels import Canvas
-from perturb.item import OpenedTool, Pixels
+from perturb.item import EMBEDDED, NLI, OpenedTool, Pixels
 
 if TYPE_CHECKING:
     from perturb.judge._judge import VariantJudge
     from perturb.rewrite._rewriter import Rewriter
     from perturb.short_answers import AnswerPool
 
-EMBEDDED = "embedded"
-"""The name of the rewriter, the styler and the judge that come with the package and need no model."""
-
 STYLERS = (EMBEDDED, "flux", "klein")
 
-_EMBEDDED_JUDGE = re.compile(rf"{EMBEDDED}(?:[:,].*)?", re.DOTALL)
+_NO_MODEL_JUDGE = re.compile(rf"({EMBEDDED}|{NLI})(?:[:,].*)?", re.DOTALL)
 
 
 class Styler(OpenedTool, Protocol):
@@ -128,16 +125,19 @@ def open_rewriter(name: str, concurrency: int) -> Rewriter:
 
 
 def open_judge(name: str, votes: int = 1, concurrency: int = 32) -> VariantJudge:
-    """`embedded`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times at once.
+    """`embedded` or `nli`, with a model and options where they follow, or any MODEL, which is asked `concurrency` times
+    at once.
 
-    Raises UserError: no such backend or option, an even number of votes, or several of the embedded judge.
+    Raises UserError: no such checkpoint, backend or option, an even number of votes, or several of a judge that says
+    the same each time.
     """
-    if _EMBEDDED_JUDGE.fullmatch(name.strip()):
+    if found := _NO_MODEL_JUDGE.fullmatch(name.strip()):
         from perturb.judge.embedded_judge import EmbeddedJudge
+        from perturb.judge.nli_judge import NliJudge
 
         if votes != 1:
-            raise UserError("the embedded judge says the same each time it is asked: leave the votes out")
-        return EmbeddedJudge(name.strip())
+            raise UserError(f"the {found[1]} judge says the same each time it is asked: leave the votes out")
+        return (EmbeddedJudge if found[1] == EMBEDDED else NliJudge)(name.strip())
     _refuse_misspelt("judge", name)
     from mmdyn.models import SyncModelClient
     from perturb.judge.model_judge import ModelJudge

@@ -70,6 +70,7 @@ TOP_REASONS = 3
 
 def print_variants(dynamic: SampleSet) -> bool:
     """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
+    from mmdyn.tables import RULES_MEASURED, by_rules_alone
     from perturb import summarize
 
     made = "kept" if "judge" in dynamic.manifest.made else "made"
@@ -87,6 +88,8 @@ def print_variants(dynamic: SampleSet) -> bool:
         for reason, count in chain.reasons.most_common(TOP_REASONS):
             click.echo(printable(f"    {count} {reason}"), err=True)
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
+    if by_rules_alone(dynamic):
+        click.echo(RULES_MEASURED, err=True)
     return bool(dynamic.manifest.counts.get("failed"))
 
 

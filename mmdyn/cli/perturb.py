@@ -38,7 +38,7 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     \f
     out: The new set's folder; the same command again goes on in it.
     factorial: Every subset of the chains, chained, with shared draws: what does each one cost?
-    judge: Throw out variants whose meaning changed: embedded, or a MODEL. [default: nobody judges]
+    judge: Throw out variants whose meaning changed: embedded, nli:FOLDER, or a MODEL. [default: nobody judges]
     votes: Ask a judge model so often; the majority counts.
     redraws: Draw a rejected variant again up to R times.
     concurrency: Variants under way where a model is waited for. [default: 32; 256 with flux or klein]

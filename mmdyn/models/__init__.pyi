@@ -5,6 +5,11 @@ from .backends.vlmeval import VLMEVAL_FAILURES as VLMEVAL_FAILURES, vlmeval_mode
 from .budget import Budget as Budget, open_budget as open_budget, say_cost as say_cost
 from .cache import CACHED_REPLY as CACHED_REPLY, cache_folder as cache_folder, open_cache as open_cache
 from .checkpoint import Checkpoint as Checkpoint, Form as Form, find_checkpoint as find_checkpoint
+from .cross_encoder import (
+    DEFAULT_CROSS_ENCODER as DEFAULT_CROSS_ENCODER,
+    CrossEncoder as CrossEncoder,
+    TooLong as TooLong,
+)
 from .device import (
     USED as USED,
     Precision as Precision,

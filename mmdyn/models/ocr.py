@@ -31,7 +31,9 @@ _TILE, _OVERLAP, _GRID = 1536, 128, 32
 _LINE = 48
 """The height that the recogniser brings a line to."""
 
-_REMEMBERED = 64
+_REMEMBERED = 1024
+"""More pictures than variants are under way at a time, so that an original is read once however many others come
+between its variants."""
 
 
 class Word(Struct, frozen=True):
@@ -53,10 +55,18 @@ class Ocr:
             if not find_spec(package):
                 raise MissingExtra(package, "ocr")
         self.identity: Json = {package: version(package) for package in OCR_PACKAGES}
-        with interrupts_deferred():
-            self._finder, self._speller = _engine(use_rec=False), _engine(use_det=False)
         self._read = dict[bytes, tuple[Word, ...]]()
         self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    @property
+    def _engines(self) -> tuple[Any, Any]:
+        """What finds lines and what spells them, loaded when the first picture comes: a second, and 200 MB."""
+        with self._lock:
+            if self._loaded is None:
+                with interrupts_deferred():
+                    self._loaded = _engine(use_rec=False), _engine(use_det=False)
+            return self._loaded
 
     def read(self, pixels: Pixels) -> tuple[Word, ...]:
         """The lines of text in a picture, from top to bottom; what is found but cannot be read is left out.
@@ -82,7 +92,7 @@ class Ocr:
         found = list[Box]()
         for left, top in product(_starts(image.width), _starts(image.height)):
             tile = image.crop((left, top, min(left + _TILE, image.width), min(top + _TILE, image.height)))
-            quads = self._finder(_on_grid(tile)).boxes
+            quads = self._engines[0](_on_grid(tile)).boxes
             for quad in () if quads is None else quads:
                 corners = (quad + np.array((left, top))) / zoom
                 found.append(_inside((*corners.min(axis=0), *corners.max(axis=0)), width, height))
@@ -99,7 +109,7 @@ class Ocr:
             return "", 0.0
         if bottom - top >= 2 * (right - left):
             crop = np.rot90(crop, -1)
-        line = self._speller(np.asarray(_scaled(crop, max(1.0, _LINE / len(crop))))[..., ::-1])
+        line = self._engines[1](np.asarray(_scaled(crop, max(1.0, _LINE / len(crop))))[..., ::-1])
         return (line.txts[0].strip(), float(line.scores[0])) if line.txts else ("", 0.0)
 
 

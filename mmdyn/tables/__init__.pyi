@@ -4,6 +4,7 @@ from .cascades import Cascades as Cascades, print_cascades as print_cascades
 from .correction import print_corrections as print_corrections
 from .flips import print_flips as print_flips
 from .marks import mark_of as mark_of
+from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
     METHOD as METHOD,
     Calibration as Calibration,

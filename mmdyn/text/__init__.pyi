@@ -1,4 +1,8 @@
-from .colours import names_a_colour as names_a_colour, names_a_shade as names_a_shade
+from .colours import (
+    known_by_colour as known_by_colour,
+    names_a_colour as names_a_colour,
+    names_a_shade as names_a_shade,
+)
 from .dates import read_date as read_date
 from .fold import fold as fold
 from .latex import LATEX_SYMBOLS as LATEX_SYMBOLS, without_latex as without_latex

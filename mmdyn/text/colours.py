@@ -1,8 +1,11 @@
-"""Does a text speak of colours, or of light and dark, by their names? English and Chinese."""
+"""Does a text go by colours, or by light and dark: by their names, or by things that are known by them? English and
+Chinese."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from importlib.resources import files
 
 _WIDE, _WIDE_ZH = "red|green|blue|bluish|purple|purplish|violet", "红绿蓝紫"
 """Hues that are called so from dark to light."""
@@ -26,7 +29,8 @@ _LIGHT = (
 def _names(english: str, chinese: str) -> str:
     """After a Chinese name stands what it colours, so that the 红 of a name and the 黄 of a river are none."""
     return (
-        rf"\b(?:{english})(?:er|est|d?ish|s)?\b|[{chinese}](?:[色球块格框棋线点]|部分)|[金银]色"
+        rf"\b(?:{english})(?:er|est|d?ish|s)?\b|[{chinese}](?:[色球块格框棋线点光灯旗]|部分)|[金银]色"
+        rf"|[变呈显发泛褪](?:成|为)?了?[{chinese}]"
         r"|\bcolou?r(?:s|ed|ful)?\b|[彩颜][色球块格框棋]|[黑白][、和与]?[黑白]"
     )
 
@@ -47,6 +51,19 @@ def names_a_shade(text: str) -> str:
     is: brown is a dark orange, pink a light red, and a yellow that is dark is called olive.
     """
     return _first(_SHADE, text)
+
+
+def known_by_colour(text: str) -> str:
+    """The first thing in a text that is known by its colour, or by what of it is light and dark, such as a flag,
+    litmus paper or a phase of the moon; else the empty string."""
+    return _first(_known(), text)
+
+
+@cache
+def _known() -> re.Pattern[str]:
+    text = files("mmdyn.text").joinpath("known_by_colour.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return re.compile("|".join(rf"\b(?:{line})\b" if line.isascii() else line for line in lines), re.IGNORECASE)
 
 
 def _first(words: re.Pattern[str], text: str) -> str:

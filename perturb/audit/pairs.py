@@ -13,8 +13,9 @@ from mmdyn.sample import Sample, Variant
 from mmdyn.work import IMPORTED_SOURCE
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import pictures_in
+from perturb.item import EMBEDDED
 from perturb.judge._judge import Case, Look
-from perturb.services import EMBEDDED, Services, ToolNames
+from perturb.services import Services, ToolNames
 
 
 class VariantPair(Struct, frozen=True):

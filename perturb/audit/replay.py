@@ -16,9 +16,9 @@ from mmdyn.errors import UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import ImageRef, Sample, Step, Variant
 from perturb.codec import LazyPictures, decode, encode, pictures_in
-from perturb.item import Item, NotApplicable
+from perturb.item import EMBEDDED, Item, NotApplicable
 from perturb.operator import Operator
-from perturb.services import EMBEDDED, Services
+from perturb.services import Services
 
 TOLERANCE = 4
 """Levels of 255 by which a picture that a diffusion model painted may differ when it is painted again: other devices

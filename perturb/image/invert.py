@@ -24,8 +24,9 @@ class Invert(Operator):
     becomes 255 - v, and a colour of medium lightness, such as pure red, stays; so a coloured line on white may stand
     out less on black.
 
-    Not applicable where the question or an option names a colour, or goes by light and dark: what it says of the
-    picture would no longer be true. With `mild`, red, green, blue and purple may be named.
+    Not applicable where the question or an option names a colour, goes by light and dark, or by a thing that is known
+    by its colour: what it says of the picture would no longer be true. With `mild`, red, green, blue and purple may be
+    named.
 
     Source: MDK12-Bench, "Evaluation Methods", Color (with `image.salt_pepper`; the name `color` stands for both).
         `mild` is our own.

@@ -21,10 +21,10 @@ class Style(Operator):
     needs no model: coloured ink on tinted, mottled paper. All pictures of a sample share one style, and each has random
     numbers of its own. `mild` and `strong` say how far it goes. A replay needs the backend that the trail names.
 
-    Not applicable where the question or an option names a colour. No name is safe: white becomes a paper that may be
-    pale blue or green, black an ink that may be navy or dark green, grey takes the tint between them, what was without
-    colour gets some, and a diffusion model that is told of pencil, or of two colours, may leave none of the others.
-    Light and dark may be named: what was the darker of two stays so.
+    Not applicable where the question or an option names a colour, or a thing that is known by its colour. No name is
+    safe: white becomes a paper that may be pale blue or green, black an ink that may be navy or dark green, grey takes
+    the tint between them, what was without colour gets some, and a diffusion model that is told of pencil, or of two
+    colours, may leave none of the others. Light and dark may be named: what was the darker of two stays so.
 
     Source: MDK12-Bench, "Evaluation Methods", Style.
     """

@@ -18,6 +18,9 @@ from perturb.judge._forms import UNKNOWN
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
 
+SAME_WORDS = 0.99
+"""Confidence in a variant whose words are its parent's."""
+
 
 class Look(Struct, frozen=True, eq=False):
     """One picture of a sample before and after. `after` is without the chain's noise; the files are what models are

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from importlib.resources import files
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import UserError
-from mmdyn.keys import Json, digest
+from mmdyn.keys import Json
 from mmdyn.models import Embedder, Spec, open_ocr, read_options
 from mmdyn.sample import Language, Verdict
+from perturb.item import EMBEDDED
 from perturb.judge import invariants
-from perturb.judge._judge import Case, Doubt, VariantJudge
-from perturb.judge.pictures import check_pictures, picture_checks
+from perturb.judge._judge import SAME_WORDS, Case, Doubt, VariantJudge
+from perturb.judge.pictures import check_case, picture_checks, unseen
 from perturb.judge.text import check_structure
 
-EMBEDDED, NO_MODEL = "embedded", "none"
+NO_MODEL = "none"
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """Some fifty languages, English and Chinese among them, 12 layers, 384 dimensions; fetched from the hub when first
 used."""
@@ -25,10 +25,8 @@ used."""
 _STEEPNESS = 15.0
 """How fast confidence grows with a cosine's distance from the threshold: 0.82 at 0.1, 0.95 at 0.2."""
 
-_SAME_WORDS, _NO_DOUBT = 0.99, 0.75
-"""Confidence in a variant whose words are its parent's, and in one against which rules alone found nothing."""
-
-_RULES = ("logic.tsv", "unit_spellings_in_running_text.tsv", "stopwords.txt")
+_NO_DOUBT = 0.75
+"""Confidence in a variant against which rules alone found nothing."""
 
 
 class _Options(Struct, frozen=True):
@@ -65,9 +63,8 @@ class EmbeddedJudge(VariantJudge):
         if self._embedder:
             self._embedder.check()
         self._ocr = open_ocr()
-        rules = [files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES]
         self.identity: Json = {
-            "rules": [invariants.VERSION, digest(rules)],
+            "rules": invariants.identity(),
             "model": self._embedder.identity if self._embedder else NO_MODEL,
             "pictures": picture_checks(self._ocr),
             **(msgspec.to_builtins(self._options) if self._embedder else {}),
@@ -76,15 +73,17 @@ class EmbeddedJudge(VariantJudge):
     def judge(self, case: Case) -> Verdict:
         """A verdict by the first thing that speaks against the variant, words before pictures."""
         a, b = invariants.take_apart(case.before, case.after, case.looks)
-        doubt = invariants.compare_asked(a, b) or check_structure(a, b) or check_pictures(case.looks, self._ocr)
-        return self._rejected(doubt) if doubt else self._by_meaning(a.stem, b.stem, case.before.language)
+        doubt = invariants.compare_asked(a, b) or check_structure(a, b) or check_case(case, self._ocr)
+        if doubt:
+            return self._rejected(doubt)
+        return unseen(self._by_meaning(a.stem, b.stem, case.before.language), case.looks)
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
     def _by_meaning(self, a: str, b: str, language: Language) -> Verdict:
         if a == b:
-            return Verdict("kept", self.label, "", _SAME_WORDS)
+            return Verdict("kept", self.label, "", SAME_WORDS)
         if self._embedder is None or (self._languages and language not in self._languages):
             return Verdict("kept", self.label, "", _NO_DOUBT)
         one, two = self._embedder.encode([a, b])

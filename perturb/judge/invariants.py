@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 
 from msgspec import Struct
 
 from mmdyn.data import replace_images
+from mmdyn.keys import Json, digest
 from mmdyn.sample import IMAGE_MARK, Sample
 from mmdyn.text import (
     BLANK,
@@ -41,6 +43,8 @@ from perturb.judge._judge import Doubt, Look, gravest
 
 VERSION = 2
 """Goes up whenever equal words may get another verdict."""
+
+_RULES = ("logic.tsv", "unit_spellings_in_running_text.tsv", "stopwords.txt")
 
 _SURE, _UNSURE = 0.97, 0.8
 _BY_PRESENCE = frozenset({"bound", "only", "quantity", "trend"})
@@ -81,6 +85,11 @@ class Facts(Struct, frozen=True, eq=False):
     def denials(self) -> int:
         """How often something is denied."""
         return self.poles[_DENIED]
+
+
+def identity() -> Json:
+    """What of the rules decides verdicts: the version and a digest of their words."""
+    return [VERSION, digest([files("mmdyn.text").joinpath(name).read_text(encoding="utf-8") for name in _RULES])]
 
 
 def compare(before: Sample, after: Sample, looks: tuple[Look, ...] = ()) -> Doubt | None:

@@ -17,7 +17,7 @@ from perturb._asking import ask_until_usable
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look, VariantJudge
-from perturb.judge.pictures import check_pictures, picture_checks
+from perturb.judge.pictures import check_case, picture_checks
 
 KIND = "variant_judge"
 
@@ -61,7 +61,7 @@ class ModelJudge(VariantJudge):
         """The verdict on words and pictures. Raises ValueError where the model gave none."""
         doubt = invariants.compare(case.before, case.after, case.looks)
         if not (doubt and doubt.certain):
-            doubt = check_pictures(case.looks, self._ocr)
+            doubt = check_case(case, self._ocr)
         if doubt and doubt.certain:
             return Verdict("rejected", self.label, doubt.reason, doubt.confidence)
         verdict = Verdict("kept", self.label, "", 1.0)

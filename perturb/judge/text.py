@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TypeAlias
@@ -79,7 +80,7 @@ def swapped(before: str, after: str) -> tuple[str, str] | None:
     if len(_PASSIVE.findall(before)) != len(_PASSIVE.findall(after)):
         return None
     a, b = _words(before), _words(after)
-    ahead, behind = _alike(a.tokens, b.tokens)
+    ahead, behind = shared_ends(a.tokens, b.tokens)
     first, second = _places(a, ahead, behind), _places(b, ahead, behind)
     count, again = Counter(gram for gram, _ in first), Counter(gram for gram, _ in second)
     shared = [word for word in first if word in second and count[word[0]] == again[word[0]]]
@@ -146,8 +147,8 @@ def _words(text: str) -> _Words:
     return _Words(tuple(tokens), tuple(clauses), tuple(gaps), size)
 
 
-def _alike(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[int, int]:
-    """How many words two texts share at their beginning and at their end: those did not trade places."""
+def shared_ends(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
+    """How many words, or sentences, two texts share at their beginning and at their end: those did not trade places."""
     least = min(len(a), len(b))
     ahead = next((place for place in range(least) if a[place] != b[place]), least)
     behind = next((place for place in range(least - ahead) if a[-1 - place] != b[-1 - place]), least - ahead)

@@ -14,8 +14,8 @@ from numpy.random import Generator
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from mmdyn.text import without_latex
-from perturb.item import NotApplicable
-from perturb.services import EMBEDDED, Services
+from perturb.item import EMBEDDED, NotApplicable
+from perturb.services import Services
 from perturb.short_answers import ROUNDED, ShortAnswer, answer_of, differ, spread
 from perturb.text._other_forms import Short
 from perturb.text._reworded import controls

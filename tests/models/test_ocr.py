@@ -66,6 +66,16 @@ def test_a_long_picture_is_read_in_tiles_and_each_line_once(ocr: Ocr) -> None:
     assert [word.text for word in words] == sorted(word.text for word in words)
 
 
+def test_an_original_is_read_once_however_many_come_between(ocr: Ocr) -> None:
+    drawing = drawn("triangle", 1)
+    first = ocr.read(drawing.pixels)
+    for number in range(300):
+        ocr.read(
+            np.full((2, 2, 3), number % 256, np.uint8) + np.uint8(number > 255) * np.eye(2, dtype=np.uint8)[..., None]
+        )
+    assert ocr.read(drawing.pixels) is first
+
+
 def test_where_nothing_stands_nothing_is_read(ocr: Ocr) -> None:
     for shape in ((1, 1), (1, 1, 3), (40, 3), (2, 700, 3), (300, 400, 3)):
         assert ocr.read(np.full(shape, 255, np.uint8)) == ()
@@ -85,6 +95,15 @@ def test_the_identity_names_the_versions(ocr: Ocr) -> None:
 
 def run(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=240)
+
+
+def test_models_are_loaded_for_the_first_picture() -> None:
+    done = run(
+        "import sys, numpy as np; from mmdyn.models.ocr import Ocr; reader = Ocr()\n"
+        "print({'rapidocr', 'onnxruntime'} & {*sys.modules}); reader.read(np.full((64, 64), 255, np.uint8))\n"
+        "print(len({'rapidocr', 'onnxruntime'} & {*sys.modules}))"
+    )
+    assert done.stdout == "set()\n2\n"
 
 
 def test_reading_prints_nothing() -> None:

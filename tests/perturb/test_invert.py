@@ -38,10 +38,22 @@ def test_nothing_is_drawn() -> None:
 ])  # fmt: skip
 def test_a_question_that_names_a_colour_is_refused(language: Any, question: str, colour: str) -> None:
     sample = choice(question=question, language=language, images=("images/0.png",))
-    assert refusal(Invert(), sample) == f"the question speaks of colours ({colour})"
+    assert refusal(Invert(), sample) == f"the question goes by colours ({colour})"
     assert draw(Invert(), choice(question="What is the area of the shaded part?", images=("images/0.png",))) == {}
     options = choice(texts=("red", "blue"), images=("images/0.png",))
-    assert refusal(Invert(), options) == "the question speaks of colours (red)"
+    assert refusal(Invert(), options) == "the question goes by colours (red)"
+
+
+@pytest.mark.parametrize(("question", "thing"), [
+    ("Which traffic light is on?", "traffic light"), ("石蕊试纸变成了什么？", "石蕊"),
+    ("What flag is this?", "flag"), ("Is the fruit ripe?", "ripe"),
+])  # fmt: skip
+@pytest.mark.parametrize("severity", ["", "mild"])
+def test_what_is_known_by_its_colour_is_refused(question: str, thing: str, severity: str) -> None:
+    sample = choice(question=question, images=("images/0.png",))
+    assert refusal(Invert(None, severity), sample) == f"the question goes by colours ({thing})"
+    options = choice(question="What is it?", texts=("litmus paper", "a stone"), images=("images/0.png",))
+    assert refusal(Invert(None, severity), options) == "the question goes by colours (litmus)"
 
 
 def mirrored(pixels: np.ndarray) -> np.ndarray:
@@ -81,9 +93,9 @@ def test_the_trail_alone_says_which_inversion_it_was() -> None:
 def test_mild_leaves_hues_what_they_are_called(question: str) -> None:
     sample = choice(question=question, images=("images/0.png",))
     assert draw(Invert(None, "mild"), sample) == {"keep": "hue"}
-    assert refusal(Invert(), sample).startswith("the question speaks of colours (")
+    assert refusal(Invert(), sample).startswith("the question goes by colours (")
 
 
 def test_mild_refuses_what_goes_by_light_and_dark() -> None:
     options = choice(texts=("dark blue", "blue"), images=("images/0.png",))
-    assert refusal(Invert(None, "mild"), options) == "the question speaks of colours (dark)"
+    assert refusal(Invert(None, "mild"), options) == "the question goes by colours (dark)"

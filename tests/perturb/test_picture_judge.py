@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from making_pictures import Drawing, Sheet, blur, drawn, erase, exam_pictures, framed, textured
 
+from making import choice
 from mmdyn.models import Ocr
-from perturb import Picture
+from mmdyn.sample import Step, Variant, Verdict
+from mmdyn.stats import wilson
+from perturb import Case, Picture, open_judge
 from perturb.judge._edges import find_edges, locate
 from perturb.judge._judge import Doubt, Look
-from perturb.judge.pictures import check_pictures, misread, picture_checks, read_line
+from perturb.judge.pictures import UNSEEN, check_case, check_pictures, misread, picture_checks, read_line
 
 PICTURES = exam_pictures(24)
 FRAMES = ((0.1, 0.1, 0.1, 0.1), (0.2, 0.13, 0.11, 0.17), (0.35, 0.02, 0.3, 0.35))
@@ -254,5 +258,50 @@ def test_a_long_picture_is_checked_in_time() -> None:
 
 
 def test_the_identity_says_which_checks_take_part(ocr: Ocr) -> None:
-    assert picture_checks(None) == {"version": 2, "edges": True, "ocr": None}
-    assert picture_checks(ocr) == {"version": 2, "edges": True, "ocr": ocr.identity}
+    assert picture_checks(None) == {"version": 3, "edges": True, "ocr": None}
+    assert picture_checks(ocr) == {"version": 3, "edges": True, "ocr": ocr.identity}
+
+
+class CountingReader(Ocr):
+    """Reads, and counts the pictures that it was asked to read."""
+
+    pictures = 0
+
+    def read(self, pixels: np.ndarray) -> Any:
+        self.pictures += 1
+        return super().read(pixels)
+
+
+def case(steps: tuple[Step, ...], after: np.ndarray, before: np.ndarray = PICTURES[0].pixels) -> Case:
+    trail = Variant("q1", "chain", 0, 1, steps, Verdict("unjudged"))
+    return Case(choice(), choice(variant=trail), (look(before, after),))
+
+
+PAD, INVERT, NOISE, WORDS = (
+    Step(f"{name}", {}) for name in ("image.pad", "image.invert", "image.salt_pepper", "text.shuffle")
+)
+EMBEDDED, FLUX = (Step("image.style", {"by": by}) for by in ("embedded", "flux"))
+
+
+@pytest.mark.parametrize(("steps", "read"), [
+    ((EMBEDDED,), 0), ((WORDS, PAD, EMBEDDED, INVERT, NOISE), 0), ((FLUX,), 1), ((PAD, FLUX, EMBEDDED), 1),
+    ((Step("image.blur", {}),), 1), ((), 1),
+])  # fmt: skip
+def test_words_are_read_only_where_strokes_may_have_changed(steps: tuple[Step, ...], read: int) -> None:
+    reader = CountingReader()
+    assert check_case(case(steps, textured(PICTURES[0].pixels)), reader) is None
+    assert reader.pictures == read
+
+
+def test_lines_are_looked_at_whatever_the_trail_says() -> None:
+    found = check_case(case((EMBEDDED,), np.full_like(PICTURES[0].pixels, 255)), None)
+    assert found == Doubt("the picture is blank", True, 0.99)
+
+
+def test_rules_are_as_sure_of_pictures_as_was_measured() -> None:
+    judge = open_judge("embedded:none")
+    assert round(wilson(1.0, 120)[0], 3) == UNSEEN
+    for steps, after in (((PAD,), framed(PICTURES[0].pixels, FRAMES[0], 0)), ((INVERT,), 255 - PICTURES[0].pixels)):
+        verdict = judge.judge(case(steps, after))
+        assert (verdict.status, verdict.confidence) == ("kept", UNSEEN)
+    assert judge.judge(Case(choice(), choice())).confidence == 0.99

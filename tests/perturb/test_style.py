@@ -17,7 +17,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import stream
 from perturb.image.style import Style
 from perturb.services import open_styler
-from perturb.style.embedded_styler import STRENGTHS, EmbeddedStyler, palettes
+from perturb.style.embedded_styler import STRENGTHS, EmbeddedStyler, _tones, palettes
 
 LEAST = {"mild": 7, "": 12, "strong": 15}
 """The least mean difference of an exam picture, in levels of 255 over all pixels and channels, by severity."""
@@ -139,19 +139,32 @@ def test_draws() -> None:
 
 @pytest.mark.parametrize(
     ("question", "colour"),
-    [("Which ball is red?", "red"), ("How many white squares are there?", "white"), ("图中黑色部分的面积", "黑色")],
+    [
+        ("Which ball is red?", "red"),
+        ("How many white squares are there?", "white"),
+        ("图中黑色部分的面积", "黑色"),
+        ("What flag is this?", "flag"),
+    ],
 )
 @pytest.mark.parametrize("severity", STRENGTHS)
 def test_a_question_that_names_a_colour_is_refused(question: str, colour: str, severity: str) -> None:
     sample = choice(question=question, images=("images/0.png",))
-    assert refusal(Style(None, severity), sample) == f"the question speaks of colours ({colour})"
+    assert refusal(Style(None, severity), sample) == f"the question goes by colours ({colour})"
     options = choice(texts=("grey", "blue"), images=("images/0.png",))
-    assert refusal(Style(), options) == "the question speaks of colours (grey)"
+    assert refusal(Style(), options) == "the question goes by colours (grey)"
 
 
 def test_light_and_dark_may_be_named_because_they_stay() -> None:
     sample = choice(question="What lies in the darker region?", images=("images/0.png",))
     assert draw(Style(), sample)["by"] == "embedded"
+
+
+@pytest.mark.parametrize("percent", STRENGTHS.values())
+@pytest.mark.parametrize("palette", PALETTES)
+def test_tones_rise_so_that_what_differs_still_differs(palette: str, percent: int) -> None:
+    """Judges rely on it: of what this style painted they read no words."""
+    for tones in _tones(palette, percent).astype(int):
+        assert (np.diff(tones) >= 0).all() and (tones[8:] - tones[:-8] >= 4).all()
 
 
 def test_pictures_of_a_sample_share_a_palette_and_not_the_grain() -> None:

@@ -14,7 +14,7 @@ from making import choice
 from mmdyn.data import Dropped, Origin, SampleSet, SetWriter
 from mmdyn.sample import Variant, Verdict
 from mmdyn.stats import Share
-from mmdyn.tables import Calibration, Summary, judge_id, save, summarise, write_csv
+from mmdyn.tables import RULES_MEASURED, Calibration, Summary, judge_id, save, summarise, write_csv
 from mmdyn.work import RunFolder, SetEntry
 
 IDENTITY: Any = {"model": "m", "votes": 1}
@@ -134,6 +134,21 @@ def test_a_damaged_calibration_is_noted(tmp_path: Path) -> None:
     (row,) = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", judge=IDENTITY)).judges
     assert (row.judge, row.kept, row.calibrations) == ("someone", 3, [])
     assert row.note.startswith(f"{file} cannot be read")
+
+
+def test_rules_that_judged_alone_are_called_a_sieve(tmp_path: Path) -> None:
+    by_rules = Verdict("kept", "embedded:none", "", 0.75)
+    summary = reported(tmp_path / "run", dynamic(tmp_path / "dynamic", verdict=by_rules, dropped=0, judge=IDENTITY))
+    (row,) = summary.judges
+    assert row.judge == "embedded:none" and row.rules == RULES_MEASURED and row.note
+    text = " ".join(printed(summary))
+    assert (
+        ". Judged by rules or embeddings at most, which are a sieve: on 240 exam pairs that it was not made on, "
+        in text
+    )
+    assert "the embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; " in text
+    (other,) = reported(tmp_path / "other", dynamic(tmp_path / "model", judge=IDENTITY)).judges
+    assert other.judge == "someone" and other.rules == ""
 
 
 def test_several_runs_name_theirs_and_a_judge_is_listed_once(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from growth import grows_linearly
 
-from mmdyn.text import names_a_colour, names_a_shade
+from mmdyn.text import known_by_colour, names_a_colour, names_a_shade
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,7 @@ from mmdyn.text import names_a_colour, names_a_shade
         ("a bluish flame", "bluish", ""), ("the reds and blues", "reds", ""),
         ("a whitish powder", "whitish", "whitish"), ("the lighter line", "", "lighter"), ("粉红色的圆", "红色", "粉红"),
         ("墨绿色部分", "绿色", "墨绿"), ("沿红线走到黑点", "红线", "黑点"), ("金色的环", "金色", "金色"),
+        ("试纸变红", "变红", ""), ("溶液呈黄色", "呈黄", "呈黄"), ("叶片发黑", "发黑", "发黑"), ("红光与紫光的折射", "红光", ""),
     ],
 )  # fmt: skip
 def test_the_first_name_is_found(text: str, colour: str, shade: str) -> None:
@@ -41,7 +42,35 @@ def test_other_words_are_not_taken_for_colours(text: str) -> None:
     assert not names_a_colour(text) and not names_a_shade(text)
 
 
-@pytest.mark.parametrize("piece", ["light ", "深", "colou"])
+@pytest.mark.parametrize(
+    ("text", "thing"),
+    [
+        ("Which traffic light is on?", "traffic light"), ("石蕊试纸变成了什么？", "石蕊"), ("试纸变红", "试纸"),
+        ("What flag is this?", "flag"), ("Is the fruit ripe?", "ripe"), ("Is the banana unripe?", "unripe"),
+        ("哪盏灯亮着？", "哪盏灯亮"), ("Which of the lamps is lit?", "lamps is lit"), ("这面旗帜属于哪国？", "旗帜"),
+        ("What does the litmus paper show?", "litmus"), ("果实成熟了吗？", "果实成熟"), ("图中的月相是", "月相"),
+        ("Which phase of the moon is shown?", "phase of the moon"), ("Is the spectrum an absorption spectrum?", "absorption spectrum"),
+        ("图示昼夜分布", "昼夜"), ("读卫星云图", "卫星云图"), ("the central fringe", "fringe"), ("A rusty nail", "rusty"),
+        ("发生变色的是", "变色"), ("滴入酚酞溶液", "酚酞"),
+    ],
+)  # fmt: skip
+def test_what_is_known_by_its_colour_is_found(text: str, thing: str) -> None:
+    assert known_by_colour(text) == thing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a flagpole of 12 m", "旗杆的高度", "染色体", "tan 30°", "an electric light on the table", "The stripe on the shirt",
+        "a tripe soup", "色散实验", "a trusty friend", "阴影部分的面积", "the terminal voltage", "灯泡的额定电压", "",
+    ],
+)  # fmt: skip
+def test_other_things_are_not(text: str) -> None:
+    assert not known_by_colour(text)
+
+
+@pytest.mark.parametrize("piece", ["light ", "深", "colou", "果", "which "])
 def test_long_texts_are_read_in_one_go(piece: str) -> None:
-    assert not names_a_colour(piece * 60_000) and not names_a_shade(piece * 60_000)
-    assert grows_linearly(lambda size: (names_a_colour(piece * size), names_a_shade(piece * size)), 15_000)
+    finders = names_a_colour, names_a_shade, known_by_colour
+    assert not any(find(piece * 60_000) for find in finders)
+    assert grows_linearly(lambda size: [find(piece * size) for find in finders], 15_000)

@@ -90,17 +90,17 @@ def load_processor(folder: Path, vision: bool, trust_remote_code: bool) -> Any:
     return processor
 
 
-def load_weights(folder: Path, vision: bool, **settings: Any) -> Any:
-    """The model, ready to be asked, on the device; `settings` are those of `from_pretrained`.
+def load_weights(folder: Path, kind: str, **settings: Any) -> Any:
+    """The model, ready to be asked, by the class of transformers that is called so; `settings` are those of its
+    `from_pretrained`.
 
     Raises ModelError where the weights are missing, broken, not all there, or do not fit.
     """
+    import transformers
     from safetensors import SafetensorError
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
-    kind = AutoModelForImageTextToText if vision else AutoModelForCausalLM
     try:
-        model, found = kind.from_pretrained(
+        model, found = getattr(transformers, kind).from_pretrained(
             str(folder), local_files_only=True, use_safetensors=True, output_loading_info=True, **settings
         )
     except (*_BROKEN, SafetensorError) as error:

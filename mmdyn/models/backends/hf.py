@@ -82,7 +82,8 @@ class HuggingFace(LocalBackend):
         settings |= {"device_map": placed} if placed else {}
         settings |= {"attn_implementation": options.attn} if options.attn else {}
         processor = load_processor(self._folder, self._vision, options.trust_remote_code)
-        model = load_weights(self._folder, self._vision, **settings)
+        kind = "AutoModelForImageTextToText" if self._vision else "AutoModelForCausalLM"
+        model = load_weights(self._folder, kind, **settings)
         return _Engine(processor, model, options, lambda: self._closing), processor
 
 
