@@ -28,7 +28,8 @@ class SaltPepper(Operator):
     Which pixels are set, and to what, is hashed from a 63-bit seed, the picture's number in the sample and the pixel's
     place: the same on every machine and device, in any order. Pictures of one sample share density and seed.
 
-    Source: MDK12-Bench, "Evaluation Methods", Color ("salt-and-pepper noise of random noise density").
+    Source: MDK12-Bench, "Evaluation Methods", Color ("salt-and-pepper noise of random noise density");
+        the densities are our own.
     """
 
     random = True

@@ -21,7 +21,8 @@ class Flux(Diffusion):
 
     FLUX.1-dev is free for non-commercial use and gated; `klein` is the freely licensed option.
 
-    Source: MDK12-Bench, "Evaluation Methods", Style (Flux-Dev; strength 0.2 of 50 steps, guidance 3.5).
+    Source: MDK12-Bench, "Evaluation Methods", Style (Flux-Dev); the paper's release has the strength (0.2 of 50 steps)
+        and the guidance (3.5), which the paper does not name. `mild` and `strong` are our own.
     """
 
     label = "flux"
