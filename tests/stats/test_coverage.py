@@ -48,12 +48,6 @@ def test_scores_in_clusters(coverage: ModuleType, n: int, share: float) -> None:
     assert 89.2 <= coverage.score_coverage(share, coverage.labels_of(n, 4), 0.4, REPLICATIONS) <= 99.6
 
 
-@pytest.mark.parametrize(("grader", "without"), [((0.5, 0.9, 0.9), 1), ((0.8, 0.95, 0.8), 1), ((0.5, 0.5, 0.5), 0)])
-def test_kappa(coverage: ModuleType, grader: tuple[float, float, float], without: float) -> None:
-    holds, undefined = coverage.kappa_coverage(*grader, 100, REPLICATIONS)
-    assert 89.2 <= holds <= 99.6 and undefined <= without
-
-
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.5, 0.4)])
 @pytest.mark.parametrize("n", [20, 100])
 def test_differences_in_clusters(coverage: ModuleType, n: int, shares: tuple[float, float]) -> None:
