@@ -22,6 +22,7 @@ from perturb.item import Item, NotApplicable, Picture
 from perturb.judge._judge import Case, Look, VariantJudge
 from perturb.operator import Operator
 from perturb.services import Services
+from perturb.strength import strength
 
 UNJUDGED = Verdict("unjudged")
 
@@ -80,7 +81,7 @@ class VariantMaker:
         """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is
         told, and a rejected one that another followed is `redrawn`."""
         for number in range(attempts):
-            made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)), kept)
+            made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)) if number else first, kept)
             status = made.dropped.status if made.dropped else ""
             if status not in ("rejected", "unchanged") or number + 1 == attempts:
                 yield made
@@ -94,7 +95,8 @@ class VariantMaker:
         try:
             item, clean = self._run(attempt, steps)
             refs, changed = self._put_pictures(item, attempt)
-            trail = replace(attempt.trail, steps=tuple(steps))
+            far = strength(attempt.parent, item.sample, attempt.pictures, item.pictures, changed)
+            trail = replace(attempt.trail, steps=tuple(steps), strength=far)
             made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")

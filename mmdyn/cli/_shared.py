@@ -69,6 +69,7 @@ TOP_REASONS = 3
 
 def print_variants(dynamic: SampleSet) -> bool:
     """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
+    from mmdyn.data import WEAKNESS
     from perturb import summarize
 
     made = "kept" if "judge" in dynamic.manifest.made else "made"
@@ -80,6 +81,9 @@ def print_variants(dynamic: SampleSet) -> bool:
             if chain.outcomes[status]
         ]
         click.echo(printable(f"{name}: {', '.join(parts)}"), err=True)
+        if far := (dynamic.manifest.strength or {}).get(name):
+            weak = f"; weak: {WEAKNESS}" if far.weak else ""
+            click.echo(printable(f"    median strength: {far}{weak}"), err=True)
         for reason, count in chain.reasons.most_common(TOP_REASONS):
             click.echo(printable(f"    {count} {reason}"), err=True)
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)

@@ -11,11 +11,12 @@ from types import TracebackType
 from typing import BinaryIO, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.data.files import all_lines, numbered_lines, read_records
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import KnowledgePoint, Row, check_sample
+from mmdyn.data.strength import ChainStrength, StrengthTally
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
@@ -38,7 +39,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
 
 class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
-    seed, hashes)."""
+    seed, hashes); `strength`: of variants, by chain."""
 
     name: str
     counts: dict[str, int]
@@ -47,6 +48,7 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     version: str = ""
     parent: Origin | None = None
     made: dict[str, Json] = {}
+    strength: dict[str, ChainStrength] | UnsetType = UNSET
 
 
 class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -257,7 +259,7 @@ class SetWriter:
         self.manifest: SetManifest | None = None
         self._name, self._parent, self._made = name, parent, made or {}
         self._counts: dict[str, int] = {"samples": 0}
-        self._digest, self._ids = SetDigest(), set[int]()
+        self._digest, self._ids, self._strength = SetDigest(), set[int](), StrengthTally()
         self._files: dict[str, BinaryIO] = {}
 
     def add(self, sample: Sample) -> None:
@@ -271,6 +273,7 @@ class SetWriter:
         self._counts["samples"] += 1
         if sample.variant:
             self.count(sample.variant.verdict.status)
+            self._strength.add(sample.variant)
         self._write(SAMPLES_FILE, line)
 
     def drop(self, dropped: Dropped) -> None:
@@ -314,8 +317,9 @@ class SetWriter:
             self._finish()
 
     def _finish(self) -> None:
+        counts, strength = dict(sorted(self._counts.items())), self._strength.medians() or UNSET
         self.manifest = SetManifest(
-            self._name, dict(sorted(self._counts.items())), self._digest.hex(), parent=self._parent, made=self._made
+            self._name, counts, self._digest.hex(), parent=self._parent, made=self._made, strength=strength
         )
         part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")

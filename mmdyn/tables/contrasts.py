@@ -16,6 +16,7 @@ from mmdyn.stats import Floats, Ints, holm, mean_delta, paired_test
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
+from mmdyn.tables.strengths import weakness
 from mmdyn.work import RunConfig
 
 FACTORS = (*BASES, "model", "run")
@@ -153,10 +154,12 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     differing = " and ".join(name for name, differs in asked.items() if differs)
     converted = table.scores[pair.a].converted != table.scores[pair.b].converted
     knowledge = NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge
+    weak = weakness(table.runs[pair.b.run], pair.b, list(table.scores)) if pair.factor == "variant" else ""
     notes = {
         "some questions were asked in another form, in which guessing pays differently": converted,
         "the runs laid other knowledge beside the questions": knowledge,
         f"the runs asked different {differing}": differing,
+        weak: weak,
     }
     return "; ".join(note for note, holds in notes.items() if holds), True
 

@@ -14,6 +14,7 @@ from mmdyn.tables.meaning_judges import print_judges
 from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import pick
 from mmdyn.tables.run_state import RunState
+from mmdyn.tables.strengths import print_strengths
 from mmdyn.tables.terminal import CUT_OFF, NEEDS_JUDGE, clean, names_of, open_console, percent, print_cells, print_grid
 
 LAID = {
@@ -36,7 +37,7 @@ WAYS = {
 
 
 def print_summary(summary: Summary, file: TextIO | None = None) -> None:
-    """Print how far the runs are, the scores, the contrasts, what is significant and who judged.
+    """Print how far the runs are, the scores, the contrasts, what is significant, how strong variants are, who judged.
 
     Args:
         summary: what is printed.
@@ -49,6 +50,7 @@ def print_summary(summary: Summary, file: TextIO | None = None) -> None:
         _print_scores(console, summary.conditions)
     if summary.contrasts:
         print_contrasts(console, summary.contrasts, list(summary.conditions[0].by))
+    print_strengths(console, summary.strengths)
     print_judges(console, summary.judges)
 
 

@@ -163,7 +163,7 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     first = report(write_run(tmp_path / "a" / "run", records).folder, by=["grade"]).to_json()
     assert first == report(write_run(tmp_path / "b" / "run", reversed(records)), by=["grade"]).to_json()
     read = json.loads(first)
-    assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "judges", "failures"]
+    assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "strengths", "judges", "failures"]
     numbers = "n left_out failed needs_judge delta ci95 p p_adjusted method note"
     assert list(read["contrasts"][0]["by"]["grade"]["10"]) == numbers.split()
     cell = "n score ci95 failed unscored needs_judge bound method note"
