@@ -35,7 +35,7 @@ def strength(
     Chinese character, or an option's picture; signs and spaces do not count. The share is the edit distance over tokens
     (Levenshtein) divided by the number of tokens of the longer text. Of several pictures that changed the mean counts.
     """
-    likeness = [ssim(old[ref].pixels, _aligned(old[ref], new[ref])) for ref in changed]
+    likeness = [ssim(old[ref].pixels, _aligned(old[ref], new[ref])) for ref in sorted(changed)]
     mean = round(sum(likeness) / len(likeness), 4) if likeness else None
     return Strength(0.0 if after is before else _changed(before, after), mean)
 
@@ -83,22 +83,17 @@ def _aligned(old: Picture, new: Picture) -> Pixels:
 
 def _changed(before: Sample, after: Sample) -> float:
     """The share of tokens that changed."""
-    a, b, listed, same = tokens(before.question), tokens(after.question), tokens(_listed(before)), 0
+    a, b, listed = tokens(before.question), tokens(after.question), tokens(_listed(before))
     if after.options is before.options:
-        same = len(listed)
-    else:
-        a, b = a + listed, b + tokens(_listed(after))
-    return round(edits(a, b) / max(len(a) + same, len(b) + same, 1), 4)
+        return round(edits(a, b) / max(len(a) + len(listed), len(b) + len(listed), 1), 4)
+    a, b = a + listed, b + tokens(_listed(after))
+    return round(edits(a, b) / max(len(a), len(b), 1), 4)
 
 
 def _listed(sample: Sample) -> str:
     """The options as a text, in which a picture's name is one token."""
-    return "\n".join(
-        [
-            f"{option.label} {option.text}" + (f" {''.join(filter(str.isalnum, option.image))}" if option.image else "")
-            for option in sample.options
-        ]
-    )
+    pictures = [re.sub(r"\W", "", one.image) for one in sample.options if one.image]
+    return "\n".join([f"{one.label} {one.text}" for one in sample.options] + pictures)
 
 
 @lru_cache(256)

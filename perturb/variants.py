@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -35,13 +34,17 @@ class _NotKept(Exception):
         self.status, self.reason, self.operator, self.may_pass = status, reason, operator, may_pass
 
 
-@contextmanager
-def _failures(operator: str = "") -> Iterator[None]:
+class _Failures:
     """What cannot be done is a failure, which may pass where it cannot be done now."""
-    try:
-        yield
-    except ValueError as error:
-        raise _NotKept("failed", str(error), operator, may_pass=isinstance(error, NotNow)) from None
+
+    def __init__(self, operator: str = "") -> None:
+        self._operator = operator
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError):
+            raise _NotKept("failed", str(error), self._operator, may_pass=isinstance(error, NotNow)) from None
 
 
 class VariantMaker:
@@ -122,7 +125,7 @@ class VariantMaker:
         clean = item
         for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
             identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
-            with _failures(link.operator):
+            with _Failures(link.operator):
                 params = operator.params(stream(trail.seed, trail.parent, *identity), item.sample)
                 if isinstance(params, NotApplicable):
                     raise _NotKept("not_applicable", params.reason, link.operator)
@@ -145,7 +148,7 @@ class VariantMaker:
         if not changed and _shown(item.sample) == _shown(attempt.parent):
             raise _NotKept("unchanged", "the variant equals its parent")
         try:
-            with _failures():
+            with _Failures():
                 return {ref: self._put(new[ref]) if ref in changed else self._carry(ref) for ref in refs}, changed
         except OSError as error:
             folder = self._out.folder
@@ -164,7 +167,7 @@ class VariantMaker:
         """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
         if self._judge is None:
             return UNJUDGED
-        with _failures():
+        with _Failures():
             looks = [
                 Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
                 for ref, new in changed.items()
