@@ -63,12 +63,16 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What became of a variant. `kept` and `unjudged` are in the set, the four others in dropped.jsonl."""
+    """What became of a variant. `kept` and `unjudged` are in the set, the four others in dropped.jsonl.
+
+    `distance`: 1 - the cosine of the embeddings of the parent's words and the variant's, where the judge embeds them.
+    """
 
     status: Literal["kept", "unjudged", "unchanged", "not_applicable", "rejected", "failed"]
     by: str = ""
     reason: str = ""
     confidence: float | None = None
+    distance: float | None = None
 
     def __post_init__(self) -> None:
         if self.confidence is not None:
@@ -82,11 +86,23 @@ class Told(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     wrong: tuple[str, ...] = ()
 
 
+class Strength(Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a variant is from its parent (perturb/strength.py).
+
+    `tokens`: the share of its tokens that changed, in [0, 1]. `ssim`: the structural similarity of the pictures that
+    changed to the parent's, in [-1, 1], 1 for equal ones; None where none changed.
+    """
+
+    tokens: float
+    ssim: float | None = None
+
+
 class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The trail of a sample that a chain of operators made. `parent` is always the id of the standard sample.
 
     `parent_type` is the parent's task type, which a conversion changes; None where it is not known to differ. `hidden`:
-    what the parent's answer says, where the variant's own is true or false and no longer says it.
+    what the parent's answer says, where the variant's own is true or false and no longer says it. `strength` is None
+    where it was not measured.
     """
 
     parent: str
@@ -98,6 +114,7 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     attempt: int = 0
     parent_type: TaskType | None = None
     hidden: Told | None = None
+    strength: Strength | None = None
 
 
 # Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a
@@ -168,7 +185,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     @property
     def all_images(self) -> tuple[ImageRef, ...]:
         """Every picture once, in order: the question's, then the options'."""
-        refs = [*self.images, *(option.image for option in self.options if option.image)]
+        refs = [*self.images, *[option.image for option in self.options if option.image]]
         return tuple(dict.fromkeys(refs))
 
     @property
@@ -296,5 +313,5 @@ _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 
 def _field_names(kind: type[Struct]) -> list[str]:
     parts = [field.type for field in msgspec.structs.fields(kind) if hasattr(field.type, "__struct_fields__")]
-    nested = (Option, Match, Step, Verdict, Told, Variant) if kind is Sample else parts
+    nested = (Option, Match, Step, Verdict, Told, Strength, Variant) if kind is Sample else parts
     return [name for struct in (kind, *nested) for name in struct.__struct_fields__]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
@@ -76,7 +77,7 @@ def on_host(pictures: Mapping[ImageRef, Picture]) -> LazyPictures:
 def _moved(pictures: Mapping[ImageRef, Picture], move: Callable[[Pixels], Pixels], device: str = "") -> LazyPictures:
     def find(ref: ImageRef) -> Picture:
         picture = pictures[ref]
-        return Picture(move(picture.pixels), picture.suffix, picture.densest)
+        return replace(picture, pixels=move(picture.pixels))
 
     return LazyPictures(pictures, find, device)
 

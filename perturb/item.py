@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mmdyn.keys import Json
@@ -19,6 +20,8 @@ EMBEDDED = "embedded"
 
 NLI = "nli"
 """The name of the judge that asks a cross-encoder of natural language inference."""
+Place: TypeAlias = tuple[int, int]
+"""A row and a column, from 0."""
 
 
 class Picture(Struct, frozen=True, eq=False):
@@ -26,12 +29,13 @@ class Picture(Struct, frozen=True, eq=False):
 
     `suffix` is the format it is written as: png where the source was lossless, jpg where it was a JPEG. `densest`: the
     largest share of its pixels that noise may cover before its smallest print is lost, asked for once for all its
-    variants.
+    variants. `corner`: the row and column in which the parent's top left pixel lies.
     """
 
     pixels: Pixels
     suffix: Literal["png", "jpg"]
     densest: Callable[[], float] = lambda: 1.0
+    corner: Place = (0, 0)
 
 
 class Item(Struct, frozen=True, eq=False):
@@ -43,13 +47,17 @@ class Item(Struct, frozen=True, eq=False):
     sample: Sample
     pictures: Mapping[ImageRef, Picture]
 
-    def repaint(self, change: Callable[[int, Picture], Pixels]) -> Item:
+    def repaint(
+        self, change: Callable[[int, Picture], Pixels], moved: Callable[[Picture], Place] = lambda _: (0, 0)
+    ) -> Item:
         """The item with every picture changed; `change` gets its number in `sample.all_images`, from 0, and the
-        picture."""
+        picture. `moved`: how many rows down and columns to the right that moves what a picture shows."""
         repainted = {}
         for number, ref in enumerate(self.sample.all_images):
             picture = self.pictures[ref]
-            repainted[ref] = Picture(change(number, picture), picture.suffix, picture.densest)
+            (row, column), (down, across) = picture.corner, moved(picture)
+            corner = row + down, column + across
+            repainted[ref] = replace(picture, pixels=change(number, picture), corner=corner)
         return Item(self.sample, repainted)
 
     def rewrite(self, sample: Sample) -> Item:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from perturb.item import Item, NotApplicable, Picture
 from perturb.judge._judge import Case, Look, VariantJudge
 from perturb.operator import Operator
 from perturb.services import Services
+from perturb.strength import strength
 
 UNJUDGED = Verdict("unjudged")
 
@@ -34,13 +34,17 @@ class _NotKept(Exception):
         self.status, self.reason, self.operator, self.may_pass = status, reason, operator, may_pass
 
 
-@contextmanager
-def _failures(operator: str = "") -> Iterator[None]:
+class _Failures:
     """What cannot be done is a failure, which may pass where it cannot be done now."""
-    try:
-        yield
-    except ValueError as error:
-        raise _NotKept("failed", str(error), operator, may_pass=isinstance(error, NotNow)) from None
+
+    def __init__(self, operator: str = "") -> None:
+        self._operator = operator
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError):
+            raise _NotKept("failed", str(error), self._operator, may_pass=isinstance(error, NotNow)) from None
 
 
 class VariantMaker:
@@ -80,7 +84,7 @@ class VariantMaker:
         """A draw's attempts, until one is neither rejected nor like an earlier draw; of the latter only the last is
         told, and a rejected one that another followed is `redrawn`."""
         for number in range(attempts):
-            made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)), kept)
+            made = self._outcome(replace(first, trail=replace(first.trail, attempt=number)) if number else first, kept)
             status = made.dropped.status if made.dropped else ""
             if status not in ("rejected", "unchanged") or number + 1 == attempts:
                 yield made
@@ -94,7 +98,8 @@ class VariantMaker:
         try:
             item, clean = self._run(attempt, steps)
             refs, changed = self._put_pictures(item, attempt)
-            trail = replace(attempt.trail, steps=tuple(steps))
+            far = strength(attempt.parent, item.sample, attempt.pictures, item.pictures, changed)
+            trail = replace(attempt.trail, steps=tuple(steps), strength=far)
             if isinstance(item.sample.answer, bool) and not isinstance(attempt.parent.answer, bool):
                 trail = replace(trail, hidden=attempt.parent.told)
             made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
@@ -122,7 +127,7 @@ class VariantMaker:
         clean = item
         for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
             identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
-            with _failures(link.operator):
+            with _Failures(link.operator):
                 params = operator.params(stream(trail.seed, trail.parent, *identity), item.sample)
                 if isinstance(params, NotApplicable):
                     raise _NotKept("not_applicable", params.reason, link.operator)
@@ -145,7 +150,7 @@ class VariantMaker:
         if not changed and _shown(item.sample) == _shown(attempt.parent):
             raise _NotKept("unchanged", "the variant equals its parent")
         try:
-            with _failures():
+            with _Failures():
                 return {ref: self._put(new[ref]) if ref in changed else self._carry(ref) for ref in refs}, changed
         except OSError as error:
             folder = self._out.folder
@@ -164,7 +169,7 @@ class VariantMaker:
         """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
         if self._judge is None:
             return UNJUDGED
-        with _failures():
+        with _Failures():
             looks = [
                 Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
                 for ref, new in changed.items()

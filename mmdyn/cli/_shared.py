@@ -70,6 +70,7 @@ TOP_REASONS = 3
 
 def print_variants(dynamic: SampleSet) -> bool:
     """Print on standard error what became of a set's variants, chain by chain; True where some failed."""
+    from mmdyn.data import WEAKNESS
     from mmdyn.tables import RULES_MEASURED, by_rules_alone
     from perturb import summarize
 
@@ -85,6 +86,9 @@ def print_variants(dynamic: SampleSet) -> bool:
         if forms := Counter(dynamic.manifest.forms.get(name)).most_common():
             shares = (f"{form} {count} ({count / chain.made:.0%})" for form, count in forms)
             click.echo(f"    became {', '.join(shares)}", err=True)
+        if far := (dynamic.manifest.strength or {}).get(name):
+            weak = f"; weak: {WEAKNESS}" if far.weak else ""
+            click.echo(printable(f"    median strength: {far}{weak}"), err=True)
         for reason, count in chain.reasons.most_common(TOP_REASONS):
             click.echo(printable(f"    {count} {reason}"), err=True)
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)

@@ -12,11 +12,12 @@ from types import TracebackType
 from typing import BinaryIO, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.data.files import all_lines, numbered_lines, read_records
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import KnowledgePoint, Row, check_sample
+from mmdyn.data.strength import ChainStrength, StrengthTally
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
@@ -40,7 +41,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
 class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
     seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
-    parents'."""
+    parents'; `strength`: of its variants, by chain."""
 
     name: str
     counts: dict[str, int]
@@ -50,6 +51,7 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     parent: Origin | None = None
     made: dict[str, Json] = {}
     forms: dict[str, dict[str, int]] = {}
+    strength: dict[str, ChainStrength] | UnsetType = UNSET
 
 
 class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -261,7 +263,7 @@ class SetWriter:
         self._name, self._parent, self._made = name, parent, made or {}
         self._counts: dict[str, int] = {"samples": 0}
         self._forms: dict[str, Counter[str]] = {}
-        self._digest, self._ids = SetDigest(), set[int]()
+        self._digest, self._ids, self._strength = SetDigest(), set[int](), StrengthTally()
         self._files: dict[str, BinaryIO] = {}
 
     def add(self, sample: Sample) -> None:
@@ -277,6 +279,7 @@ class SetWriter:
             self.count(sample.variant.verdict.status)
             if sample.variant.parent_type not in (None, sample.task_type):
                 self._forms.setdefault(sample.variant.chain, Counter())[sample.task_type] += 1
+            self._strength.add(sample.variant)
         self._write(SAMPLES_FILE, line)
 
     def drop(self, dropped: Dropped) -> None:
@@ -321,8 +324,9 @@ class SetWriter:
 
     def _finish(self) -> None:
         counts, forms = (dict(sorted(self._counts.items())), {chain: dict(by) for chain, by in self._forms.items()})
+        made, strength = self._made, self._strength.medians() or UNSET
         self.manifest = SetManifest(
-            self._name, counts, self._digest.hex(), parent=self._parent, made=self._made, forms=forms
+            self._name, counts, self._digest.hex(), parent=self._parent, made=made, forms=forms, strength=strength
         )
         part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")

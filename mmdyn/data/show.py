@@ -58,6 +58,9 @@ def _trail(sample: Sample) -> Iterator[str]:
         f"  variant of {variant.parent}: {variant.chain}, draw {variant.draw}{attempt}, seed {variant.seed};"
         f" {verdict.status}{why}"
     )
+    if far := variant.strength:
+        alike = "" if far.ssim is None else f", SSIM of pictures {far.ssim:.2f}"
+        yield f"    strength: {100 * far.tokens:.1f} % of the tokens changed{alike}"
     for step in variant.steps:
         yield f"    {step.operator} {canonical(step.params).decode()}"
 

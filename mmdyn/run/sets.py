@@ -78,7 +78,8 @@ def entry_of(opened: SampleSet, out: Path) -> SetEntry:
     """What the run in `out` keeps of a set; the folder is relative where it lies in the run."""
     folder, out = opened.folder.resolve(), out.resolve()
     place = folder.relative_to(out) if folder.is_relative_to(out) else folder
-    return SetEntry(opened.name, opened.root, place.as_posix(), opened.manifest.digest)
+    manifest = opened.manifest
+    return SetEntry(opened.name, opened.root, place.as_posix(), manifest.digest, strength=manifest.strength or {})
 
 
 def _open(given: Given, out: Path) -> SampleSet:

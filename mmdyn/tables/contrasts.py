@@ -18,6 +18,7 @@ from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, pl
 from mmdyn.tables.differing import differing
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
 from mmdyn.tables.scale import Scaled, on_scale
+from mmdyn.tables.strengths import weakness
 from mmdyn.work import RunConfig
 
 FACTORS = (*BASES, "model", "run")
@@ -159,9 +160,11 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     }
     differing = " and ".join(name for name, differs in asked.items() if differs)
     knowledge = NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge
+    weak = weakness(table.runs[pair.b.run], pair.b, list(table.scores)) if pair.factor == "variant" else ""
     notes = {
         "the runs laid other knowledge beside the questions": knowledge,
         f"the runs asked different {differing}": differing,
+        weak: weak,
     }
     return "; ".join(note for note, holds in notes.items() if holds), True
 

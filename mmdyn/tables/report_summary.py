@@ -26,6 +26,7 @@ from mmdyn.tables.repeats import RepeatsRow, find_repeats
 from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
 from mmdyn.tables.run_state import FailedReply, RunState
 from mmdyn.tables.scale import UNKNOWN
+from mmdyn.tables.strengths import StrengthRow, find_strengths
 from mmdyn.tables.wrong_answers import ErrorRow, find_errors
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -91,10 +92,10 @@ class ConditionRow(OfCondition, frozen=True):
 class Summary(Struct, frozen=True):
     """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
 
-    `judges` say of each dynamic set who judged it and how well that judge is known to tell changed questions from kept
-    ones. `failures` are the first of the failed records, with their reasons; `runs` count them all. `flips`,
-    `corrections`, `repeats` and `auc` are there on request, `cascades` where judges scored, `errors` where one has
-    labelled wrong answers.
+    `strengths` say how far the variants of each chain are from their parents, `judges` of each dynamic set who judged
+    it and how well that judge is known to tell changed questions from kept ones. `failures` are the first of the failed
+    records, with their reasons; `runs` count them all. `flips`, `corrections`, `repeats` and `auc` are there on
+    request, `cascades` where judges scored, `errors` where one has labelled wrong answers.
     """
 
     schema: int
@@ -102,6 +103,7 @@ class Summary(Struct, frozen=True):
     runs: list[RunState]
     conditions: list[ConditionRow]
     contrasts: list[Contrast]
+    strengths: list[StrengthRow]
     judges: list[JudgeRow]
     failures: list[FailedReply]
     flips: list[Flip] | UnsetType = UNSET
@@ -171,6 +173,7 @@ def summarise(
         runs=table.states,
         conditions=[_row(table, key, scores) for key, scores in table.scores.items()],
         contrasts=compare(table),
+        strengths=find_strengths(table.runs),
         judges=find_judges(table.runs),
         failures=table.failures,
         flips=find_flips(table) if flips else UNSET,

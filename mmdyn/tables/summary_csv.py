@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from mmdyn.data import WEAKNESS
 from mmdyn.errors import UserError
 from mmdyn.record import Contrast
 from mmdyn.tables.auc import AucRow
@@ -17,6 +18,7 @@ from mmdyn.tables.measurements import named
 from mmdyn.tables.repeats import RepeatsRow
 from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import FACTORS, OfCondition, pick
+from mmdyn.tables.strengths import StrengthRow
 from mmdyn.tables.wrong_answers import ErrorRow, Part
 
 Row = dict[str, object]
@@ -27,9 +29,11 @@ COLUMNS = (
     *("needs_judge", "estimate", "bound", "low", "high", "p", "p_adjusted", "method", "note", "differs"),
     *("chance", "corrected", "corrected_low", "corrected_high", "uncorrected", "unread", "scale", "raw_delta"),
 )
-"""`kind` is `score`, `contrast`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`; `estimate` is
+"""`kind` is `score`, `contrast`, `strength`, `meaning_judge`, `correction`, `error`, `cascade`, `repeats` or `auc`;
+`estimate` is
 the score in [0, 1] or the difference b - a in [-1, 1], between `low` and `high`; where `bound` is `lower` it is a lower
-bound, and `high` is empty. `by` and `value` are empty for the whole. The judge of a dynamic set stands under `model`:
+bound, and `high` is empty. `by` and `value` are empty for the whole. The median strength of a chain's n variants
+has its measure under `by`. The judge of a dynamic set stands under `model`:
 its first row counts under `n` the variants that it was asked about and under `left_out` those it rejected, each further
 row has a share of n pairs, with its name under `by` and the labelled file under `value`. A corrected score has the
 scorer under `by`, the labelled file under `value` and the number of marked answers under `n`. The share of a kind of
@@ -59,10 +63,11 @@ def write_csv(summary: Summary, file: str | Path) -> None:
 
 def _rows(summary: Summary) -> Iterator[Row]:
     cascades = summary.cascades.rows if isinstance(summary.cascades, Cascades) else ()
-    every = (map(_scores, summary.conditions), map(_contrast, summary.contrasts), map(_judge, summary.judges))
+    every = (map(_scores, summary.conditions), map(_contrast, summary.contrasts))
+    sets = (map(_strength, summary.strengths), map(_judge, summary.judges))
     asked = (map(_correction, summary.corrections or ()), map(_errors, summary.errors or ()), map(_cascade, cascades))
     more = (map(_repeats, summary.repeats or ()), map(_auc, summary.auc or ()))
-    for rows in chain(*every, *asked, *more):
+    for rows in chain(*every, *sets, *asked, *more):
         yield from rows
 
 
@@ -92,6 +97,13 @@ def _contrast(row: Contrast) -> Iterator[Row]:
         for value, cell in values.items():
             part = {number: cell[number] for number in numbers} | _estimate(cell["delta"], cell["ci95"])
             yield names | {"by": name, "value": value} | part
+
+
+def _strength(row: StrengthRow) -> Iterator[Row]:
+    names: Row = {"kind": "strength", "variant": "dynamic", **pick(row, "run", "set", "chain", "n"), "method": "median"}
+    for name, measure in pick(row, "tokens", "ssim", "distance").items():
+        if measure is not None:
+            yield names | {"by": name, "estimate": measure, "note": WEAKNESS * row.weak}
 
 
 def _judge(row: JudgeRow) -> Iterator[Row]:

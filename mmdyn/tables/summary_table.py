@@ -15,6 +15,7 @@ from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import pick
 from mmdyn.tables.run_state import RunState
 from mmdyn.tables.scale import UNKNOWN
+from mmdyn.tables.strengths import print_strengths
 from mmdyn.tables.terminal import (
     CHANCE,
     CORRECTED,
@@ -56,7 +57,7 @@ CHANCE_MEANS = (
 
 
 def print_summary(summary: Summary, file: TextIO | None = None) -> None:
-    """Print how far the runs are, the scores, the contrasts, what is significant and who judged.
+    """Print how far the runs are, the scores, the contrasts, what is significant, how strong variants are, who judged.
 
     Args:
         summary: what is printed.
@@ -69,6 +70,7 @@ def print_summary(summary: Summary, file: TextIO | None = None) -> None:
         _print_scores(console, summary.conditions)
     if summary.contrasts:
         print_contrasts(console, summary.contrasts, list(summary.conditions[0].by))
+    print_strengths(console, summary.strengths)
     print_judges(console, summary.judges)
 
 

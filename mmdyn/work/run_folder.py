@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.context import NONE
+from mmdyn.data import ChainStrength
 from mmdyn.errors import InputError
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Condition, Record, Reply, Score
@@ -48,7 +49,7 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
 
     digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
-        were asked with.
+        were asked with. strength: of its variants, by chain.
     """
 
     name: str
@@ -56,6 +57,7 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     folder: str
     digest: str
     answers: str = ""
+    strength: dict[str, ChainStrength] = {}
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):

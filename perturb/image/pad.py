@@ -12,7 +12,7 @@ from numpy.random import Generator
 from mmdyn.data import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels
+from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels, Place
 from perturb.operator import Operator
 
 RATIOS = {"": (0.10, 0.20), "mild": (0.05, 0.10), "strong": (0.20, 0.35)}
@@ -55,11 +55,14 @@ class Pad(Operator):
         for ref in item.sample.all_images:
             if math.prod(_framed(item.pictures[ref].pixels.shape, ratios)[:2]) > MAX_PIXELS:
                 return NotApplicable(f"the padded picture would have more than {MAX_PIXELS:,} pixels")
-        return item.repaint(lambda _, picture: self._pad(picture.pixels, ratios, value))
+        return item.repaint(
+            lambda _, picture: self._pad(picture.pixels, ratios, value),
+            lambda picture: _corner(picture.pixels.shape, ratios),
+        )
 
     def _pad(self, pixels: Pixels, ratios: Mapping[str, float], value: int) -> Pixels:
         shape, (height, width) = _framed(pixels.shape, ratios), pixels.shape[:2]
-        top, left = _width("top", pixels.shape, ratios), _width("left", pixels.shape, ratios)
+        top, left = _corner(pixels.shape, ratios)
         if not isinstance(pixels, np.ndarray):
             return self.services.canvas.pad(pixels, shape, (top, left), value)
         padded = np.full(shape, value, np.uint8)
@@ -71,6 +74,11 @@ def _width(side: str, shape: tuple[int, ...], ratios: Mapping[str, float]) -> in
     """Of the frame on one side, in pixels."""
     height, width = shape[:2]
     return max(1, round(ratios[side] * (width if side in HORIZONTAL else height)))
+
+
+def _corner(shape: tuple[int, ...], ratios: Mapping[str, float]) -> Place:
+    """Where the picture's top left comes to lie."""
+    return _width("top", shape, ratios), _width("left", shape, ratios)
 
 
 def _framed(shape: tuple[int, ...], ratios: Mapping[str, float]) -> tuple[int, ...]:

@@ -83,7 +83,7 @@ class EmbeddedJudge(VariantJudge):
 
     def _by_meaning(self, a: str, b: str, language: Language) -> Verdict:
         if a == b:
-            return Verdict("kept", self.label, "", SAME_WORDS)
+            return Verdict("kept", self.label, "", SAME_WORDS, 0.0 if self._embedder else None)
         if self._embedder is None or (self._languages and language not in self._languages):
             return Verdict("kept", self.label, "", _NO_DOUBT)
         one, two = self._embedder.encode([a, b])
@@ -91,7 +91,7 @@ class EmbeddedJudge(VariantJudge):
         sure = 1 / (1 + math.exp(-_STEEPNESS * (cosine - self._options.threshold)))
         if cosine < self._options.threshold:
             return self._rejected(Doubt(f"the meaning is not near enough: cosine {cosine:.2f}", False, 1 - sure))
-        return Verdict("kept", self.label, f"cosine {cosine:.2f}", round(sure, 4))
+        return Verdict("kept", self.label, f"cosine {cosine:.2f}", round(sure, 4), round(1 - cosine, 4))
 
     def _rejected(self, doubt: Doubt) -> Verdict:
         return Verdict("rejected", self.label, doubt.reason, round(doubt.confidence, 4))

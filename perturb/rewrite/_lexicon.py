@@ -1,5 +1,5 @@
-"""The words that may stand for each other in the language of exams, read from a table: `en/words.tsv`,
-`zh/words.tsv`."""
+"""The words that may stand for each other in the language of exams, read from two tables a language: `words.tsv`, and
+`general_words.tsv`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import NamedTuple
 from mmdyn.sample import Language
 from mmdyn.text import protected_spans
 from perturb.rewrite._frames import lines_of
+
+TABLES = ("words.tsv", "general_words.tsv")
+"""Of a language's folder; of a word that both have the first one's entries are tried first."""
 
 _REACH = 40
 """How many characters before a word its guard sees."""
@@ -59,7 +62,7 @@ class Lexicon:
 
     def __init__(self, language: Language) -> None:
         self._entries: dict[str, list[Entry]] = {}
-        for word, entry in _read(lines_of(language, "words.tsv")):
+        for word, entry in _read([line for table in TABLES for line in lines_of(language, table)]):
             self._entries.setdefault(word, []).append(entry)
         self._pattern = _alternation(self._entries, language)
 

@@ -17,8 +17,8 @@ from perturb.rewrite._rewriter import Rewriter
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
-VERSION = 2
-"""Goes up when equal tables and draws give other texts."""
+VERSION = 3
+"""Goes up when equal draws give other texts."""
 
 LANGUAGE_EXAMS = ("english", "chinese")
 """Disciplines in whose questions the choice of words is what is asked for."""
@@ -52,7 +52,7 @@ class EmbeddedRewriter(Rewriter):
         self.identity: Json = _identity()
 
     def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
-        """The question with words replaced by others of `<language>/words.tsv`, everywhere in the question alike.
+        """The question with words replaced by others of the tables of words, everywhere in the question alike.
 
         Each word that has synonyms is replaced with a chance of 0.6, and at least one is; `mild`: a quarter of them,
         rounded, and at least one; `strong`: all of them.

@@ -32,11 +32,14 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
     assert lines[0].startswith("perturbing: 4/4 (")
     assert lines[1:] == [
         "pad: 2 made, 6 not applicable",
+        "    median strength: 0.0 % of the tokens changed, SSIM of pictures 1.00",
         "    6 the sample has no picture",
         "shuffle: 4 made, 4 not applicable",
+        "    median strength: 30.9 % of the tokens changed",
         "    4 there are no options to shuffle",
         "convert: 6 made, 2 not applicable",
         "    became single_choice 2 (33%), true_false 2 (33%), fill_in_the_blank 1 (17%), open_ended 1 (17%)",
+        "    median strength: 57.1 % of the tokens changed",
         "    2 the answer is not short and definite",
         f"12 variants: {tmp_path / 'out'}",
         MEASURED,
@@ -55,6 +58,7 @@ def test_again_it_says_that_it_is_done(source: Path, tmp_path: Path) -> None:
     assert again.stderr.splitlines() == [
         f"{tmp_path / 'out'} is finished: nothing to do",
         "shuffle: 2 made, 2 not applicable",
+        "    median strength: 23.8 % of the tokens changed",
         "    2 there are no options to shuffle",
         f"2 variants: {tmp_path / 'out'}",
         MEASURED,

@@ -99,6 +99,7 @@ def test_the_structure_speaks_against_a_variant(a: str, b: str, reason: str) -> 
 def test_it_says_why_and_how_sure_it_is() -> None:
     kept = minilm().judge(case_of("Which city is the capital of France?", "What is France's capital city?"))
     assert (kept.status, kept.by) == ("kept", "embedded") and kept.reason.startswith("cosine 0.")
+    assert kept.distance is not None and kept.reason == f"cosine {1 - kept.distance:.2f}"
     assert kept.confidence and 0.8 < kept.confidence < 1
     far = minilm().judge(case_of("A chef slices an onion with a knife.", "A pirate slices a rope with a knife."))
     assert far.status == "rejected" and far.reason.startswith("the meaning is not near enough: cosine 0.")

@@ -165,7 +165,7 @@ def test_the_json_is_as_designed_and_the_same_every_time(tmp_path: Path) -> None
     first = report(write_run(tmp_path / "a" / "run", records).folder, by=["grade"]).to_json()
     assert first == report(write_run(tmp_path / "b" / "run", reversed(records)), by=["grade"]).to_json()
     read = json.loads(first)
-    assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "judges", "failures"]
+    assert list(read) == ["schema", "complete", "runs", "conditions", "contrasts", "strengths", "judges", "failures"]
     counts = "n left_out failed needs_judge variants_left_out"
     numbers = f"{counts} delta ci95 p p_adjusted method note scale raw_delta"
     assert list(read["contrasts"][0]["by"]["grade"]["10"]) == numbers.split()

@@ -1,0 +1,70 @@
+"""How strong the chains of a dynamic set are: medians over their variants."""
+
+from __future__ import annotations
+
+from array import array
+from statistics import median
+
+from msgspec import Struct
+
+from mmdyn.sample import Variant
+
+WEAK = 0.03
+"""A chain whose median variant has less than this share of its tokens changed is called weak."""
+
+WEAKNESS = (
+    "under 3 % of the tokens change in the median, so a small drop tells little; where a chain rewords, a rewriter"
+    " model (`mmdyn perturb --rewriter MODEL`) changes more"
+)
+"""What to know of a weak chain."""
+
+
+class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
+    """How far the `n` variants of a chain that were measured are from their parents: medians (see mmdyn.sample).
+
+    tokens: the share of tokens that changed. ssim: of the variants whose pictures changed, None where none has such.
+    distance: of the embeddings of those that were embedded, None where none was.
+    """
+
+    n: int
+    tokens: float
+    ssim: float | None = None
+    distance: float | None = None
+
+    @property
+    def weak(self) -> bool:
+        """Whether fewer than 3 % of the tokens change in the median, and no picture does."""
+        return self.tokens < WEAK and self.ssim is None
+
+    def __str__(self) -> str:
+        measures = {"SSIM of pictures": self.ssim, "distance of embeddings": self.distance}
+        said = [f"{name} {measure:.2f}" for name, measure in measures.items() if measure is not None]
+        return ", ".join([f"{100 * self.tokens:.1f} % of the tokens changed", *said])
+
+
+class StrengthTally:
+    """Strengths by chain, as variants come."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[array[float], array[float], array[float]]] = {}
+
+    def add(self, variant: Variant) -> None:
+        """Count a variant, if it was measured."""
+        if variant.strength is None:
+            return
+        found = self._found.setdefault(variant.chain, (array("d"), array("d"), array("d")))
+        measures = (variant.strength.tokens, variant.strength.ssim, variant.verdict.distance)
+        for values, measure in zip(found, measures, strict=True):
+            if measure is not None:
+                values.append(measure)
+
+    def medians(self) -> dict[str, ChainStrength]:
+        """By chain, in the order of their first variants."""
+        return {
+            chain: ChainStrength(len(tokens), round(median(tokens), 4), _median(ssim), _median(distance))
+            for chain, (tokens, ssim, distance) in self._found.items()
+        }
+
+
+def _median(values: array[float]) -> float | None:
+    return round(median(values), 4) if values else None

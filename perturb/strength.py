@@ -1,0 +1,136 @@
+"""How far a variant is from its parent: the share of its tokens that changed, and how alike its pictures are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mmdyn.sample import ImageRef, Sample, Strength
+from perturb.item import Picture, Pixels
+
+_TOKEN = re.compile(r"[a-zA-Z0-9]+|[^\W_]")
+
+_SIDE, _WINDOWS = 8, 16
+"""Of a window, in pixels; and how many windows there are at most, down and across."""
+
+_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+
+
+def strength(
+    before: Sample,
+    after: Sample,
+    old: Mapping[ImageRef, Picture],
+    new: Mapping[ImageRef, Picture],
+    changed: Iterable[ImageRef],
+) -> Strength:
+    """How far `after` is from its parent; both name pictures as the parent does, `changed` are those that changed.
+
+    Tokens are those of what is asked, the question and then each option with its label: an English word or number, a
+    Chinese character, or an option's picture; signs and spaces do not count. The share is the edit distance over tokens
+    (Levenshtein) divided by the number of tokens of the longer text. Of several pictures that changed the mean counts.
+    """
+    likeness = [ssim(old[ref].pixels, _aligned(old[ref], new[ref])) for ref in sorted(changed)]
+    mean = round(sum(likeness) / len(likeness), 4) if likeness else None
+    return Strength(0.0 if after is before else _changed(before, after), mean)
+
+
+def ssim(before: Pixels, after: Pixels) -> float:
+    """The mean structural similarity of two pictures of one size, in [-1, 1]: 1 where they are equal, below 0 where
+    light and dark changed places.
+
+    Pixels are uint8 of shape (height, width) for grey or (height, width, 3) for RGB, of which the luminance counts. The
+    windows have 8x8 pixels of equal weight, and at most 16x16 of them, evenly spread over the whole picture, are looked
+    at: their mean estimates that over all windows, without shrinking a picture, which would hide noise.
+
+    Source: Wang, Bovik, Sheikh and Simoncelli 2004, "Image Quality Assessment: From Error Visibility to Structural
+        Similarity", equations 13 and 17, K1 = 0.01, K2 = 0.03.
+    """
+    a, b = _windows(before), _windows(after)
+    mean_a, mean_b = a.mean(axis=1), b.mean(axis=1)
+    a -= mean_a[:, None]
+    b -= mean_b[:, None]
+    spread_a, spread_b, common = (np.einsum("ij,ij->i", x, y) / a.shape[1] for x, y in ((a, a), (b, b), (a, b)))
+    light = (2 * mean_a * mean_b + _C1) / (mean_a**2 + mean_b**2 + _C1)
+    return float((light * (2 * common + _C2) / (spread_a + spread_b + _C2)).mean())
+
+
+def _windows(pixels: Pixels) -> NDArray[np.float32]:
+    """The luminance in windows that lie on a grid, shape (windows, pixels of a window)."""
+    height, width = pixels.shape[:2]
+    tall, wide = min(_SIDE, height), min(_SIDE, width)
+    down, across = min(_WINDOWS, height // tall), min(_WINDOWS, width // wide)
+    step, stride = height // down, width // across
+    cells = pixels[: down * step, : across * stride].reshape(down, step, across, stride, *pixels.shape[2:])
+    values = cells[:, :tall, :, :wide].astype(np.float32)
+    grey = values @ _LUMA if values.ndim == 5 else values
+    return grey.transpose(0, 2, 1, 3).reshape(down * across, tall * wide)
+
+
+def _aligned(old: Picture, new: Picture) -> Pixels:
+    """The part of a picture where the old one lies; all of it, in the old one's size, where it does not fit there."""
+    (height, width), (row, column) = old.pixels.shape[:2], new.corner
+    part = new.pixels[row : row + height, column : column + width]
+    if part.shape[:2] == (height, width):
+        return part
+    return np.asarray(Image.fromarray(new.pixels).resize((width, height)))
+
+
+def _changed(before: Sample, after: Sample) -> float:
+    """The share of tokens that changed."""
+    a, b, listed = tokens(before.question), tokens(after.question), tokens(_listed(before))
+    if after.options is before.options:
+        return round(edits(a, b) / max(len(a) + len(listed), len(b) + len(listed), 1), 4)
+    a, b = a + listed, b + tokens(_listed(after))
+    return round(edits(a, b) / max(len(a), len(b), 1), 4)
+
+
+def _listed(sample: Sample) -> str:
+    """The options as a text, in which a picture's name is one token."""
+    pictures = [re.sub(r"\W", "", one.image) for one in sample.options if one.image]
+    return "\n".join([f"{one.label} {one.text}" for one in sample.options] + pictures)
+
+
+@lru_cache(256)
+def tokens(text: str) -> list[str]:
+    """A text's words, numbers and Chinese characters. Kept, because a parent's text comes again with each variant."""
+    return _TOKEN.findall(text)
+
+
+def edits(a: Sequence[str], b: Sequence[str]) -> int:
+    """The least number of tokens to insert, drop or replace that makes one sequence the other one (Levenshtein).
+
+    What both begin and end with is skipped; the rest takes a few operations on whole numbers for each token of `b`: a
+    column of the table of distances is kept as bits, which say where it rises and falls.
+
+    Source: Hyyro 2003, "A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances", figure 3.
+    """
+    start, end, shorter = 0, 0, min(len(a), len(b))
+    while start < shorter and a[start] == b[start]:
+        start += 1
+    while end < shorter - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    a, b = a[start : len(a) - end], b[start : len(b) - end]
+    if not (a and b):
+        return len(a) or len(b)
+    places: dict[str, int] = {}
+    for place, token in enumerate(a):
+        places[token] = places.get(token, 0) | 1 << place
+    found, every, last = len(a), (1 << len(a)) - 1, 1 << len(a) - 1
+    rises, falls = every, 0
+    for token in b:
+        equal = places.get(token, 0)
+        level = ((equal & rises) + rises ^ rises) | equal | falls
+        up, down = falls | ~(level | rises), rises & level
+        if up & last:
+            found += 1
+        elif down & last:
+            found -= 1
+        up = up << 1 | 1
+        rises, falls = (down << 1 | ~(level | up)) & every, up & level & every
+    return found

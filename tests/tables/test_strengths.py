@@ -1,0 +1,57 @@
+"""What a report says of how strong variants are; the sets themselves are not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tables.making_runs import SETS, answers, csv_rows, printed, write_run
+
+from mmdyn.data import WEAKNESS, ChainStrength
+from mmdyn.record import Condition
+from mmdyn.tables import Summary, summarise, write_csv
+from mmdyn.work import SetEntry
+
+STRENGTHS = {"pad": ChainStrength(10, 0.0, 0.99), "substitute": ChainStrength(10, 0.0171, None, 0.04)}
+
+
+def reported(folder: Path) -> Summary:
+    entry = SetEntry("exam-dynamic", "exam", "sets/exam-dynamic", "d1", strength=STRENGTHS)
+    records = [*answers("1111111111")]
+    for chain in STRENGTHS:
+        records += answers("1100000011", Condition("dynamic", chain))
+    return summarise([write_run(folder, records, sets=(SETS[0], entry))])
+
+
+def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
+    summary = reported(tmp_path / "run")
+    notes = {row.held["chain"]: row.note for row in summary.contrasts if row.factor == "variant"}
+    said = f"weak (substitute): {WEAKNESS}"
+    assert "weak" not in notes["pad"] and said in notes["substitute"] and said in notes["all"]
+    lines = printed(summary)
+    assert any(said[:80] in line for line in lines if line.startswith("method 2: "))
+    assert "pad 0.0 % 0.99 - 10" in lines and "substitute (weak) 1.7 % - 0.04 10" in lines
+    assert f"weak: {WEAKNESS}." in lines
+
+
+def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
+    summary = reported(tmp_path / "run")
+    rows = json.loads(summary.to_json())["strengths"]
+    assert rows[1] == {
+        "run": "", "set": "exam-dynamic", "chain": "substitute", "n": 10, "tokens": 0.0171, "ssim": None,
+        "distance": 0.04, "weak": True,
+    }  # fmt: skip
+    write_csv(summary, tmp_path / "out.csv")
+    names = ("chain", "by", "estimate", "n", "note")
+    assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "strength")] == [
+        ["pad", "tokens", "0.0", "10", ""],
+        ["pad", "ssim", "0.99", "10", ""],
+        ["substitute", "tokens", "0.0171", "10", WEAKNESS],
+        ["substitute", "distance", "0.04", "10", WEAKNESS],
+    ]
+
+
+def test_a_set_that_was_not_measured_is_not_weak(tmp_path: Path) -> None:
+    summary = summarise([write_run(tmp_path / "run", [*answers("1"), *answers("0", Condition("dynamic", "pad"))])])
+    assert summary.strengths == []
+    assert not any("weak" in line or "Strength" in line for line in printed(summary))
