@@ -42,9 +42,9 @@ def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound:
     """The weighted mean of paired differences.
 
     One 0/1 pair a cluster, equal weights and a bound of 1: Tango's interval and the exact McNemar test. Others: the
-    empirical likelihood of the mean over clusters (Owen, Annals of Statistics 18 (1990) 90), which follows the skewness of
-    differences near 0 and 1, with Student's quantiles at the effective number of clusters. While few clusters gain or
-    lose, an observation at either bound is added, so that what was not seen is not taken to be impossible.
+    empirical likelihood of the mean over clusters (Owen, Annals of Statistics 18 (1990) 90), which follows the skewness
+    of differences near 0 and 1, with Student's quantiles at the effective number of clusters. While few clusters gain
+    or lose, an observation at either bound is added, so that what was not seen is not taken to be impossible.
 
     Args:
         differences: n >= 1 differences in [-bound, bound].
