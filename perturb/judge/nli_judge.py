@@ -82,16 +82,16 @@ class NliJudge(VariantJudge):
             there, back = self._encoder.entails([(a, b), (b, a)])
         least, reason = min(there, back), f"entailment {there:.2f}, and back {back:.2f}"
         if least < self._options.threshold:
-            return Verdict(
-                "rejected", self.label, f"one question does not follow from the other: {reason}", round(1 - least, 4)
-            )
+            reason = f"one question does not follow from the other: {reason}"
+            return Verdict("rejected", self.label, reason, round(1 - least, 4))
         return Verdict("kept", self.label, reason, round(least, 4))
 
 
 def _differing(a: str, b: str) -> tuple[str, str]:
-    """Two texts without the sentences that they share at their ends; where nothing else is left of one, with the last
-    sentence before."""
+    """Two texts without the sentences that they share at their ends; where nothing else is left of one, with the
+    sentences beside."""
     one, other = _SENTENCE_END.split(a), _SENTENCE_END.split(b)
     ahead, behind = shared_ends(one, other)
-    first = ahead if ahead + behind < min(len(one), len(other)) else max(0, ahead - 1)
-    return "".join(one[first : len(one) - behind]), "".join(other[first : len(other) - behind])
+    if ahead + behind == min(len(one), len(other)):
+        ahead, behind = max(0, ahead - 1), max(0, behind - 1)
+    return "".join(one[ahead : len(one) - behind]), "".join(other[ahead : len(other) - behind])

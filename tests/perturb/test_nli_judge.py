@@ -16,7 +16,7 @@ from mmdyn.errors import UserError
 from mmdyn.keys import canonical
 from mmdyn.models import CrossEncoder
 from perturb import Case, case_of, open_judge, perturb
-from perturb.judge.nli_judge import NliJudge
+from perturb.judge.nli_judge import NliJudge, _differing
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +141,14 @@ def test_variants_are_judged_by_it(folder: Path, tmp_path: Path) -> None:
     assert dynamic.manifest.counts == {"samples": 2, "kept": 2}
     assert {sample.variant.verdict.by for sample in dynamic if sample.variant} == {f"nli:{folder}"}
     assert LABELS[1] == "Entailment", "labels are found whatever their case"
+
+
+@pytest.mark.parametrize(("a", "b", "left"), [
+    ("One. Two. Three.", "One. Deux. Three.", (" Two.", " Deux.")),
+    ("One. Two. Three.", "One. Three.", ("One. Two. Three.", "One. Three.")),
+    ("二。三。四。", "三。四。", ("二。三。", "三。")),
+    ("一。二？三。", "一。两？三。", ("二？", "两？")),
+    ("It is 1.5 m. Why?", "It is 1.5 m. How?", (" Why?", " How?")),
+])  # fmt: skip
+def test_where_long_texts_differ(a: str, b: str, left: tuple[str, str]) -> None:
+    assert _differing(a, b) == left
