@@ -33,7 +33,7 @@ from mmdyn.work import RECORD, SAMPLE, ModelEntry, Reader, RunFolder, Store, wri
 
 MMDYN = [sys.executable, "-m", "mmdyn"]
 SETS = {"we_math": "we-math", "scemqa": "scemqa", "gaokao_mm": "gaokao-mm"}
-CONTEXTS = "none,kprag,kprag:none,kprag:two-turn,kprag:retrieved,kprag:mixed,distractor"
+CONTEXTS = "none,kprag,kprag:inline,kprag:two-turn,kprag:retrieved,kprag:mixed,distractor"
 MODELS = {"guesses": (0.0, 0.0), "knows .6": (0.6, 0.0), "knows .6, omits .2": (0.6, 0.5)}
 """The share of the questions that each knows, and the share that it omits of the others."""
 
