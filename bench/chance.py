@@ -116,8 +116,8 @@ def _condition(forms: list[Form], model: Guesser, known: np.ndarray, random: np.
 
 def _compared(a: Scores, b: Scores, scaled: Scaled) -> Delta:
     n, none = len(a.parents), np.array([], dtype=np.int64)
-    table = Table({}, [], {}, a.parents, [""] * n, {}, {}, [])
-    records = dict.fromkeys(("failed", "needs_judge", "bounded"), none)
+    table = Table({}, [], {}, a.parents, [""] * n, {}, {}, {}, [])
+    records = dict.fromkeys(("failed", "needs_judge", "bounded", "variants_left_out"), none)
     paired = Paired(a.parents, a.values, b.values, a.weights, a.parents, records, "", True, scaled)
     return _delta(table, paired, np.ones(n, np.bool_))
 

@@ -34,8 +34,8 @@ class Difference(NamedTuple):
     @property
     def rounded(self) -> Difference:
         """The same with the difference and its interval to six digits, as reports have it."""
-        low, high = self.ci95 or (0.0, 0.0)
-        return self._replace(value=round(self.value, 6), ci95=self.ci95 and (round(low, 6), round(high, 6)))
+        value, low, high = (round(number, 6) + 0.0 for number in (self.value, *(self.ci95 or (0.0, 0.0))))  # no -0.0
+        return self._replace(value=value, ci95=self.ci95 and (low, high))
 
 
 def paired_difference(differences: Floats, weights: Floats, labels: Ints, bound: float = 1.0) -> Difference:
