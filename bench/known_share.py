@@ -112,7 +112,7 @@ def asked(name: str, given: argparse.Namespace) -> RunFolder:
     standard, dynamic, run = folder / "set", folder / "dynamic", folder / "random"
     few = ["-n", given.limit] if given.limit else []
     if not (standard / "set.json").is_file():
-        mmdyn("data", "convert", "--from", name, given.data / SETS[name], "-o", standard, *few, "-q")
+        mmdyn("data", "convert", "--from", name, given.data / SETS[name], "-o", standard, *few, "--skip-bad", "-q")
     mmdyn("perturb", standard, "-o", dynamic, "--ops", given.ops, "--seed", given.seed, "-q")
     knows_points = any(json.loads(line).get("knowledge_points") for line in (standard / "samples.jsonl").open())
     contexts = ["--context", CONTEXTS, "--retriever", "lexical"] if knows_points else []

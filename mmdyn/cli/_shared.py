@@ -87,11 +87,12 @@ def print_variants(dynamic: SampleSet) -> bool:
             shares = (f"{form} {count} ({count / chain.made:.0%})" for form, count in forms)
             click.echo(f"    became {', '.join(shares)}", err=True)
         if far := (dynamic.manifest.strength or {}).get(name):
-            weak = f"; weak: {WEAKNESS}" if far.weak else ""
-            click.echo(printable(f"    median strength: {far}{weak}"), err=True)
+            click.echo(printable(f"    median strength: {far}{' (weak)' * far.weak}"), err=True)
         for reason, count in chain.reasons.most_common(TOP_REASONS):
             click.echo(printable(f"    {count} {reason}"), err=True)
     click.echo(f"{len(dynamic)} variants: {dynamic.folder}", err=True)
+    if any(far.weak for far in (dynamic.manifest.strength or {}).values()):
+        click.echo(f"weak: {WEAKNESS}", err=True)
     if by_rules_alone(dynamic):
         click.echo(RULES_MEASURED, err=True)
     return bool(dynamic.manifest.counts.get("failed"))

@@ -12,9 +12,12 @@ from mmdyn.sample import Variant
 WEAK = 0.03
 """A chain whose median variant has less than this share of its tokens changed is called weak."""
 
+ALIKE = 0.95
+"""Pictures of this structural similarity or more hardly changed."""
+
 WEAKNESS = (
-    "under 3 % of the tokens change in the median, so a small drop tells little; where a chain rewords, a rewriter"
-    " model (`mmdyn perturb --rewriter MODEL`) changes more"
+    "under 3 % of the tokens change in the median, and pictures hardly, so a small drop tells little; where a chain"
+    " rewords, a rewriter model (`mmdyn perturb --rewriter MODEL`) changes more"
 )
 """What to know of a weak chain."""
 
@@ -33,8 +36,8 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def weak(self) -> bool:
-        """Whether fewer than 3 % of the tokens change in the median, and no picture does."""
-        return self.tokens < WEAK and self.ssim is None
+        """Whether fewer than 3 % of the tokens change in the median, and pictures hardly do, if at all."""
+        return self.tokens < WEAK and (self.ssim is None or self.ssim >= ALIKE)
 
     def __str__(self) -> str:
         measures = {"SSIM of pictures": self.ssim, "distance of embeddings": self.distance}

@@ -123,7 +123,7 @@ def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Fl
 
 def uneven(weights: Floats, labels: Ints) -> dict[str, bool]:
     """Whether any cluster holds more than one, and whether weights differ."""
-    return {"clustered": len(np.unique(labels)) < len(labels), "weighted": bool(weights.min() != weights.max())}
+    return {"clustered": len(np.unique(labels)) < len(labels), "weighted": bool(np.ptp(weights) > 1e-9 * weights.max())}
 
 
 def method_of(interval: str, **why: bool) -> str:

@@ -11,7 +11,8 @@ from mmdyn.stats.intervals import Floats, Ints, tango, uneven
 from mmdyn.stats.significance import mcnemar
 
 FEW = 10
-"""While fewer clusters than this gain, or fewer lose, the bounds of a difference stand for what was not seen."""
+"""While fewer effective clusters than this gain, or fewer lose, the bounds of a difference stand for what was not
+seen."""
 
 UNSEEN = 0.25
 """What an observation at either bound then weighs. Any weight keeps 0 possible; coverage hardly depends on it."""
@@ -79,7 +80,7 @@ class EmpiricalLikelihood:
         self.clusters = 1 / float((shares**2).sum())
         self._sums = self.clusters * np.bincount(places, weights * differences) / weights.sum()
         self._shares, self._bound, self._mean = self.clusters * shares, bound, float(self._sums.sum() / self.clusters)
-        self.bounded = bool(min((self._sums > 1e-12).sum(), (self._sums < -1e-12).sum()) < FEW)
+        self.bounded = min(_effective(np.maximum(self._sums, 0)), _effective(np.minimum(self._sums, 0))) < FEW
         if self.bounded:
             self._sums, self._shares = np.append(self._sums, (bound, -bound)), np.append(self._shares, (1.0, 1.0))
         self._weights = np.ones(len(self._sums))
@@ -126,3 +127,9 @@ class EmpiricalLikelihood:
                 break
             tilt = step
         return max(2 * float(weights @ np.log1p(tilt * x)), 0.0)
+
+
+def _effective(sums: Floats) -> float:
+    """How many equal sums these are worth (Kish); 0 where all are 0. Sums of other signs stand as 0 among them."""
+    squares = float((sums**2).sum())
+    return round(float(sums.sum()) ** 2 / squares, 9) if squares > 1e-24 else 0.0

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from rich.console import Console
 
 from mmdyn.record import Contrast
+from mmdyn.tables.asked_side import FORM
 from mmdyn.tables.contexts import BASES, LEAK, NO, leaks_of
 from mmdyn.tables.results import POOLED
 from mmdyn.tables.terminal import NEEDS_JUDGE, RAW, VARIANTS_LEFT_OUT, clean, p_value, percent, print_cells, print_grid
@@ -54,7 +55,7 @@ def _without_leaks(row: Contrast) -> dict[str, object]:
 
 
 def _delta(cell: dict[str, Any]) -> dict[str, object]:
-    method = "; ".join(filter(None, (cell["method"], *_remarks(cell["note"], cell.get("differs", ())))))
+    method = "; ".join(filter(None, (cell["method"], *_remarks(cell["note"], cell.get("differs", ()), cell["scale"]))))
     left_out = {"left\nout": cell["left_out"], VARIANTS_LEFT_OUT: cell["variants_left_out"]}
     counts = left_out | {"failed": cell["failed"], NEEDS_JUDGE: cell["needs_judge"]}
     tested = {"p": p_value(cell["p"]), "adj. p": p_value(cell["p_adjusted"]), "n": cell["n"]}
@@ -69,15 +70,16 @@ def _sentence(row: Contrast) -> str:
     who = f"{row.model} on {row.set}" if row.model else row.set
     verb = "higher" if row.delta > 0 else "lower"
     low, high = (100 * bound for bound in row.ci95)
-    but = "".join(f" But {remark}." for remark in _remarks(row.note, row.differs))
+    but = "".join(f" But {remark}." for remark in _remarks(row.note, row.differs, row.scale))
     return (
         f"{who}: {row.b} is {abs(100 * row.delta):.1f} points {verb} than {row.a} ({_said_of(row.held)};"
         f" 95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(row.p_adjusted)}, {row.n} pairs).{but}"
     )
 
 
-def _remarks(note: str, differs: Sequence[str]) -> list[str]:
-    """What a reader must know of a contrast."""
+def _remarks(note: str, differs: Sequence[str], scale: str) -> list[str]:
+    """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
+    differs = [what for what in differs if what != FORM or scale != "corrected"]
     return [*filter(None, [note]), *([f"its sides differ in {' and '.join(differs)}, too"] if differs else [])]
 
 

@@ -93,7 +93,8 @@ def pair_up(table: Table, pair: Pair) -> Paired:
     both = {"failed": records["failed"], **compared, "variants_left_out": lacking}
     asked = np.union1d(a.asked, b.asked)
     scaled, (note, comparable) = on_scale(a, in_a, b, in_b), _comparable(table, pair)
-    note = "; ".join(filter(None, (note, scaled.note))) if comparable else note
+    told = scaled.note if pair.factor in ("variant", "run") else ""  # other factors ask the same questions
+    note = "; ".join(filter(None, (note, told))) if comparable else note
     return Paired(parents, a.values[in_a], b.values[in_b], weights, asked, both, note, comparable, scaled)
 
 
@@ -188,7 +189,12 @@ def _delta(table: Table, paired: Paired, keep: NDArray[np.bool_]) -> Delta:
     if not paired.comparable:
         return found
     if not n:
-        return found | {"note": "no parent was answered under both conditions"}
+        nothing = (
+            "guessing earns all on one side"
+            if keep[paired.parents].any()
+            else "no parent was answered under both conditions"
+        )
+        return found | {"note": nothing}
     weights, bound = paired.weights[inside], 1 - float(least[inside].min())
     delta = paired_difference((b - a)[inside], weights, table.clusters[paired.parents[inside]], bound).rounded
     raw = round(float(np.average((paired.b - paired.a)[inside], weights=weights)), 6)

@@ -121,6 +121,11 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     questions: int = 0
 
     @property
+    def method(self) -> str:
+        """What the intervals of its shares are called."""
+        return "Agresti-Coull over questions" if self.questions else "Wilson, labels taken as independent"
+
+    @property
     def rounded(self) -> Calibration:
         """Six digits, as everywhere in a report."""
         names = ("agreement", "precision", "recall", "sensitivity", "specificity")

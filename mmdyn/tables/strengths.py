@@ -39,11 +39,11 @@ def find_strengths(runs: Mapping[str, RunFolder]) -> list[StrengthRow]:
 
 
 def weakness(run: RunFolder, key: Key, keys: Sequence[Key]) -> str:
-    """What to know of a dynamic condition, of which some chains are weak; empty where none is."""
+    """Which chains of a dynamic condition are weak, for a note; empty where none is."""
     chains = {one.chain for one in key.members(keys)}
     entries = [entry.strength for entry in run.config.sets if entry.root == key.set]
     weak = {chain for strength in entries for chain, far in strength.items() if far.weak and chain in chains}
-    return f"weak ({', '.join(sorted(weak))}): {WEAKNESS}" if weak else ""
+    return f"weak variants ({', '.join(sorted(weak))})" if weak else ""
 
 
 def print_strengths(console: Console, rows: Sequence[StrengthRow]) -> None:

@@ -113,7 +113,7 @@ def _judge(row: JudgeRow) -> Iterator[Row]:
     for found in row.calibrations:
         for name in ("precision", "recall", "specificity"):
             if share := getattr(found, name):
-                numbers = {"n": share.n, "failed": found.failed, "method": "Agresti-Coull over questions"}
+                numbers = {"n": share.n, "failed": found.failed, "method": found.method}
                 where = {"by": name, "value": named(found)}
                 yield names | where | numbers | _estimate(share.value, (share.low, share.high))
 

@@ -9,12 +9,12 @@ import pytest
 from shell import mmdyn
 
 from making import choice, image_ref, multi, open_ended, picture, true_false, write_set
-from mmdyn.data import SampleSet
+from mmdyn.data import WEAKNESS, SampleSet
 
 MEASURED = (
-    "judged by rules or embeddings at most, which are a sieve: on 240 exam pairs that it was not made on, the embedded"
-    " judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `--judge MODEL` or `--judge"
-    " nli:MODEL` asks a model"
+    "no model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs that it was not made on, the"
+    " embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `--judge MODEL` or"
+    " `--judge nli:MODEL` asks a model"
 )
 
 
@@ -32,7 +32,7 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
     assert lines[0].startswith("perturbing: 4/4 (")
     assert lines[1:] == [
         "pad: 2 made, 6 not applicable",
-        "    median strength: 0.0 % of the tokens changed, SSIM of pictures 1.00",
+        "    median strength: 0.0 % of the tokens changed, SSIM of pictures 1.00 (weak)",
         "    6 the sample has no picture",
         "shuffle: 4 made, 4 not applicable",
         "    median strength: 30.9 % of the tokens changed",
@@ -42,6 +42,7 @@ def test_it_makes_a_set_and_sums_up_on_standard_error(source: Path, tmp_path: Pa
         "    median strength: 57.1 % of the tokens changed",
         "    2 the answer is not short and definite",
         f"12 variants: {tmp_path / 'out'}",
+        f"weak: {WEAKNESS}",
         MEASURED,
     ]
     assert len(SampleSet(tmp_path / "out")) == 12

@@ -42,7 +42,10 @@ def reported(folder: Path, *sets: SampleSet) -> Summary:
 
 def measured(file: str, labels: str, identity: Any = IDENTITY) -> Calibration:
     recall, precision = Share(2 / 3, 0.1, 0.9, 30), Share(0.75, 0.5, 0.875, 20)
-    return Calibration("someone", identity, 60, 2, precision, recall, recall, None, labels * 32, file)
+    questions = 60 if labels == "ab" else 0
+    return Calibration(
+        "someone", identity, 60, 2, precision, recall, recall, None, labels * 32, file, questions=questions
+    )
 
 
 def test_who_judged_how_many_and_that_it_was_never_calibrated(tmp_path: Path) -> None:
@@ -70,7 +73,8 @@ def test_every_calibration_is_shown_and_none_pooled(tmp_path: Path) -> None:
     assert row.note == "" and row.calibrations[0].recall == Share(0.666667, 0.1, 0.9, 30)
     lines = printed(summary)
     numbers = "60 2 75.0 [50.0, 87.5] of 20 66.7 [10.0, 90.0] of 30 no such pair"
-    assert f"texts.jsonl (abababab) {numbers}" in lines and f"sheet.jsonl (cdcdcdcd) {numbers}" in lines
+    assert f"texts.jsonl (abababab) {numbers}" in lines
+    assert f"sheet.jsonl (cdcdcdcd), labels taken as independent {numbers}" in lines, "measured by an older program"
     assert any(line.startswith("Judges on labelled pairs: how well they reject changed questions") for line in lines)
     assert not any("never calibrated" in line or "other.jsonl" in line for line in lines)
 
@@ -143,7 +147,7 @@ def test_rules_that_judged_alone_are_called_a_sieve(tmp_path: Path) -> None:
     assert row.judge == "embedded:none" and row.rules == RULES_MEASURED and row.note
     text = " ".join(printed(summary))
     assert (
-        ". Judged by rules or embeddings at most, which are a sieve: on 240 exam pairs that it was not made on, "
+        ". No model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs that it was not made on, "
         in text
     )
     assert "the embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; " in text

@@ -12,7 +12,11 @@ from mmdyn.record import Condition
 from mmdyn.tables import Summary, summarise, write_csv
 from mmdyn.work import SetEntry
 
-STRENGTHS = {"pad": ChainStrength(10, 0.0, 0.99), "substitute": ChainStrength(10, 0.0171, None, 0.04)}
+STRENGTHS = {
+    "color": ChainStrength(10, 0.0, 0.3),
+    "pad": ChainStrength(10, 0.0, 0.99),
+    "substitute": ChainStrength(10, 0.0171, None, 0.04),
+}
 
 
 def reported(folder: Path) -> Summary:
@@ -26,26 +30,29 @@ def reported(folder: Path) -> Summary:
 def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
     summary = reported(tmp_path / "run")
     notes = {row.held["chain"]: row.note for row in summary.contrasts if row.factor == "variant"}
-    said = f"weak (substitute): {WEAKNESS}"
-    assert "weak" not in notes["pad"] and said in notes["substitute"] and said in notes["all"]
+    assert "weak" not in notes["color"] and notes["substitute"] == "weak variants (substitute)"
+    assert notes["all"] == "weak variants (pad, substitute)"
     lines = printed(summary)
-    assert any(said[:80] in line for line in lines if line.startswith("method 2: "))
-    assert "pad 0.0 % 0.99 - 10" in lines and "substitute (weak) 1.7 % - 0.04 10" in lines
+    assert any("weak variants (pad" in line for line in lines if line.startswith("method "))
+    assert "color 0.0 % 0.30 - 10" in lines and "pad (weak) 0.0 % 0.99 - 10" in lines
+    assert "substitute (weak) 1.7 % - 0.04 10" in lines
     assert f"weak: {WEAKNESS}." in lines
 
 
 def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
     summary = reported(tmp_path / "run")
     rows = json.loads(summary.to_json())["strengths"]
-    assert rows[1] == {
+    assert rows[2] == {
         "run": "", "set": "exam-dynamic", "chain": "substitute", "n": 10, "tokens": 0.0171, "ssim": None,
         "distance": 0.04, "weak": True,
     }  # fmt: skip
     write_csv(summary, tmp_path / "out.csv")
     names = ("chain", "by", "estimate", "n", "note")
     assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "strength")] == [
-        ["pad", "tokens", "0.0", "10", ""],
-        ["pad", "ssim", "0.99", "10", ""],
+        ["color", "tokens", "0.0", "10", ""],
+        ["color", "ssim", "0.3", "10", ""],
+        ["pad", "tokens", "0.0", "10", WEAKNESS],
+        ["pad", "ssim", "0.99", "10", WEAKNESS],
         ["substitute", "tokens", "0.0171", "10", WEAKNESS],
         ["substitute", "distance", "0.04", "10", WEAKNESS],
     ]
