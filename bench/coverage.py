@@ -17,12 +17,12 @@ from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, multinomial
 
 from mmdyn.keys import stream
-from mmdyn.stats import Floats, Ints, mcnemar, mean_score, paired_difference, tango, wilson
+from mmdyn.stats import Floats, Ints, mcnemar, mean_score, tango, wilson
 
 SIZES = (20, 100, 500)
 SHARES = (0.05, 0.5, 0.95)
 AGREEMENT = 0.5
-"""How often the second condition repeats the luck of the first, in a pair as in a cluster."""
+"""How often the second condition of a pair repeats the luck of the first."""
 
 
 def labels_of(n: int, cluster: int | str) -> Ints:
@@ -40,22 +40,6 @@ def scores(n: int, share: float, labels: Ints, icc: float, draws: int, key: str,
         yield random.binomial(draws, chances) / draws
 
 
-def pairs(
-    n: int, shares: tuple[float, float], labels: Ints, icc: float, draws: int, key: str, count: int
-) -> Iterator[Floats]:
-    """`count` sets of n differences between two conditions of these shares, clustered alike and alike within pairs."""
-    random, groups = stream("pairs", key), labels.max() + 1
-    for _ in range(count):
-        first = random.random(groups)
-        second = np.where(random.random(groups) < AGREEMENT, first, random.random(groups))
-        chance_a, chance_b = (
-            _chances(luck, share, icc)[labels] for luck, share in zip((first, second), shares, strict=True)
-        )
-        luck = random.random((draws, n))
-        other = np.where(random.random((draws, n)) < AGREEMENT, luck, random.random((draws, n)))
-        yield ((other < chance_b).mean(0) - (luck < chance_a).mean(0)).astype(np.float64)
-
-
 def score_coverage(
     share: float, labels: Ints, icc: float, count: int, draws: int = 1, weights: Floats | None = None
 ) -> float:
@@ -64,20 +48,6 @@ def score_coverage(
     key = f"{n} {share} {icc} {draws} {labels.max()}"
     found = [mean_score(values, weights, labels) for values in scores(n, share, labels, icc, draws, key, count)]
     return 100 * float(np.mean([one.low <= share <= one.high for one in found]))
-
-
-def delta_coverage(
-    shares: tuple[float, float], labels: Ints, icc: float, count: int, draws: int = 1
-) -> tuple[float, float]:
-    """The same for a difference, and the per cent of replications in which the test says p <= 0.05."""
-    n, weights, true = len(labels), np.ones(len(labels)), shares[1] - shares[0]
-    holds, rejects = [], []
-    for differences in pairs(n, shares, labels, icc, draws, f"{n} {shares} {icc} {draws} {labels.max()}", count):
-        found = paired_difference(differences, weights, labels)
-        low, high = found.ci95 or (-1.0, 1.0)
-        holds.append(low - 1e-9 <= true <= high + 1e-9)
-        rejects.append(found.p is not None and found.p <= 0.05)
-    return 100 * float(np.mean(holds)), 100 * float(np.mean(rejects))
 
 
 def exact_score_coverage(n: int, share: float) -> float:
@@ -94,7 +64,8 @@ def smoothed_score_coverage(n: int, share: float) -> float:
 
 
 def exact_delta_coverage(n: int, shares: tuple[float, float]) -> tuple[float, float]:
-    """The same for Tango's interval of n independent 0/1 pairs, and the exact McNemar test's rejections in per cent."""
+    """The same for Tango's interval of n independent 0/1 pairs, of which AGREEMENT share their luck, and the exact
+    McNemar test's rejections in per cent."""
     both = AGREEMENT * min(shares) + (1 - AGREEMENT) * shares[0] * shares[1]
     gain, loss = shares[1] - both, shares[0] - both
     holds = rejects = 0.0
@@ -158,20 +129,15 @@ def print_scores(count: int) -> None:
     print_table("Coverage of scores", ("n", "samples", *(f"p {share}" for share in SHARES)), rows)
 
 
-def print_deltas(count: int) -> None:
-    """Differences, and the tests' errors of the first kind where there is none."""
+def print_deltas() -> None:
+    """Differences of independent 0/1 pairs, and the test's errors of the first kind where there is none. Of all others:
+    pooled_coverage.py."""
     changes = (*((share, share) for share in SHARES), (0.05, 0.15), (0.5, 0.4), (0.95, 0.85))
-    rows, errors = list[tuple[object, ...]](), list[tuple[object, ...]]()
-    for n in SIZES:
-        cells = {"independent, exact": [exact_delta_coverage(n, shares) for shares in changes]}
-        for icc in (0.3, 0.5):
-            name = f"clusters of 4, ICC {icc}"
-            cells[name] = [delta_coverage(shares, labels_of(n, 4), icc, count) for shares in changes]
-        for name, found in cells.items():
-            rows.append((n, name, *(holds for holds, _ in found)))
-            errors.append((n, name, *(rejects for _, rejects in found[: len(SHARES)])))
-    print_table("Coverage of differences", ("n", "pairs", *(f"{a} to {b}" for a, b in changes)), rows)
-    print_table("Errors of the first kind at 5 %", ("n", "pairs", *(f"p {share}" for share in SHARES)), errors)
+    found = {n: [exact_delta_coverage(n, shares) for shares in changes] for n in SIZES}
+    rows = [(n, *(holds for holds, _ in cells)) for n, cells in found.items()]
+    errors = [(n, *(rejects for _, rejects in cells[: len(SHARES)])) for n, cells in found.items()]
+    print_table("Coverage of differences", ("n", *(f"{a} to {b}" for a, b in changes)), rows)
+    print_table("Errors of the first kind at 5 %", ("n", *(f"p {share}" for share in SHARES)), errors)
 
 
 def print_others(count: int) -> None:
@@ -190,13 +156,10 @@ def print_others(count: int) -> None:
     for n in SIZES:
         for name, (cluster, icc, draws) in cases.items():
             labels = labels_of(n, cluster)
-            found = [score_coverage(share, labels, icc, count, draws) for share in (0.05, 0.5)]
-            found += [delta_coverage(shares, labels, icc, count, draws)[0] for shares in ((0.5, 0.5), (0.5, 0.4))]
-            rows.append((n, name, *found))
+            rows.append((n, name, *(score_coverage(share, labels, icc, count, draws) for share in (0.05, 0.5))))
         weighted = [score_coverage(share, labels_of(n, 1), 0.0, count, weights=points[:n]) for share in (0.05, 0.5)]
-        rows.append((n, "independent, weights 1 to 12", *weighted, "", ""))
-    head = ("n", "samples", "score, p 0.05", "score, p 0.5", "difference, 0.5 to 0.5", "difference, 0.5 to 0.4")
-    print_table("Coverage of other data", head, rows)
+        rows.append((n, "independent, weights 1 to 12", *weighted))
+    print_table("Coverage of other scores", ("n", "samples", "p 0.05", "p 0.5"), rows)
 
 
 def print_rivals(count: int) -> None:
@@ -215,8 +178,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=4000, help="replications of each simulated cell")
     count = parser.parse_args().replications
-    for part in (print_scores, print_deltas, print_others, print_rivals):
-        part(count)
+    print_scores(count)
+    print_deltas()
+    print_others(count)
+    print_rivals(count)
 
 
 if __name__ == "__main__":

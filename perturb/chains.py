@@ -192,7 +192,10 @@ def _links(text: str) -> list[Link]:
     known = {full: made.forms if kind == "form" else made.severities for full, made in loaded.items()}
     levels = sorted({level for taken in known.values() for level in taken})
     if asked not in levels:
-        takes = f"it takes {', '.join(levels)}" if levels else "it takes none"
+        other = (
+            sorted({f"{name}:{form}" for made in loaded.values() for form in made.forms}) if kind == "severity" else []
+        )
+        takes = f"it takes {', '.join(levels or other)}" if levels or other else "it takes none"
         raise UserError(f"{name} has no {kind} {asked!r}{did_you_mean(asked, levels)}: {takes}")
     return [replace(Link(full, "", 0), **({kind: asked} if asked in known[full] else {})) for full in operators]
 

@@ -236,6 +236,8 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
             what, scored = " and ".join(differing), ""
             if differing == ["sets"] and [entry.name for entry in before.sets] == [entry.name for entry in config.sets]:
                 scored = f" (`mmdyn score {out}` scores what was asked by answers that changed)"
+            if "instructions" in differing:
+                scored = " (what older versions called kprag is kprag:inline now)"
             raise UserError(
                 f"{out} holds a run with other {what}: choose another -o, or ask the same as before{scored}"
             )
