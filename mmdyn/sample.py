@@ -66,6 +66,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     """What became of a variant. `kept` and `unjudged` are in the set, the four others in dropped.jsonl.
 
     `distance`: 1 - the cosine of the embeddings of the parent's words and the variant's, where the judge embeds them.
+    `legibility`: of the lines of print in the parent's pictures, the share that is read alike in the variant's, where
+    the judge reads them.
     """
 
     status: Literal["kept", "unjudged", "unchanged", "not_applicable", "rejected", "failed"]
@@ -73,6 +75,7 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     reason: str = ""
     confidence: float | None = None
     distance: float | None = None
+    legibility: float | None = None
 
     def __post_init__(self) -> None:
         if self.confidence is not None:

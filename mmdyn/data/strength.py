@@ -26,13 +26,15 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
     """How far the `n` variants of a chain that were measured are from their parents: medians (see mmdyn.sample).
 
     tokens: the share of tokens that changed. ssim: of the variants whose pictures changed, None where none has such.
-    distance: of the embeddings of those that were embedded, None where none was.
+    distance: of the embeddings of those that were embedded, None where none was. legibility: the share of lines of
+    print that are read alike, of those whose pictures were read, None where none was.
     """
 
     n: int
     tokens: float
     ssim: float | None = None
     distance: float | None = None
+    legibility: float | None = None
 
     @property
     def weak(self) -> bool:
@@ -41,6 +43,7 @@ class ChainStrength(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         measures = {"SSIM of pictures": self.ssim, "distance of embeddings": self.distance}
+        measures |= {"legibility": self.legibility}
         said = [f"{name} {measure:.2f}" for name, measure in measures.items() if measure is not None]
         return ", ".join([f"{100 * self.tokens:.1f} % of the tokens changed", *said])
 
@@ -49,14 +52,15 @@ class StrengthTally:
     """Strengths by chain, as variants come."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[array[float], array[float], array[float]]] = {}
+        self._found: dict[str, tuple[array[float], ...]] = {}
 
     def add(self, variant: Variant) -> None:
         """Count a variant, if it was measured."""
         if variant.strength is None:
             return
-        found = self._found.setdefault(variant.chain, (array("d"), array("d"), array("d")))
-        measures = (variant.strength.tokens, variant.strength.ssim, variant.verdict.distance)
+        found = self._found.setdefault(variant.chain, tuple(array("d") for _ in range(4)))
+        far, verdict = variant.strength, variant.verdict
+        measures = (far.tokens, far.ssim, verdict.distance, verdict.legibility)
         for values, measure in zip(found, measures, strict=True):
             if measure is not None:
                 values.append(measure)
@@ -64,8 +68,8 @@ class StrengthTally:
     def medians(self) -> dict[str, ChainStrength]:
         """By chain, in the order of their first variants."""
         return {
-            chain: ChainStrength(len(tokens), round(median(tokens), 4), _median(ssim), _median(distance))
-            for chain, (tokens, ssim, distance) in self._found.items()
+            chain: ChainStrength(len(tokens), round(median(tokens), 4), *map(_median, others))
+            for chain, (tokens, *others) in self._found.items()
         }
 
 

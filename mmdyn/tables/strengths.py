@@ -25,13 +25,14 @@ class StrengthRow(Struct, frozen=True):
     tokens: float
     ssim: float | None
     distance: float | None
+    legibility: float | None
     weak: bool
 
 
 def find_strengths(runs: Mapping[str, RunFolder]) -> list[StrengthRow]:
     """A row for each chain of each dynamic set of each run that was measured; run.json has it, wherever the set is."""
     return [
-        StrengthRow(name, entry.name, chain, **pick(far, "n", "tokens", "ssim", "distance", "weak"))
+        StrengthRow(name, entry.name, chain, **pick(far, "n", "tokens", "ssim", "distance", "legibility", "weak"))
         for name, run in runs.items()
         for entry in run.config.sets
         for chain, far in entry.strength.items()
@@ -55,10 +56,12 @@ def print_strengths(console: Console, rows: Sequence[StrengthRow]) -> None:
 
 
 def _shown(row: StrengthRow) -> dict[str, object]:
-    alike, far = ("-" if measure is None else f"{measure:.2f}" for measure in (row.ssim, row.distance))
+    pictures = (row.ssim, row.distance, row.legibility)
+    alike, far, legible = ("-" if measure is None else f"{measure:.2f}" for measure in pictures)
     measures = {
         "tokens\nchanged": f"{100 * row.tokens:.1f} %",
         "SSIM of\npictures": alike,
         "distance of\nembeddings": far,
+        "legibility": legible,
     }
     return {"chain": row.chain + " (weak)" * row.weak, **measures, "n": row.n}

@@ -101,7 +101,7 @@ def _contrast(row: Contrast) -> Iterator[Row]:
 
 def _strength(row: StrengthRow) -> Iterator[Row]:
     names: Row = {"kind": "strength", "variant": "dynamic", **pick(row, "run", "set", "chain", "n"), "method": "median"}
-    for name, measure in pick(row, "tokens", "ssim", "distance").items():
+    for name, measure in pick(row, "tokens", "ssim", "distance", "legibility").items():
         if measure is not None:
             yield names | {"by": name, "estimate": measure, "note": WEAKNESS * row.weak}
 

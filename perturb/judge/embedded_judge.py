@@ -76,7 +76,7 @@ class EmbeddedJudge(VariantJudge):
         doubt = invariants.compare_asked(a, b) or check_structure(a, b) or check_case(case, self._ocr)
         if doubt:
             return self._rejected(doubt)
-        return unseen(self._by_meaning(a.stem, b.stem, case.before.language), case.looks)
+        return unseen(self._by_meaning(a.stem, b.stem, case.before.language), case, self._ocr)
 
     def close(self) -> None:
         """There is nothing to let go of."""

@@ -17,7 +17,7 @@ from perturb._asking import ask_until_usable
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look, VariantJudge
-from perturb.judge.pictures import check_case, picture_checks
+from perturb.judge.pictures import check_case, kept_verdict, picture_checks
 
 KIND = "variant_judge"
 
@@ -70,7 +70,7 @@ class ModelJudge(VariantJudge):
             if found.status == "rejected":
                 return found
             verdict = min(verdict, found, key=lambda verdict: verdict.confidence or 0.0)
-        return verdict
+        return kept_verdict(verdict, case, self._ocr)
 
     def close(self) -> None:
         """Close the client."""

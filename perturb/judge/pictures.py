@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from statistics import fmean
 
 import numpy as np
 from msgspec import Struct
@@ -64,8 +65,20 @@ def picture_checks(ocr: Ocr | None) -> Json:
 def check_case(case: Case, ocr: Ocr | None) -> Doubt | None:
     """What speaks against the pictures of a variant. Words in them are read only where its trail does not say that what
     is drawn stayed, stroke by stroke."""
+    return check_pictures(case.looks, None if _strokes_stay(case) else ocr)
+
+
+def kept_verdict(verdict: Verdict, case: Case, ocr: Ocr | None) -> Verdict:
+    """A verdict that keeps a variant, with what is still legible in its pictures; others as they are."""
+    if verdict.status != "kept" or ocr is None or _strokes_stay(case):
+        return verdict
+    lines = [alike for look in case.looks for alike in _read_alike(look.before.pixels, look.after.pixels, ocr)]
+    return replace(verdict, legibility=round(fmean(lines), 4)) if lines else verdict
+
+
+def _strokes_stay(case: Case) -> bool:
     steps = case.after.variant.steps if case.after.variant else ()
-    return check_pictures(case.looks, None if steps and all(map(_keeps_strokes, steps)) else ocr)
+    return bool(steps) and all(map(_keeps_strokes, steps))
 
 
 def _keeps_strokes(step: Step) -> bool:
@@ -74,9 +87,12 @@ def _keeps_strokes(step: Step) -> bool:
     return styled or step.operator in _STROKE_BY_STROKE or step.operator.startswith("text.")
 
 
-def unseen(verdict: Verdict, looks: tuple[Look, ...]) -> Verdict:
-    """A verdict, no surer than rules can be of pictures that changed."""
-    return replace(verdict, confidence=min(verdict.confidence or 0.0, UNSEEN)) if looks else verdict
+def unseen(verdict: Verdict, case: Case, ocr: Ocr | None) -> Verdict:
+    """A verdict of words, no surer than rules can be of pictures that changed, and with what is legible in them."""
+    if not case.looks:
+        return verdict
+    sure = min(verdict.confidence or 0.0, UNSEEN)
+    return kept_verdict(replace(verdict, confidence=sure), case, ocr)
 
 
 def check_pictures(looks: tuple[Look, ...], ocr: Ocr | None) -> Doubt | None:
@@ -100,10 +116,7 @@ def _check(before: Pixels, after: Pixels, ocr: Ocr | None) -> Doubt | None:
     edges = find_edges(before)
     if edges.none:
         return None
-    left, top = locate(edges, find_edges(after))
-    content = after[top : top + height, left : left + width]
-    if before.ndim != content.ndim:
-        before, content = _rgb(before), _rgb(content)
+    before, content = _aligned(before, after, edges)
     if np.array_equal(before, content) or np.array_equal(~before, content):
         return None
     if doubt := _check_edges(edges, find_edges(content)):
@@ -111,6 +124,25 @@ def _check(before: Pixels, after: Pixels, ocr: Ocr | None) -> Doubt | None:
     if ocr and (problem := misread(before, _polarised(before, content), ocr)):
         return Doubt(problem, certain=False, confidence=0.8)
     return None
+
+
+def _aligned(before: Pixels, after: Pixels, edges: Edges) -> tuple[Pixels, Pixels]:
+    """A picture, and the part of the other where its content lies."""
+    left, top = locate(edges, find_edges(after))
+    content = after[top : top + before.shape[0], left : left + before.shape[1]]
+    return (before, content) if before.ndim == content.ndim else (_rgb(before), _rgb(content))
+
+
+def _read_alike(before: Pixels, after: Pixels, ocr: Ocr) -> list[bool]:
+    """Of each line that is surely read in a picture, whether it is read alike in the other."""
+    before, content = _aligned(before, after, find_edges(before))
+    content = _polarised(before, content)
+    lines = [(read_line(word.text, word.confidence), word.box) for word in ocr.read(before)]
+    return [
+        any(line.like(read_line(*ocr.spell(content, look))) for look in _looks(place))
+        for line, place in lines
+        if line.sure
+    ]
 
 
 def _check_edges(before: Edges, after: Edges) -> Doubt | None:

@@ -71,7 +71,7 @@ def test_a_form_is_asked_for_behind_a_colon() -> None:
 
 @pytest.mark.parametrize(("ops", "says"), [
     ("convert:blnk", "convert has no form 'blnk' (did you mean 'blank'?): it takes blank, choice, claim, open"),
-    ("convert@mild", "convert has no severity 'mild': it takes none"),
+    ("convert@mild", "convert has no severity 'mild': it takes convert:blank, convert:choice"),
     ("convert:blank@mild", "convert has no form 'blank@mild'"),
     ("pad:blank", "pad has no form 'blank': it takes none"),
     ("color:", "color has no form '': it takes none"),

@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from making_items import array
+from PIL import Image, ImageDraw, ImageFont
 from serving import bare_environment as bare_environment, script, scripted, serve
 
 from making import blank, choice, picture
@@ -184,6 +186,10 @@ def test_the_marks_around_the_texts_cannot_be_forged() -> None:
     assert len(set(marks)) == 3
 
 
+LEGIBLE = 1.0 if find_spec("rapidocr") else None
+"""Of the letter in the picture below, where words are read."""
+
+
 def looks(folder: Path) -> tuple[Look, ...]:
     """A picture, and the same with a thin frame."""
     data = picture(200, 150)
@@ -197,7 +203,7 @@ def looks(folder: Path) -> tuple[Look, ...]:
 def test_the_vision_judge_sees_both_pictures_with_the_question(tmp_path: Path) -> None:
     judge, client = recorded(says(True, 0.6))
     case = Case(choice(images=("images/a.png",)), choice(images=("images/b.png",)), looks(tmp_path))
-    assert judge.judge(case) == Verdict("kept", "recorder:x", "it is so", 0.6)
+    assert judge.judge(case) == Verdict("kept", "recorder:x", "it is so", 0.6, legibility=LEGIBLE)
     (message,), _ = client.asked[0]
     first, second = (part for part in message.parts if not hasattr(part, "text"))
     assert (first.path, second.path) == (tmp_path / "a.png", tmp_path / "b.png")
@@ -212,11 +218,32 @@ def test_words_and_pictures_are_both_judged_and_the_less_sure_one_tells(tmp_path
     after = choice(images=("images/b.png",), question="A triangle has how many sides?")
     case = Case(before, after, looks(tmp_path))
     judge, client = recorded(says(True, 0.9, "words"), says(True, 0.6, "pictures"))
-    assert judge.judge(case) == Verdict("kept", "recorder:x", "pictures", 0.6) and len(client.asked) == 2
+    assert judge.judge(case) == Verdict("kept", "recorder:x", "pictures", 0.6, legibility=LEGIBLE)
+    assert len(client.asked) == 2
     judge, _ = recorded(says(True, 0.9), says(False, 0.7, "a label is gone"))
     assert judge.judge(case) == Verdict("rejected", "recorder:x", "a label is gone", 0.7)
     judge, client = recorded(says(False, 0.9, "words"))
     assert judge.judge(case).reason == "words" and len(client.asked) == 1
+
+
+def test_a_verdict_says_what_is_still_legible(tmp_path: Path) -> None:
+    """Of two words the second became another one; the model keeps the variant all the same."""
+    pytest.importorskip("rapidocr")
+    pages = list[np.ndarray]()
+    for second in ("TRIANGLE", "RECTANGLE"):
+        image = Image.new("RGB", (640, 360), "white")
+        draw = ImageDraw.Draw(image)
+        draw.text((60, 50), "VOLTAGE", "black", font=ImageFont.load_default(64))
+        draw.text((60, 220), second, "black", font=ImageFont.load_default(64))
+        pages.append(np.asarray(image))
+    look = looks(tmp_path)[0]
+    case = Case(
+        choice(images=("images/a.png",)),
+        choice(images=("images/b.png",)),
+        (Look(Picture(pages[0], "png"), Picture(pages[1], "png"), look.before_file, look.after_file),),
+    )
+    judge, _ = recorded(says(True, 0.9))
+    assert judge.judge(case).legibility == 0.5
 
 
 # through a server

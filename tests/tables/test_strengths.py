@@ -13,7 +13,7 @@ from mmdyn.tables import Summary, summarise, write_csv
 from mmdyn.work import SetEntry
 
 STRENGTHS = {
-    "color": ChainStrength(10, 0.0, 0.3),
+    "color": ChainStrength(10, 0.0, 0.3, None, 0.5),
     "pad": ChainStrength(10, 0.0, 0.99),
     "substitute": ChainStrength(10, 0.0171, None, 0.04),
 }
@@ -34,8 +34,8 @@ def test_a_weak_chain_is_called_so_beside_its_drop(tmp_path: Path) -> None:
     assert notes["all"] == "weak variants (pad, substitute)"
     lines = printed(summary)
     assert any("weak variants (pad" in line for line in lines if line.startswith("method "))
-    assert "color 0.0 % 0.30 - 10" in lines and "pad (weak) 0.0 % 0.99 - 10" in lines
-    assert "substitute (weak) 1.7 % - 0.04 10" in lines
+    assert "color 0.0 % 0.30 - 0.50 10" in lines and "pad (weak) 0.0 % 0.99 - - 10" in lines
+    assert "substitute (weak) 1.7 % - 0.04 - 10" in lines
     assert f"weak: {WEAKNESS}." in lines
 
 
@@ -44,13 +44,14 @@ def test_json_and_csv_have_the_medians(tmp_path: Path) -> None:
     rows = json.loads(summary.to_json())["strengths"]
     assert rows[2] == {
         "run": "", "set": "exam-dynamic", "chain": "substitute", "n": 10, "tokens": 0.0171, "ssim": None,
-        "distance": 0.04, "weak": True,
+        "distance": 0.04, "legibility": None, "weak": True,
     }  # fmt: skip
     write_csv(summary, tmp_path / "out.csv")
     names = ("chain", "by", "estimate", "n", "note")
     assert [[row[name] for name in names] for row in csv_rows(tmp_path / "out.csv", "strength")] == [
         ["color", "tokens", "0.0", "10", ""],
         ["color", "ssim", "0.3", "10", ""],
+        ["color", "legibility", "0.5", "10", ""],
         ["pad", "tokens", "0.0", "10", WEAKNESS],
         ["pad", "ssim", "0.99", "10", WEAKNESS],
         ["substitute", "tokens", "0.0171", "10", WEAKNESS],
