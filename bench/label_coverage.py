@@ -1,5 +1,5 @@
 """How often the intervals of what labels say hold, where several labels are about one question. Prints the tables of
-docs/statistics.md, "Agreement with people".
+docs/coverage.md, "Labels".
 
     python bench/label_coverage.py [--replications 10000] [--workers 2]
 
