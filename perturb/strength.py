@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+from rapidfuzz.distance import Levenshtein
 
 from mmdyn.sample import ImageRef, Sample, Strength
 from perturb.item import Picture, Pixels
@@ -85,9 +86,9 @@ def _changed(before: Sample, after: Sample) -> float:
     """The share of tokens that changed."""
     a, b, listed = tokens(before.question), tokens(after.question), tokens(_listed(before))
     if after.options is before.options:
-        return round(edits(a, b) / max(len(a) + len(listed), len(b) + len(listed), 1), 4)
+        return round(Levenshtein.distance(a, b) / max(len(a) + len(listed), len(b) + len(listed), 1), 4)
     a, b = a + listed, b + tokens(_listed(after))
-    return round(edits(a, b) / max(len(a), len(b), 1), 4)
+    return round(Levenshtein.normalized_distance(a, b), 4)
 
 
 def _listed(sample: Sample) -> str:
@@ -100,37 +101,3 @@ def _listed(sample: Sample) -> str:
 def tokens(text: str) -> list[str]:
     """A text's words, numbers and Chinese characters. Kept, because a parent's text comes again with each variant."""
     return _TOKEN.findall(text)
-
-
-def edits(a: Sequence[str], b: Sequence[str]) -> int:
-    """The least number of tokens to insert, drop or replace that makes one sequence the other one (Levenshtein).
-
-    What both begin and end with is skipped; the rest takes a few operations on whole numbers for each token of `b`: a
-    column of the table of distances is kept as bits, which say where it rises and falls.
-
-    Source: Hyyro 2003, "A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances", figure 3.
-    """
-    start, end, shorter = 0, 0, min(len(a), len(b))
-    while start < shorter and a[start] == b[start]:
-        start += 1
-    while end < shorter - start and a[-1 - end] == b[-1 - end]:
-        end += 1
-    a, b = a[start : len(a) - end], b[start : len(b) - end]
-    if not (a and b):
-        return len(a) or len(b)
-    places: dict[str, int] = {}
-    for place, token in enumerate(a):
-        places[token] = places.get(token, 0) | 1 << place
-    found, every, last = len(a), (1 << len(a)) - 1, 1 << len(a) - 1
-    rises, falls = every, 0
-    for token in b:
-        equal = places.get(token, 0)
-        level = ((equal & rises) + rises ^ rises) | equal | falls
-        up, down = falls | ~(level | rises), rises & level
-        if up & last:
-            found += 1
-        elif down & last:
-            found -= 1
-        up = up << 1 | 1
-        rises, falls = (down << 1 | ~(level | up)) & every, up & level & every
-    return found

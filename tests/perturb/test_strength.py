@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 import mmdyn
@@ -16,7 +15,7 @@ from mmdyn.data import ChainStrength, describe_trail
 from mmdyn.sample import Option, Sample, Strength
 from perturb import Item, Picture
 from perturb.image.pad import Pad
-from perturb.strength import edits, ssim, strength
+from perturb.strength import ssim, strength
 
 REF = "images/0.png"
 
@@ -46,16 +45,6 @@ def test_options_count_with_their_labels_and_pictures() -> None:
     other = (*options[:2], Option("C", image="images/a/c.png"))
     assert tokens_changed(before, replace(before, options=other)) == 0.1
     assert tokens_changed(before, before) == 0
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=90), st.lists(st.sampled_from("abc"), max_size=90))
-def test_edits_are_levenshteins(a: list[str], b: list[str]) -> None:
-    row = list(range(len(b) + 1))
-    for i, token in enumerate(a, 1):
-        diagonal, row[0] = row[0], i
-        for j, other in enumerate(b, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (token != other))
-    assert edits(a, b) == row[-1]
 
 
 def noise(height: int, width: int, *channels: int) -> np.ndarray:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 import pytest
+from benches import load_bench
 
 WAYS = ("batched", "one by one", "as arrays")
 FILLED = ("mean batch", "host copies", "device idle")
-BENCH = Path(__file__).resolve().parents[2] / "bench" / "style.py"
 
 
 @pytest.fixture(scope="module")
 def bench() -> Any:
-    spec = spec_from_file_location("bench_style", BENCH)
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_bench("style")
 
 
 def test_the_small_run_says_what_it_measured(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:

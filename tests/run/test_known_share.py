@@ -3,13 +3,13 @@ else."""
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from statistics import fmean
-from types import ModuleType
+from typing import Any
 
 import msgspec
 import pytest
+from benches import load_bench
 
 from making import blank, choice, multi, open_ended, true_false
 from mmdyn.keys import stream
@@ -21,19 +21,13 @@ from mmdyn.tables import report
 
 
 @pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    spec = spec_from_file_location("known_share", Path(__file__).parents[2] / "bench" / "known_share.py")
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def bench() -> Any:
+    return load_bench("known_share")
 
 
 @pytest.mark.parametrize("sample", [choice(), multi(), true_false(), blank(), open_ended()])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_what_is_known_is_read_as_right_and_guesses_earn_chance(
-    bench: ModuleType, sample: Sample, language: str
-) -> None:
+def test_what_is_known_is_read_as_right_and_guesses_earn_chance(bench: Any, sample: Sample, language: str) -> None:
     sample, scorer = msgspec.structs.replace(sample, language=language), Scorer()
     assert scorer.score(sample, Reply(bench.right(sample))).value == 1.0
     random = stream("guesses", sample.task_type)
@@ -43,7 +37,7 @@ def test_what_is_known_is_read_as_right_and_guesses_earn_chance(
     assert nothing.value == 0.0 and (nothing.status != "ok" or sample.task_type == "open_ended")
 
 
-def test_it_answers_a_run_again(bench: ModuleType, tmp_path: Path) -> None:
+def test_it_answers_a_run_again(bench: Any, tmp_path: Path) -> None:
     samples = [choice(f"q{number}", question=f"How many are {number} and 3?") for number in range(20)]
     (tmp_path / "quiz.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, samples)))
     run = evaluate(

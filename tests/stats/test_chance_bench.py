@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
+from benches import load_bench
 
 N, SEEDS = 100, 100
 NOMINAL = 5 + 3 * (5 * 95 / SEEDS) ** 0.5
@@ -14,12 +13,8 @@ NOMINAL = 5 + 3 * (5 * 95 / SEEDS) ** 0.5
 
 
 @pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    spec = spec_from_file_location("chance_bench", Path(__file__).parents[2] / "bench" / "chance.py")
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def bench() -> Any:
+    return load_bench("chance")
 
 
 @pytest.mark.parametrize(
@@ -33,17 +28,17 @@ def bench() -> ModuleType:
         ("choice of 4, unchanged", "knows .6", 0),
     ],
 )
-def test_guessing_makes_no_drop_and_no_gain(bench: ModuleType, chain: str, model: str, raw: float) -> None:
+def test_guessing_makes_no_drop_and_no_gain(bench: Any, chain: str, model: str, raw: float) -> None:
     found = bench.alarms(chain, model, N, SEEDS)
     change, drops, gains = found["corrected"]
     assert drops + gains <= NOMINAL and abs(change) < 2
     assert found["raw"][0] == pytest.approx(raw, abs=2)
 
 
-def test_the_raw_scale_would_call_a_gain(bench: ModuleType) -> None:
+def test_the_raw_scale_would_call_a_gain(bench: Any) -> None:
     assert bench.alarms("choice of 4 to claim", "guesses", N, 40)["raw"][2] > 80
 
 
 @pytest.mark.parametrize("sheet", ["choices of 4 and claims", "blanks, every tenth a claim", "multi-selects of 4"])
-def test_the_interval_of_a_corrected_score_holds(bench: ModuleType, sheet: str) -> None:
+def test_the_interval_of_a_corrected_score_holds(bench: Any, sheet: str) -> None:
     assert bench.coverage(sheet, "knows .6, omits .2", N, SEEDS) >= 89

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
+from benches import load_bench
 
 REPLICATIONS = 400
 
 
 @pytest.fixture(scope="module")
-def coverage() -> ModuleType:
-    spec = spec_from_file_location("coverage_bench", Path(__file__).parents[2] / "bench" / "coverage.py")
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def coverage() -> Any:
+    return load_bench("coverage")
 
 
 @pytest.mark.parametrize(
     ("n", "share", "percent"),
     [(20, 0.05, 92.5), (20, 0.5, 95.9), (100, 0.05, 96.6), (100, 0.95, 96.6), (500, 0.5, 94.6)],
 )
-def test_wilson_covers_what_the_binomial_lets_it(coverage: ModuleType, n: int, share: float, percent: float) -> None:
+def test_wilson_covers_what_the_binomial_lets_it(coverage: Any, n: int, share: float, percent: float) -> None:
     assert coverage.exact_score_coverage(n, share) == pytest.approx(percent, abs=0.06)
 
 
-def test_wilson_at_20_is_right_on_the_mean_over_nearby_shares(coverage: ModuleType) -> None:
+def test_wilson_at_20_is_right_on_the_mean_over_nearby_shares(coverage: Any) -> None:
     assert 95 < coverage.smoothed_score_coverage(20, 0.05) < 96
 
 
 @pytest.mark.parametrize(("shares", "percent"), [((0.5, 0.5), 95.1), ((0.5, 0.4), 95.7), ((0.05, 0.05), 99.8)])
-def test_tango_covers_and_mcnemar_does_not_cry_wolf(
-    coverage: ModuleType, shares: tuple[float, float], percent: float
-) -> None:
+def test_tango_covers_and_mcnemar_does_not_cry_wolf(coverage: Any, shares: tuple[float, float], percent: float) -> None:
     holds, rejects = coverage.exact_delta_coverage(20, shares)
     assert holds == pytest.approx(percent, abs=0.06)
     assert rejects <= 5 or shares[0] != shares[1]
@@ -43,6 +36,6 @@ def test_tango_covers_and_mcnemar_does_not_cry_wolf(
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("n", [20, 100])
-def test_scores_in_clusters(coverage: ModuleType, n: int, share: float) -> None:
+def test_scores_in_clusters(coverage: Any, n: int, share: float) -> None:
     # Three standard errors of 400 replications beyond 93 and 97.
     assert 89.2 <= coverage.score_coverage(share, coverage.labels_of(n, 4), 0.4, REPLICATIONS) <= 99.6

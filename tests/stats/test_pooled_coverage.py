@@ -3,22 +3,18 @@ docs/coverage.md says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
 from itertools import combinations, product
-from pathlib import Path
 from typing import Any
 
 import pytest
+from benches import load_bench
 
 from mmdyn.keys import digest
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[2] / "bench")
-        yield import_module("pooled_coverage")
+def bench() -> Any:
+    return load_bench("pooled_coverage")
 
 
 def test_designs_hold_every_pair_of_levels_and_stay_as_they_are(bench: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from mmdyn.errors import MissingExtra
-
 THRESHOLD = 0.5
 """From this normalised distance on, an answer is taken for a wrong one, not for a misspelt one."""
 
@@ -16,10 +14,8 @@ class Anls:
     whole = False
 
     def __init__(self) -> None:
-        try:
-            from rapidfuzz.distance import Levenshtein
-        except ImportError:
-            raise MissingExtra("rapidfuzz", "metrics") from None
+        from rapidfuzz.distance import Levenshtein
+
         self._distance = Levenshtein.normalized_distance
 
     def compare(self, given: str, gold: str) -> float:

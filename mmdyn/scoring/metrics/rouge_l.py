@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mmdyn.errors import MissingExtra
 from mmdyn.scoring.metrics._words import plain_words
 
 
@@ -14,10 +13,8 @@ class RougeL:
     whole = True
 
     def __init__(self) -> None:
-        try:
-            from rapidfuzz.distance import LCSseq
-        except ImportError:
-            raise MissingExtra("rapidfuzz", "metrics") from None
+        from rapidfuzz.distance import LCSseq
+
         self._common = LCSseq.similarity
 
     def compare(self, given: str, gold: str) -> float:
