@@ -1,0 +1,118 @@
+"""Declarations of tables: what to count, by what, over which records. `mmdyn/tables` carries them out.
+
+A factor is a part of a condition (variant, chain, context, style, mode), `model`, `set`, `run`, `draw`, `epoch`, a
+field of the sample, or a property of the sample or the reply that `mmdyn/tables` knows (options, answer_position,
+response_tokens, …).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+Where: TypeAlias = dict[str, tuple[str, ...]]
+"""The records that count: for each factor the values that it may have."""
+
+
+class Pivot(Struct, frozen=True, kw_only=True):
+    """A measure by one to three factors, with totals.
+
+    by: the factors, the last one across. measure: a name that `mmdyn/tables` knows, such as score or response_tokens.
+    macro: factors over which a mean of the cells' means is added, every cell weighing the same.
+    """
+
+    by: tuple[str, ...]
+    measure: str = "score"
+    macro: tuple[str, ...] = ()
+    where: Where = {}
+    title: str = ""
+
+
+class Paired(Struct, frozen=True, kw_only=True):
+    """Two values of a factor over the same questions, pair by pair: b - a, for every combination of `by`.
+
+    pair: by what two records are a pair: `parent`, or `group` where the questions differ but stand for each other, such
+        as one question in two languages.
+    """
+
+    factor: str
+    a: str
+    b: str
+    by: tuple[str, ...] = ("model",)
+    pair: str = "parent"
+    measure: str = "score"
+    where: Where = {}
+    title: str = ""
+
+
+class Gap(Struct, frozen=True, kw_only=True):
+    """Two groups of different questions under one condition: b - a, for every combination of `by`.
+
+    `a` and `b` are values of the factor; `first` and `last` stand for the ends of an ordered one.
+    """
+
+    factor: str
+    a: str
+    b: str
+    by: tuple[str, ...] = ("model",)
+    measure: str = "score"
+    where: Where = {}
+    title: str = ""
+
+
+class Trend(Struct, frozen=True, kw_only=True):
+    """How a measure goes with a factor whose values are numbers: slope, interval and test, for every combination of
+    `by`."""
+
+    factor: str
+    by: tuple[str, ...] = ("model",)
+    measure: str = "score"
+    where: Where = {}
+    title: str = ""
+
+
+class Spread(Struct, frozen=True, kw_only=True):
+    """How far a measure varies over a factor's values: range, standard deviation, and a test that all are equal."""
+
+    factor: str
+    by: tuple[str, ...] = ("model",)
+    measure: str = "score"
+    where: Where = {}
+    title: str = ""
+
+
+class Ranking(Struct, frozen=True, kw_only=True):
+    """How steady the models' order is over a factor's values (seeds, sets): Kendall's tau with interval, reversals."""
+
+    over: str
+    measure: str = "score"
+    where: Where = {}
+    title: str = ""
+
+
+class Leaderboard(Struct, frozen=True, kw_only=True):
+    """Models by their mean over columns, plain and weighted, with intervals; models not told apart share a rank.
+
+    groups: names of groups of columns, each with a mean of its own.
+    """
+
+    columns: str = "set"
+    groups: dict[str, tuple[str, ...]] = {}
+    measure: str = "score"
+    where: Where = {}
+    title: str = ""
+
+
+Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+
+
+class NamedTable(Struct, frozen=True, kw_only=True):
+    """A table or figure of a paper, asked for as `BENCHMARK.NAME`, such as mdk12.table3.
+
+    The paper's own numbers, where its text has them, lie in mmdyn/benchmarks/published/BENCHMARK.NAME.csv.
+    """
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
