@@ -25,6 +25,7 @@ from mmdyn.data import (
 )
 from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
+from mmdyn.table import NamedTable
 
 PutPicture = Callable[[str], ImageRef]
 """Puts the picture of a name into the set. Raises ValueError."""
@@ -41,6 +42,9 @@ class Benchmark(Generic[S]):
 
     contrasts: tuple[str, ...]
     """The factors whose contrasts its authors or users look at, such as ("variant", "context")."""
+
+    tables: tuple[NamedTable, ...] = ()
+    """The tables and figures of its paper, which `mmdyn report RUN --table BENCHMARK.NAME` prints."""
 
     files: tuple[str, ...] = ("questions.jsonl",)
     """What its files are called."""
