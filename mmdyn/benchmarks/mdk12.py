@@ -25,6 +25,7 @@ _TASK_TYPES: dict[str, TaskType] = {
     "fill_in_the_blank": "fill_in_the_blank", "true_false": "true_false",
 }  # fmt: skip
 _MODALITIES = {"multi": "multimodal", "single": "text"}
+_YEAR = re.compile(r"(\d{4})(?:\.0|年)?")
 _NAME = re.compile(
     rf"([GMH])S({'|'.join(_DISCIPLINES)})_({'|'.join(_TASK_TYPES)})_(multi|single)_modal\.tsv", re.IGNORECASE
 )
@@ -47,9 +48,13 @@ class Mdk12(Benchmark[Struct]):
     `multiple_answer_choice` multi_select) and modality follow from the name. Files of other names in a folder are
     passed over.
 
-    Columns: index, question, answer; and where they are there category, knowledge, analysis, year, grade_level,
-        difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand between semicolons, and must be
-        as many as the question shows (`____`), where it shows any.
+    Columns: index, question, answer; and where they are there category, subfield, curriculum, topic, knowledge,
+        analysis, year, grade_level, difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand
+        between semicolons, and must be as many as the question shows (`____`), where it shows any.
+
+    The six levels of the taxonomy are the fields discipline, grade, subfield, curriculum, topic and point. `point` is
+    the first of the knowledge points, because a question counts once in a table; all of them are the sample's
+    knowledge points. `year` is a whole number where the cell reads as one (2021, 2021.0, 2021年).
     """
 
     name = "mdk12"
@@ -92,7 +97,8 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
             "a row of a multi_modal file without a picture: fill `image`, or move it to a single_modal file"
         )
     cells = {name: text.strip() if name != "image" else text for name, text in row.cells.items()}
-    cells["knowledge"] = canonical(_knowledge(cells.get("knowledge", ""))).decode()
+    points = _knowledge(cells.get("knowledge", ""))
+    cells |= {"knowledge": canonical(points).decode(), "point": cells.get("point") or "".join(points[:1])}
     if part.task_type == "fill_in_the_blank":
         cells["answer"] = canonical(_blanks(cells["answer"], cells["question"])).decode()
     fields = dict(part.fields)
@@ -100,6 +106,8 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
         fields["grade_level"] = cells["grade_level"]
     if cells.get("difficulty_level"):
         fields["difficulty"] = cells["difficulty_level"].lower()
+    if year := _YEAR.fullmatch(cells.get("year", "")):
+        fields["year"] = int(year[1])
     id = sample_id("mdk12", part.name, cells["index"])
     return sample_of_tsv_row(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
 
