@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., object])
 
+OPTION = {"form": "format", "groups": "group"}
+"""Options that are not called like their parameter."""
+
 KINDS = ("pivot", "paired", "gap", "trend", "spread", "ranking", "leaderboard")
 
 _OPTIONS = (
@@ -34,6 +37,7 @@ _OPTIONS = (
     click.option("--macro", default="", callback=split, metavar="FACTOR,...", help="With --pivot: add means of means."),
     click.option("--group", "groups", multiple=True, metavar="NAME=SET,...", help="With --leaderboard: a mean over these."),
     click.option("--pair", type=click.Choice(["parent", "group"]), default="parent", show_default=True, help="With --paired: what makes a pair."),
+    click.option("--models", metavar="FILE", type=click.Path(path_type=Path), help="CSV with the column model; the others are factors, such as family, size and kind."),
     click.option("--paper", default="", metavar="MODEL", help="With --table: whose numbers of the paper stand beside."),
     click.option("--format", "form", type=click.Choice(["text", "json", "csv", "markdown", "latex"]), help="Of tables. [default: text]"),
 )  # fmt: skip
@@ -54,11 +58,9 @@ def take_options(given: dict[str, Any]) -> dict[str, Any] | None:
         if given["paper"] and not given["table"]:
             raise click.UsageError("--paper goes with --table NAME: give both")
         return given
-    for name in ("where", "macro", "groups", "paper", "form"):
+    for name in ("where", "macro", "groups", "models", "paper", "form"):
         if given[name]:
-            raise click.UsageError(
-                f"--{'format' if name == 'form' else name.rstrip('s')} goes with a table: add --pivot FACTOR, or another one"
-            )
+            raise click.UsageError(f"--{OPTION.get(name, name)} goes with a table: add --pivot FACTOR, or another one")
     return None
 
 
@@ -66,14 +68,15 @@ def print_tables(
     folders: Sequence[RunFolder], given: dict[str, Any], by: list[str], csv_file: Path | None, *, quiet: bool
 ) -> None:
     """Tabulate and print; exit status 1 where records failed."""
-    from mmdyn.tables import FORMATS, named_table, tabulate
+    from mmdyn.tables import FORMATS, named_table, read_model_facts, tabulate
     from mmdyn.work import ProgressBar
 
     table: NamedTable | list[Part]
     table, published = named_table(given["table"], given["paper"]) if given["table"] else (_parts(given, by), None)
     total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
-        found = tabulate(folders, table, published=published, progress=progress)
+        facts = read_model_facts(given["models"]) if given["models"] else {}
+        found = tabulate(folders, table, published=published, facts=facts, progress=progress)
     if csv_file:
         try:
             csv_file.write_text(FORMATS["csv"](found), encoding="utf-8", newline="")

@@ -21,6 +21,7 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
+from .factors import read_model_facts as read_model_facts
 from .named import named_table as named_table, named_tables as named_tables
 from .repeats import print_repeats as print_repeats
 from .report_summary import Summary as Summary, report as report, summarise as summarise
