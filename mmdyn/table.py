@@ -112,7 +112,8 @@ class ErrorKinds(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard | ErrorKinds
+Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+Part: TypeAlias = Counted | ErrorKinds
 
 
 class NamedTable(Struct, frozen=True, kw_only=True):

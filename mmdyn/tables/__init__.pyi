@@ -2,6 +2,7 @@ from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown
 from .cascades import Cascades as Cascades, print_cascades as print_cascades
 from .correction import print_corrections as print_corrections
+from .factors import read_model_facts as read_model_facts
 from .flips import print_flips as print_flips
 from .formats import FORMATS as FORMATS
 from .marks import mark_of as mark_of
@@ -21,7 +22,6 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
-from .factors import read_model_facts as read_model_facts
 from .named import named_table as named_table, named_tables as named_tables
 from .repeats import print_repeats as print_repeats
 from .report_summary import Summary as Summary, report as report, summarise as summarise

@@ -29,7 +29,7 @@ KNOWN = {"run", *OF_RECORD, *OF_SAMPLE, *BINNED, *FACTORS, *ALWAYS}
 class Columns(NamedTuple):
     """All records. The codes of `fields`, `parents`, `asked` (the place of its model and condition), the (value,
     weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters` and
-    `groups` (-1 for none; one over all sets) with the parents. `facts` are the factors that say something of models.
+    `groups` (-1 for none; one over all sets) with the parents. `facts` are factors that the user gave of models.
     """
 
     runs: dict[str, RunFolder]

@@ -50,7 +50,8 @@ OF_RECORD: dict[str, Callable[[Record], object]] = {
     "model_family": lambda record: _SIZE.sub("", record.model),
 }
 """Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
-`changed`: what its chain changed. `model_size`: the billions of parameters that the label says, `model_family`: the label without them."""
+`changed`: what its chain changes. `model_size`: the billions of parameters that the label says, `model_family`: the
+label without them."""
 
 OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
     "options": lambda sample: len(sample.options) or NOT_GIVEN,

@@ -15,9 +15,8 @@ from mmdyn.tables.rows import MACRO, TOTAL
 
 
 def pivot_rows(block: Block, part: Pivot) -> Iterator[Numbered]:
-    """The rows of a block of a Pivot, in reading order, each with its cell. Of several factors of `macro` there is a mean
-    over each and one over all combinations. Raises UserError for a macro mean over no
-    factor of it."""
+    """The rows of a block of a Pivot, in reading order, each with its cell. Of several factors of `macro` there is a
+    mean over each and one over all combinations. Raises UserError for a macro mean over no factor of it."""
     if missing := [factor for factor in part.macro if factor not in part.by]:
         raise UserError(f"a mean over {missing[0]} needs it among the factors {', '.join(part.by)}: add it there")
     cells = block.cells(part.by)

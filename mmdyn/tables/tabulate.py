@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mmdyn.errors import UserError
 from mmdyn.stats import Ints, holm
-from mmdyn.table import ErrorKinds, Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
+from mmdyn.table import Counted, ErrorKinds, Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
 from mmdyn.tables.blocks import APART, Block, Numbered
 from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
@@ -91,7 +91,8 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
                 missing = f"no record has {part.factor} = {value} (there is {', '.join(field.values[:20])})"
         sides = [code for code, value in enumerate(field.values) if value in (part.a, part.b)]
         records = records[np.isin(field.codes[records], sides)]
-    apart = _apart(columns, records, axes)
+    # A declaration that has rows by models unless it says otherwise averages over them where it does.
+    apart = _apart(columns, records, axes, APART if isinstance(part, Pivot) else APART[1:])
     numbered = list[tuple[Block, Row, Any]]()
     for values, inside in split(columns, records, apart).items() if len(records) else ():
         block = Block(columns, place, kind, part.measure, inside, dict(zip(apart, values, strict=True)))
@@ -104,7 +105,7 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     )
 
 
-def _named(part: Part) -> list[str]:
+def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.by)
@@ -115,17 +116,17 @@ def _named(part: Part) -> list[str]:
     return [*part.by, part.factor]
 
 
-def _title(part: Part) -> str:
+def _title(part: Counted) -> str:
     """What a declaration without a title is called."""
     what = f"{type(part).__name__} of {part.measure}"
     return f"{what} by {', '.join(_named(part))}"
 
 
-def _apart(columns: Columns, records: Ints, axes: Sequence[str]) -> list[str]:
+def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
     is in several."""
     found = list[str]()
-    for name in APART:
+    for name in candidates:
         if name in axes or not len(records):
             continue
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
