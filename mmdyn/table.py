@@ -104,7 +104,16 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+class ErrorKinds(Struct, frozen=True, kw_only=True):
+    """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
+    each value of each name in `by`."""
+
+    by: tuple[str, ...] = ()
+    title: str = ""
+
+
+Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+Part: TypeAlias = Counted | ErrorKinds
 
 
 class NamedTable(Struct, frozen=True, kw_only=True):
@@ -116,3 +125,8 @@ class NamedTable(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     parts: tuple[Part, ...]
+
+    @staticmethod
+    def of(name: str, title: str, *parts: Part) -> NamedTable:
+        """The table of these parts."""
+        return NamedTable(name=name, title=title, parts=parts)

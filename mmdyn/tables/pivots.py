@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
 
 from mmdyn.errors import UserError
 from mmdyn.table import Pivot
@@ -12,17 +15,20 @@ from mmdyn.tables.rows import MACRO, TOTAL
 
 
 def pivot_rows(block: Block, part: Pivot) -> Iterator[Numbered]:
-    """The rows of a block of a Pivot, in reading order, each with its cell. Raises UserError for a macro mean over no
-    factor of it."""
+    """The rows of a block of a Pivot, in reading order, each with its cell. Of several factors of `macro` there is a
+    mean over each and one over all combinations. Raises UserError for a macro mean over no factor of it."""
     if missing := [factor for factor in part.macro if factor not in part.by]:
         raise UserError(f"a mean over {missing[0]} needs it among the factors {', '.join(part.by)}: add it there")
     cells = block.cells(part.by)
     macros = dict[Key, dict[int, Cell]]()
-    for factor in part.macro:
-        place, values = part.by.index(factor), block.columns.fields[factor].values
+    for chosen in (each for size in range(len(part.macro)) for each in combinations(part.macro, size + 1)):
+        values = {part.by.index(factor): block.columns.fields[factor].values for factor in chosen}
         for key, cell in cells.items():
-            if key[place] != TOTAL and len(cell.values):
-                macros.setdefault((*key[:place], MACRO, *key[place + 1 :]), {})[values.index(key[place])] = cell
+            if len(cell.values) and TOTAL not in [key[place] for place in values]:
+                codes = [known.index(key[place]) for place, known in values.items()]
+                code = int(np.ravel_multi_index(codes, [len(known) for known in values.values()]))
+                mean = tuple(MACRO if place in values else value for place, value in enumerate(key))
+                macros.setdefault(mean, {})[code] = cell
     for key in sorted([*cells, *macros], key=lambda key: block.order(part.by, key)):
         if key in macros:
             pooled, strata = macro_cell(macros[key])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from msgspec.structs import replace
 
 from mmdyn.errors import UserError
 from mmdyn.stats import Ints, holm
-from mmdyn.table import Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
+from mmdyn.table import Counted, ErrorKinds, Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
 from mmdyn.tables.blocks import APART, Block, Numbered
 from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
+from mmdyn.tables.error_kinds import error_part
+from mmdyn.tables.factors import ModelFacts
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
@@ -40,6 +43,7 @@ def tabulate(
     table: NamedTable | Sequence[Part],
     *,
     published: Published | None = None,
+    facts: ModelFacts = MappingProxyType({}),
     progress: ProgressBar | None = None,
 ) -> Tabulation:
     """Carry out declarations over the records of runs, which are read once.
@@ -48,6 +52,7 @@ def tabulate(
         runs: the folders that `mmdyn eval` made.
         table: a named table, or declarations.
         published: the paper's own numbers.
+        facts: factors of models, as `read_model_facts` reads them.
         progress: counts records.
 
     Raises:
@@ -57,9 +62,10 @@ def tabulate(
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    factors = [name for part in named.parts for name in (*_named(part), *part.where)]
-    measures = [part.measure for part in named.parts]
-    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress)
+    counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
+    factors = [name for part in counted for name in (*_named(part), *part.where)]
+    measures = [part.measure for part in counted]
+    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress, facts)
     for name in factors:
         if len(columns.fields[name].values) > MAX_VALUES:
             many = len(columns.fields[name].values)
@@ -74,6 +80,8 @@ def tabulate(
 
 
 def _part(columns: Columns, place: int, part: Part) -> TablePart:
+    if isinstance(part, ErrorKinds):
+        return error_part(columns.runs, place, part)
     records, missing = records_where(columns, part.where)
     axes, kind = _named(part), type(part).__name__.lower()
     if isinstance(part, Paired) and len(records):
@@ -97,7 +105,7 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     )
 
 
-def _named(part: Part) -> list[str]:
+def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.by)
@@ -108,7 +116,7 @@ def _named(part: Part) -> list[str]:
     return [*part.by, part.factor]
 
 
-def _title(part: Part) -> str:
+def _title(part: Counted) -> str:
     """What a declaration without a title is called."""
     what = f"{type(part).__name__} of {part.measure}"
     return f"{what} by {', '.join(_named(part))}"
