@@ -27,8 +27,8 @@ def _rows(runs: Mapping[str, RunFolder], place: int, part: ErrorKinds) -> Iterat
         front = {"run": found.run} if len(runs) > 1 else {}
         front |= {"model": found.model, "judge": found.judge}
         more: dict[str, Any] = {"part": place, "kind": "errorkinds", "unit": "share"}
-        cells = [(TOTAL, found), *((value, one) for of in found.by.values() for value, one in of.items())]
-        for value, one in cells:
+        parts = ((f"{name} {value}", one) for name, of in found.by.items() for value, one in of.items())
+        for value, one in ((TOTAL, found), *parts):
             for kind in KINDS:
                 rate = one.kinds[kind] if one.kinds else None
                 more |= {"value": rate and rate.share, "ci95": rate and rate.ci95, "n": one.wrong}

@@ -118,8 +118,10 @@ def _named(part: Counted) -> list[str]:
 
 def _title(part: Counted) -> str:
     """What a declaration without a title is called."""
-    what = f"{type(part).__name__} of {part.measure}"
-    return f"{what} by {', '.join(_named(part))}"
+    if isinstance(part, Paired | Gap):
+        return f"{part.measure}, {part.b} - {part.a}, by {', '.join(part.by)}"
+    what = "" if isinstance(part, Pivot) else f"{type(part).__name__.lower()} of "
+    return f"{what}{part.measure} by {', '.join(_named(part))}"
 
 
 def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:

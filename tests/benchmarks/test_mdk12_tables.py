@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from benchmarks.making_mdk12 import StandIns, write_mdk12
+from running import typed
 from tables.making_counts import Cell, counted_run
 from tables.making_runs import answer, write_run
 
@@ -34,7 +35,6 @@ from mmdyn.tables import (
 from mmdyn.tables.rows import Row
 from mmdyn.work import RunFolder, Store
 from perturb import perturb
-from running import typed
 
 DISCIPLINES = ("math", "physics", "chemistry", "biology", "geography", "information_science")
 LEVELS = ("easy", "medium", "hard")
@@ -196,8 +196,8 @@ def test_figure_6_is_the_labels_of_wrong_answers(tmp_path: Path) -> None:
     (rows,) = parts(run, "figure6")
     shares = {key[-1]: percent(row) for key, row in rows.items() if key[2] == "all"}
     assert shares == {"question": 0, "reasoning": 60, "visual": 40, "incomplete": 0, "other": 0}
-    assert {key[0] for key in rows} == {"m"} and rows["m", "judge", "standard", "reasoning"].n == 20
-    assert {"all", "standard", "none"} == {key[2] for key in rows}
+    assert {key[0] for key in rows} == {"m"} and rows["m", "judge", "variant standard", "reasoning"].n == 20
+    assert {"all", "variant standard", "context none"} == {key[2] for key in rows}
 
 
 def facts_file(folder: Path, text: str) -> Path:
