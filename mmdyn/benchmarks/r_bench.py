@@ -70,7 +70,7 @@ class RBench(Benchmark[_Question]):
         pictures = row.image if isinstance(row.image, list) else [row.image] if row.image else []
         if part == "m" and not pictures:
             raise ValueError("a question of part m has no picture: give its image")
-        places = {"department": (row.department or "").strip(), "subject": (row.subject or "").strip()}
+        places = {"department": row.department, "subject": row.subject, "modality": _MODALITIES[part]}
         return Sample(
             id=sample_id("r_bench", part, language, str(row.index)),
             question=row.question.strip(),
@@ -80,5 +80,5 @@ class RBench(Benchmark[_Question]):
             options=options,
             images=tuple(map(put, pictures)),
             group=f"r-bench-{part}-{row.index}",
-            fields={name: value for name, value in places.items() if value} | {"modality": _MODALITIES[part]},
+            fields={name: value.strip() for name, value in places.items() if value},
         )
