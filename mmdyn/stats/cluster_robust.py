@@ -1,0 +1,158 @@
+"""Means, gaps and slopes over different parents that may hang together. docs/statistics.md says how they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mmdyn.stats.intervals import Floats, Ints, effective_n, uneven
+from mmdyn.stats.paired_difference import TOO_FEW, Difference
+
+
+def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
+    """The weighted mean of n >= 1 numbers without bounds, with its interval, which needs three effective clusters."""
+    return _last_coefficient(values, np.ones((len(values), 1)), weights, labels, _kish(weights, labels))
+
+
+def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
+    """The mean of a second group less that of a first one, by `slope`'s method with both groups as its levels.
+
+    Args:
+        values: n >= 2 numbers, in [0, 1] where `shares`.
+        second: 1 for what is of the second group, 0 for what is of the first; there is one of each at least.
+        weights: of each number, above 0.
+        labels: the cluster of each; both groups may share clusters.
+        shares: whether the numbers are shares.
+    """
+    sides = [second == side for side in (0, 1)]
+    counts = [_kish(weights[side], labels[side]) for side in sides]
+    alone = [effective_n(values[side], weights[side], labels[side]) if shares else 1.0 for side in sides]
+    unseen = [(float(x), float(weights[side].sum()) / n) for x, (side, n) in enumerate(zip(sides, alone, strict=True))]
+    return _regress(values, second, weights, labels, unseen if shares else [], min(counts))
+
+
+def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
+    """The slope of a weighted regression of values on x, robust to clusters.
+
+    The variance is CR2, the quantile Student's at the degrees of freedom of Bell and McCaffrey (Survey Methodology 28
+    (2002) 169), both exact under the working model of independence; of these Imbens and Kolesar, Review of Economics
+    and Statistics 98 (2016) 701. For shares the interval and the test are those with four observations more, one right
+    and one wrong at either of two levels, as Agresti and Caffo (American Statistician 54 (2000) 280) have it for two
+    groups: for a slope the levels are a standard deviation off the mean of x.
+
+    Args:
+        values: n >= 2 numbers, in [0, 1] where `shares`.
+        x: of each number, not all one.
+        weights: of each number, above 0.
+        labels: the cluster of each.
+        shares: whether the numbers are shares.
+    """
+    n = _kish(weights, labels)
+    mean = float(np.average(x, weights=weights))
+    spread = float(np.average((x - mean) ** 2, weights=weights)) ** 0.5
+    unseen = [(mean + side * spread, float(weights.sum()) / n) for side in (-1, 1)] if shares else []
+    # Few clusters at one end tell as little as few clusters.
+    pull = _kish(weights * np.abs(x - mean) + 1e-12, labels)
+    return _regress(values, x, weights, labels, unseen, min(n, pull))
+
+
+def _regress(
+    values: Floats, x: Floats, weights: Floats, labels: Ints, unseen: list[tuple[float, float]], clusters: float
+) -> Difference:
+    """The slope; `unseen` are the levels at which a right and a wrong observation are added, with their weights."""
+    design = np.stack((np.ones(len(x)), x), 1)
+    plain = _last_coefficient(values, design, weights, labels, clusters)
+    if plain.ci95 is None or not unseen:
+        return plain
+    added, more = (np.repeat(column, 2) for column in zip(*unseen, strict=True))
+    own = labels.max() + 1 + np.arange(len(added))
+    full = np.concatenate((design, np.stack((np.ones(len(added)), added), 1)))
+    found = _last_coefficient(
+        np.concatenate((values, np.tile((0.0, 1.0), len(unseen)))), full,
+        np.concatenate((weights, more)), np.concatenate((labels, own)), clusters,
+    )  # fmt: skip
+    assert found.ci95 is not None
+    low, high = found.ci95
+    method = plain.method.replace("CR2", "Agresti-Caffo, CR2")
+    return Difference(plain.value, (min(low, plain.value), max(high, plain.value)), found.p, method)
+
+
+def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: Ints, clusters: float) -> Difference:
+    """The last coefficient of a weighted regression on a design of shape (n, k) and full rank, tested against 0."""
+    from scipy.special import stdtr, stdtrit
+
+    root = np.sqrt(weights)
+    basis, scale = np.linalg.qr(design * root[:, None])
+    parts = basis.T @ (root * values)
+    value = float(parts[-1] / scale[-1, -1])
+    named = ", ".join(name for name, holds in uneven(weights, labels).items() if holds)
+    method = f"CR2, Bell-McCaffrey t{f' ({named})' if named else ''}"
+    if clusters < TOO_FEW:
+        return Difference(value, None, None, method)
+    _, places = np.unique(labels, return_inverse=True)
+    sums = _sums(basis * (root * values - basis @ parts)[:, None], places)
+    k = basis.shape[1]
+    leverage = _sums((basis[:, :, None] * basis[:, None, :]).reshape(len(values), -1), places).reshape(-1, k, k)
+    roots, vectors = np.linalg.eigh(leverage)
+    # A cluster that alone tells of a coefficient has a leverage of 1 and tells nothing of its variance.
+    adjust = np.where(roots < 1 - 1e-9, 1 / np.sqrt(np.maximum(1 - roots, 1e-9)), 0.0)
+    last = np.einsum("gij,gj,gj->gi", vectors, adjust, vectors[:, -1, :])
+    variance = float((np.einsum("gi,gi->g", last, sums) ** 2).sum()) / scale[-1, -1] ** 2
+    own, shared = np.einsum("gi,gij,gj->g", last, leverage, last), np.einsum("gij,gj->gi", leverage, last)
+    trace = float(own.sum() - (shared**2).sum())
+    square = float((own**2).sum() - 2 * (own * (shared**2).sum(1)).sum() + ((shared.T @ shared) ** 2).sum())
+    freedom, error = max(trace**2 / square, 1.0) if square > 0 else 1.0, variance**0.5
+    half = float(stdtrit(freedom, 0.975)) * error
+    p = float(2 * stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
+    return Difference(value, (value - half, value + half), p, method)
+
+
+def _sums(rows: Floats, places: Ints) -> Floats:
+    """The sum of rows of shape (n, k) over each cluster."""
+    return np.stack([np.bincount(places, column) for column in rows.T], 1)
+
+
+def _kish(weights: Floats, labels: Ints) -> float:
+    """The effective number of clusters (Kish, Survey Sampling (1965), section 11.7)."""
+    _, places = np.unique(labels, return_inverse=True)
+    shares = np.bincount(places, weights) / weights.sum()
+    return 1 / float((shares**2).sum())
+
+
+def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> float | None:
+    """The p-value of a test that several groups have one mean; None where a group has fewer than three effective
+    clusters.
+
+    The weighted sum of squares between the groups, its distribution as Box has it for quadratic forms (Annals of
+    Mathematical Statistics 25 (1954) 290), with the covariance of the groups' means robust to clusters that they may
+    share; for shares that are 0 or 1, independent and equally weighted that is Pearson's chi-squared test as Rao and
+    Scott (Annals of Statistics 12 (1984) 46) correct it to the second order.
+
+    Args:
+        values: n >= 2 numbers.
+        levels: the group of each.
+        weights: of each number, above 0.
+        labels: the cluster of each.
+    """
+    from scipy.special import fdtrc
+
+    _, groups = np.unique(levels, return_inverse=True)
+    _, places = np.unique(labels, return_inverse=True)
+    k, clusters = int(groups.max()) + 1, int(places.max()) + 1
+    sizes = [_kish(weights[groups == group], labels[groups == group]) for group in range(k)]
+    if k < 2 or min(sizes) < TOO_FEW:
+        return None
+    total = np.bincount(groups, weights)
+    shares_of = total / total.sum()
+    means = np.bincount(groups, weights * values) / total
+    mean = float(shares_of @ means)
+    between = float(shares_of @ (means - mean) ** 2)
+    within = np.zeros((clusters, k))
+    np.add.at(within, (places, groups), weights * (values - mean) / total[groups])
+    covariance = within.T @ within
+    centre = np.eye(k) - shares_of
+    form = centre.T @ np.diag(shares_of) @ centre @ covariance
+    trace, square = float(np.trace(form)), float((form * form.T).sum())
+    if trace <= 0 or square <= 0:
+        return 1.0
+    freedom = trace**2 / square
+    return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), between / trace))

@@ -1,0 +1,131 @@
+"""The records that one declaration is of, split into the cells of a table, and the rows about these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mmdyn.stats import Ints, least_corrected, mean_of, mean_score
+from mmdyn.tables.columns import Cell, Columns, cell_of, split
+from mmdyn.tables.measures import MEASURES, Measure
+from mmdyn.tables.results import score_of
+from mmdyn.tables.rows import MACRO, TOTAL, Row
+
+APART = ("model", "variant", "context", "style", "run")
+"""What is never averaged over, but kept apart."""
+
+NEVER_TOTAL = (*APART, "mode", "model_size", "model_family")
+
+Key: TypeAlias = tuple[str, ...]
+Numbered: TypeAlias = tuple[Row, Cell | None]
+"""A row, and the cell that its number is the mean of."""
+
+
+class Block(NamedTuple):
+    """Records of a declaration (its place, kind and measure) that have the values `front` of what is kept apart."""
+
+    columns: Columns
+    part: int
+    kind: str
+    measured: str
+    records: Ints
+    front: dict[str, str]
+
+    @property
+    def measure(self) -> Measure:
+        """What is measured."""
+        return MEASURES[self.measured]
+
+    def spans(self, axes: Sequence[str]) -> Iterator[tuple[Key, Ints]]:
+        """The records of each combination of values, and of the totals over those factors that may have one."""
+        several = [axis for axis in axes if axis not in NEVER_TOTAL and self.varies(axis)]
+        for count in range(len(several) + 1):
+            for dropped in combinations(several, count):
+                kept = [axis for axis in axes if axis not in dropped]
+                for values, records in split(self.columns, self.records, kept).items():
+                    named = dict(zip(kept, values, strict=True))
+                    yield tuple(named.get(axis, TOTAL) for axis in axes), records
+
+    def cells(self, axes: Sequence[str]) -> dict[Key, Cell]:
+        """The cells of these, in reading order."""
+        found = {key: self.cell(records) for key, records in self.spans(axes)}
+        return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}
+
+    def cell(self, records: Ints) -> Cell:
+        """The parents of some records."""
+        return cell_of(self.columns, self.measured, records)
+
+    def varies(self, axis: str) -> bool:
+        """Whether the block's records have more than one value of a factor."""
+        return len(np.unique(self.columns.fields[axis].codes[self.records])) > 1
+
+    def order(self, axes: Sequence[str], key: Key) -> list[int]:
+        """Where a combination of values stands: totals after the values, means after them."""
+        later = {TOTAL: 1 << 30, MACRO: 1 << 31}
+        fields = self.columns.fields
+        return [
+            later.get(value, -1) if value in later else fields[axis].values.index(value)
+            for axis, value in zip(axes, key, strict=True)
+        ]
+
+    def at(self, records: Ints, factor: str, value: str) -> Ints:
+        """Those of some records that have a value of a factor."""
+        field = self.columns.fields[factor]
+        code = field.values.index(value) if value in field.values else -1
+        return records[field.codes[records] == code]
+
+    def least(self, cell: Cell) -> float:
+        """The lowest that a share can be: below 0 where it is corrected for chance."""
+        if self.measured != "corrected" or not len(cell.values):
+            return 0.0
+        return float(np.minimum(least_corrected(cell.chance), cell.values).min())
+
+    def labels(self, cell: Cell) -> Ints:
+        """The cluster of each parent of a cell."""
+        return self.columns.clusters[cell.parents]
+
+    def row(self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **more: Any) -> Row:
+        """A row of this block."""
+        factors = self.front | dict(zip(axes, key, strict=True))
+        unit = more.pop("unit", self.measure.unit)
+        return Row(part=self.part, kind=self.kind, factors=factors, quantity=quantity, unit=unit, value=value, **more)
+
+    def mean_row(
+        self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any
+    ) -> Row:
+        """The mean of a cell. strata: of a mean of means, which of these each parent is in."""
+        if not len(cell.values):
+            note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
+            return self.row(axes, key, quantity, None, **cell.counts, **{"note": note} | more)
+        found: dict[str, Any] = {"n": len(np.unique(cell.parents)), **cell.counts, **more}
+        if self.measure.unit != "share":
+            mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
+            return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)
+        estimate = mean_score(cell.values, cell.weights, self.labels(cell), self.least(cell), strata)
+        value, ends, bound = score_of(estimate, lower=self.lower(cell))
+        method = found.pop("method", "")
+        told = f"{estimate.method}{', ' if method else ''}{method}"
+        return self.row(axes, key, quantity, value, ci95=ends, bound=bound, method=told, **found)
+
+    def lower(self, *cells: Cell) -> bool:
+        """Whether what is measured of some cells is a lower bound."""
+        return self.measure.bound and any(cell.bounded for cell in cells)
+
+
+def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
+    """Cells, by the codes of their values, as one whose mean is that of their means; and which of them each parent is
+    of."""
+    each = list(cells.values())
+    scaled = [cell.weights / cell.weights.sum() for cell in each]
+    strata = np.repeat(list(cells), [len(cell.values) for cell in each])
+    found: dict[str, Any] = {
+        name: np.concatenate([getattr(cell, name) for cell in each])
+        for name in ("parents", "values", "chance", "asked")
+    }
+    ids = np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()])
+    counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}
+    bounded = any(cell.bounded for cell in each)
+    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts, bounded=bounded), strata

@@ -1,0 +1,193 @@
+"""Records of runs -> columns that tables are made of, read once; and the parents of some records, as a cell of a table
+has them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmdyn.record import Record
+from mmdyn.stats import Floats, Ints, group_means
+from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
+from mmdyn.tables.collect import named_runs
+from mmdyn.tables.factors import BINNED, OF_RECORD, OF_SAMPLE, in_order, quartiles
+from mmdyn.tables.measures import measure
+from mmdyn.tables.results import FACTORS, Field, sample_of
+from mmdyn.tables.run_state import has_failed
+from mmdyn.work import ProgressBar, Reader, RunFolder
+
+FLAGS = ("failed", "unscored", "needs_judge", "bounded")
+KNOWN = {"run", *OF_RECORD, *OF_SAMPLE, *BINNED, *FACTORS, *ALWAYS}
+
+
+class Columns(NamedTuple):
+    """All records. The codes of `fields`, `parents`, `asked` (the place of its model and condition), the (value,
+    weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters` and
+    `groups` (-1 for none; one over all sets) with the parents.
+    """
+
+    runs: dict[str, RunFolder]
+    fields: dict[str, Field]
+    parents: Ints
+    asked: Ints
+    worth: dict[str, Floats]
+    chance: Floats
+    flags: dict[str, NDArray[np.bool_]]
+    clusters: Ints
+    groups: Ints
+
+
+class Cell(NamedTuple):
+    """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
+
+    ids: by what values are pairs. counts: of failed, unscored and needs_judge records. bounded: whether one is a lower bound. asked: the indices of
+        all parents that were asked.
+    """
+
+    parents: Ints
+    ids: Ints
+    values: Floats
+    weights: Floats
+    chance: Floats
+    counts: dict[str, int]
+    bounded: bool
+    asked: Ints
+
+
+def read_columns(
+    runs: Sequence[RunFolder], factors: Iterable[str], measures: Iterable[str], progress: ProgressBar | None = None
+) -> Columns:
+    """Read every record once. Memory grows by some tens of bytes a record. Raises UserError for what is not known."""
+    builder = _Builder(named_runs(runs), dict.fromkeys(factors), dict.fromkeys(measures))
+    for name, run in builder.runs.items():
+        with Reader(run.records_folder) as reader:
+            for record in run.records():
+                builder.add(name, run, reader, record)
+                if progress:
+                    progress.advance()
+    return builder.finish()
+
+
+class _Builder:
+    def __init__(self, runs: dict[str, RunFolder], factors: Collection[str], measures: Collection[str]) -> None:
+        self.runs, self._factors, self._measures = runs, factors, {name: measure(name) for name in measures}
+        self._values = {name: dict[str, int]() for name in factors}
+        self._codes = {name: array("d" if name in BINNED else "i") for name in factors}
+        self._worth = {name: (array("d"), array("d")) for name in measures}
+        self._chance, self._flags = array("d"), {name: array("b") for name in FLAGS}
+        self._parents, self._asked = array("i"), array("i")
+        self._parent_of, self._asked_of = dict[tuple[str, str], int](), dict[tuple[str, ...], int]()
+        self._groups, self._clusters = dict[str, int](), dict[tuple[str, str], int]()
+        self._group_of, self._cluster_of = array("i"), array("i")
+        self._by_digest, self._known = dict[str, tuple[str, ...]](), set(KNOWN)
+
+    def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
+        score, condition = record.score, record.condition
+        self._known.update(known_names(record))
+        self._parents.append(self._parent(record))
+        key = (name, record.model, *(getattr(condition, factor) for factor in FACTORS))
+        self._asked.append(self._asked_of.setdefault(key, len(self._asked_of)))
+        for factor in self._factors:
+            if factor in BINNED:
+                self._codes[factor].append(BINNED[factor](record))
+            else:
+                values = self._values[factor]
+                self._codes[factor].append(
+                    values.setdefault(self._value(factor, name, run, reader, record), len(values))
+                )
+        failed = has_failed(record)
+        for measured, kind in self._measures.items():
+            found = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
+            for column, number in zip(self._worth[measured], found, strict=True):
+                column.append(number)
+        self._chance.append(nan if score is None or score.chance is None else score.chance)
+        judged = score is not None and not failed
+        told = (failed, not failed and score is None, judged and score.needs_judge, judged and score.lower_bound)
+        for flag, holds in zip(self._flags.values(), told, strict=True):
+            flag.append(holds)
+
+    def finish(self) -> Columns:
+        check_names(self._factors, self._known)
+        fields = dict[str, Field]()
+        for name, codes in self._codes.items():
+            raw = np.array(codes)
+            fields[name] = (
+                quartiles(raw) if name in BINNED else in_order(name, Field(list(self._values[name]), raw), self.runs)
+            )
+        flags = {name: np.array(flag, np.bool_) for name, flag in self._flags.items()}
+        worth = {name: np.array(columns) for name, columns in self._worth.items()}
+        clusters = np.array(self._cluster_of, np.int64)
+        clusters = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
+        ids = (np.array(column, np.int64) for column in (self._parents, self._asked))
+        return Columns(
+            self.runs, fields, *ids, worth, np.array(self._chance), flags, clusters, np.array(self._group_of)
+        )
+
+    def _parent(self, record: Record) -> int:
+        place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
+        if place == len(self._group_of):
+            group = record.group
+            self._group_of.append(-1 if group is None else self._groups.setdefault(group, len(self._groups)))
+            cluster = -1 if group is None else self._clusters.setdefault((record.set, group), len(self._clusters))
+            self._cluster_of.append(cluster)
+        return place
+
+    def _value(self, factor: str, name: str, run: RunFolder, reader: Reader, record: Record) -> str:
+        if factor == "run":
+            return name or run.name
+        if factor in OF_RECORD:
+            return str(OF_RECORD[factor](record))
+        if factor not in OF_SAMPLE:
+            return value_of(record, factor)
+        if record.digest not in self._by_digest:
+            sample = sample_of(record, run, reader)
+            self._by_digest[record.digest] = tuple(str(of(sample)) for of in OF_SAMPLE.values())
+        return self._by_digest[record.digest][list(OF_SAMPLE).index(factor)]
+
+
+def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[str, ...], Ints]:
+    """Records by their values of some factors, in the values' order."""
+    if not axes:
+        return {(): records}
+    codes, sizes = (
+        [columns.fields[axis].codes[records] for axis in axes],
+        [len(columns.fields[axis].values) for axis in axes],
+    )
+    flat = np.ravel_multi_index(codes, sizes)
+    order = np.argsort(flat, kind="stable")
+    found, starts = np.unique(flat[order], return_index=True)
+    places = np.transpose(np.unravel_index(found, sizes)).tolist()
+    names = [tuple(columns.fields[axis].values[place] for axis, place in zip(axes, row, strict=True)) for row in places]
+    return dict(zip(names, np.split(records[order], starts[1:]), strict=True))
+
+
+def cell_of(columns: Columns, measured: str, records: Ints) -> Cell:
+    """The parents of some records."""
+    values, weights = columns.worth[measured][:, records]
+    told = ~np.isnan(values)
+    kept = records[told]
+    many = int(columns.asked.max(initial=0)) + 1
+    each, found = columns.parents[kept].astype(np.int64) * many + columns.asked[kept], list[Floats]()
+    for column in (values[told], columns.chance[kept]):
+        keys, means, worth = group_means(each, column, weights[told])
+        ids, over_chains, parent_weights = group_means(keys // many, means, worth)
+        found.append(over_chains)
+    counts = {name: int(columns.flags[name][records].sum()) for name in FLAGS}
+    bounded = counts.pop("bounded") > 0
+    return Cell(ids, ids, found[0], parent_weights, found[1], counts, bounded, np.unique(columns.parents[records]))
+
+
+def records_where(columns: Columns, where: dict[str, tuple[str, ...]]) -> tuple[Ints, str]:
+    """The records that have these values, and what is missing where there are none."""
+    keep, said = np.ones(len(columns.parents), np.bool_), ""
+    for name, wanted in where.items():
+        field = columns.fields[name]
+        keep &= np.isin(field.codes, [place for place, value in enumerate(field.values) if value in wanted])
+        if not said and not keep.any():
+            said = f"no record has {name} = {' or '.join(wanted)} here (there is {', '.join(field.values[:20])})"
+    return np.flatnonzero(keep), said

@@ -1,0 +1,76 @@
+"""What tables go by: a record's value of each factor, and the order of values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from math import nan
+
+import numpy as np
+
+from mmdyn.record import Record
+from mmdyn.sample import CHOICE_TYPES, Sample
+from mmdyn.stats import Floats
+from mmdyn.tables.breakdown import reading_order
+from mmdyn.tables.contexts import BASES, place_of
+from mmdyn.tables.results import NOT_GIVEN, Field
+from mmdyn.work import RunFolder
+
+_SIZE = re.compile(r"[-_ ]?(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
+"""The size in a model's name: qwen2.5-vl-7b."""
+
+OF_RECORD: dict[str, Callable[[Record], object]] = {
+    "model": lambda record: record.model,
+    "set": lambda record: record.set,
+    "draw": lambda record: record.draw,
+    "epoch": lambda record: record.epoch,
+    "mode": lambda record: record.condition.mode,
+    "model_size": lambda record: size[1] if (size := _SIZE.search(record.model)) else NOT_GIVEN,
+    "model_family": lambda record: _SIZE.sub("", record.model),
+}
+"""Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
+`model_size`: the billions of parameters that the label says, `model_family`: the label without them."""
+
+OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
+    "options": lambda sample: len(sample.options) or NOT_GIVEN,
+    "answer_position": lambda sample: (
+        "".join(map(str, sample.answer))
+        if sample.task_type in CHOICE_TYPES and isinstance(sample.answer, tuple)
+        else NOT_GIVEN
+    ),
+}
+"""Factors of the sample that was asked: how many options it has, and the labels of those that are right."""
+
+BINNED: dict[str, Callable[[Record], float]] = {
+    "response_tokens": lambda record: record.reply.usage.completion_tokens or nan,
+    "reasoning_tokens": lambda record: (
+        record.reply.usage.reasoning_tokens if record.reply.usage.completion_tokens else nan
+    ),
+}
+"""Numbers of a reply that are factors by their quartiles over all records."""
+
+
+def quartiles(numbers: Floats) -> Field:
+    """Numbers by their quarter of all; NaN is not given. Equal numbers are in one quarter."""
+    told = numbers[~np.isnan(numbers)]
+    edges = np.unique(np.quantile(told, (0.25, 0.5, 0.75, 1), method="inverted_cdf")) if len(told) else told
+    lows = [told.min(), *(told[told > edge].min() for edge in edges[:-1])] if len(told) else []
+    names = [f"{low:g} to {high:g}" for low, high in zip(lows, edges, strict=True)]
+    return Field([*names, NOT_GIVEN], np.where(np.isnan(numbers), len(names), np.searchsorted(edges, numbers)))
+
+
+def in_order(name: str, field: Field, runs: dict[str, RunFolder]) -> Field:
+    """The same with its values in order: models and runs as they were given, contexts by what should help."""
+    asked = [condition.context for run in runs.values() for condition in run.config.conditions]
+    given: dict[str, Sequence[str]] = {
+        "model": [entry.label for run in runs.values() for entry in run.config.models],
+        "run": list(runs),
+        "context": sorted(asked, key=lambda context: (place_of(context), asked.index(context))),
+        "mode": [BASES["variant"]],
+        **{factor: [base] for factor, base in BASES.items() if factor != "context"},
+    }
+    first = [value for value in dict.fromkeys(given.get(name, ())) if value in field.values]
+    values = [*first, *reading_order(name, set(field.values) - {*first, NOT_GIVEN})]
+    values += [NOT_GIVEN] * (NOT_GIVEN in field.values)
+    places = np.array([values.index(value) for value in field.values], dtype=np.int64)
+    return Field(values, places[field.codes])
