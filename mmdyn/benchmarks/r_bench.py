@@ -10,12 +10,37 @@ from msgspec import Struct
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.data import RawRow
 from mmdyn.sample import Language, Option, Sample
+from mmdyn.table import NamedTable, Paired, Part, Pivot, Spread, Where
 from mmdyn.text import read_letters
 
 _CONFIG = re.compile(r"rbench-([tm])_(en|zh)")
 _LANGUAGES: dict[str, Language] = {"en": "en", "zh": "zh"}
 _MODALITIES = {"t": "text", "m": "multimodal"}
 _LABELS = ("A", "B", "C", "D", "E", "F")
+
+_T: Where = {"modality": ("text",)}
+_M: Where = {"modality": ("multimodal",)}
+_EN: Where = {"language": ("en",)}
+_COURSES = ("department", "subject")
+_TABLES: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
+    (
+        "table4",
+        "Thinking time",
+        tuple(Pivot(by=("model", "set"), measure=one) for one in ("seconds", "reasoning_tokens")),
+    ),
+    ("table5", "R-Bench-T by language", (Pivot(by=("model", "language"), where=_T),)),
+    ("table6", "R-Bench-M by language", (Pivot(by=("model", "language"), where=_M),)),
+    ("table7", "With and without CoT", (Paired(factor="style", a="direct", b="cot", where=_T | _EN),)),
+    ("table8", "Courses of R-Bench-T", (Pivot(by=(*_COURSES, "modality"), measure="questions", where=_T | _EN),)),
+    ("table9", "Courses of R-Bench-M", (Pivot(by=(*_COURSES, "modality"), measure="questions", where=_M | _EN),)),
+    ("figure5", "English and Chinese", (Paired(factor="language", a="en", b="zh", pair="group", where=_T),)),
+    (
+        "figure6",
+        "Departments",
+        (Pivot(by=("department", "model"), where=_T | _EN), Spread(factor="department", where=_T | _EN)),
+    ),
+    ("subjects", "Subjects", (Pivot(by=(*_COURSES, "model"), where=_EN),)),
+)
 
 
 class _Question(Struct):
@@ -46,6 +71,7 @@ class RBench(Benchmark[_Question]):
 
     name = "r_bench"
     contrasts = ("language", "style")
+    tables = tuple(NamedTable(name=name, title=title, parts=parts) for name, title, parts in _TABLES)
     row = _Question
     files = tuple(f"rbench-{part}_{language}.jsonl" for part in _MODALITIES for language in _LANGUAGES)
     published = (("rbench-[tm]_[ez][nh]/*.parquet",), ("rbench-[tm]_[ez][nh]/*.jsonl",), ("rbench-*.parquet",))
