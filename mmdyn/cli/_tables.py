@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,133 +10,116 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mmdyn.cli._shared import split
 from mmdyn.errors import UserError
 
 if TYPE_CHECKING:
-    from mmdyn.table import NamedTable, Part
+    from mmdyn.table import Part
     from mmdyn.work import RunFolder
 
 F = TypeVar("F", bound=Callable[..., object])
 
-KINDS = ("pivot", "paired", "gap", "trend", "spread", "ranking", "leaderboard")
-
-_OPTIONS = (
-    click.option("--pivot", multiple=True, metavar="FACTOR,...", help="A measure by one to three factors; the last across."),
-    click.option("--paired", multiple=True, metavar="FACTOR=A:B", help="Two values over the same questions: b - a."),
-    click.option("--gap", multiple=True, metavar="FACTOR=A:B", help="Two groups of different questions: b - a."),
-    click.option("--trend", multiple=True, metavar="FACTOR", help="The slope along a factor whose values are numbers."),
-    click.option("--spread", multiple=True, metavar="FACTOR", help="How far values lie apart, and whether all are equal."),
-    click.option("--ranking", multiple=True, metavar="FACTOR", help="How steady the order of models is over its values."),
-    click.option("--leaderboard", is_flag=True, help="Models by their mean over sets; those not told apart share ranks."),
-    click.option("--table", metavar="NAME", help="A table of a paper, such as mdk12.table3; `mmdyn list tables`."),
-    click.option("--measure", default="score", show_default=True, metavar="NAME", help="What is measured."),
-    click.option("--where", multiple=True, metavar="FACTOR=X,...", help="Only records with these values."),
-    click.option("--macro", default="", callback=split, metavar="FACTOR,...", help="With --pivot: add means of means."),
-    click.option("--group", "groups", multiple=True, metavar="NAME=SET,...", help="With --leaderboard: a mean over these."),
-    click.option("--pair", type=click.Choice(["parent", "group"]), default="parent", show_default=True, help="With --paired: what makes a pair."),
-    click.option("--paper", default="", metavar="MODEL", help="With --table: whose numbers of the paper stand beside."),
-    click.option("--format", "form", type=click.Choice(["text", "json", "csv", "markdown", "latex"]), help="Of tables. [default: text]"),
-)  # fmt: skip
+KINDS = {
+    "pivot": ("FACTOR,…", "A measure by one to three factors, the last one across."),
+    "paired": ("FACTOR=A:B", "b - a over the same questions."),
+    "gap": ("FACTOR=A:B", "b - a of two groups of different questions; first and last are the ends of a factor."),
+    "trend": ("FACTOR", "The slope along a factor whose values are numbers."),
+    "spread": ("FACTOR", "How far a measure varies over a factor's values, and whether all are equal."),
+    "ranking": ("FACTOR", "How steady the order of models is over a factor's values."),
+    "leaderboard": ("FACTOR", "Models by their mean over a factor's values, such as set; those not told apart tie."),
+    "table": ("NAME", "A table of a paper, such as those that `mmdyn list tables` names."),
+}
+MORE = {
+    "measure": ("NAME", "What tables measure. [default: score]"),
+    "where": ("FACTOR=X,…", "Only records with these values."),
+    "macro": ("FACTOR", "With --pivot: a mean of the means of a factor's values."),
+    "group": ("NAME=X,…", "With --leaderboard: a mean over these columns."),
+    "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
+    "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
+    "format": ("text|json|csv|markdown|latex", "How tables are printed. [default: text]"),
+}
+"""What goes with tables alone."""
 
 
 def table_options(command: F) -> F:
-    """Give a command these options, as one parameter `tables`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    """Give a command an option for each of these, which may be given several times."""
+    for name, (metavar, text) in reversed((KINDS | MORE).items()):
+        command = click.option(f"--{name}", multiple=True, metavar=metavar, help=text)(command)
     return command
 
 
-def take_options(given: dict[str, Any]) -> dict[str, Any] | None:
-    """What was given; None where no table was asked for. Raises click's usage error for what goes with tables alone."""
-    if any(given[kind] for kind in KINDS) or given["table"]:
-        if given["table"] and any(given[kind] for kind in KINDS):
-            raise click.UsageError("--table goes alone: its parts are declared already")
-        if given["paper"] and not given["table"]:
-            raise click.UsageError("--paper goes with --table NAME: give both")
-        return given
-    for name in ("where", "macro", "groups", "paper", "form"):
-        if given[name]:
-            raise click.UsageError(
-                f"--{'format' if name == 'form' else name.rstrip('s')} goes with a table: add --pivot FACTOR, or another one"
-            )
-    return None
-
-
 def print_tables(
-    folders: Sequence[RunFolder], given: dict[str, Any], by: list[str], csv_file: Path | None, *, quiet: bool
+    folders: Sequence[RunFolder],
+    given: dict[str, tuple[str, ...]],
+    by: list[str],
+    csv_file: Path | None,
+    *,
+    quiet: bool,
 ) -> None:
-    """Tabulate and print; exit status 1 where records failed."""
+    """Print tables as they were asked for; exit status 1 where records failed."""
     from mmdyn.tables import FORMATS, named_table, tabulate
     from mmdyn.work import ProgressBar
 
-    table: NamedTable | list[Part]
-    table, published = named_table(given["table"], given["paper"]) if given["table"] else (_parts(given, by), None)
-    total = sum(run.config.planned for run in folders)
-    with ProgressBar("reading", total, quiet=quiet) as progress:
-        found = tabulate(folders, table, published=published, progress=progress)
-    if csv_file:
-        try:
-            csv_file.write_text(FORMATS["csv"](found), encoding="utf-8", newline="")
-        except OSError as error:
-            raise UserError(f"cannot write {csv_file} ({error.strerror}): choose another file") from None
-        click.echo(f"wrote {csv_file}", err=True)
-    else:
-        sys.stdout.write(FORMATS[given["form"] or "text"](found))
-    if not found.complete:
-        click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
-    if found.failed:
-        click.echo(f"{found.failed} records failed", err=True)
-        click.get_current_context().exit(1)
+    form, paper = _one(given, "format", "text"), _one(given, "paper", "")
+    if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
+        raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
+    tables = [named_table(name, paper) for name in given["table"]]
+    if (parts := _parts(given, by)) or not tables:
+        tables.append((parts, None))
+    for table, published in tables:
+        with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
+            found = tabulate(folders, table, published=published, progress=progress)
+        sys.stdout.write("" if csv_file else FORMATS[form](found))
+        if csv_file:
+            try:
+                csv_file.write_text(FORMATS["csv"](found), encoding="utf-8", newline="")
+            except OSError as error:
+                raise UserError(f"cannot write {csv_file} ({error.strerror}): choose another file") from None
+            click.echo(f"wrote {csv_file}", err=True)
+        if not found.complete:
+            click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
+        if found.failed:
+            click.echo(f"{found.failed} records failed", err=True)
+            click.get_current_context().exit(1)
 
 
-def _parts(given: dict[str, Any], by: list[str]) -> list[Part]:
-    from mmdyn.table import Gap, Leaderboard, Paired, Pivot, Ranking, Spread, Trend
+def _parts(given: dict[str, tuple[str, ...]], by: list[str]) -> list[Part]:
+    """The declarations, in the order of KINDS."""
+    from mmdyn import table as declared
 
-    more: dict[str, Any] = {"measure": given["measure"], "where": dict(map(_equals, given["where"]))}
-
-    def along(factor: str) -> dict[str, Any]:
-        """What a table along a factor has rows by: models and the other factors of --by."""
-        return {"by": tuple(name for name in dict.fromkeys(("model", *by)) if name != factor), **more}
-
+    named: dict[str, Any] = {"measure": _one(given, "measure", "score"), "where": dict(map(_values, given["where"]))}
+    groups = dict(map(_values, given["group"]))
     parts: list[Part] = []
     for text in given["pivot"]:
-        names = tuple(split_names(text))
-        if not 1 <= len(names) <= 3:
-            raise click.UsageError(
-                f"--pivot {text!r} names {len(names)} factors: name one to three, such as discipline,difficulty"
-            )
-        parts.append(
-            Pivot(
-                by=names,
-                macro=tuple(name for name in given["macro"] if name in names or len(given["pivot"]) == 1),
-                **more,
-            )
-        )
-    pairs = [_ends("paired", text) for text in given["paired"]]
-    parts += [Paired(**ends, pair=given["pair"], **along(ends["factor"])) for ends in pairs]
-    parts += [Gap(**ends, **along(ends["factor"])) for ends in (_ends("gap", text) for text in given["gap"])]
-    parts += [Trend(factor=name, **along(name)) for name in given["trend"]]
-    parts += [Spread(factor=name, **along(name)) for name in given["spread"]]
-    parts += [Ranking(over=name, **more) for name in given["ranking"]]
-    return parts + [Leaderboard(groups=dict(map(_equals, given["groups"])), **more)] * given["leaderboard"]
+        factors = tuple(_names(text))
+        if not 1 <= len(factors) <= 3:
+            raise click.UsageError(f"--pivot {text!r} names {len(factors)} factors: name one to three")
+        parts.append(declared.Pivot(by=factors, macro=given["macro"], **named))
+    for kind in ("paired", "gap", "trend", "spread"):
+        more = {"pair": _one(given, "pair", "parent")} if kind == "paired" else {}
+        for text in given[kind]:
+            ends = _ends(text) if kind in ("paired", "gap") else {"factor": text}
+            rows = tuple(name for name in dict.fromkeys(("model", *by)) if name != ends["factor"])
+            parts.append(getattr(declared, kind.title())(by=rows, **ends, **more, **named))
+    parts += [declared.Ranking(over=factor, **named) for factor in given["ranking"]]
+    return parts + [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
 
 
-def split_names(text: str) -> list[str]:
-    """Names between commas."""
+def _one(given: dict[str, tuple[str, ...]], name: str, default: str) -> str:
+    return given[name][-1] if given[name] else default
+
+
+def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _equals(text: str) -> tuple[str, tuple[str, ...]]:
+def _values(text: str) -> tuple[str, tuple[str, ...]]:
     name, _, values = text.partition("=")
-    if not name.strip() or not split_names(values):
-        raise click.UsageError(f"{text!r} is no NAME=VALUE,...: write it like difficulty=easy,hard")
-    return name.strip(), tuple(split_names(values))
+    if not name.strip() or not _names(values):
+        raise click.UsageError(f"{text!r} is no NAME=VALUE,…: write it like difficulty=easy,hard")
+    return name.strip(), tuple(_names(values))
 
 
-def _ends(option: str, text: str) -> dict[str, str]:
-    factor, _, ends = text.partition("=")
-    a, colon, b = ends.partition(":")
-    if not (factor.strip() and colon and a.strip() and b.strip()):
-        raise click.UsageError(f"--{option} {text!r} is no FACTOR=A:B: write it like difficulty=easy:hard")
-    return {"factor": factor.strip(), "a": a.strip(), "b": b.strip()}
+def _ends(text: str) -> dict[str, str]:
+    if not (found := re.fullmatch(r"\s*([^=]+?)\s*=\s*(.+?)\s*:\s*(.+?)\s*", text)):
+        raise click.UsageError(f"{text!r} is no FACTOR=A:B: write it like difficulty=easy:hard")
+    return dict(zip(("factor", "a", "b"), found.groups(), strict=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
-from mmdyn.cli._tables import print_tables, table_options, take_options
+from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
 
 if TYPE_CHECKING:
     from mmdyn.tables import Summary
@@ -91,17 +91,18 @@ def command(
     if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
         raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
     repeats = sorted({int(k) for k in ks}) if with_repeats else None
-    tables = take_options(given)
+    wanted = any(given[kind] for kind in KINDS)
+    if wanted and (with_flips or correct or with_repeats or with_auc):
+        raise click.UsageError(
+            "--flips, --correct, --repeats and --auc are of the summary: leave them or the tables out"
+        )
+    if alone := [name for name in MORE if given[name] and not wanted]:
+        raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
-    if tables:
-        if with_flips or correct or with_repeats or with_auc:
-            raise click.UsageError(
-                "--flips, --correct, --repeats and --auc are of the summary: leave tables out, or these"
-            )
-        tables["form"] = "json" if as_json else tables["form"]
-        print_tables(folders, tables, by, csv_file, quiet=quiet)
+    if wanted:
+        print_tables(folders, given | {"format": ("json",)} if as_json else given, by, csv_file, quiet=quiet)
         return
     from mmdyn.tables import summarise
 

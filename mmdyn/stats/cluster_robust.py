@@ -91,16 +91,21 @@ def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: I
     _, places = np.unique(labels, return_inverse=True)
     sums = _sums(basis * (root * values - basis @ parts)[:, None], places)
     k = basis.shape[1]
-    leverage = _sums((basis[:, :, None] * basis[:, None, :]).reshape(len(values), -1), places).reshape(-1, k, k)
+    squares = (basis[:, :, None] * basis[:, None, :]).reshape(len(values), -1)
+    leverage, weighted = (_sums(each, places).reshape(-1, k, k) for each in (squares, weights[:, None] * squares))
     roots, vectors = np.linalg.eigh(leverage)
     # A cluster that alone tells of a coefficient has a leverage of 1 and tells nothing of its variance.
     adjust = np.where(roots < 1 - 1e-9, 1 / np.sqrt(np.maximum(1 - roots, 1e-9)), 0.0)
     last = np.einsum("gij,gj,gj->gi", vectors, adjust, vectors[:, -1, :])
     variance = float((np.einsum("gi,gi->g", last, sums) ** 2).sum()) / scale[-1, -1] ** 2
-    own, shared = np.einsum("gi,gij,gj->g", last, leverage, last), np.einsum("gij,gj->gi", leverage, last)
-    trace = float(own.sum() - (shared**2).sum())
-    square = float((own**2).sum() - 2 * (own * (shared**2).sum(1)).sum() + ((shared.T @ shared) ** 2).sum())
-    freedom, error = max(trace**2 / square, 1.0) if square > 0 else 1.0, variance**0.5
+    # The clusters' parts of the variance have the covariance diag(own) + left right', if observations are independent.
+    own = np.einsum("gi,gij,gj->g", last, weighted, last)
+    pull, pulled = (np.einsum("gij,gj->gi", each, last) for each in (leverage, weighted))
+    left, right = np.hstack((pull, pulled)), np.hstack((pull @ weighted.sum(0) - pulled, -pull))
+    off = (left * right).sum(1)
+    square = float((own**2 + 2 * own * off).sum() + ((right.T @ left) * (right.T @ left).T).sum())
+    freedom = max(float((own + off).sum()) ** 2 / square, 1.0) if square > 0 else 1.0
+    error = variance**0.5
     half = float(stdtrit(freedom, 0.975)) * error
     p = float(2 * stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
     return Difference(value, (value - half, value + half), p, method)

@@ -83,7 +83,8 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
                 missing = f"no record has {part.factor} = {value} (there is {', '.join(field.values[:20])})"
         sides = [code for code, value in enumerate(field.values) if value in (part.a, part.b)]
         records = records[np.isin(field.codes[records], sides)]
-    apart = _apart(columns, records, axes)
+    # A declaration that has rows by models unless it says otherwise averages over them where it does.
+    apart = _apart(columns, records, axes, APART if isinstance(part, Pivot) else APART[1:])
     numbered = list[tuple[Block, Row, Any]]()
     for values, inside in split(columns, records, apart).items() if len(records) else ():
         block = Block(columns, place, kind, part.measure, inside, dict(zip(apart, values, strict=True)))
@@ -113,11 +114,11 @@ def _title(part: Part) -> str:
     return f"{what} by {', '.join(_named(part))}"
 
 
-def _apart(columns: Columns, records: Ints, axes: Sequence[str]) -> list[str]:
+def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
     is in several."""
     found = list[str]()
-    for name in APART:
+    for name in candidates:
         if name in axes or not len(records):
             continue
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
