@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, sample_id
 from mmdyn.sample import Sample
-from mmdyn.table import NamedTable, Paired, Part, Pivot
+from mmdyn.table import NamedTable, Paired, Part, Pivot, Where
 
 _MEASURES = ("pass_rate", "checklist")
 _HINTS = ("background", "definition", "methodology", "all")
@@ -17,7 +17,7 @@ _HINTS = ("background", "definition", "methodology", "all")
 
 def _by(*factors: str, context: str = "") -> tuple[Part, ...]:
     """Pass rate and checklist score."""
-    where = {"context": (context,)} if context else {}
+    where: Where = {"context": (context,)} if context else {}
     return tuple(Pivot(by=factors, measure=measure, where=where) for measure in _MEASURES)
 
 

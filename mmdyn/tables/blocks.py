@@ -101,6 +101,8 @@ class Block(NamedTuple):
             note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
             return self.row(axes, key, quantity, None, **cell.counts, **{"note": note} | more)
         found: dict[str, Any] = {"n": len(np.unique(cell.parents)), **cell.counts, **more}
+        if self.measure.unit == "count":
+            return self.row(axes, key, quantity, found["n"], **found)
         if self.measure.unit != "share":
             mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
             return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)

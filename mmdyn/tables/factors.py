@@ -8,6 +8,7 @@ from math import nan
 
 import numpy as np
 
+from mmdyn.keys import canonical
 from mmdyn.record import Record
 from mmdyn.sample import CHOICE_TYPES, Sample
 from mmdyn.stats import Floats
@@ -19,12 +20,22 @@ from mmdyn.work import RunFolder
 _SIZE = re.compile(r"[-_ ]?(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """The size in a model's name: qwen2.5-vl-7b."""
 
+PICKED = "picked"
+"""The factor that says what was read in the reply."""
+
+
+def _picked(record: Record) -> object:
+    read = record.score.extracted if record.score else None
+    return NOT_GIVEN if read is None else read if isinstance(read, str) else canonical(read).decode()
+
+
 OF_RECORD: dict[str, Callable[[Record], object]] = {
     "model": lambda record: record.model,
     "set": lambda record: record.set,
     "draw": lambda record: record.draw,
     "epoch": lambda record: record.epoch,
     "mode": lambda record: record.condition.mode,
+    PICKED: _picked,
     "model_size": lambda record: size[1] if (size := _SIZE.search(record.model)) else NOT_GIVEN,
     "model_family": lambda record: _SIZE.sub("", record.model),
 }

@@ -14,7 +14,8 @@ from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, hol
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell
-from mmdyn.tables.results import BY_RULES, p_digits
+from mmdyn.tables.factors import PICKED
+from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
 from mmdyn.tables.rows import Row
 from mmdyn.tables.scale import SAME
 
@@ -38,7 +39,8 @@ def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
     """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
     for key, records in sorted(block.spans(part.by), key=lambda found: block.order(part.by, found[0])):
-        a, b = (block.cell(block.at(records, part.factor, value)) for value in (part.a, part.b))
+        of_sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
+        a, b = (block.cell(side) for side in of_sides)
         left = len(np.union1d(a.asked, b.asked))
         if part.pair == "group":
             a, b = _by_group(block, a), _by_group(block, b)
@@ -49,7 +51,7 @@ def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
             yield block.mean_row(part.by, key, value, cell), cell
         yield _difference(block, part, key, both, left - len(shared)), None
         if part.pair == "group" and len(shared):
-            yield from _agreement(block, part, key, both)
+            yield from _agreement(block, part, key, both, [_picks(block, side) for side in of_sides])
 
 
 def _difference(block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], left: int) -> Row:
@@ -76,13 +78,29 @@ def difference_row(
     return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=unit, **more)
 
 
-def _agreement(block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell]) -> Iterator[Numbered]:
-    """How many pairs are right on both sides, on neither and on one alone; what is neither right nor wrong is in none."""
+def _agreement(
+    block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], picks: Sequence[Mapping[int, int]]
+) -> Iterator[Numbered]:
+    """How many pairs are right on both sides, on neither (and of these, on how many both sides say the same), and on
+    one alone; what is neither right nor wrong is in none."""
     a, b = (cell.values for cell in sides)
     kinds = {"both right": (1, 1), f"{part.a} only": (1, 0), f"{part.b} only": (0, 1), "both wrong": (0, 0)}
-    for name, (one, other) in kinds.items():
-        hits = ((a == one) & (b == other)).astype(np.float64)
-        yield block.mean_row(part.by, key, name, sides[0]._replace(values=hits, bounded=False)), None
+    shares = {name: (a == one) & (b == other) for name, (one, other) in kinds.items()}
+    alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in sides[0].ids.tolist()]
+    shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
+    for name, hits in shares.items():
+        yield block.mean_row(part.by, key, name, sides[0]._replace(values=hits.astype(np.float64), bounded=False)), None
+
+
+def _picks(block: Block, records: Ints) -> dict[int, int]:
+    """What was read in the replies of each group, by its code, where all of them say the same."""
+    picked = block.columns.fields[PICKED]
+    found = dict[int, set[int]]()
+    groups = block.columns.groups[block.columns.parents[records]]
+    for group, code in zip(groups.tolist(), picked.codes[records].tolist(), strict=True):
+        found.setdefault(group, set()).add(code)
+    silent = picked.values.index(NOT_GIVEN) if NOT_GIVEN in picked.values else -1
+    return {group: codes.pop() for group, codes in found.items() if len(codes) == 1 and silent not in codes}
 
 
 def _by_group(block: Block, cell: Cell) -> Cell:

@@ -15,6 +15,7 @@ from mmdyn.table import Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranki
 from mmdyn.tables.blocks import APART, Block, Numbered
 from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
+from mmdyn.tables.factors import PICKED
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
@@ -59,7 +60,8 @@ def tabulate(
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
     factors = [name for part in named.parts for name in (*_named(part), *part.where)]
     measures = [part.measure for part in named.parts]
-    columns = read_columns(folders, (*factors, *APART, "set"), measures, progress)
+    more = {PICKED for part in named.parts if isinstance(part, Paired) and part.pair == "group"}
+    columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress)
     for name in factors:
         if len(columns.fields[name].values) > MAX_VALUES:
             many = len(columns.fields[name].values)
