@@ -9,6 +9,35 @@ from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, sample_id
 from mmdyn.sample import Sample
+from mmdyn.table import NamedTable, Paired, Part, Pivot, Where
+
+_MEASURES = ("pass_rate", "checklist")
+_HINTS = ("background", "definition", "methodology", "all")
+
+
+def _by(*factors: str, context: str = "") -> tuple[Part, ...]:
+    """Pass rate and checklist score."""
+    where: Where = {"context": (context,)} if context else {}
+    return tuple(Pivot(by=factors, measure=measure, where=where) for measure in _MEASURES)
+
+
+_GAINS: tuple[Part, ...] = tuple(
+    Paired(factor="context", a="none", b=f"hint:{hint}", by=by, measure=measure)
+    for by in (("model",), ("discipline",))
+    for measure in _MEASURES
+    for hint in _HINTS
+)
+_TABLES = (
+    ("table1", "Disciplines", _by("model", "discipline", context="none")),
+    ("table2", "Hints", _by("model", "context")),
+    *(
+        (f"table{n}", f"With the {hint} hint", _by("model", "discipline", context=f"hint:{hint}"))
+        for n, hint in enumerate(_HINTS[:3], 4)
+    ),
+    ("figure2", "Checklist score by discipline", _by("discipline", "model", context="none")[1:]),
+    ("figure3", "Gains by hints, of models and in disciplines", _GAINS),
+    ("figure11", "Pass rate by discipline", _by("discipline", "model", context="none")[:1]),
+)
 
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 _SPACES = re.compile(r"[ \t]*+")
@@ -46,6 +75,7 @@ class Acadreason(Benchmark[_Question]):
 
     name = "acadreason"
     contrasts = ("context",)
+    tables = tuple(NamedTable(name=name, title=title, parts=parts) for name, title, parts in _TABLES)
     row = _Question
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:

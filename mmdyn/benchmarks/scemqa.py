@@ -41,7 +41,7 @@ class Scemqa(Benchmark[_Question]):
 
     name = "scemqa"
     contrasts = ("variant", "style")
-    pictures = "images"
+    pictures = ("images", "")
     row = _Question
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:

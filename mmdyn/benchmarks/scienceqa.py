@@ -48,7 +48,7 @@ class Scienceqa(Benchmark[_Question]):
 
     name = "scienceqa"
     contrasts = ("context", "variant")
-    pictures = "images"
+    pictures = ("images",)
     row = _Question
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:

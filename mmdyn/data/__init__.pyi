@@ -12,6 +12,7 @@ from .files import (
 )
 from .formats._cells import OPTION_LETTERS as OPTION_LETTERS, read_list_cell as read_list_cell
 from .formats._tsv_rows import TsvRow as TsvRow, read_tsv_rows as read_tsv_rows
+from .formats.parquet import put_picture as put_picture
 from .formats.tsv import Tsv as Tsv, sample_of_tsv_row as sample_of_tsv_row
 from .images import (
     IMAGE_MEDIA_TYPES as IMAGE_MEDIA_TYPES,
@@ -22,6 +23,7 @@ from .images import (
     read_inside as read_inside,
 )
 from .load_set import is_set as is_set, load as load
+from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (
     KnowledgePoint as KnowledgePoint,
     Row as Row,

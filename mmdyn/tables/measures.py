@@ -7,14 +7,16 @@ from math import nan
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Judgement, Record, Reply, Score
 from mmdyn.stats import correct_for_chance
+from mmdyn.tables.results import sample_of
 from mmdyn.tables.run_state import has_failed, is_cut_off
 from mmdyn.work import Reader, RunFolder, judged_kind
 
-Unit: TypeAlias = Literal["share", "tokens", "seconds", "cost"]
+Unit: TypeAlias = Literal["share", "tokens", "seconds", "cost", "count"]
 Worth: TypeAlias = tuple[float, float]
 """A value, NaN where a record has none, and what it weighs."""
 
@@ -65,20 +67,25 @@ def _counted(worth: Callable[[Reply], int]) -> Callable[[Record, RunFolder, Read
 
 
 def _corrected(score: Score) -> float:
-    import numpy as np
-
-    one = (np.array([each]) for each in (score.value, nan if score.chance is None else score.chance))
-    return float(correct_for_chance(*one, np.array([score.status == "ok"]))[0])
+    value, chance = (np.array([nan if each is None else each]) for each in (score.value, score.chance))
+    return float(correct_for_chance(value, chance, np.array([score.status == "ok"]))[0])
 
 
 def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
-    """The items that are met, by the last judge that looked at a checklist; a record weighs as many as it has."""
-    for entry in reversed(run.config.judges):
+    """The items that are met, by the last judge that looked at a checklist; a record weighs as many as it has.
+
+    An answer that scores 0 without having been judged, such as an empty one, meets no item of its sample's.
+    """
+    judges, score = run.config.judges, record.score
+    for entry in reversed(judges):
         stored = reader.get(judged_kind(entry.id), record.key)
         items = msgspec.json.decode(stored, type=Judgement).items if stored else ()
         if items:
             return sum(items) / len(items), float(len(items))
-    return NONE
+    if not judges or score is None or score.value != 0:
+        return NONE
+    count = len(sample_of(record, run, reader).checklist)
+    return (0.0, float(count)) if count else NONE
 
 
 MEASURES = {
@@ -86,6 +93,7 @@ MEASURES = {
     "pass_rate": Measure(_scored(lambda score: float(score.value == 1)), better=True, bound=True),
     "corrected": Measure(_scored(_corrected), better=True, bound=True),
     "checklist": Measure(_checklist, better=True),
+    "questions": Measure(lambda record, run, reader: (1.0, 1.0), "count", answers=False),
     "unparsed": Measure(_scored(lambda score: float(score.status == "unparsed"))),
     "refused": Measure(_scored(lambda score: float(score.status == "refused"))),
     "failed": Measure(lambda record, run, reader: (float(has_failed(record)), 1.0), answers=False),

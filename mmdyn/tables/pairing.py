@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.stats import TOO_FEW_NOTE, Difference, Ints, group_means, holm, mean_of, paired_difference
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell
-from mmdyn.tables.results import BY_RULES, p_digits
+from mmdyn.tables.factors import PICKED
+from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
 from mmdyn.tables.rows import Row
 from mmdyn.tables.scale import SAME
 
@@ -37,8 +38,9 @@ def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
     """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
-    for key, records in sorted(block.spans(part.by), key=lambda found: block.order(part.by, found[0])):
-        a, b = (block.cell(block.at(records, part.factor, value)) for value in (part.a, part.b))
+    for key, records in block.spans(part.by).items():
+        of_sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
+        a, b = (block.cell(side) for side in of_sides)
         left = len(np.union1d(a.asked, b.asked))
         if part.pair == "group":
             a, b = _by_group(block, a), _by_group(block, b)
@@ -49,7 +51,7 @@ def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
             yield block.mean_row(part.by, key, value, cell), cell
         yield _difference(block, part, key, both, left - len(shared)), None
         if part.pair == "group" and len(shared):
-            yield from _agreement(block, part, key, both)
+            yield from _agreement(block, part, key, both, [_picks(block, side) for side in of_sides])
 
 
 def _difference(block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], left: int) -> Row:
@@ -72,17 +74,32 @@ def difference_row(
     notes = notes if found.p is not None else [*notes, TOO_FEW_NOTE]
     more = {"ci95": found.ci95, "method": found.method, "note": "; ".join(notes)} | more
     p = None if found.p is None else p_digits(found.p)
-    unit = "points" if block.measure.unit == "share" else block.measure.unit
-    return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=unit, **more)
+    return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)
 
 
-def _agreement(block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell]) -> Iterator[Numbered]:
-    """How many pairs are right on both sides, on neither and on one alone; what is neither right nor wrong is in none."""
+def _agreement(
+    block: Block, part: Paired, key: tuple[str, ...], sides: Sequence[Cell], picks: Sequence[Mapping[int, int]]
+) -> Iterator[Numbered]:
+    """How many pairs are right on both sides, on neither (and of these, on how many both sides say the same), and on
+    one alone; what is neither right nor wrong is in none."""
     a, b = (cell.values for cell in sides)
     kinds = {"both right": (1, 1), f"{part.a} only": (1, 0), f"{part.b} only": (0, 1), "both wrong": (0, 0)}
-    for name, (one, other) in kinds.items():
-        hits = ((a == one) & (b == other)).astype(np.float64)
-        yield block.mean_row(part.by, key, name, sides[0]._replace(values=hits, bounded=False)), None
+    shares = {name: (a == one) & (b == other) for name, (one, other) in kinds.items()}
+    alike = [picks[0].get(group, -1) == picks[1].get(group, -2) for group in sides[0].ids.tolist()]
+    shares["both wrong, alike"] = shares["both wrong"] & np.array(alike)
+    for name, hits in shares.items():
+        yield block.mean_row(part.by, key, name, sides[0]._replace(values=hits.astype(np.float64), bounded=False)), None
+
+
+def _picks(block: Block, records: Ints) -> dict[int, int]:
+    """What was read in the replies of each group, by its code, where all of them say the same."""
+    picked = block.columns.fields[PICKED]
+    found = dict[int, set[int]]()
+    groups = block.columns.groups[block.columns.parents[records]]
+    for group, code in zip(groups.tolist(), picked.codes[records].tolist(), strict=True):
+        found.setdefault(group, set()).add(code)
+    silent = picked.values.index(NOT_GIVEN) if NOT_GIVEN in picked.values else -1
+    return {group: codes.pop() for group, codes in found.items() if len(codes) == 1 and silent not in codes}
 
 
 def _by_group(block: Block, cell: Cell) -> Cell:
@@ -98,7 +115,7 @@ def _by_group(block: Block, cell: Cell) -> Cell:
 
 
 def _only(cell: Cell, places: Ints) -> Cell:
-    columns: Mapping[str, Floats | Ints] = {
+    columns: dict[str, Any] = {
         name: getattr(cell, name)[places] for name in ("parents", "ids", "values", "weights", "chance")
     }
     return cell._replace(**columns)
@@ -129,12 +146,14 @@ def _test(one: tuple[Block, Row, Cell | None], other: tuple[Block, Row, Cell | N
     return found.p if found else None
 
 
-def told_apart(block: Block, boards: Sequence[Sequence[Cell]]) -> list[dict[tuple[int, int], int]]:
-    """On each board, of each two cells (by their places), which is better: 1 the first, -1 the second, 0 where a paired
-    test does not tell them apart at 5 % after Holm's adjustment over all boards."""
-    pairs = [(board, pair) for board, cells in enumerate(boards) for pair in combinations(range(len(cells)), 2)]
-    tests = [compared(block, boards[board][one], boards[board][other]) for board, (one, other) in pairs]
-    found: list[dict[tuple[int, int], int]] = [{} for _ in boards]
-    for (board, pair), test, p in zip(pairs, tests, holm([test and test.p for test in tests]), strict=True):
-        found[board][pair] = (test.value < 0) - (test.value > 0) if test and p is not None and p <= ALPHA else 0
+def told_apart(block: Block, boards: Sequence[Sequence[Cell]]) -> list[Ints]:
+    """For each board, of each two cells which is better: 1 at (i, j) where i is, -1 where j is, 0 where a paired test
+    does not tell them apart at 5 % after Holm's adjustment over all boards."""
+    pairs = [(board, *pair) for board, cells in enumerate(boards) for pair in combinations(range(len(cells)), 2)]
+    tests = [compared(block, boards[board][one], boards[board][other]) for board, one, other in pairs]
+    found = [np.zeros((len(cells), len(cells)), np.int64) for cells in boards]
+    for (board, *pair), test, p in zip(pairs, tests, holm([test and test.p for test in tests]), strict=True):
+        if test and p is not None and p <= ALPHA:
+            one, other = pair if test.value < 0 else pair[::-1]
+            found[board][one, other], found[board][other, one] = 1, -1
     return found
