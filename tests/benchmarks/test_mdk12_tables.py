@@ -28,6 +28,7 @@ from mmdyn.tables import (
     keep_design,
     label_kind,
     named_table,
+    named_tables,
     read_model_facts,
     survey,
     tabulate,
@@ -351,3 +352,11 @@ def test_the_ready_run_asks_its_three_modes_of_a_set_in_the_papers_form(tmp_path
     assert whole["openai:fable-7b", "difference"].n == len({sample.parent for sample in changed}) == 7
     printed = typed("report", tmp_path / "run", "--table", "mdk12.table4", "--format", "json", "-q")
     assert printed.exit_code == 0 and json.loads(printed.stdout)["parts"][0]["rows"][0]["n"] == 7
+
+
+@pytest.mark.parametrize("paper", ["mdk12", "opencompass"])
+def test_every_table_stands_in_the_docs(paper: str) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")
+    for name in named_tables():
+        if name.startswith(f"{paper}."):
+            assert page.count("\n$ mmdyn report runs/") and f"--table {name}" in page, name
