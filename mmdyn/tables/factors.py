@@ -8,7 +8,6 @@ from math import nan
 
 import numpy as np
 
-from mmdyn.keys import canonical
 from mmdyn.record import Record
 from mmdyn.sample import CHOICE_TYPES, Sample
 from mmdyn.stats import Floats
@@ -26,7 +25,7 @@ PICKED = "picked"
 
 def _picked(record: Record) -> object:
     read = record.score.extracted if record.score else None
-    return NOT_GIVEN if read is None else read if isinstance(read, str) else canonical(read).decode()
+    return NOT_GIVEN if read is None else "".join(map(str, read)) if isinstance(read, list | tuple) else read
 
 
 OF_RECORD: dict[str, Callable[[Record], object]] = {
