@@ -34,6 +34,7 @@ MORE = {
     "macro": ("FACTOR", "With --pivot: a mean of the means of a factor's values."),
     "group": ("NAME=X,…", "With --leaderboard: a mean over these columns."),
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
+    "models": ("FILE", "CSV of what is known of models: a column model, and factors such as family, size and kind."),
     "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
     "format": ("text|json|csv|markdown|latex", "How tables are printed. [default: text]"),
 }
@@ -56,18 +57,19 @@ def print_tables(
     quiet: bool,
 ) -> None:
     """Print tables as they were asked for; exit status 1 where records failed."""
-    from mmdyn.tables import FORMATS, named_table, tabulate
+    from mmdyn.tables import FORMATS, named_table, read_model_facts, tabulate
     from mmdyn.work import ProgressBar
 
     form, paper = _one(given, "format", "text"), _one(given, "paper", "")
     if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
         raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
+    facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
     tables = [named_table(name, paper) for name in given["table"]]
     if (parts := _parts(given, by)) or not tables:
         tables.append((parts, None))
     for table, published in tables:
         with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
-            found = tabulate(folders, table, published=published, progress=progress)
+            found = tabulate(folders, table, published=published, facts=facts, progress=progress)
         sys.stdout.write("" if csv_file else FORMATS[form](found))
         if csv_file:
             try:

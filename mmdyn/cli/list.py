@@ -67,7 +67,7 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
 
 def _aliases() -> dict[str, str]:
     """Names that stand for several operators in a row."""
-    from perturb import ALIASES
+    from mmdyn.plugins import ALIASES
 
     return {name: "+".join(operators) for name, operators in ALIASES.items()}
 

@@ -78,8 +78,9 @@ def command(
     """Report one run, or compare several: scores, intervals, contrasts, and what failed; or print tables of them.
 
     A factor of a table is a field of the questions, task_type, language, a part of the condition (variant, chain,
-    context, style, mode), model, model_size, set, run, draw, epoch, options, answer_position, response_tokens or
-    reasoning_tokens. With --by the other tables than pivots have rows by these factors, too.
+    context, style, mode), changed (image, text or both, by the chain), model, a column of --models, model_size, set,
+    run, draw, epoch, options, answer_position, response_tokens or reasoning_tokens. With --by the other tables than
+    pivots have rows by these factors, too.
     """
     if as_json and csv_file:
         raise click.UsageError("--json and --csv exclude each other: give one of them")

@@ -49,5 +49,5 @@ from .set_folder import (
 from .show import describe_sample as describe_sample, describe_trail as describe_trail
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength
 from .take_covering import take_covering as take_covering
-from .take_stratified import take_stratified as take_stratified
+from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified
 from .validate import RowTally as RowTally, validate as validate

@@ -2,6 +2,7 @@ from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown
 from .cascades import Cascades as Cascades, print_cascades as print_cascades
 from .correction import print_corrections as print_corrections
+from .factors import read_model_facts as read_model_facts
 from .flips import print_flips as print_flips
 from .formats import FORMATS as FORMATS
 from .marks import mark_of as mark_of

@@ -17,7 +17,7 @@ from mmdyn.tables.rows import MACRO, TOTAL, Row
 APART = ("model", "variant", "context", "style", "run")
 """What is never averaged over, but kept apart."""
 
-NEVER_TOTAL = (*APART, "mode", "model_size", "model_family")
+NEVER_TOTAL = (*APART, "mode", "changed", "model_size", "model_family")
 
 Key: TypeAlias = tuple[str, ...]
 Numbered: TypeAlias = tuple[Row, Cell | None]
@@ -41,7 +41,8 @@ class Block(NamedTuple):
 
     def spans(self, axes: Sequence[str]) -> Iterator[tuple[Key, Ints]]:
         """The records of each combination of values, and of the totals over those factors that may have one."""
-        several = [axis for axis in axes if axis not in NEVER_TOTAL and self.varies(axis)]
+        never = (*NEVER_TOTAL, *self.columns.facts)
+        several = [axis for axis in axes if axis not in never and self.varies(axis)]
         for count in range(len(several) + 1):
             for dropped in combinations(several, count):
                 kept = [axis for axis in axes if axis not in dropped]

@@ -43,12 +43,12 @@ def known_names(record: Record) -> tuple[str, ...]:
     return (*record.fields, *(NAMES if record.beside else ()))
 
 
-def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise UserError for a name that is not known."""
+def check_names(names: Iterable[str], known: Collection[str], more: str = "") -> None:
+    """Raise UserError for a name that is not known; `more` says what else there could be."""
     for name in names:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
-            raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(sorted(known))}")
+            raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(sorted(known))}{more}")
 
 
 def value_of(record: Record, name: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from math import nan
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,9 @@ from mmdyn.record import Record
 from mmdyn.stats import Floats, Ints, group_means
 from mmdyn.tables.breakdown import ALWAYS, check_names, known_names, value_of
 from mmdyn.tables.collect import named_runs
-from mmdyn.tables.factors import BINNED, OF_RECORD, OF_SAMPLE, in_order, quartiles
+from mmdyn.tables.factors import BINNED, OF_RECORD, OF_SAMPLE, ModelFacts, in_order, plain_model, quartiles
 from mmdyn.tables.measures import measure
-from mmdyn.tables.results import FACTORS, Field, sample_of
+from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, sample_of
 from mmdyn.tables.run_state import has_failed
 from mmdyn.work import ProgressBar, Reader, RunFolder
 
@@ -28,7 +29,7 @@ KNOWN = {"run", *OF_RECORD, *OF_SAMPLE, *BINNED, *FACTORS, *ALWAYS}
 class Columns(NamedTuple):
     """All records. The codes of `fields`, `parents`, `asked` (the place of its model and condition), the (value,
     weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters` and
-    `groups` (-1 for none; one over all sets) with the parents.
+    `groups` (-1 for none; one over all sets) with the parents. `facts` are factors that the user gave of models.
     """
 
     runs: dict[str, RunFolder]
@@ -40,6 +41,7 @@ class Columns(NamedTuple):
     flags: dict[str, NDArray[np.bool_]]
     clusters: Ints
     groups: Ints
+    facts: Collection[str] = ()
 
 
 class Cell(NamedTuple):
@@ -60,10 +62,14 @@ class Cell(NamedTuple):
 
 
 def read_columns(
-    runs: Sequence[RunFolder], factors: Iterable[str], measures: Iterable[str], progress: ProgressBar | None = None
+    runs: Sequence[RunFolder],
+    factors: Iterable[str],
+    measures: Iterable[str],
+    progress: ProgressBar | None = None,
+    facts: ModelFacts = MappingProxyType({}),
 ) -> Columns:
     """Read every record once. Memory grows by some tens of bytes a record. Raises UserError for what is not known."""
-    builder = _Builder(named_runs(runs), dict.fromkeys(factors), dict.fromkeys(measures))
+    builder = _Builder(named_runs(runs), dict.fromkeys(factors), dict.fromkeys(measures), facts)
     for name, run in builder.runs.items():
         with Reader(run.records_folder) as reader:
             for record in run.records():
@@ -74,7 +80,10 @@ def read_columns(
 
 
 class _Builder:
-    def __init__(self, runs: dict[str, RunFolder], factors: Collection[str], measures: Collection[str]) -> None:
+    def __init__(
+        self, runs: dict[str, RunFolder], factors: Collection[str], measures: Collection[str], facts: ModelFacts
+    ) -> None:
+        self._facts = facts
         self.runs, self._factors, self._measures = runs, factors, {name: measure(name) for name in measures}
         self._values = {name: dict[str, int]() for name in factors}
         self._codes = {name: array("d" if name in BINNED else "i") for name in factors}
@@ -84,7 +93,7 @@ class _Builder:
         self._parent_of, self._asked_of = dict[tuple[str, str], int](), dict[tuple[str, ...], int]()
         self._groups, self._clusters = dict[str, int](), dict[tuple[str, str], int]()
         self._group_of, self._cluster_of = array("i"), array("i")
-        self._by_digest, self._known = dict[str, tuple[str, ...]](), set(KNOWN)
+        self._by_digest, self._known = dict[str, tuple[str, ...]](), KNOWN | facts.keys()
 
     def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
         score, condition = record.score, record.condition
@@ -112,7 +121,7 @@ class _Builder:
             flag.append(holds)
 
     def finish(self) -> Columns:
-        check_names(self._factors, self._known)
+        check_names(self._factors, self._known, "; --models FILE says more of models")
         fields = dict[str, Field]()
         for name, codes in self._codes.items():
             raw = np.array(codes)
@@ -125,7 +134,15 @@ class _Builder:
         clusters = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
         ids = (np.array(column, np.int64) for column in (self._parents, self._asked))
         return Columns(
-            self.runs, fields, *ids, worth, np.array(self._chance), flags, clusters, np.array(self._group_of)
+            self.runs,
+            fields,
+            *ids,
+            worth,
+            np.array(self._chance),
+            flags,
+            clusters,
+            np.array(self._group_of),
+            self._facts,
         )
 
     def _parent(self, record: Record) -> int:
@@ -138,6 +155,8 @@ class _Builder:
         return place
 
     def _value(self, factor: str, name: str, run: RunFolder, reader: Reader, record: Record) -> str:
+        if factor in self._facts:
+            return self._facts[factor].get(plain_model(record.model)) or NOT_GIVEN
         if factor == "run":
             return name or run.name
         if factor in OF_RECORD:

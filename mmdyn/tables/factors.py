@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import nan
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
+from mmdyn.errors import InputError
+from mmdyn.plugins import ALIASES, resolve
 from mmdyn.record import Record
 from mmdyn.sample import CHOICE_TYPES, Sample
 from mmdyn.stats import Floats
@@ -15,6 +21,9 @@ from mmdyn.tables.breakdown import reading_order
 from mmdyn.tables.contexts import BASES, place_of
 from mmdyn.tables.results import NOT_GIVEN, Field
 from mmdyn.work import RunFolder
+
+ModelFacts: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Factors that a user gave of models: for each, the value by the model's plain name."""
 
 _SIZE = re.compile(r"[-_ ]?(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """The size in a model's name: qwen2.5-vl-7b."""
@@ -27,6 +36,15 @@ def _picked(record: Record) -> object:
     read = record.score.extracted if record.score else None
     return NOT_GIVEN if read is None else "".join(map(str, read)) if isinstance(read, list | tuple) else read
 
+@cache
+def changed(chain: str) -> str:
+    """What a chain of operators changes: image, text or both; nothing where there is none. Raises PluginError for an
+    operator that is not installed."""
+    short = [re.split("[@:]", name)[0].strip() for name in chain.split("+") if name]
+    full = [resolve("operators", one) for name in short for one in ALIASES.get(name, (name,))]
+    kinds = {name.partition(".")[0] for name in full}
+    return "both" if len(kinds) > 1 else "".join(kinds) or "nothing"
+
 
 OF_RECORD: dict[str, Callable[[Record], object]] = {
     "model": lambda record: record.model,
@@ -35,11 +53,13 @@ OF_RECORD: dict[str, Callable[[Record], object]] = {
     "epoch": lambda record: record.epoch,
     "mode": lambda record: record.condition.mode,
     PICKED: _picked,
+    "changed": lambda record: changed(record.condition.chain),
     "model_size": lambda record: size[1] if (size := _SIZE.search(record.model)) else NOT_GIVEN,
     "model_family": lambda record: _SIZE.sub("", record.model),
 }
 """Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
-`model_size`: the billions of parameters that the label says, `model_family`: the label without them."""
+`changed`: what its chain changes. `model_size`: the billions of parameters that the label says, `model_family`: the
+label without them."""
 
 OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
     "options": lambda sample: len(sample.options) or NOT_GIVEN,
@@ -58,6 +78,26 @@ BINNED: dict[str, Callable[[Record], float]] = {
     ),
 }
 """Numbers of a reply that are factors by their quartiles over all records."""
+
+
+def plain_model(label: str) -> str:
+    """A model's name without its backend, its owner, and signs."""
+    return re.sub(r"[^a-z0-9.]", "", re.split(r"[:/]", label)[-1].lower())
+
+
+def read_model_facts(file: Path) -> ModelFacts:
+    """What a user says of models: a CSV file with the column `model`, and a factor in each other one.
+
+    Raises InputError.
+    """
+    try:
+        rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines(), restval=""))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(file, None, f"cannot be read ({error}): give a CSV file") from None
+    names = [name for name in (rows[0] if rows else ()) if name]
+    if "model" not in names:
+        raise InputError(file, 1, "names no models: begin with a line such as model,family,size,kind")
+    return {name: {plain_model(row["model"]): row[name].strip() for row in rows} for name in names if name != "model"}
 
 
 def quartiles(numbers: Floats) -> Field:

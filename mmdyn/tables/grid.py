@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from mmdyn.tables.published import plain_model
+from mmdyn.tables.factors import plain_model
 from mmdyn.tables.rows import Row, TablePart
 from mmdyn.tables.terminal import p_value, percent
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from msgspec.structs import replace
 
 from mmdyn.errors import UserError
 from mmdyn.stats import Ints, holm
-from mmdyn.table import Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
+from mmdyn.table import Counted, ErrorKinds, Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
 from mmdyn.tables.blocks import APART, Block, Numbered
 from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
-from mmdyn.tables.factors import PICKED
+from mmdyn.tables.error_kinds import error_part
+from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
@@ -41,6 +43,7 @@ def tabulate(
     table: NamedTable | Sequence[Part],
     *,
     published: Published | None = None,
+    facts: ModelFacts = MappingProxyType({}),
     progress: ProgressBar | None = None,
 ) -> Tabulation:
     """Carry out declarations over the records of runs, which are read once.
@@ -49,6 +52,7 @@ def tabulate(
         runs: the folders that `mmdyn eval` made.
         table: a named table, or declarations.
         published: the paper's own numbers.
+        facts: factors of models, as `read_model_facts` reads them.
         progress: counts records.
 
     Raises:
@@ -58,10 +62,11 @@ def tabulate(
     """
     folders = [run if isinstance(run, RunFolder) else RunFolder(run) for run in runs]
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
-    factors = [name for part in named.parts for name in (*_named(part), *part.where)]
-    measures = [part.measure for part in named.parts]
-    more = {PICKED for part in named.parts if isinstance(part, Paired) and part.pair == "group"}
-    columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress)
+    counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
+    factors = [name for part in counted for name in (*_named(part), *part.where)]
+    measures = [part.measure for part in counted]
+    picked = {PICKED for part in counted if isinstance(part, Paired) and part.pair == "group"}
+    columns = read_columns(folders, (*factors, *APART, "set", *picked), measures, progress, facts)
     for name in factors:
         if len(columns.fields[name].values) > MAX_VALUES:
             many = len(columns.fields[name].values)
@@ -76,6 +81,8 @@ def tabulate(
 
 
 def _part(columns: Columns, place: int, part: Part) -> TablePart:
+    if isinstance(part, ErrorKinds):
+        return error_part(columns.runs, place, part)
     records, missing = records_where(columns, part.where)
     axes, kind = _named(part), type(part).__name__.lower()
     if isinstance(part, Paired) and len(records):
@@ -92,17 +99,17 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
         block = Block(columns, place, kind, part.measure, inside, dict(zip(apart, values, strict=True)))
         numbered += [(block, row, cell) for row, cell in KINDS[type(part)](block, part)]
     rows = _adjusted(mark_best(numbered))
-    across = part.by[-1] if isinstance(part, Pivot) and len(part.by) > 1 else "quantity"
+    across = part.axes[-1] if isinstance(part, Pivot) and len(part.axes) > 1 else "quantity"
     across = part.columns if isinstance(part, Leaderboard) else across
     return TablePart(
         part.title or _title(part), across, rows, [*_notes(columns, records, apart, axes), *filter(None, [missing])]
     )
 
 
-def _named(part: Part) -> list[str]:
+def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
-        return list(part.by)
+        return list(part.axes)
     if isinstance(part, Ranking):
         return ["model", part.over]
     if isinstance(part, Leaderboard):
@@ -110,7 +117,7 @@ def _named(part: Part) -> list[str]:
     return [*part.by, part.factor]
 
 
-def _title(part: Part) -> str:
+def _title(part: Counted) -> str:
     """What a declaration without a title is called."""
     what = f"{type(part).__name__} of {part.measure}"
     return f"{what} by {', '.join(_named(part))}"
