@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mmdyn.benchmarks._benchmark import sample_id
 from mmdyn.benchmarks._hub_benchmark import HubBenchmark
-from mmdyn.data import OPTION_LETTERS, RawRow
+from mmdyn.data import OPTION_LETTERS, RawRow, read_list_cell
 from mmdyn.sample import Option, Sample
 
 _PICTURES = ("image", *(f"image_{number}" for number in range(1, 8)))
@@ -36,10 +36,18 @@ class MmmuPro(HubBenchmark):
     }  # fmt: skip
 
     def adapt(self, raw: RawRow) -> dict[str, Any]:
-        """A row with the columns that only other configs have, empty."""
+        """A row with the columns that only other configs have, empty; of `vision` with letters for its options."""
         values = dict.fromkeys((*_PICTURES, "question", "explanation", "topic_difficulty")) | raw.values
-        group, label = f"mmmu-pro-{values.get('id')}", OPTION_LETTERS.find(str(values.get("answer")))
-        return {**values, "group": group, "label": label, "config": raw.file.parent.name}
+        said, answer = [*read_list_cell(str(values.get("options")))], values.get("answer")
+        return {
+            **values,
+            "group": f"mmmu-pro-{values.get('id')}",
+            "label": OPTION_LETTERS.index(answer) if answer in [*OPTION_LETTERS] else answer,
+            "options": said if values["question"] else [*OPTION_LETTERS[: len(said)]],
+            "said": said,
+            "config": raw.file.parent.name,
+            "topic_difficulty": str(values["topic_difficulty"] or "").lower(),
+        }
 
     def finish(self, sample: Sample, values: Mapping[str, Any]) -> Sample:
         """The sample with its config in the id; of `vision` with its options in the picture."""
@@ -48,5 +56,4 @@ class MmmuPro(HubBenchmark):
         if sample.question:
             return sample
         options = tuple(Option(option.label) for option in sample.options)
-        said = [option.text for option in sample.options]
-        return replace(sample, options=options, options_in_image=True, meta={"options": said})
+        return replace(sample, options=options, options_in_image=True, meta={"options": values["said"]})

@@ -51,9 +51,9 @@ class Scemqa(Benchmark[_Question]):
 
     def adapt(self, raw: RawRow) -> dict[str, Any]:
         """A row of the release is called by its file, subject and place; its picture's name lacks the ending."""
-        if not raw.section:
+        if not raw.section or "ImagePath" not in raw.values:
             return raw.values
-        kind, path = raw.file.stem.title(), raw.values.get("ImagePath")
+        kind, path = raw.file.stem.title(), raw.values["ImagePath"]
         names = [f"{path}.{suffix}" for suffix in IMAGE_SUFFIXES.values()]
         image = next((name for name in names if (raw.file.parent / name).is_file()), f"{path}.jpg")
         id = f"{kind}-{raw.section}-{raw.place}"
