@@ -69,16 +69,18 @@ class Acadreason(Benchmark[_Question]):
     """AcadReason (OPPO AI Agent Team 2025, arXiv:2510.11652; github.com/OPPO-PersonalAI/Acadreason-benchmark;
     Apache-2.0).
 
-    Reads `questions.jsonl`. Every question is open_ended with the golden answer; the domain is the discipline, the
-    title of the paper stays in `meta`. The hints are `background`, `definition` and `methodology`. The checklist is cut
-    into exactly `num_checklist` items (`split_checklist`); a list that numbers more keeps the surplus in the last item,
-    and `meta` then says how many are numbered. ` | ` where a line ends is a new line.
+    Reads `questions.jsonl`, or the release's `data/acadreason_benchmark.jsonl`. Every question is open_ended with the
+    golden answer; the domain is the discipline, the title of the paper stays in `meta`. The hints are `background`,
+    `definition` and `methodology`. The checklist is cut into exactly `num_checklist` items (`split_checklist`); a list
+    that numbers more keeps the surplus in the last item, and `meta` then says how many are numbered. ` | ` where a line
+    ends is a new line.
     """
 
     name = "acadreason"
     contrasts = ("context",)
     tables = _TABLES
     row = _Question
+    published = (("data/acadreason_benchmark.jsonl",),)
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""
