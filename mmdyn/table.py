@@ -19,7 +19,8 @@ class Pivot(Struct, frozen=True, kw_only=True):
     """A measure by one to three factors, with totals.
 
     by: the factors, the last one across. measure: a name that `mmdyn/tables` knows, such as score or response_tokens.
-    macro: factors over which a mean of the cells' means is added, every cell weighing the same.
+    macro: factors over which a mean of the cells' means is added, every cell weighing the same; of one that is not in
+        `by` that mean and the total are shown, and not its values.
     """
 
     by: tuple[str, ...]
@@ -27,6 +28,11 @@ class Pivot(Struct, frozen=True, kw_only=True):
     macro: tuple[str, ...] = ()
     where: Where = {}
     title: str = ""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The factors of `by`, then those of `macro` that are not among them."""
+        return tuple(dict.fromkeys((*self.by, *self.macro)))
 
 
 class Paired(Struct, frozen=True, kw_only=True):

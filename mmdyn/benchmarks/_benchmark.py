@@ -58,7 +58,7 @@ class Benchmark(Generic[S]):
         be read, and where its first row has fewer than half of the keys of a row.
         """
         for file in self.find_files(source):
-            put = partial(_put_picture, [file.parent / name for name in self.pictures], images)
+            put = partial(put_file, [file.parent / name for name in self.pictures], images)
             for count, raw in enumerate(read_raw_rows(file)):
                 try:
                     samples = self.samples(self._read_row(raw), put)
@@ -142,7 +142,7 @@ def sample_id(benchmark: str, *original: str) -> str:
     return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
 
 
-def _put_picture(folders: list[Path], images: ImageFolder, given: Any) -> ImageRef:
+def put_file(folders: list[Path], images: ImageFolder, given: Any) -> ImageRef:
     """Put a picture into the set, one of a name out of the first folder that has it. Raises ValueError for a missing,
     foreign or bad one."""
     if not isinstance(given, str):

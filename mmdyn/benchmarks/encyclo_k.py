@@ -12,7 +12,7 @@ from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, samp
 from mmdyn.data import OPTION_LETTERS, RawRow
 from mmdyn.keys import digest
 from mmdyn.sample import Option, Sample
-from mmdyn.table import NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
+from mmdyn.table import NamedTable, Paired, Pivot, Ranking, Spread, Trend
 
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 _NUMERAL = re.compile(r"^[ \t]*\(?([ivx]+)[.)、]", re.MULTILINE)
@@ -24,18 +24,19 @@ _SETTINGS = (
     Pivot(by=("model", "setting")),
     Pivot(by=("model", "setting"), measure="corrected", title="The same, corrected for guessing"),
 )
+_LEVELS = ("subfield", "field", "discipline")
 _POSITION = "answer_position"
 _SIZES = ("size", "kind")
-_TABLES: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
-    ("table3", "Disciplines", (Pivot(by=("model", "discipline"), macro=("discipline",)),)),
-    ("table4", "Levels of aggregation", (Pivot(by=("model",), macro=("subfield", "field", "discipline")),)),
-    ("table5", "Positions of the right option", (Pivot(by=("model", _POSITION)), Spread(factor=_POSITION))),
-    ("figure3", "One statement and several", _SETTINGS),
-    ("figure3_thinking", "Thinking by size", (Paired(factor="kind", a="chat", b="reasoning", by=("size",)),)),
-    ("figure4", "Five seeds", (Pivot(by=("model", "set")), Spread(factor="set"), Ranking(over="set"))),
-    ("figure4_options", "Number of options", (Pivot(by=("model", "options")), Trend(factor="options"))),
-    ("figure6", "Three settings", _SETTINGS),
-    ("figure7", "Length of responses", (Pivot(by=_SIZES, measure="response_tokens"), Pivot(by=_SIZES))),
+_TABLES = (
+    NamedTable.of("table3", "Disciplines", Pivot(by=("model", "discipline"), macro=("discipline",))),
+    NamedTable.of("table4", "Levels of aggregation", *(Pivot(by=("model",), macro=(level,)) for level in _LEVELS)),
+    NamedTable.of("table5", "Positions of the right option", Pivot(by=("model", _POSITION)), Spread(factor=_POSITION)),
+    NamedTable.of("figure3", "One statement and several", *_SETTINGS),
+    NamedTable.of("figure3_thinking", "Thinking by size", Paired(factor="kind", a="chat", b="reasoning", by=("size",))),
+    NamedTable.of("figure4", "Five seeds", Pivot(by=("model", "set")), Spread(factor="set"), Ranking(over="set")),
+    NamedTable.of("figure4_options", "Number of options", Pivot(by=("model", "options")), Trend(factor="options")),
+    NamedTable.of("figure6", "Three settings", *_SETTINGS),
+    NamedTable.of("figure7", "Length of responses", Pivot(by=_SIZES, measure="response_tokens"), Pivot(by=_SIZES)),
 )
 
 
@@ -61,7 +62,7 @@ class EncycloK(Benchmark[_Question]):
 
     name = "encyclo_k"
     contrasts = ("context", "style")
-    tables = tuple(NamedTable(name=name, title=title, parts=parts) for name, title, parts in _TABLES)
+    tables = _TABLES
     row = _Question
     published = (("data/test-*.parquet",), ("*.parquet",), ("*.jsonl",))
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
 from mmdyn.data import RawRow
 from mmdyn.sample import Language, Option, Sample
-from mmdyn.table import NamedTable, Paired, Part, Pivot, Spread, Where
+from mmdyn.table import NamedTable, Paired, Pivot, Spread, Where
 from mmdyn.text import read_letters
 
 _CONFIG = re.compile(r"rbench-([tm])_(en|zh)")
@@ -21,25 +21,19 @@ _LABELS = ("A", "B", "C", "D", "E", "F")
 _T: Where = {"modality": ("text",)}
 _M: Where = {"modality": ("multimodal",)}
 _EN: Where = {"language": ("en",)}
-_COURSES = ("department", "subject")
-_TABLES: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
-    (
-        "table4",
-        "Thinking time",
-        tuple(Pivot(by=("model", "set"), measure=one) for one in ("seconds", "reasoning_tokens")),
-    ),
-    ("table5", "R-Bench-T by language", (Pivot(by=("model", "language"), where=_T),)),
-    ("table6", "R-Bench-M by language", (Pivot(by=("model", "language"), where=_M),)),
-    ("table7", "With and without CoT", (Paired(factor="style", a="direct", b="cot", where=_T | _EN),)),
-    ("table8", "Courses of R-Bench-T", (Pivot(by=(*_COURSES, "modality"), measure="questions", where=_T | _EN),)),
-    ("table9", "Courses of R-Bench-M", (Pivot(by=(*_COURSES, "modality"), measure="questions", where=_M | _EN),)),
-    ("figure5", "English and Chinese", (Paired(factor="language", a="en", b="zh", pair="group", where=_T),)),
-    (
-        "figure6",
-        "Departments",
-        (Pivot(by=("department", "model"), where=_T | _EN), Spread(factor="department", where=_T | _EN)),
-    ),
-    ("subjects", "Subjects", (Pivot(by=(*_COURSES, "model"), where=_EN),)),
+_COURSES = ("department", "subject", "modality")
+_TIMES = tuple(Pivot(by=("model", "set"), measure=measure) for measure in ("seconds", "reasoning_tokens"))
+_DEPARTMENTS = Pivot(by=("department", "model"), where=_T | _EN), Spread(factor="department", where=_T | _EN)
+_TABLES = (
+    NamedTable.of("table4", "Thinking time", *_TIMES),
+    NamedTable.of("table5", "R-Bench-T by language", Pivot(by=("model", "language"), where=_T)),
+    NamedTable.of("table6", "R-Bench-M by language", Pivot(by=("model", "language"), where=_M)),
+    NamedTable.of("table7", "Chain of thought", Paired(factor="style", a="direct", b="cot", where=_T | _EN)),
+    NamedTable.of("table8", "Courses of R-Bench-T", Pivot(by=_COURSES, measure="questions", where=_T | _EN)),
+    NamedTable.of("table9", "Courses of R-Bench-M", Pivot(by=_COURSES, measure="questions", where=_M | _EN)),
+    NamedTable.of("figure5", "Languages", Paired(factor="language", a="en", b="zh", pair="group", where=_T)),
+    NamedTable.of("figure6", "Departments", *_DEPARTMENTS),
+    NamedTable.of("subjects", "Subjects", Pivot(by=("department", "subject", "model"), where=_EN)),
 )
 
 
@@ -71,7 +65,7 @@ class RBench(Benchmark[_Question]):
 
     name = "r_bench"
     contrasts = ("language", "style")
-    tables = tuple(NamedTable(name=name, title=title, parts=parts) for name, title, parts in _TABLES)
+    tables = _TABLES
     row = _Question
     files = tuple(f"rbench-{part}_{language}.jsonl" for part in _MODALITIES for language in _LANGUAGES)
     published = (("rbench-[tm]_[ez][nh]/*.parquet",), ("rbench-[tm]_[ez][nh]/*.jsonl",), ("rbench-*.parquet",))

@@ -1,4 +1,5 @@
-from .convert_set import convert as convert
+from .columns import pick_columns as pick_columns, sample_of_columns as sample_of_columns
+from .convert_set import NAMED_SETS as NAMED_SETS, convert as convert
 from .files import (
     JsonRow as JsonRow,
     LabelledFile as LabelledFile,

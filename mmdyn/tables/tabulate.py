@@ -106,15 +106,15 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
         return TablePart(
             title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *columns.fields[part.columns].values]
         )
-    if isinstance(part, Pivot) and len(part.by) > 1:
-        return TablePart(title, part.by[-1], rows, notes, [*columns.fields[part.by[-1]].values, TOTAL, MACRO])
+    if isinstance(part, Pivot) and len(axes) > 1:
+        return TablePart(title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     return TablePart(title, "quantity", rows, notes)
 
 
 def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
-        return list(part.by)
+        return list(part.axes)
     if isinstance(part, Ranking | Leaderboard):
         return ["model", part.over if isinstance(part, Ranking) else part.columns]
     return [*part.by, part.factor]
