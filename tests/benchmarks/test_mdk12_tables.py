@@ -14,7 +14,7 @@ import pytest
 from benchmarks.making_mdk12 import StandIns, write_mdk12
 from running import typed
 from tables.making_counts import Cell, counted_run
-from tables.making_runs import answer, write_run
+from tables.making_runs import DYNAMIC, answer, write_run
 
 from mmdyn.data import SampleSet, convert
 from mmdyn.errors import InputError, UserError
@@ -22,6 +22,7 @@ from mmdyn.keys import canonical
 from mmdyn.plugins import load
 from mmdyn.run import estimate_config, read_config, run_config
 from mmdyn.tables import (
+    FORMATS,
     Design,
     ErrorLabel,
     draw,
@@ -360,3 +361,31 @@ def test_every_table_stands_in_the_docs(paper: str) -> None:
     for name in named_tables():
         if name.startswith(f"{paper}."):
             assert page.count("\n$ mmdyn report runs/") and f"--table {name}" in page, name
+
+
+FIELDS = {"difficulty": "easy", "discipline": "math", "year": 2020}
+FACTS = {name: {"m": value} for name, value in (("family", "f"), ("size", "7"), ("kind", "chat"))}
+
+
+@pytest.mark.parametrize("name", [table.name for table in load("benchmarks", "mdk12").tables])
+@pytest.mark.parametrize("what", ["one", "failed", "changed", "twins"])
+def test_every_table_of_little_has_no_number_that_is_none(tmp_path: Path, name: str, what: str) -> None:
+    """One answer, none, answers to variants alone, and models that are equal: what can be told, with its count."""
+    records = {
+        "one": [answer("q", 1.0, model="m", fields=FIELDS)],
+        "failed": [answer(f"q{n}", None, model="m", error="500", fields=FIELDS) for n in range(3)],
+        "changed": [answer("q", 0.0, DYNAMIC, model="m", fields=FIELDS)],
+        "twins": [answer(f"q{n}", float(n < 2), model=model, fields=FIELDS) for model in "mn" for n in range(4)],
+    }[what]
+    table, published = named_table(f"mdk12.{name}")
+    run = write_run(tmp_path / "run", records)
+    found = tabulate([run], table, published=published, facts=FACTS)
+    shown = {"one": 1.0, "twins": 0.5}
+    for part in found.parts:
+        assert part.rows or part.notes, "where nothing can be told, it says why"
+        for row in part.rows:
+            assert row.value is not None or row.note, (part.title, row)
+            assert not row.mark and row.p is None, "nothing is told apart"
+            assert row.unit != "share" or row.value in (None, shown.get(what, 0.0))
+    for form in FORMATS.values():
+        assert form(found)
