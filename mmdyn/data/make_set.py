@@ -139,6 +139,15 @@ class Incoming(Struct):
     parent: Origin | None = None
 
 
+def write_rows(rows: Iterable[Row], out: Path, name: str | None, how: dict[str, Json]) -> SampleSet:
+    """The set of some rows, by its folder's name where it has no other; what was made so before is opened as it is.
+
+    Raises InputError for a bad row, and what `place` raises.
+    """
+    with place(out, how) as done:
+        return done if done is not None else write_set(Incoming(rows), out, name or out.resolve().name, how)
+
+
 def from_set(source: SampleSet, images: ImageFolder, parents: Container[str] | None = None) -> Incoming:
     """Another set, or what of it belongs to some parents; its pictures are copied into `images`."""
     dropped = (item for item in source.dropped() if parents is None or item.parent in parents)
