@@ -1,3 +1,4 @@
+from .ask_and_wait import ask_and_wait as ask_and_wait
 from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, open_asker as open_asker, request_key as request_key
 from .backends.baseline import Baseline as Baseline
 from .backends.scripted import Scripted as Scripted
