@@ -22,6 +22,7 @@ from PIL import Image, ImageFilter
 
 from mmdyn import plugins
 from mmdyn.build import build
+from mmdyn.build.steps.screen import Screen
 from mmdyn.data import ImageFolder, SampleSet, SetWriter
 from mmdyn.sample import Option, Sample
 
@@ -171,7 +172,7 @@ KINDS: dict[str, Damage] = {
     "two equal options": equal_options,
     "an explanation of another answer": other_key,
     "the same words twice": lambda rng, sample, images: sample,
-    "the same again under a resized picture": painted(lambda picture: picture.resize((picture.width * 3 // 4 + 1, picture.height * 3 // 4 + 1))),
+    "the same again under a resized picture": painted(smaller),
     "no discipline": no_discipline,
     "an impossible year": bad_year,
     "a wrong encoding": worded(mojibake),
@@ -229,15 +230,14 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         source, told = make(given.data, Path(scratch) / "set", given.seed)
-        screened = build("screen", source, Path(scratch) / "out", quiet=True)
+        screened = build("screen", source, Path(scratch) / "out", Screen.Settings(require="discipline"), quiet=True)
         refused = {item.id: item.reason for item in screened.dropped()}
     caught = Counter(kind for id, kind in told.items() if id in refused)
     for kind, count in Counter(told.values()).items():
         print(f"{caught[kind]:3} of {count:2}  {kind}")
     wrongly = {id: reason for id, reason in refused.items() if id not in told}
-    print(
-        f"recall {sum(caught.values())} of {len(told)}; refused {len(refused)}, of them {len(wrongly)} of {SOUND} left as they were"
-    )
+    print(f"recall {sum(caught.values())} of {len(told)}; refused {len(refused)}")
+    print(f"of the {SOUND} that were left as they were {len(wrongly)} were refused:")
     for id, reason in wrongly.items():
         print(f"    {id}: {reason}")
 

@@ -27,18 +27,21 @@ class NearTexts:
         self._index: Any = datasketch.MinHashLSH(threshold=max(0.05, likeness - 0.1), num_perm=PERMUTATIONS)
         self._likeness, self._grams = likeness, dict[str, frozenset[str]]()
 
-    def find_or_add(self, id: str, text: str) -> str:
-        """The id of the most alike text that is there, in whose place this one is not added; empty where there is
-        none."""
+    def near(self, text: str) -> list[str]:
+        """The ids of texts that are alike, the most alike first."""
         grams = _grams_of(text)
+        shares = {str(other): _share(grams, self._grams[other]) for other in self._index.query(self._sketch(grams))}
+        return sorted((id for id, share in shares.items() if share >= self._likeness), key=lambda id: (-shares[id], id))
+
+    def add(self, id: str, text: str) -> None:
+        """Take a text in."""
+        self._grams[id] = _grams_of(text)
+        self._index.insert(id, self._sketch(self._grams[id]))
+
+    def _sketch(self, grams: frozenset[str]) -> Any:
         sketch = self._hashed(num_perm=PERMUTATIONS)
         sketch.update_batch([gram.encode() for gram in grams])
-        alike = {str(other): _share(grams, self._grams[other]) for other in self._index.query(sketch)}
-        if alike and max(alike.values()) >= self._likeness:
-            return max(sorted(alike), key=alike.__getitem__)
-        self._index.insert(id, sketch)
-        self._grams[id] = grams
-        return ""
+        return sketch
 
 
 def _grams_of(text: str) -> frozenset[str]:

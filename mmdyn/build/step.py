@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol, TypeVar
 from msgspec import Struct
 
 from mmdyn.build.draws import Draws
+from mmdyn.data import SampleSet
 from mmdyn.keys import digest
 from mmdyn.models import Message, SyncModelClient, TextPart, ask_and_wait
 from mmdyn.prompts import filled, read_reply
@@ -64,7 +65,7 @@ class Sieve(Protocol):
     Settings: ClassVar[type[Struct]]
     """Its options, as a Step has them."""
 
-    def refuse(self, samples: Iterable[Sample]) -> Iterator[tuple[str, str]]:
+    def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
         """The ids of samples that are taken out, each with the reason."""
 
 

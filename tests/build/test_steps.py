@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 from making_sets import make_set
+from PIL import Image, ImageFilter
 from serving import scripted
 from shell import mmdyn
 
-from making import blank, choice, open_ended, write_set
+from making import blank, choice, image_ref, open_ended, picture, write_set
 from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
@@ -202,3 +204,112 @@ def test_a_built_set_is_a_standard_one(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     samples: list[Sample] = list(made)
     assert len(samples) == 3
+
+
+SOUND = [
+    open_ended("en", question="A lens has a focal length of 10 cm; where is the image of an object 15 cm away?"),
+    open_ended("zh", question="已知集合A，求A的子集个数。", language="zh"),
+    open_ended("short", question="$99 \\times 9 =$"),
+    choice(
+        "signs",
+        texts=("+", "-", "<", ">"),
+        question="Which sign stands between 3 and 5 in the row 3 ? 5 of growing numbers?",
+    ),
+    choice("reference", question="Which of the above-mentioned metals, iron or tin, is the heavier one?"),
+    blank("two", question="1 + 1 = ____ and 2 + 2 = ____", answer=(("2",), ("4",))),
+    choice("told", answer="B", explanation="A is not right. So the answer is B."),
+    open_ended("year", fields={"year": 2019}),
+    open_ended("less", question="For which x is 2 < x > 1, if x & y are whole numbers?"),
+]
+UNSOUND = {
+    "it speaks of a picture ('shown in') and has none": open_ended(
+        "q", question="Find the area that is shown in grey."
+    ),
+    "it speaks of a picture ('如图') and has none": open_ended("q", question="如图，求阴影部分的面积。", language="zh"),
+    "the question asks nothing": open_ended("q", question="Question: 1."),
+    "the question ends in the middle ('ty of a body and the')": open_ended(
+        "q", question="Find the velocity of a body and the"
+    ),
+    "the question ends in the middle ('dy at $t = 3 s when?')": open_ended(
+        "q", question="What is the velocity of a body at $t = 3 s when?"
+    ),
+    "it was read in a wrong encoding": open_ended(
+        "q", question="ä¸\x8bå\x88\x97å\x8f\x99è¿°æ\xad£ç¡®ç\x9a\x84æ\x98¯", language="zh"
+    ),
+    "it holds characters that cannot be read": open_ended(
+        "q", question="What is the \ufffd\ufffd of a circle of radius 3?"
+    ),
+    "it holds markup ('<br/>')": open_ended("q", question="What is the area<br/> of a circle of radius 3?"),
+    "option C is empty": choice("q", texts=("red", "blue", "（）", "green")),
+    "two options are equal": choice("q", texts=("red", "blue", "green", " Green")),
+    "the options stand in the question, too": choice(
+        "q", texts=("red", "blue"), question="Which colour has the sky?\nA. red\nB. blue"
+    ),
+    "it shows 2 blanks, and has 1 answers": blank("q", question="1 + 1 = ____ and 2 + 2 = ____"),
+    "the explanation says C": choice("q", answer="B", explanation="因为它最大，故选C。"),
+    "it needs what stands elsewhere ('previous question')": open_ended(
+        "q", question="Using your result from the previous question, find x."
+    ),
+    "the year 1887 is impossible": open_ended("q", fields={"year": 1887}),
+}
+
+
+@pytest.mark.parametrize(("told", "sample"), UNSOUND.items(), ids=range(len(UNSOUND)))
+def test_unsound_questions_are_refused(tmp_path: Path, told: str, sample: Sample) -> None:
+    made = build("screen", write_set(tmp_path / "set", [*SOUND, sample]), tmp_path / "out", quiet=True)
+    assert reasons(made) == {"q": told}
+
+
+def test_fields_that_are_required(tmp_path: Path) -> None:
+    source = write_set(
+        tmp_path / "set",
+        [open_ended("a", fields={"year": 2019}), open_ended("b", question="Why is the sky blue at noon?")],
+    )
+    done = mmdyn("build", "screen", source.folder, "-o", tmp_path / "out", "--require", "year")
+    assert done.returncode == 0, done.stderr
+    assert reasons(SampleSet(tmp_path / "out")) == {"b": "the field year is missing"}
+
+
+def test_pictures_that_nobody_can_use(tmp_path: Path) -> None:
+    sharp = Image.open(io.BytesIO(picture(200, 160, text="7 + 8")))
+    blurred = sharp.filter(ImageFilter.GaussianBlur(12))
+    broken = sharp.copy()
+    broken.paste((128, 128, 128), (0, 90, 200, 160))
+    pictures = {
+        "": sharp,
+        "a picture of 20 x 16 pixels is too small": sharp.resize((20, 16)),
+        "a picture is blurred": blurred,
+        "a picture is blank": Image.new("RGB", (200, 160), (255, 255, 255)),
+        "a picture ends in an empty area, as a broken download does": broken,
+    }
+    data = [png(one) for one in pictures.values()]
+    questions = [
+        "How much is the sum?",
+        "What is written here in ink?",
+        "Name the digits!",
+        "Say which operation is meant.",
+        "Add both numbers.",
+    ]
+    samples = [
+        open_ended(f"q{at}", question=question, images=(image_ref(one),))
+        for at, (one, question) in enumerate(zip(data, questions, strict=True))
+    ]
+    made = build("screen", write_set(tmp_path / "set", samples, images=data), tmp_path / "out", quiet=True)
+    assert reasons(made) == {f"q{at}": told for at, told in enumerate(pictures) if told}
+
+
+def test_the_same_question_under_the_same_picture_in_another_size_stands_twice(tmp_path: Path) -> None:
+    one, other = (Image.open(io.BytesIO(picture(200, 160, text=text))) for text in ("7 + 8", "a"))
+    data = [png(one), png(one.resize((150, 120))), png(other.rotate(90))]
+    samples = [
+        open_ended(f"q{at}", question="How much is the sum of both numbers?", images=(image_ref(each),))
+        for at, each in enumerate(data)
+    ]
+    made = build("dedup", write_set(tmp_path / "set", samples, images=data), tmp_path / "out", quiet=True)
+    assert reasons(made) == {"q1": "it says the same as 'q0', or nearly"}
+
+
+def png(image: Image.Image) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()

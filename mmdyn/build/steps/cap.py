@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 from msgspec import Struct
 
+from mmdyn.data import SampleSet
 from mmdyn.keys import stream
-from mmdyn.sample import Sample
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +34,7 @@ class Cap:
     def __init__(self, settings: _Settings) -> None:
         self._settings = settings
 
-    def refuse(self, samples: Iterable[Sample]) -> Iterator[tuple[str, str]]:
+    def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
         """The ids above the number, whatever the order of the set."""
         settings, kept = self._settings, Counter[str]()
         ranked = [
@@ -43,7 +43,7 @@ class Cap:
                 sample.id,
                 str(sample.fields.get(settings.field, "")),
             )
-            for sample in samples
+            for sample in source
         ]
         for _, id, value in sorted(ranked):
             kept[value] += 1

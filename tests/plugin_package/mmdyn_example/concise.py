@@ -1,10 +1,10 @@
 """A step of building in a package of its own."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 
-from mmdyn.sample import Sample
+from mmdyn.data import SampleSet
 
 
 class _Settings(Struct, frozen=True):
@@ -25,8 +25,8 @@ class Concise:
     def __init__(self, settings: _Settings) -> None:
         self._words = settings.words
 
-    def refuse(self, samples: Iterable[Sample]) -> Iterator[tuple[str, str]]:
+    def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
         """The ids of questions that are too long."""
-        for sample in samples:
+        for sample in source:
             if (words := len(sample.question.split())) > self._words:
                 yield sample.id, f"it has {words} words"
