@@ -14,8 +14,8 @@ from msgspec.structs import asdict, replace
 from mmdyn import plugins
 from mmdyn.build.draws import Draws
 from mmdyn.build.step import KIND, Asked, Refused, Step
-from mmdyn.data import Dropped, ImageFolder, SampleSet, load, replace_images, write_without
-from mmdyn.errors import NotNow, UserError
+from mmdyn.data import Dropped, ImageFolder, SampleSet, load, made as made_of, replace_images, write_rows, write_without
+from mmdyn.errors import InputError, NotNow, UserError
 from mmdyn.keys import Json
 from mmdyn.models import SyncModelClient, prompts_digest
 from mmdyn.sample import Sample
@@ -67,15 +67,14 @@ def build(
     kind, out = plugins.load("steps", step), Path(out)
     step, settings = plugins.resolve("steps", step), settings or kind.Settings()
     name = name or out.resolve().name
+    made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
+    if hasattr(kind, "read"):
+        return _read(kind(settings), f"{COMMAND} {step}", Path(str(source)), out, name, made)
+    made["command"] = f"{COMMAND} {step}"
     sieves = hasattr(kind, "refuse")
     opened = load(source) if sieves and not isinstance(source, SampleSet) else open_source(source, out)
     if opened.manifest.parent:
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
-    made: dict[str, Json] = {
-        "command": f"{COMMAND} {step}",
-        "settings": asdict(settings),
-        "version_of_step": kind.version,
-    }
     if sieves:
         return _sieved(kind(settings), opened, out, name, made)
     if kind.asks == (not model):
@@ -98,15 +97,15 @@ class Making(Struct, frozen=True):
 
     def identity(self) -> Json:
         """What of the model and the prompts decides replies; None where none is asked."""
-        asked = self.open_model()
+        asked = self.open_model(ImageFolder(Path()))
         if asked is None:
             return None
         asked.close()
         return {"model": asked.identity, "prompts": prompts_digest(KIND)}
 
-    def open_model(self) -> Asked | None:
-        """Who is asked."""
-        return Asked(SyncModelClient(self.model, self.concurrency)) if self.model else None
+    def open_model(self, images: ImageFolder) -> Asked | None:
+        """Who is asked, and sees these pictures."""
+        return Asked(SyncModelClient(self.model, self.concurrency), images) if self.model else None
 
 
 class StepMaker:
@@ -114,7 +113,7 @@ class StepMaker:
 
     def __init__(self, source: Path, out: Path, making: Making) -> None:
         self._source, self._out, self._making = ImageFolder(source), ImageFolder(out), making
-        self._asked = making.open_model()
+        self._asked = making.open_model(self._source)
         self._step: Step = making.kind(making.settings, self._asked)
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:
@@ -144,6 +143,13 @@ class StepMaker:
 
 def _prepare(making: Making, source: SampleSet, out: Path, scratch: Path) -> Callable[[], StepMaker]:
     return partial(StepMaker, source.folder, out, making)
+
+
+def _read(source: Any, command: str, path: Path, out: Path, name: str, settings: dict[str, Json]) -> SampleSet:
+    """The set of what stands in files."""
+    if not path.exists():
+        raise InputError(path, None, "no such file or folder: check the path")
+    return write_rows(source.read(path, ImageFolder(out)), out, name, made_of(command, path, **settings))
 
 
 def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json]) -> SampleSet:

@@ -45,7 +45,7 @@ class NearTexts:
 
 
 def _grams_of(text: str) -> frozenset[str]:
-    folded = fold(text)
+    folded = fold(text).casefold()
     words = folded.split() if len(folded.split()) > 2 * _GRAMS or " " in folded else list(folded)
     return frozenset(" ".join(words[at : at + _GRAMS]) for at in range(max(1, len(words) - _GRAMS + 1)))
 

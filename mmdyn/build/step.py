@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
 
 from msgspec import Struct
 
 from mmdyn.build.draws import Draws
-from mmdyn.data import SampleSet
-from mmdyn.keys import digest
-from mmdyn.models import Message, SyncModelClient, TextPart, ask_and_wait
+from mmdyn.data import ImageFolder, Row, SampleSet
+from mmdyn.keys import digest, sha256
+from mmdyn.models import ImagePart, Message, SyncModelClient, TextPart, ask_and_wait
 from mmdyn.prompts import filled, read_reply
-from mmdyn.sample import Language, Sample
+from mmdyn.sample import ImageRef, Language, Sample
 
 KIND = "build"
 """Where the prompts of steps lie."""
@@ -34,7 +35,7 @@ class Declined(Struct, forbid_unknown_fields=True):
 class Step(Protocol):
     """A step that does something with every sample. One public class a file under mmdyn/build/steps.
 
-    Constructed with its settings and who is asked, None where the step asks no model.
+    Constructed with its settings and who is asked, None where the step asks no model. Used from several threads.
     """
 
     version: ClassVar[int]
@@ -69,11 +70,27 @@ class Sieve(Protocol):
         """The ids of samples that are taken out, each with the reason."""
 
 
-class Asked:
-    """A model that steps ask for objects, in the language of what they work on."""
+class Source(Protocol):
+    """A step that makes a set of files. One public class a file under mmdyn/build/steps.
 
-    def __init__(self, client: SyncModelClient) -> None:
-        self._client, self.label = client, client.label
+    Constructed with its settings.
+    """
+
+    version: ClassVar[int]
+    """Goes up where it makes other samples of the same files."""
+
+    Settings: ClassVar[type[Struct]]
+    """Its options, as a Step has them."""
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """The samples of a file or folder; their pictures are put into `images`. Raises InputError."""
+
+
+class Asked:
+    """A model that steps ask for objects, in the language of what they work on; it sees the pictures of `folder`."""
+
+    def __init__(self, client: SyncModelClient, folder: ImageFolder) -> None:
+        self._client, self._folder, self.label = client, folder, client.label
         self.identity, self.close = client.identity, client.close
 
     def ask(
@@ -84,6 +101,7 @@ class Asked:
         data: dict[str, str],
         shape: type[S],
         read: Callable[[S], T],
+        pictures: Sequence[ImageRef] = (),
         **places: str,
     ) -> T:
         """What `read` makes of an object of a `shape`, until it takes one.
@@ -95,13 +113,15 @@ class Asked:
             data: What the model works on; it stands between marks that it cannot hold, being digests of it.
             shape: What the reply is.
             read: Raises ValueError, with what is wrong, for a reply that does not do.
+            pictures: What it sees before the words.
             places: What else the prompt has places for.
 
         Raises:
             Refused: The model says that it cannot.
             ValueError: No reply could be used. NotNow: It did not answer.
         """
-        prompt = filled(KIND, name, language, mark=f"=== {digest(data)} ===", **data, **places)
+        marks = {"mark": f"=== {digest(data)} ==="} if data else {}
+        prompt = filled(KIND, name, language, **marks, **data, **places)
 
         def usable(text: str) -> T:
             reply = read_reply(text, (Declined, shape), "\n".join(data.values()))
@@ -110,7 +130,8 @@ class Asked:
             assert isinstance(reply, shape)
             return read(reply)
 
-        message = Message("user", (TextPart(prompt),))
+        shown = (ImagePart(self._folder.path(ref), sha256(self._folder.read(ref))) for ref in pictures)
+        message = Message("user", (*shown, TextPart(prompt)))
         try:
             return ask_and_wait(self._client, message, language, usable, draws.below(1 << 31))
         except _Declines as declined:

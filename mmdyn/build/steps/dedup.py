@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from msgspec import Struct
 
@@ -36,17 +36,30 @@ class Dedup:
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
         """The ids of samples that an earlier one says already."""
-        texts, pictures = self._texts, dict[str, list[int]]()
+        seen = dict[str, _Seen]()
         for sample in source:
-            pictures[sample.id] = [fingerprint_of(source.images, ref) for ref in sample.all_images]
             words = "\n".join((sample.question, *(option.text for option in sample.options)))
-            for earlier in texts.near(words):
-                if _all_alike(pictures[earlier], pictures[sample.id]):
+            pictures = [fingerprint_of(source.images, ref) for ref in sample.all_images]
+            seen[sample.id] = _Seen(sample.answer is False, str(sample.meta.get("pair", "")), pictures)
+            for earlier in self._texts.near(words):
+                if seen[earlier].is_like(seen[sample.id]):
                     yield sample.id, f"it says the same as {earlier!r}, or nearly"
                     break
             else:
-                texts.add(sample.id, words)
+                self._texts.add(sample.id, words)
 
 
-def _all_alike(one: list[int], other: list[int]) -> bool:
-    return len(one) == len(other) and all(alike(a, b) for a, b in zip(one, other, strict=True))
+class _Seen(NamedTuple):
+    """What tells questions of like words apart: a false statement is none of the true one that it was made of, nor of
+    another false one of that."""
+
+    false: bool
+    pair: str
+    pictures: list[int]
+
+    def is_like(self, other: _Seen) -> bool:
+        """Whether one may be left out for the other."""
+        if self.false != other.false or (self.pair and self.pair == other.pair):
+            return False
+        pairs = zip(self.pictures, other.pictures, strict=False)
+        return len(self.pictures) == len(other.pictures) and all(alike(*pair) for pair in pairs)
