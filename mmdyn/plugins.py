@@ -28,6 +28,9 @@ FOLDERS: dict[Kind, dict[str, str]] = {
     "steps": {"": "mmdyn.build.steps"},
 }
 
+ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
+"""Names that stand for several operators in a row."""
+
 
 @cache
 def names(kind: Kind) -> dict[str, str]:

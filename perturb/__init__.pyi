@@ -15,13 +15,7 @@ from .audit.side_by_side import (
     print_beside as print_beside,
     write_pictures as write_pictures,
 )
-from .chains import (
-    ALIASES as ALIASES,
-    expand as expand,
-    load_operator as load_operator,
-    parse_chains as parse_chains,
-    presets as presets,
-)
+from .chains import expand as expand, load_operator as load_operator, parse_chains as parse_chains, presets as presets
 from .item import NO_PICTURE as NO_PICTURE, Item as Item, NotApplicable as NotApplicable, Picture as Picture
 from .judge._judge import Case as Case, VariantJudge as VariantJudge, case_of as case_of
 from .operator import Operator as Operator

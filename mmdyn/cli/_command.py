@@ -24,8 +24,8 @@ SPELT = {
 """Options that are not called like their field."""
 METAVARS = {
     **dict.fromkeys(("prompt", "prices"), "FILE"),
-    **dict.fromkeys(("judges", "rerank", "rewriter"), "MODEL"),
-    **{"ops": "CHAINS", "base": "BASE,…", "ray": "ADDRESS,…", "layout": "KEY=VALUE,…"},
+    **dict.fromkeys(("judges", "rerank", "rewriter", "variant_judge"), "MODEL"),
+    **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "ray": "ADDRESS,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
 }
 LARGEST = (1 << 63) - 1

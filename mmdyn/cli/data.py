@@ -31,18 +31,20 @@ def command() -> None:
 
 
 @command.command("convert")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(path_type=Path), required=False)
 @click.option("-o", "--out", required=True, type=OutPath())
 @click.option("--from", "origin", metavar="NAME")
+@click.option("--map", "columns", metavar="KEY=COLUMN,…", multiple=True, callback=split)
 @click.option("--name")
 @click.option("--skip-bad", is_flag=True)
 @limit_option("limit")
 @click.option("--kprag", is_flag=True)
 @quiet_option
 def convert_command(
-    source: Path,
+    source: Path | None,
     out: Path,
     origin: str | None,
+    columns: list[str],
     name: str | None,
     skip_bad: bool,
     limit: int | None,
@@ -52,30 +54,43 @@ def convert_command(
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format.
     \f
     out: A set folder, or a .tsv, .jsonl or .parquet file.
-    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending.
+    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending. Without SOURCE, a set by name:
+    hf:NAME_OR_FOLDER[,config=…,split=…] with --map, or vlmeval:NAME.
+    columns: What the columns of a set of hf: are: question=…,answer=…,options=…,image=…,id=…,field.NAME=…
     name: The set's name; the folder's without it.
     skip_bad: List bad rows in rejected.jsonl and go on, instead of ending at the first.
     limit: Stop after so many samples.
     kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
     """
-    from mmdyn.data import convert
+    from mmdyn.data import NAMED_SETS, convert
     from mmdyn.work import ProgressBar
 
     if kprag:
-        if origin or name or skip_bad or limit:
+        if origin or name or skip_bad or limit or not source:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
         from mmdyn.run import write_with_hints
 
         click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
         return
     benchmark, format = _origin(origin)
+    if (source is None) != (origin or "").startswith(NAMED_SETS):
+        raise click.UsageError("give SOURCE, or a set by name: --from hf:NAME or --from vlmeval:NAME, but not both")
+    mapped = dict(column.partition("=")[::2] for column in columns)
     with ProgressBar("convert", quiet=quiet) as bar:
         watch = _Watch(bar.advance, quiet=not skip_bad)
         made = convert(
-            source, out, benchmark=benchmark, format=format, name=name, skip_bad=skip_bad, limit=limit, on_row=watch
+            source,
+            out,
+            benchmark=benchmark,
+            format=format,
+            columns=mapped,
+            name=name,
+            skip_bad=skip_bad,
+            limit=limit,
+            on_row=watch,
         )
     _tell(made, out, watch)
-    if benchmark:
+    if benchmark and source:
         from mmdyn.plugins import load
 
         click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
@@ -249,11 +264,12 @@ def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | No
 
 def _origin(name: str | None) -> tuple[str | None, str | None]:
     """A benchmark's or a format's name as (benchmark, format)."""
+    from mmdyn.data import NAMED_SETS
     from mmdyn.errors import PluginError, did_you_mean
     from mmdyn.plugins import names, resolve
 
-    if name is None:
-        return None, None
+    if name is None or name.startswith(NAMED_SETS):
+        return name, None
     plain = name.replace("-", "_")
     if plain in names("benchmarks"):
         return resolve("benchmarks", plain), None

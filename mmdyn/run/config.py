@@ -25,13 +25,15 @@ from mmdyn.work import Ranks, RunFolder
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
-    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie.
+    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie; or the
+    name of a set (`hf:NAME` with a `map` of its columns, `vlmeval:NAME`), which needs no path.
 
     With `skip_bad` bad rows are listed in the set's rejected.jsonl instead of ending the run.
     """
 
     benchmark: str
-    path: str
+    path: str = ""
+    map: dict[str, str] = {}
     name: str | None = None
     skip_bad: bool = False
 
@@ -93,8 +95,8 @@ def run_config(config: Config) -> RunFolder:
     """Carry out a config. Raises what `evaluate` raises, and UserError where several ranks are to import a set."""
     if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
         raise UserError(
-            f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert`"
-            " makes one"
+            f"{loose[0].path or loose[0].benchmark} is to be imported, and several processes need a set folder:"
+            " `mmdyn data convert` makes one"
         )
     return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
 
@@ -140,7 +142,9 @@ def _place(given: str | Source, out: Path) -> str | Path:
         return given
     name = given.name or given.benchmark
     folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
-    return convert(Path(given.path), folder, benchmark=given.benchmark, name=name, skip_bad=given.skip_bad).folder
+    path = Path(given.path) if given.path else None
+    made = convert(path, folder, benchmark=given.benchmark, columns=given.map, name=name, skip_bad=given.skip_bad)
+    return made.folder
 
 
 def _mapping(file: Path) -> dict[str, Any]:

@@ -112,6 +112,9 @@ def estimate(
     job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
     scorer, budget = Scorer(scoring.policy), limits.budget
     asked, notes = _open_models(job.models, budget)
+    if conditions.variant_judge:
+        job = replace(job, spec=replace(conditions, variant_judge=""))
+        notes.append("variants that are not made yet were counted before their judge throws any out")
     known = [who.model for who in asked if who.model is not None]
     check_weighing(known, conditions.styles)
     budget.check(known)

@@ -119,8 +119,8 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     """The variants of a set that a job makes on the way, kept under `out`."""
-    given = {name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend")}
-    given |= {"workers": job.execution.workers, "limit": job.limits.n}
+    given = {name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")}
+    given |= {"judge": job.spec.variant_judge, "workers": job.execution.workers, "limit": job.limits.n}
     if job.limits.concurrency != Limits().concurrency:  # a styler's own number is higher than that of requests
         given["concurrency"] = job.limits.concurrency
     return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)

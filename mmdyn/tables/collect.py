@@ -33,7 +33,7 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
         UserError: for a run that is given twice, and for a name in `by` that no record has.
         InputError: for a score that is out of range.
     """
-    named = _named(runs)
+    named = named_runs(runs)
     collector, tallies = _Collector(by), {name: StateTally() for name in named}
     for name, run in named.items():
         for record in run.records():
@@ -149,7 +149,7 @@ class _Collector:
             codes[place : place + 1] = array("q", [values.setdefault(field_of(record, name), len(values))])
 
 
-def _named(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
+def named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
     """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no
     name."""
     if not runs:

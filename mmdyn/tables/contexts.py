@@ -37,7 +37,11 @@ WORDS = {
     RETRIEVAL: (NOT_GIVEN, "varies", "miss", "part", "hit"),
     COUNT: (NOT_GIVEN, "varies"),
 }
-ORDER = {LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", "varies")}
+ORDER = {
+    **{LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", "varies")},
+    **{"difficulty": ("easy", "medium", "hard"), "grade": ("primary", "middle", "high")},
+    "changed": ("nothing", "image", "text", "both"),
+}
 """In what order values that are no numbers are listed."""
 
 DIFFERS, FIRST = 1, 2

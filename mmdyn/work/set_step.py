@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from importlib.metadata import version
@@ -131,10 +131,12 @@ def make_set(
     *,
     name: str,
     limit: int | None = None,
+    only: Collection[str] | None = None,
     workers: int = 1,
     quiet: bool = False,
 ) -> SampleSet:
-    """Do a step on the samples of a set (on the first `limit`), and open the set `out` that comes of it.
+    """Do a step on the samples of a set (on the first `limit`, and of these on those whose ids are in `only`, which
+    `step.made` must tell), and open the set `out` that comes of it.
 
     Outcomes are written in the order of the samples that they were made of. Called again with the same arguments it
     goes on, and a finished set is opened as it is, unless outcomes are unsettled (`may_pass`): those are tried again.
@@ -147,7 +149,7 @@ def make_set(
     made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
     if not step.dynamic:
         made |= _source(Origin(source.name, source.manifest.digest))
-    making = _Making(step, source, out, name, made, limit, workers, quiet, Ranks.of_environment())
+    making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment())
     finished = making.finished()
     return finished if finished is not None else making.carry_out()
 
@@ -166,6 +168,7 @@ class _Making(Struct, frozen=True):
     name: str
     made: dict[str, Json]
     limit: int | None
+    only: Collection[str] | None
     workers: int
     quiet: bool
     ranks: Ranks
@@ -255,8 +258,9 @@ class _Making(Struct, frozen=True):
     def _jobs(self) -> Iterator[Job]:
         """Each sample's line under its digest: a sample that changed, or an id given twice, is a job of its own."""
         for sample in islice(self.source, self.limit):
-            line = canonical(sample)
-            yield sha256(line), line
+            if self.only is None or sample.id in self.only:
+                line = canonical(sample)
+                yield sha256(line), line
 
     def _share(self) -> Iterator[Job]:
         return (job for job in self._jobs() if self.ranks.owner(job[0]) == self.ranks.number)
@@ -266,6 +270,7 @@ class _Making(Struct, frozen=True):
         step, ranks, threads = self.step, self.ranks, self.step.threads
         make = partial(_Work, step.prepare(self.source, self.out, store.folder / f"scratch-{ranks.number}"))
         label, total = step.doing, min(len(self.source), self.limit or len(self.source))
+        total = total if self.only is None else len(self.only)
         if ranks.size > 1:
             label, total = f"{label}, rank {ranks.number}", sum(1 for _ in self._share())
         with ProgressBar(label, total, quiet=self.quiet) as progress:
