@@ -27,6 +27,7 @@ METAVARS = {
     **dict.fromkeys(("judges", "rerank", "rewriter"), "MODEL"),
     **{"ops": "CHAINS", "base": "BASE,…", "ray": "ADDRESS,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
+    **{"shots": "K:WAY", "examples": "SET,…"},
 }
 LARGEST = (1 << 63) - 1
 """Of a seed."""
