@@ -49,6 +49,7 @@ def test_what_is_none_is_refused(typed: str, why: str) -> None:
 
 
 def test_shots_cross_styles() -> None:
+    assert ConditionSpec("standard", shots=[]).conditions() == ConditionSpec("standard", shots=0).conditions()
     asked = ConditionSpec("standard", styles="direct,cot", shots="0,2:random,2:base").conditions()
     assert [(one.style, one.shot_name) for one in asked] == [
         (style, name) for style in ("direct", "cot") for name in ("0", "2:random", "2:base")

@@ -25,6 +25,10 @@ Names = str | Sequence[str]
 """Names, as a sequence or in one text with commas between them."""
 
 
+Numbers = str | int | Sequence[str | int]
+"""The same of names that may be whole numbers."""
+
+
 class ExamplesConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the examples before a question come from.
 
@@ -70,7 +74,7 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     modes: Names = ()
     contexts: Names = ()
     styles: Names = "direct"
-    shots: Names = "0"
+    shots: Numbers = "0"
     examples: str | ExamplesConfig = ""
     prompt: str = ""
     ops: str = ""
@@ -100,12 +104,12 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
             found = [Context.parse(text).name for text in beside]
             asked = [Condition(variant=variant, context=name) for variant in variants for name in found]
         styles = (CUSTOM,) if self.prompt else self.styles
-        shots = [Shots.parse(text).name for text in self.shots]
+        shots = [Shots.parse(text).name for text in split_names(self.shots) or ("0",)]
         ways = [{"style": style, "shots": number} for style in styles for number in shots]
         return tuple(dict.fromkeys(replace(one, **way) for one in asked for way in ways))
 
 
-def split_names(given: Names) -> tuple[str, ...]:
-    """Names as a tuple."""
-    parts = given.split(",") if isinstance(given, str) else given
+def split_names(given: Numbers) -> tuple[str, ...]:
+    """Names as a tuple; a number is one."""
+    parts = str(given).split(",") if isinstance(given, str | int) else map(str, given)
     return tuple(part.strip() for part in parts if part.strip())

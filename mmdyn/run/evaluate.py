@@ -104,8 +104,8 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
     for option, number in numbers.items():
         if number is not None and number < 1:
             raise UserError(f"{option} is {number}: give 1 or more")
-    if not sets or not spec.styles or not spec.shots:
-        raise UserError("name at least one set, one style and one number of shots")
+    if not sets or not spec.styles:
+        raise UserError("name at least one set and one style")
     for given in sets:
         if not isinstance(given, SampleSet) and not Path(given).exists():
             raise UserError(f"{given}: no such file or folder in {Path.cwd()}: check the path")

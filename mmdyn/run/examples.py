@@ -169,7 +169,7 @@ class Examples:
                 raise UserError(f"examples come from {root}, which is not given: name it too, or give --examples SET")
             self.by_root[root] = ExampleSource(own.get(root), pools[root], config, seed, store)
         self.settings |= {"seed": seed, "sets": {root: pools[root].digest for root in sorted(roots)}}
-        self.settings |= {name: value for name, value in msgspec.to_builtins(config).items() if name != "path"}
+        self.settings |= {"ids": [*config.ids], "retriever": config.retriever, "embedder": config.embedder}
 
     def look_up(self, sets: Sequence[SampleSet], limit: int | None) -> None:
         """Look up what is similar to the samples of the sets, where that is asked. Raises UserError, MissingExtra."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false
 from mmdyn.data import ImageFolder
 from mmdyn.keys import sha256
-from mmdyn.models import ChoicesPart, ImagePart, Message, TextPart
+from mmdyn.models import ChoicesPart, ImagePart, Message
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.example_answer import example_answer, first_answer
