@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -50,18 +50,17 @@ class ExamplePool:
         check_digest(opened, self.digest)
         if not offsets:
             raise UserError(f"{opened.folder} holds no examples, as all its samples are variants: give --examples SET")
-        self._offsets, self._kinds = offsets, np.array(kinds)
+        self._offsets, of = offsets, np.array(kinds)
+        unlike = (2 * (of % 2 != kind % 2) + (of // 2 != kind // 2) for kind in range(2 * len(TASK_TYPES)))
+        self._alike = [[np.flatnonzero(each == number) for number in range(4)] for each in unlike]
 
     def read(self, place: int) -> Sample:
         """The sample of a number."""
         return self._set.read(self._offsets[place])
 
-    def unlike(self, sample: Sample) -> NDArray[np.int64]:
-        """Of shape (samples,): 0 for those of a question's language and task type, 1 for those of its language alone,
-        2 and 3 for the others."""
-        kind = _kind(sample)
-        found: NDArray[np.int64] = 2 * (self._kinds % 2 != kind % 2) + (self._kinds // 2 != kind // 2)
-        return found
+    def alike(self, sample: Sample) -> list[NDArray[np.intp]]:
+        """All numbers in four parts: of a question's language and task type, its language, its task type, neither."""
+        return self._alike[_kind(sample)]
 
 
 class ExampleSource:
@@ -98,18 +97,18 @@ class ExampleSource:
         missing = (one for one in origins if self._store.get(FOUND, self._key(one)) is None)
         while batch := list(islice(missing, BATCH)):
             for one, scores in zip(batch, self._index.scores([query(one) for one in batch], retriever), strict=True):
-                order = np.lexsort((-scores, self._pool.unlike(one)))
-                ids = [found.id for found in self._first(order, (one,), k)]
+                parts = (part[np.argsort(-scores[part], kind="stable")] for part in self._pool.alike(one))
+                ids = [found.id for found in self._first(chain.from_iterable(parts), (one,), k)]
                 self._store.put(FOUND, self._key(one), canonical(ids))
 
     def _fixed(self, origin: Sample) -> Iterable[int]:
         if self._config.ids:
             return [self._pool.places[id] for id in self._config.ids]
-        return np.argsort(self._pool.unlike(origin), kind="stable")
+        return chain.from_iterable(self._pool.alike(origin))
 
     def _random(self, origin: Sample) -> Iterable[int]:
-        drawn = stream("examples", self._seed, origin.parent).permutation(len(self._pool.places))
-        return drawn[np.argsort(self._pool.unlike(origin)[drawn], kind="stable")]
+        drawn = stream("examples", self._seed, origin.parent)
+        return chain.from_iterable(drawn.permutation(part) for part in self._pool.alike(origin))
 
     def _similar(self, origin: Sample) -> Iterable[int]:
         known = self._store.get(FOUND, self._key(origin))

@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from making import blank, choice, image_ref, multi, open_ended, picture, true_false
-from mmdyn.data import ImageFolder
+from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
+from mmdyn.data import ImageFolder, convert, describe_sample, load as read
 from mmdyn.keys import sha256
 from mmdyn.models import ChoicesPart, ImagePart, Message
+from mmdyn.models.backends._baseline_prompt import read_prompt
+from mmdyn.plugins import load
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.example_answer import example_answer, first_answer
 from mmdyn.run.render import Example, Renderer
 from mmdyn.sample import Sample, Turn
+from perturb import perturb
 
 ONE = 'Exactly one option is right. Put its letter on a last line of the form "Answer: X".'
 ALONE = " Reply with that line alone."
@@ -184,3 +187,26 @@ def test_without_shots_nothing_is_otherwise(tmp_path: Path) -> None:
     assert show(tmp_path, choice()) == [("user", f"{TRIANGLE}\n\n{ONE}{ALONE}")]
     bare = replace(choice(), turns=())
     assert show(tmp_path, bare, style="likelihood")[0] == ("user", TRIANGLE)
+
+
+def test_people_judges_and_variants_see_what_was_said_before(tmp_path: Path) -> None:
+    sample = open_ended(turns=DIALOGUE)
+    assert "  [user] What is a polygon?\n  [assistant] A figure with sides.\n  Why does ice" in describe_sample(sample, ImageFolder(tmp_path))  # fmt: skip
+    sheet = load("rubrics", "match")().sheet(sample, "It is light.", False)
+    assert "[user] What is a polygon?\n[assistant] A figure with sides.\nWhy does ice float on water?" in sheet.text
+    source = write_set(tmp_path / "set", [choice(turns=DIALOGUE), multi(turns=DIALOGUE), true_false(turns=DIALOGUE)])
+    varied = perturb(source, tmp_path / "varied", ops="shuffle,substitute,paraphrase,convert,pad", quiet=True)
+    assert len(varied) > 3 and all(variant.turns == DIALOGUE for variant in varied)
+    export = tmp_path / "set.tsv"
+    convert(source.folder, export)
+    assert [found.turns for found in read(export)] == [DIALOGUE] * 3
+
+
+@pytest.mark.parametrize("shots", ["1", "1:base", "0:base"])
+def test_a_baseline_reads_the_question_and_not_its_examples(tmp_path: Path, shots: str) -> None:
+    images = ImageFolder(tmp_path)
+    examples = [Example(multi(question="Is a triangle three?", language="zh"), images)] * int(shots[0])
+    asked = choice(question="How many sides, three or two?")
+    found = read_prompt(Renderer(images).messages(asked, Condition(shots=shots), examples=examples))
+    assert (found.question, found.language, found.kind) == (asked.question, "en", "single_choice")
+    assert found.options == {option.label: option.text for option in asked.options}
