@@ -69,7 +69,7 @@ class RunEstimate(Struct, frozen=True):
     """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at.
 
     judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how
-        often each of these requests is put at most.
+        often each of these requests is put at most. shown: the first prompt that has examples, if one has.
     """
 
     rows: list[EstimateRow]
@@ -77,6 +77,7 @@ class RunEstimate(Struct, frozen=True):
     skipped: dict[str, int]
     notes: list[str]
     tries: int = TRIES
+    shown: tuple[Message, ...] = ()
 
 
 class _Asked(Struct, frozen=True):
@@ -129,15 +130,18 @@ def estimate(
         opened = open_sets(given, Path(scratch))
         if conditions.ops:
             opened += [_variants(job, one, Path(scratch)) for one in opened]
+        shown: tuple[Message, ...] = ()
         seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
         for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
             ask, root = prompts.ask, opened[prompts.ask.place].root
+            shown = shown or (prompts.last if ask.examples else ())
             for who in asked:
                 name = (who.label, root, ask.condition.mode)
                 _count_all(rows.setdefault(name, EstimateRow(*name)), who, prompts, seen, opened)
             judges.count(root, ask, prompts.last)
     order = {who.label: place for place, who in enumerate(asked)}
-    return RunEstimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
+    listed = sorted(rows.values(), key=lambda row: order[row.model])
+    return RunEstimate(listed, judges.rows, skipped, notes, shown=shown)
 
 
 class _Judges:
@@ -262,7 +266,7 @@ def _prompts(
                 yield _Prompts(ask, first)
                 continue
             mark = digest([identity(first), ask.epoch])
-            second = partial(renderers[ask.place].messages, ask.sample, ask.condition)
+            second = partial(renderers[ask.place].messages, ask.sample, ask.condition, examples=ask.examples)
             yield _Prompts(ask, first, second, mark in expansions)
             expansions.add(mark)
         except ValueError as error:

@@ -43,6 +43,7 @@ EXAMPLES: dict[str, list[Callable[[Path, str], str]]] = {
         lambda folder, url: "baseline:majority",
         lambda folder, url: "baseline:lexical",
     ],
+    "completions": [lambda folder, url: f"completions:m,base_url={url},api_key_env=CONTRACT_KEY"],
     "gemini": [lambda folder, url: f"gemini:m,base_url={url},api_key_env=CONTRACT_KEY"],
     "hf": [lambda folder, url: f"hf:{saying(folder / 'saying')},max_new_tokens=20"],
     "openai": [lambda folder, url: f"openai:m,base_url={url},api_key_env=CONTRACT_KEY"],
