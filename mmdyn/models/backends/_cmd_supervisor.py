@@ -22,7 +22,7 @@ import time
 from contextlib import suppress
 
 LINUX = sys.platform == "linux"
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.1
 END_SECONDS = 10.0
 """For how long processes are waited for that were killed: one may hang in the kernel."""
 _SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36
@@ -99,7 +99,7 @@ class Watch:
         if now > self._next_size:
             if disk_size(tree) > self.disk:
                 return "disk"
-            self._next_size = now + max(4 * LOOK_SECONDS, 10 * (time.monotonic() - now))
+            self._next_size = now + max(2 * LOOK_SECONDS, 10 * (time.monotonic() - now))
         return ""
 
     def _reap(self) -> bool:
