@@ -33,6 +33,7 @@ from .message import (
     pictures_of as pictures_of,
 )
 from .model import (
+    Asks as Asks,
     Model as Model,
     RejectedError as RejectedError,
     Spec as Spec,
@@ -40,6 +41,7 @@ from .model import (
     open_model as open_model,
     read_options as read_options,
     read_settings as read_settings,
+    refuse_programs as refuse_programs,
 )
 from .ocr import (
     OCR_PACKAGES as OCR_PACKAGES,

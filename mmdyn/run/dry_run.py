@@ -14,7 +14,20 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
+from mmdyn.models import (
+    TRIES,
+    Asks,
+    Budget,
+    ImagePart,
+    Message,
+    Model,
+    Price,
+    Spec,
+    TextPart,
+    choices,
+    identity,
+    open_model,
+)
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
@@ -90,7 +103,7 @@ class _Asked(Struct, frozen=True):
 
 def estimate(
     sets: Given | Sequence[Given],
-    models: str | Sequence[str],
+    models: str | Asks | Sequence[str | Asks],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -200,18 +213,19 @@ def picture_tokens(width: int, height: int) -> float:
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
-def _open_models(texts: Sequence[str], budget: Budget) -> tuple[list[_Asked], list[str]]:
+def _open_models(given: Sequence[str | Asks], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
-    opened = [_opened(text, budget) for text in texts]
+    opened = [_opened(text, budget) for text in given]
     asked = [who for who, _ in opened]
     check_labels([who.label for who in asked])
     return asked, [note for _, note in opened if note]
 
 
-def _opened(text: str, budget: Budget) -> tuple[_Asked, str]:
+def _opened(text: str | Asks, budget: Budget) -> tuple[_Asked, str]:
     try:
         model = open_model(text)
     except ModelError as error:
+        assert isinstance(text, str)
         spec = Spec.parse(text)
         label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
         note = f"{label}: what is answered already was not looked for ({error})"

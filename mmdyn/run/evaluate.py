@@ -16,7 +16,7 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
+from mmdyn.models import NO_WEIGHING, Asks, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
@@ -41,7 +41,7 @@ FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "li
 
 def evaluate(
     sets: Given | Sequence[Given],
-    models: str | Sequence[str],
+    models: str | Asks | Sequence[str | Asks],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -52,7 +52,8 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every condition, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, or a file of any format. Variants that are made on the way are kept under
+    A set is an opened one, a set folder, or a file of any format; a model a MODEL, or an object with `ask`
+    (docs/programs.md). Variants that are made on the way are kept under
     out/sets. Called again with the same arguments it goes on where it stopped. Judges' scores come into force when no
     verdict is missing. The groups are the sections of a YAML config and of `mmdyn eval --help`.
 
@@ -143,8 +144,8 @@ def open_providers(
     )
 
 
-def _open_models(texts: Sequence[str]) -> list[Model]:
-    models = [open_model(text) for text in texts]
+def _open_models(given: Sequence[str | Asks]) -> list[Model]:
+    models = [open_model(text) for text in given]
     check_labels([model.label for model in models])
     return models
 
