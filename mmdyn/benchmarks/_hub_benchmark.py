@@ -41,4 +41,4 @@ class HubBenchmark(Benchmark[Struct]):
             given = pick_columns(self.columns, values)
         except LookupError as error:
             raise InputError(raw.file, None, f"{error}: give the files of {self.name}") from None
-        return self.finish(sample_of_columns(given, self.name.replace("_", "-"), raw.line, put), values)
+        return self.finish(sample_of_columns(given, self.name, raw.line, put), values)

@@ -69,7 +69,7 @@ def sample_of_columns(
     named = {key.removeprefix(FIELD): _plain(parts[0]) for key, parts in given.items() if key.startswith(FIELD)}
     fields = {"modality": "multimodal" if images else "text"} | {k: v for k, v in named.items() if v != ""}
     return Sample(
-        id=f"{set_name}-{texts.get('id') or number}",
+        id=sample_id(set_name, texts.get("id") or str(number)),
         question=texts["question"],
         task_type=kind,
         answer=answer,
@@ -81,6 +81,27 @@ def sample_of_columns(
         knowledge_points=tuple(filter(None, map(_text, _flat(given.get("knowledge", []))))),
         explanation=texts.get("explanation", ""),
     )
+
+
+def sample_id(benchmark: str, *original: str) -> str:
+    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants'
+    ids need."""
+    if any("~" in part or not part.strip() for part in original):
+        raise ValueError(f"the id {'-'.join(original)!r} is empty or holds a '~', which marks variants: rename it")
+    return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
+
+
+def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskType:
+    """single_choice or multi_select, by how many letters are right.
+
+    Raises ValueError where an option that is not right says the same as one that is.
+    """
+    texts = {option.label: option.text.strip() for option in options}
+    right = {texts.get(label, "") for label in answer} - {""}
+    for label, text in texts.items():
+        if label not in answer and text in right:
+            raise ValueError(f"option {label} says the same as a right one ({text[:40]!r}): correct one of them")
+    return "single_choice" if len(answer) == 1 else "multi_select"
 
 
 def _pick(value: Any, path: str) -> Any:
@@ -123,7 +144,8 @@ def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...]) -> t
     """The task type, where none is given, and the answer. Raises ValueError."""
     if options:
         labels = tuple(label for item in _flat([value]) for label in _labels(item, options))
-        return kind or ("single_choice" if len(labels) == 1 else "multi_select"), labels
+        by_labels = choice_type(options, labels)
+        return kind or by_labels, labels
     if isinstance(value, bool) and kind in (None, "true_false"):
         return "true_false", value
     if isinstance(value, list) and kind in (None, "fill_in_the_blank"):

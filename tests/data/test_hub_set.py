@@ -109,6 +109,7 @@ ABC = ["cat", "dog", "A"]
         # What contradicts itself, or can be read in two ways, is refused.
         (ABC, "A", None, "the answer 'A' could be any of the options"), (["B", "A", "C"], "A", None, "could be any of the options"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
         (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be any of the options A, B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
+        (["x", "x", "y"], "A", None, "option B says the same as a right one"),
         (None, None, None, "the answer is empty"), (None, "", None, "the answer is empty"), (ABC, True, None, "no option"), ([str(n) for n in range(27)], 0, None, "27 options: at most 26"), ("cat; dog", "A", None, "at least two options"),
     ],
 )  # fmt: skip
@@ -167,6 +168,8 @@ def test_fields_are_numbers_and_texts() -> None:
     sample = mapped(row, **{f"field.{name}": name for name in "nxblez"}, group="g", id="i", explanation="l")
     assert sample.fields == {"modality": "text", "n": 3, "x": 2.5, "b": "true", "l": "u, v"}
     assert (sample.id, sample.group, sample.explanation) == ("x-q/7", "7", "u, v")
+    with pytest.raises(ValueError, match="holds a '~', which marks variants"):
+        mapped(row | {"i": "a~b"}, id="i")
 
 
 @pytest.mark.parametrize(
