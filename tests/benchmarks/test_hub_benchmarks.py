@@ -190,5 +190,5 @@ def test_another_set_is_refused_with_its_columns(tmp_path: Path) -> None:
     write(tmp_path / "data/test-0.parquet", [{"question": "x", "answer": "y"}])
     with pytest.raises(InputError) as refused:
         read("mmlu_pro", tmp_path)
-    told = "there is no column 'question_id' (did you mean 'question'?): there are question, answer: give the files of mmlu_pro"
+    told = "there is no column 'question_id' (did you mean 'question'?): there are question, answer"
     assert str(refused.value) == f"{tmp_path}/data/test-0.parquet: {told}"

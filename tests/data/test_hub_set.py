@@ -114,7 +114,9 @@ ABC = ["cat", "dog", "A"]
     ],
 )  # fmt: skip
 def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> None:
-    given = pick_columns({"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer})
+    given = pick_columns(
+        {"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer}, "x"
+    )
     row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
     if kind is None:
         assert row.sample is None and expected in row.problem
@@ -123,7 +125,7 @@ def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> 
 
 
 def mapped(row: dict[str, Any], **columns: str) -> Sample:
-    given = pick_columns({"question": "q", "answer": "a"} | columns, row)
+    given = pick_columns({"question": "q", "answer": "a"} | columns, row, "x")
     return sample_of_columns(given, "x", 1, lambda value: str(value))
 
 
@@ -146,7 +148,7 @@ def test_columns_that_are_options_or_parts_of_one() -> None:
     assert mapped(row, question="s.t", options="A+B").question == "dotted"
     for missing in ("list.txt", "E", "A+E", "A.text"):
         with pytest.raises(
-            LookupError,
+            InputError,
             match=r"there is no column '(txt|E|A\.text|text)'.*: there are q, a, A, B, C, D, list, a\+b, s\.t",
         ):
             mapped(row, options=missing)
