@@ -247,7 +247,7 @@ def test_it_converts_and_is_found_done(folder: Path, tmp_path: Path) -> None:
 
 def test_a_config_names_it(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(
-        f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label}}, name: exam, skip_bad: true}}\n"
+        f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label}}, skip_bad: true}}\n"
         f"models: [baseline:majority]\nout: {tmp_path}/run\nexecution: {{quiet: true}}\n"
     )
     run = run_config(read_config(tmp_path / "c.yaml"))
