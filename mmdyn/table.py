@@ -19,7 +19,8 @@ class Pivot(Struct, frozen=True, kw_only=True):
     """A measure by one to three factors, with totals.
 
     by: the factors, the last one across. measure: a name that `mmdyn/tables` knows, such as score or response_tokens.
-    macro: factors over which a mean of the cells' means is added, every cell weighing the same.
+    macro: factors over which a mean of the cells' means is added, every cell weighing the same; of one that is not in
+        `by` that mean and the total are shown, and not its values.
     """
 
     by: tuple[str, ...]
@@ -27,6 +28,11 @@ class Pivot(Struct, frozen=True, kw_only=True):
     macro: tuple[str, ...] = ()
     where: Where = {}
     title: str = ""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The factors of `by`, then those of `macro` that are not among them."""
+        return tuple(dict.fromkeys((*self.by, *self.macro)))
 
 
 class Paired(Struct, frozen=True, kw_only=True):
@@ -104,7 +110,16 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+class ErrorKinds(Struct, frozen=True, kw_only=True):
+    """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
+    each value of each name in `by`."""
+
+    by: tuple[str, ...] = ()
+    title: str = ""
+
+
+Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+Part: TypeAlias = Counted | ErrorKinds
 
 
 class NamedTable(Struct, frozen=True, kw_only=True):
@@ -116,3 +131,8 @@ class NamedTable(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     parts: tuple[Part, ...]
+
+    @staticmethod
+    def of(name: str, title: str, *parts: Part) -> NamedTable:
+        """The table of these parts."""
+        return NamedTable(name=name, title=title, parts=parts)

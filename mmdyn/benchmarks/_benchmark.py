@@ -26,6 +26,7 @@ from mmdyn.data import (
 )
 from mmdyn.errors import InputError
 from mmdyn.sample import ImageRef, S, Sample, from_dict
+from mmdyn.table import NamedTable
 
 PutPicture = Callable[[Any], ImageRef]
 """Puts a picture into the set: one of a name, or what a Parquet file holds of one. Raises ValueError."""
@@ -44,6 +45,9 @@ class Benchmark(Generic[S]):
 
     contrasts: tuple[str, ...]
     """The factors whose contrasts its authors or users look at, such as ("variant", "context")."""
+
+    tables: tuple[NamedTable, ...] = ()
+    """The tables and figures of its paper, which `mmdyn report RUN --table BENCHMARK.NAME` prints."""
 
     files: tuple[str, ...] = ("questions.jsonl",)
     """What its files are called in our layout; those that are there are read."""

@@ -4,11 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, sample_id
 from mmdyn.sample import Sample
+from mmdyn.table import NamedTable, Paired, Part, Pivot, Where
+
+_MEASURES = ("pass_rate", "checklist")
+_HINTS = ("background", "definition", "methodology", "all")
+
+
+def _by(*factors: str, context: str = "") -> tuple[Part, ...]:
+    """Pass rate and checklist score."""
+    where: Where = {"context": (context,)} if context else {}
+    return tuple(Pivot(by=factors, measure=measure, where=where) for measure in _MEASURES)
+
+
+def _gains(**more: Any) -> tuple[Part, ...]:
+    """What each kind of hints adds."""
+    ways = [(measure, hint) for measure in _MEASURES for hint in _HINTS]
+    return tuple(
+        Paired(factor="context", a="none", b=f"hint:{hint}", measure=measure, **more) for measure, hint in ways
+    )
+
+
+_TABLES = (
+    NamedTable.of("table1", "Disciplines", *_by("model", "discipline", context="none")),
+    NamedTable.of("table2", "Hints", *_by("model", "context")),
+    NamedTable.of("table4", "With background hints", *_by("model", "discipline", context="hint:background")),
+    NamedTable.of("table5", "With definition hints", *_by("model", "discipline", context="hint:definition")),
+    NamedTable.of("table6", "With methodology hints", *_by("model", "discipline", context="hint:methodology")),
+    NamedTable.of("figure2", "Checklist score by discipline", *_by("discipline", "model", context="none")[1:]),
+    NamedTable.of("figure3", "Gains by hints", *_gains(), *_gains(by=("discipline",))),
+    NamedTable.of("figure11", "Pass rate by discipline", *_by("discipline", "model", context="none")[:1]),
+)
 
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 _SPACES = re.compile(r"[ \t]*+")
@@ -47,6 +78,7 @@ class Acadreason(Benchmark[_Question]):
 
     name = "acadreason"
     contrasts = ("context",)
+    tables = _TABLES
     row = _Question
     published = (("data/acadreason_benchmark.jsonl",),)
 

@@ -13,7 +13,7 @@ OURS = ("mmdyn", "perturb")
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*FOLDERS, "configs", "vlmeval"]))
+@click.argument("kind", type=click.Choice([*FOLDERS, "tables", "configs", "vlmeval"]))
 @click.option(
     "--json",
     "as_json",
@@ -25,7 +25,7 @@ OURS = ("mmdyn", "perturb")
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, formats, scorers, rubrics, benchmarks, ready runs, or VLMEvalKit's own models.
+    """List operators, models, formats, scorers, rubrics, benchmarks, tables, ready runs, or VLMEvalKit's own models.
 
     Operators are followed by their severities and forms (not those of other packages, which are loaded when they are
     used), and by the names that stand for several operators in a row or, the presets, for a list of chains; benchmarks
@@ -44,6 +44,12 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         said = {name: file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for name, file in runs.items()}
         listed = "\n".join(f"{name}  {line}" for name, line in said.items())
         click.echo(json.dumps({name: str(file) for name, file in runs.items()}) if as_json else listed)
+        return
+    if kind == "tables":
+        from mmdyn.tables import named_tables
+
+        titles = {name: table.title for name, table in named_tables().items()}
+        click.echo(json.dumps(titles) if as_json else "\n".join(f"{name}  {title}" for name, title in titles.items()))
         return
     found = next(names(known) for known in FOLDERS if known == kind)
     aliases, chains = (_aliases(), _presets()) if kind == "operators" else ({}, {})
@@ -72,7 +78,7 @@ def _source(benchmark: str) -> str:
 
 def _aliases() -> dict[str, str]:
     """Names that stand for several operators in a row."""
-    from perturb import ALIASES
+    from mmdyn.plugins import ALIASES
 
     return {name: "+".join(operators) for name, operators in ALIASES.items()}
 

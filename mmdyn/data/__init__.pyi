@@ -29,6 +29,7 @@ from .images import (
     read_inside as read_inside,
 )
 from .load_set import is_set as is_set, load as load
+from .make_set import fingerprint as fingerprint, made as made, write_rows as write_rows, write_without as write_without
 from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (
     KnowledgePoint as KnowledgePoint,
@@ -55,5 +56,5 @@ from .set_folder import (
 from .show import describe_sample as describe_sample, describe_trail as describe_trail
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength
 from .take_covering import take_covering as take_covering
-from .take_stratified import take_stratified as take_stratified
+from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified
 from .validate import RowTally as RowTally, validate as validate

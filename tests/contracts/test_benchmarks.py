@@ -28,7 +28,7 @@ def test_it_is_one_class_made_without_arguments(name: str) -> None:
 @pytest.mark.parametrize("name", names("benchmarks"))
 def test_it_names_its_source_and_licence(name: str) -> None:
     doc = inspect.getdoc(load("benchmarks", name)) or ""
-    assert re.search(r"github\.com/\S+", doc) and re.search(r"Apache|MIT|CC BY|licence", doc)
+    assert re.search(r"(github|huggingface)\.com?/\S+", doc) and re.search(r"Apache|MIT|CC BY|licence", doc)
     assert re.search(r"arXiv:\d{4}\.\d{5}|\d{4};", doc)
 
 
