@@ -34,7 +34,11 @@ QUESTIONS = {
 KNOWN = {"made-8b": 0.20, "made-8b-thinking": 0.28, "made-32b": 0.28, "made-32b-thinking": 0.45}
 """The share of the choices that each model knows; it guesses at the others."""
 
-COURSES = {"Mathematics": ("Topology", "Number Theory"), "Physics": ("Optics", "Quantum Mechanics"), "Biology": ("Genetics",)}
+COURSES = {
+    "Mathematics": ("Topology", "Number Theory"),
+    "Physics": ("Optics", "Quantum Mechanics"),
+    "Biology": ("Genetics",),
+}
 CONTEXTS = {"none": 0.3, "hint:background": 0.35, "hint:definition": 0.4, "hint:methodology": 0.55, "hint:all": 0.65}
 """The share of the items of AcadReason's checklists that the better one of two models meets."""
 
@@ -88,33 +92,47 @@ def encyclo_k(folder: Path) -> None:
         a, b = (10 + int(80 * share(name, side)) for side in "ab")
         return f"The sum of {a} and {b}, as {name} has it, is {a + b if true else a + b + 1}."
 
+    numerals = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+
+    def combination(name: str, option: int, count: int) -> str:
+        chosen = {int(count * share(name, option, one)) for one in range(4)}
+        return ", ".join(numerals[one] for one in sorted(chosen))
+
     def rows(seed: int, part: float) -> Iterable[dict[str, object]]:
-        numerals = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
         for discipline, n in QUESTIONS.items():
             for place in range(max(2, round(part * n))):
                 name = f"{discipline} {seed}.{place}"
                 count, options = 8 + int(3 * share(name, "count")), 4 + int(5 * share(name, "options"))
-                truths = [share(name, number) < 0.5 for number in range(count)]
-                stated = [statement(f"{name}.{number}", truth) for number, truth in enumerate(truths)]
-                texts = dict.fromkeys(", ".join(numerals[one] for one in sorted({int(count * share(name, option, one)) for one in range(4)})) for option in range(40))  # fmt: skip
-                given = list(texts)[:options]
+                stated = [statement(f"{name}.{one}", share(name, one) < 0.5) for one in range(count)]
+                given = list(dict.fromkeys(combination(name, option, count) for option in range(40)))[:options]
+                lines = [f"{numeral}. {text}" for numeral, text in zip(numerals, stated, strict=False)]
                 yield {
-                    "question": "Which combination is right?\n" + "\n".join(f"{n}. {s}" for n, s in zip(numerals, stated, strict=False)),
-                    "options": given, "answer_letter": "ABCDEFGH"[int(len(given) * share(name, "right"))],
-                    "discipline": discipline, "field": f"{discipline} {place % 2 + 1}", "subfield": f"{discipline} {place % 3 + 1}",
-                }  # fmt: skip
+                    "question": "\n".join(["Which combination is right?", *lines]),
+                    "options": given,
+                    "answer_letter": "ABCDEFGH"[int(len(given) * share(name, "right"))],
+                    "discipline": discipline,
+                    "field": f"{discipline} {place % 2 + 1}",
+                    "subfield": f"{discipline} {place % 3 + 1}",
+                }
 
     sets = folder / "sets"
     for name, seed, part in (("encyclo-k", 0, 1.0), *((f"encyclo-k-seed-{seed}", seed, 0.4) for seed in range(1, 6))):
         convert(write_rows(sets / f"{name}.jsonl", rows(seed, part)), sets / name, benchmark="encyclo_k", name=name)
-    texts = [(f"s{place}", statement(f"statement {place}", share("true", place) < 0.5)) for place in range(200)]
-    for setting, many in (("statement", texts), ("question", texts[:80])):
-        truths = {name: share("true", name[1:]) < 0.5 for name, _ in many}
-        given = [{"id": f"{setting}-{name}", "question": f"{text} ({setting})", "task_type": "true_false", "answer": truths[name], "fields": {"setting": setting}} for name, text in many]  # fmt: skip
+    for setting, n in (("statement", 200), ("question", 80)):
+        truths = [share("true", setting, place) < 0.5 for place in range(n)]
+        shared = {"task_type": "true_false", "fields": {"setting": setting}}
+        given = [
+            {"id": f"{setting}-{place}", "question": statement(f"{setting} {place}", true), "answer": true, **shared}
+            for place, true in enumerate(truths)
+        ]
         convert(write_rows(sets / f"{setting}.jsonl", given), sets / setting)
     ask(folder / "runs" / "encyclo_k", [sets / "encyclo-k"], KNOWN)
     ask(folder / "runs" / "encyclo_k_seeds", [sets / f"encyclo-k-seed-{seed}" for seed in range(1, 6)], KNOWN)
-    ask(folder / "runs" / "encyclo_k_settings", [sets / name for name in ("statement", "question", "encyclo-k")], {"made-32b": 0.28})
+    ask(
+        folder / "runs" / "encyclo_k_settings",
+        [sets / name for name in ("statement", "question", "encyclo-k")],
+        {"made-32b": 0.28},
+    )
 
 
 def r_bench(folder: Path) -> None:
@@ -144,19 +162,27 @@ def r_bench(folder: Path) -> None:
     convert(source, sets / "r-bench", benchmark="r_bench", name="r_bench")
     for name, file in (("R-Bench-T", "rbench-t_en.jsonl"), ("R-Bench-M", "rbench-m_en.jsonl")):
         convert(source / file, sets / name, benchmark="r_bench", name=name)
-    easy = [{"id": f"e{n}", "question": f"Who wrote book {n}?", "task_type": "single_choice", "answer": ["A"], "options": [{"label": "A", "text": "one"}, {"label": "B", "text": "another"}]} for n in range(40)]  # fmt: skip
+    options = [{"label": "A", "text": "one"}, {"label": "B", "text": "another"}]
+    shared = {"task_type": "single_choice", "answer": ["A"], "options": options}
+    easy = [{"id": f"e{n}", "question": f"Who wrote book {n}?", **shared} for n in range(40)]
     convert(write_rows(sets / "easy.jsonl", easy), sets / "Easy", name="Easy")
     for style, bonus in (("direct", 0.0), ("cot", 0.08)):
         known = {name: KNOWN[name] + 0.2 + bonus for name in ("made-8b", "made-32b")}
         ask(folder / "runs" / f"r_bench_{style}", [sets / "r-bench"], known, style=style)
-    ask(folder / "runs" / "r_bench_times", [sets / "Easy", sets / "R-Bench-T", sets / "R-Bench-M"], {"made-32b-thinking": 0.5})
+    ask(
+        folder / "runs" / "r_bench_times",
+        [sets / "Easy", sets / "R-Bench-T", sets / "R-Bench-M"],
+        {"made-32b-thinking": 0.5},
+    )
     a, b = SampleSet(sets / "R-Bench-T"), SampleSet(sets / "Easy")
     pairs, _ = pair_questions((a, b), 30)
     lines = list[dict[str, str]]()
     for one, other in (order for first, second in pairs for order in ((first, second), (second, first))):
         sheet, hard = question_sheet(one, other), one.fields.get("modality") is not None
         fair = 1 if hard else 2
-        better = 0 if share("tie", one.id, other.id) < 0.1 else fair if share("fair", one.id, other.id) < 0.9 else 3 - fair
+        better = (
+            0 if share("tie", one.id, other.id) < 0.1 else fair if share("fair", one.id, other.id) < 0.9 else 3 - fair
+        )
         lines.append({"match": sheet.code, "reply": json.dumps({"code": sheet.code, "why": "drawn", "better": better})})
     write_script(folder / "compare-judge.jsonl", *lines)
 
@@ -186,7 +212,13 @@ def acadreason(folder: Path, data: Path) -> None:
                 for model in ("made-small", "made-large"):
                     script = write_script(folder / f"{run.name}-{model}.jsonl", *replies[model, context])
                     models.append(f"openai:{model},base_url={servers.enter_context(FakeServer(reply=script)).url}")
-                evaluate(folder / "sets" / "acadreason", models, run, conditions=ConditionSpec(contexts=context), scoring=scoring)
+                evaluate(
+                    folder / "sets" / "acadreason",
+                    models,
+                    run,
+                    conditions=ConditionSpec(contexts=context),
+                    scoring=scoring,
+                )
 
 
 def main() -> None:
@@ -196,7 +228,10 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, required=True)
     given = parser.parse_args()
     (given.out / "runs").mkdir(parents=True, exist_ok=True)
-    facts = [f"{name},{name.split('-')[1].removesuffix('b')},{'reasoning' if 'thinking' in name else 'chat'}" for name in KNOWN]
+    facts = [
+        f"{name},{name.split('-')[1].removesuffix('b')},{'reasoning' if 'thinking' in name else 'chat'}"
+        for name in KNOWN
+    ]
     (given.out / "models.csv").write_text("model,size,kind\n" + "\n".join(facts) + "\n", "utf-8")
     encyclo_k(given.out)
     r_bench(given.out)

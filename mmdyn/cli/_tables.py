@@ -13,7 +13,8 @@ import click
 from mmdyn.errors import UserError
 
 if TYPE_CHECKING:
-    from mmdyn.table import Part
+    from mmdyn.table import NamedTable, Part
+    from mmdyn.tables import Published
     from mmdyn.work import RunFolder
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -64,7 +65,9 @@ def print_tables(
     if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
         raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
     facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
-    tables = [named_table(name, paper) for name in given["table"]]
+    tables: list[tuple[NamedTable | list[Part], Published | None]] = [
+        named_table(name, paper) for name in given["table"]
+    ]
     if (parts := _parts(given, by)) or not tables:
         tables.append((parts, None))
     for table, published in tables:

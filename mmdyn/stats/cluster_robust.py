@@ -7,6 +7,9 @@ import numpy as np
 from mmdyn.stats.intervals import Floats, Ints, effective_n, uneven
 from mmdyn.stats.paired_difference import TOO_FEW, Difference
 
+FEW_OFF = 28.0
+"""With fewer effective clusters off the mean of x no slope can be told. Chosen by simulation: docs/coverage.md."""
+
 
 def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
     """The weighted mean of n >= 1 numbers without bounds, with its interval, which needs three effective clusters."""
@@ -50,9 +53,9 @@ def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: b
     mean = float(np.average(x, weights=weights))
     spread = float(np.average((x - mean) ** 2, weights=weights)) ** 0.5
     unseen = [(mean + side * spread, float(weights.sum()) / n) for side in (-1, 1)] if shares else []
-    # Few clusters at one end tell as little as few clusters.
-    pull = _kish(weights * np.abs(x - mean) + 1e-12, labels)
-    return _regress(values, x, weights, labels, unseen, min(n, pull))
+    # What tells of a slope are those that lie off the mean of x.
+    telling = _kish((weights * (x - mean)) ** 2, labels)
+    return _regress(values, x, weights, labels, unseen, TOO_FEW if telling >= FEW_OFF else 0.0)
 
 
 def _regress(
@@ -89,7 +92,8 @@ def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: I
     if clusters < TOO_FEW:
         return Difference(value, None, None, method)
     _, places = np.unique(labels, return_inverse=True)
-    sums = _sums(basis * (root * values - basis @ parts)[:, None], places)
+    residuals = root * values - basis @ parts
+    sums = _sums(basis * residuals[:, None], places)
     k = basis.shape[1]
     squares = (basis[:, :, None] * basis[:, None, :]).reshape(len(values), -1)
     leverage, weighted = (_sums(each, places).reshape(-1, k, k) for each in (squares, weights[:, None] * squares))
@@ -97,7 +101,11 @@ def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: I
     # A cluster that alone tells of a coefficient has a leverage of 1 and tells nothing of its variance.
     adjust = np.where(roots < 1 - 1e-9, 1 / np.sqrt(np.maximum(1 - roots, 1e-9)), 0.0)
     last = np.einsum("gij,gj,gj->gi", vectors, adjust, vectors[:, -1, :])
-    variance = float((np.einsum("gi,gi->g", last, sums) ** 2).sum()) / scale[-1, -1] ** 2
+    # A few that are far off and alike show no variance: it is at least what it were if all spread alike, and clusters
+    # answered as one or not at all alike, whichever gives less.
+    pulls = _sums(np.stack((root * basis[:, -1], weights * basis[:, -1] ** 2), 1), places)
+    alike = float(np.minimum(pulls[:, 0] ** 2, pulls[:, 1]).sum() * (residuals**2).sum() / weights.sum())
+    variance = max(float((np.einsum("gi,gi->g", last, sums) ** 2).sum()), alike) / scale[-1, -1] ** 2
     # The clusters' parts of the variance have the covariance diag(own) + left right', if observations are independent.
     own = np.einsum("gi,gij,gj->g", last, weighted, last)
     pull, pulled = (np.einsum("gij,gj->gi", each, last) for each in (leverage, weighted))
@@ -107,7 +115,8 @@ def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: I
     freedom = max(float((own + off).sum()) ** 2 / square, 1.0) if square > 0 else 1.0
     error = variance**0.5
     half = float(stdtrit(freedom, 0.975)) * error
-    p = float(2 * stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
+    none = 1e-12 * float(np.abs(values).max())
+    p = float(2 * stdtr(freedom, -abs(value) / error)) if error > none else float(abs(value) <= none)
     return Difference(value, (value - half, value + half), p, method)
 
 
@@ -147,17 +156,22 @@ def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> flo
     if k < 2 or min(sizes) < TOO_FEW:
         return None
     total = np.bincount(groups, weights)
-    shares_of = total / total.sum()
-    means = np.bincount(groups, weights * values) / total
-    mean = float(shares_of @ means)
-    between = float(shares_of @ (means - mean) ** 2)
-    within = np.zeros((clusters, k))
-    np.add.at(within, (places, groups), weights * (values - mean) / total[groups])
-    covariance = within.T @ within
-    centre = np.eye(k) - shares_of
-    form = centre.T @ np.diag(shares_of) @ centre @ covariance
-    trace, square = float(np.trace(form)), float((form * form.T).sum())
-    if trace <= 0 or square <= 0:
+    parts, own = weights / total[groups], total / total.sum()
+    means = np.bincount(groups, parts * values)
+    mean = float(own @ means)
+    pulls, ones = np.zeros((2, clusters, k))
+    np.add.at(pulls, (places, groups), parts * (values - mean))
+    np.add.at(ones, (places, groups), parts)
+    form = (np.eye(k) - own).T @ np.diag(own) @ (np.eye(k) - own)
+    robust = form @ pulls.T @ pulls
+    # As for a slope, the variance is at least what it were if all spread alike.
+    spread = float(np.average((values - mean) ** 2, weights=weights))
+    independent = spread * form @ np.diag(np.bincount(groups, parts**2))
+    each = np.bincount(places, parts**2 * np.diag(form)[groups])
+    least = spread * float(np.minimum(each, (ones @ form * ones).sum(1)).sum())
+    covariance = robust if np.trace(robust) >= least else independent
+    trace, square = max(float(np.trace(robust)), least), float((covariance * covariance.T).sum())
+    if not np.ptp(values) or square <= 0:
         return 1.0
-    freedom = trace**2 / square
-    return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), between / trace))
+    freedom = float(np.trace(covariance)) ** 2 / square
+    return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), float(own @ (means - mean) ** 2) / trace))

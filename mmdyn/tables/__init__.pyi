@@ -23,6 +23,7 @@ from .measurements import (
 )
 from .measures import MEASURES as MEASURES
 from .named import named_table as named_table, named_tables as named_tables
+from .published import Published as Published
 from .repeats import print_repeats as print_repeats
 from .report_summary import Summary as Summary, report as report, summarise as summarise
 from .rows import Row as Row, TablePart as TablePart, Tabulation as Tabulation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,13 +11,13 @@ import numpy as np
 from mmdyn.stats import Ints, least_corrected, mean_of, mean_score
 from mmdyn.tables.columns import Cell, Columns, cell_of, split
 from mmdyn.tables.measures import MEASURES, Measure
-from mmdyn.tables.results import score_of
+from mmdyn.tables.results import FACTORS, score_of
 from mmdyn.tables.rows import MACRO, TOTAL, Row
 
-APART = ("model", "variant", "context", "style", "run")
-"""What is never averaged over, but kept apart."""
+APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
+"""What is never averaged over, but kept apart: chains alone are pooled."""
 
-NEVER_TOTAL = (*APART, "mode", "changed", "model_size", "model_family")
+NEVER_TOTAL = (*APART, "mode", "changed")
 
 Key: TypeAlias = tuple[str, ...]
 Numbered: TypeAlias = tuple[Row, Cell | None]
@@ -39,44 +39,42 @@ class Block(NamedTuple):
         """What is measured."""
         return MEASURES[self.measured]
 
-    def spans(self, axes: Sequence[str]) -> Iterator[tuple[Key, Ints]]:
-        """The records of each combination of values, and of the totals over those factors that may have one."""
+    @property
+    def difference_unit(self) -> str:
+        """What differences are in."""
+        return "points" if self.measure.unit == "share" else self.measure.unit
+
+    def spans(self, axes: Sequence[str]) -> dict[Key, Ints]:
+        """The records of each combination of values, and of the totals over those factors that may have one, in reading
+        order."""
         never = (*NEVER_TOTAL, *self.columns.facts)
-        several = [axis for axis in axes if axis not in never and self.varies(axis)]
-        for count in range(len(several) + 1):
-            for dropped in combinations(several, count):
-                kept = [axis for axis in axes if axis not in dropped]
-                for values, records in split(self.columns, self.records, kept).items():
-                    named = dict(zip(kept, values, strict=True))
-                    yield tuple(named.get(axis, TOTAL) for axis in axes), records
+        several = [axis for axis in axes if axis not in never and len(split(self.columns, self.records, [axis])) > 1]
+        found = dict[Key, Ints]()
+        for dropped in (each for count in range(len(several) + 1) for each in combinations(several, count)):
+            kept = [axis for axis in axes if axis not in dropped]
+            for values, records in split(self.columns, self.records, kept).items():
+                named = dict(zip(kept, values, strict=True))
+                found[tuple(named.get(axis, TOTAL) for axis in axes)] = records
+        return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}
 
     def cells(self, axes: Sequence[str]) -> dict[Key, Cell]:
-        """The cells of these, in reading order."""
-        found = {key: self.cell(records) for key, records in self.spans(axes)}
-        return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}
+        """The cells of these."""
+        return {key: self.cell(records) for key, records in self.spans(axes).items()}
 
     def cell(self, records: Ints) -> Cell:
         """The parents of some records."""
         return cell_of(self.columns, self.measured, records)
 
-    def varies(self, axis: str) -> bool:
-        """Whether the block's records have more than one value of a factor."""
-        return len(np.unique(self.columns.fields[axis].codes[self.records])) > 1
-
     def order(self, axes: Sequence[str], key: Key) -> list[int]:
         """Where a combination of values stands: totals after the values, means after them."""
-        later = {TOTAL: 1 << 30, MACRO: 1 << 31}
-        fields = self.columns.fields
         return [
-            later.get(value, -1) if value in later else fields[axis].values.index(value)
+            [*self.columns.fields[axis].values, TOTAL, MACRO].index(value)
             for axis, value in zip(axes, key, strict=True)
         ]
 
     def at(self, records: Ints, factor: str, value: str) -> Ints:
         """Those of some records that have a value of a factor."""
-        field = self.columns.fields[factor]
-        code = field.values.index(value) if value in field.values else -1
-        return records[field.codes[records] == code]
+        return split(self.columns, records, [factor]).get((value,), records[:0])
 
     def least(self, cell: Cell) -> float:
         """The lowest that a share can be: below 0 where it is corrected for chance."""
@@ -91,8 +89,8 @@ class Block(NamedTuple):
     def row(self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **more: Any) -> Row:
         """A row of this block."""
         factors = self.front | dict(zip(axes, key, strict=True))
-        unit = more.pop("unit", self.measure.unit)
-        return Row(part=self.part, kind=self.kind, factors=factors, quantity=quantity, unit=unit, value=value, **more)
+        more = {"part": self.part, "kind": self.kind, "unit": self.measure.unit, **more}
+        return Row(factors=factors, quantity=quantity, value=value, **more)
 
     def mean_row(
         self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any

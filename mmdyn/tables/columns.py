@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from math import nan
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,8 @@ class Columns(NamedTuple):
 class Cell(NamedTuple):
     """The parents (sorted indices) behind a number, each with its mean over draws and epochs, then over chains.
 
-    ids: by what values are pairs. counts: of failed, unscored and needs_judge records. bounded: whether one is a lower bound. asked: the indices of
-        all parents that were asked.
+    ids: by what values are pairs. counts: of failed, unscored and needs_judge records. bounded: whether one is a lower
+        bound. asked: the indices of all parents that were asked.
     """
 
     parents: Ints
@@ -83,82 +83,66 @@ class _Builder:
     def __init__(
         self, runs: dict[str, RunFolder], factors: Collection[str], measures: Collection[str], facts: ModelFacts
     ) -> None:
-        self._facts = facts
-        self.runs, self._factors, self._measures = runs, factors, {name: measure(name) for name in measures}
+        self.runs, self._factors, self._facts = runs, factors, facts
+        self._measures = {name: measure(name) for name in measures}
         self._values = {name: dict[str, int]() for name in factors}
-        self._codes = {name: array("d" if name in BINNED else "i") for name in factors}
+        self._codes: dict[str, array[Any]] = {name: array("d" if name in BINNED else "i") for name in factors}
         self._worth = {name: (array("d"), array("d")) for name in measures}
-        self._chance, self._flags = array("d"), {name: array("b") for name in FLAGS}
-        self._parents, self._asked = array("i"), array("i")
-        self._parent_of, self._asked_of = dict[tuple[str, str], int](), dict[tuple[str, ...], int]()
-        self._groups, self._clusters = dict[str, int](), dict[tuple[str, str], int]()
-        self._group_of, self._cluster_of = array("i"), array("i")
-        self._by_digest, self._known = dict[str, tuple[str, ...]](), KNOWN | facts.keys()
+        self._parents, self._asked, self._chance = array("i"), array("i"), array("d")
+        self._flags = {name: array("b") for name in FLAGS}
+        self._known, self._asked_of = KNOWN | facts.keys(), dict[object, int]()
+        self._parent_of, self._clusters, self._groups = (dict[object, int]() for _ in range(3))
+        self._cluster_of, self._group_of = array("i"), array("i")
+        self._by_digest = dict[str, tuple[str, ...]]()
 
     def add(self, name: str, run: RunFolder, reader: Reader, record: Record) -> None:
-        score, condition = record.score, record.condition
+        score, failed = record.score, has_failed(record)
         self._known.update(known_names(record))
         self._parents.append(self._parent(record))
-        key = (name, record.model, *(getattr(condition, factor) for factor in FACTORS))
-        self._asked.append(self._asked_of.setdefault(key, len(self._asked_of)))
+        self._asked.append(_code(self._asked_of, (name, record.model, record.condition)))
         for factor in self._factors:
-            if factor in BINNED:
-                self._codes[factor].append(BINNED[factor](record))
-            else:
-                values = self._values[factor]
-                self._codes[factor].append(
-                    values.setdefault(self._value(factor, name, run, reader, record), len(values))
-                )
-        failed = has_failed(record)
+            value = self._value(factor, name, run, reader, record)
+            self._codes[factor].append(value if factor in BINNED else _code(self._values[factor], value))
         for measured, kind in self._measures.items():
             found = (nan, 0.0) if failed and kind.answers else kind.of(record, run, reader)
             for column, number in zip(self._worth[measured], found, strict=True):
                 column.append(number)
         self._chance.append(nan if score is None or score.chance is None else score.chance)
-        judged = score is not None and not failed
-        told = (failed, not failed and score is None, judged and score.needs_judge, judged and score.lower_bound)
-        for flag, holds in zip(self._flags.values(), told, strict=True):
+        told = (False, True, False, False) if score is None else (False, False, score.needs_judge, score.lower_bound)
+        for flag, holds in zip(self._flags.values(), (True, False, False, False) if failed else told, strict=True):
             flag.append(holds)
 
     def finish(self) -> Columns:
         check_names(self._factors, self._known, "; --models FILE says more of models")
-        fields = dict[str, Field]()
-        for name, codes in self._codes.items():
-            raw = np.array(codes)
-            fields[name] = (
-                quartiles(raw) if name in BINNED else in_order(name, Field(list(self._values[name]), raw), self.runs)
-            )
-        flags = {name: np.array(flag, np.bool_) for name, flag in self._flags.items()}
-        worth = {name: np.array(columns) for name, columns in self._worth.items()}
+        raw = {name: np.array(codes) for name, codes in self._codes.items()}
+        fields = {
+            name: quartiles(codes) if name in BINNED else in_order(name, Field([*self._values[name]], codes), self.runs)
+            for name, codes in raw.items()
+        }
         clusters = np.array(self._cluster_of, np.int64)
-        clusters = np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters)))
-        ids = (np.array(column, np.int64) for column in (self._parents, self._asked))
         return Columns(
-            self.runs,
-            fields,
-            *ids,
-            worth,
-            np.array(self._chance),
-            flags,
-            clusters,
-            np.array(self._group_of),
-            self._facts,
-        )
+            runs=self.runs, fields=fields, facts=self._facts, chance=np.array(self._chance),
+            parents=np.array(self._parents, np.int64), asked=np.array(self._asked, np.int64),
+            worth={name: np.array(columns) for name, columns in self._worth.items()},
+            flags={name: np.array(flag, np.bool_) for name, flag in self._flags.items()},
+            clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))), groups=np.array(self._group_of),
+        )  # fmt: skip
 
     def _parent(self, record: Record) -> int:
-        place = self._parent_of.setdefault((record.set, record.parent), len(self._parent_of))
+        place = _code(self._parent_of, (record.set, record.parent))
         if place == len(self._group_of):
             group = record.group
-            self._group_of.append(-1 if group is None else self._groups.setdefault(group, len(self._groups)))
-            cluster = -1 if group is None else self._clusters.setdefault((record.set, group), len(self._clusters))
-            self._cluster_of.append(cluster)
+            self._group_of.append(-1 if group is None else _code(self._groups, group))
+            self._cluster_of.append(-1 if group is None else _code(self._clusters, (record.set, group)))
         return place
 
-    def _value(self, factor: str, name: str, run: RunFolder, reader: Reader, record: Record) -> str:
+    def _value(self, factor: str, name: str, run: RunFolder, reader: Reader, record: Record) -> str | float:
         if factor in self._facts:
             return self._facts[factor].get(plain_model(record.model)) or NOT_GIVEN
         if factor == "run":
             return name or run.name
+        if factor in BINNED:
+            return BINNED[factor](record)
         if factor in OF_RECORD:
             return str(OF_RECORD[factor](record))
         if factor not in OF_SAMPLE:
@@ -166,22 +150,24 @@ class _Builder:
         if record.digest not in self._by_digest:
             sample = sample_of(record, run, reader)
             self._by_digest[record.digest] = tuple(str(of(sample)) for of in OF_SAMPLE.values())
-        return self._by_digest[record.digest][list(OF_SAMPLE).index(factor)]
+        return self._by_digest[record.digest][[*OF_SAMPLE].index(factor)]
+
+
+def _code(codes: dict[Any, int], value: object) -> int:
+    return codes.setdefault(value, len(codes))
 
 
 def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[str, ...], Ints]:
     """Records by their values of some factors, in the values' order."""
-    if not axes:
+    fields = [columns.fields[axis] for axis in axes]
+    if not fields:
         return {(): records}
-    codes, sizes = (
-        [columns.fields[axis].codes[records] for axis in axes],
-        [len(columns.fields[axis].values) for axis in axes],
-    )
-    flat = np.ravel_multi_index(codes, sizes)
+    sizes = [len(field.values) for field in fields]
+    flat = np.ravel_multi_index([field.codes[records] for field in fields], sizes)
     order = np.argsort(flat, kind="stable")
     found, starts = np.unique(flat[order], return_index=True)
     places = np.transpose(np.unravel_index(found, sizes)).tolist()
-    names = [tuple(columns.fields[axis].values[place] for axis, place in zip(axes, row, strict=True)) for row in places]
+    names = [tuple(field.values[place] for field, place in zip(fields, row, strict=True)) for row in places]
     return dict(zip(names, np.split(records[order], starts[1:]), strict=True))
 
 

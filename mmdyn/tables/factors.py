@@ -25,16 +25,6 @@ from mmdyn.work import RunFolder
 ModelFacts: TypeAlias = Mapping[str, Mapping[str, str]]
 """Factors that a user gave of models: for each, the value by the model's plain name."""
 
-_SIZE = re.compile(r"[-_ ]?(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
-"""The size in a model's name: qwen2.5-vl-7b."""
-
-PICKED = "picked"
-"""The factor that says what was read in the reply."""
-
-
-def _picked(record: Record) -> object:
-    read = record.score.extracted if record.score else None
-    return NOT_GIVEN if read is None else "".join(map(str, read)) if isinstance(read, list | tuple) else read
 
 @cache
 def changed(chain: str) -> str:
@@ -46,20 +36,26 @@ def changed(chain: str) -> str:
     return "both" if len(kinds) > 1 else "".join(kinds) or "nothing"
 
 
+PICKED = "picked"
+"""The factor that says what was read in the reply."""
+
+
+def _picked(record: Record) -> object:
+    read = record.score.extracted if record.score else None
+    return NOT_GIVEN if read is None else "".join(map(str, read)) if isinstance(read, list | tuple) else read
+
+
 OF_RECORD: dict[str, Callable[[Record], object]] = {
     "model": lambda record: record.model,
     "set": lambda record: record.set,
     "draw": lambda record: record.draw,
     "epoch": lambda record: record.epoch,
     "mode": lambda record: record.condition.mode,
-    PICKED: _picked,
     "changed": lambda record: changed(record.condition.chain),
-    "model_size": lambda record: size[1] if (size := _SIZE.search(record.model)) else NOT_GIVEN,
-    "model_family": lambda record: _SIZE.sub("", record.model),
+    PICKED: _picked,
 }
 """Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
-`changed`: what its chain changes. `model_size`: the billions of parameters that the label says, `model_family`: the
-label without them."""
+`changed`: what its chain changes."""
 
 OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
     "options": lambda sample: len(sample.options) or NOT_GIVEN,
@@ -72,9 +68,9 @@ OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
 """Factors of the sample that was asked: how many options it has, and the labels of those that are right."""
 
 BINNED: dict[str, Callable[[Record], float]] = {
-    "response_tokens": lambda record: record.reply.usage.completion_tokens or nan,
+    "response_tokens": lambda record: float(record.reply.usage.completion_tokens or nan),
     "reasoning_tokens": lambda record: (
-        record.reply.usage.reasoning_tokens if record.reply.usage.completion_tokens else nan
+        float(record.reply.usage.reasoning_tokens) if record.reply.usage.completion_tokens else nan
     ),
 }
 """Numbers of a reply that are factors by their quartiles over all records."""
@@ -122,5 +118,5 @@ def in_order(name: str, field: Field, runs: dict[str, RunFolder]) -> Field:
     first = [value for value in dict.fromkeys(given.get(name, ())) if value in field.values]
     values = [*first, *reading_order(name, set(field.values) - {*first, NOT_GIVEN})]
     values += [NOT_GIVEN] * (NOT_GIVEN in field.values)
-    places = np.array([values.index(value) for value in field.values], dtype=np.int64)
-    return Field(values, places[field.codes])
+    places = {value: place for place, value in enumerate(values)}
+    return Field(values, np.array([places[value] for value in field.values], np.int64)[field.codes])

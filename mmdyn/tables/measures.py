@@ -7,6 +7,7 @@ from math import nan
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Judgement, Record, Reply, Score
@@ -66,10 +67,8 @@ def _counted(worth: Callable[[Reply], int]) -> Callable[[Record, RunFolder, Read
 
 
 def _corrected(score: Score) -> float:
-    import numpy as np
-
-    one = (np.array([each]) for each in (score.value, nan if score.chance is None else score.chance))
-    return float(correct_for_chance(*one, np.array([score.status == "ok"]))[0])
+    value, chance = (np.array([nan if each is None else each]) for each in (score.value, score.chance))
+    return float(correct_for_chance(value, chance, np.array([score.status == "ok"]))[0])
 
 
 def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:

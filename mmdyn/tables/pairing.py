@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from mmdyn.stats import TOO_FEW_NOTE, Difference, Floats, Ints, group_means, holm, mean_of, paired_difference
+from mmdyn.stats import TOO_FEW_NOTE, Difference, Ints, group_means, holm, mean_of, paired_difference
 from mmdyn.table import Paired
 from mmdyn.tables.blocks import Block, Numbered
 from mmdyn.tables.columns import Cell
@@ -38,7 +38,7 @@ def compared(block: Block, a: Cell, b: Cell) -> Difference | None:
 
 def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
     """The rows of a block of a Paired: both sides, their difference, and of groups what became of each."""
-    for key, records in sorted(block.spans(part.by), key=lambda found: block.order(part.by, found[0])):
+    for key, records in block.spans(part.by).items():
         of_sides = [block.at(records, part.factor, value) for value in (part.a, part.b)]
         a, b = (block.cell(side) for side in of_sides)
         left = len(np.union1d(a.asked, b.asked))
@@ -74,8 +74,7 @@ def difference_row(
     notes = notes if found.p is not None else [*notes, TOO_FEW_NOTE]
     more = {"ci95": found.ci95, "method": found.method, "note": "; ".join(notes)} | more
     p = None if found.p is None else p_digits(found.p)
-    unit = "points" if block.measure.unit == "share" else block.measure.unit
-    return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=unit, **more)
+    return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)
 
 
 def _agreement(
@@ -116,7 +115,7 @@ def _by_group(block: Block, cell: Cell) -> Cell:
 
 
 def _only(cell: Cell, places: Ints) -> Cell:
-    columns: Mapping[str, Floats | Ints] = {
+    columns: dict[str, Any] = {
         name: getattr(cell, name)[places] for name in ("parents", "ids", "values", "weights", "chance")
     }
     return cell._replace(**columns)
@@ -147,12 +146,14 @@ def _test(one: tuple[Block, Row, Cell | None], other: tuple[Block, Row, Cell | N
     return found.p if found else None
 
 
-def told_apart(block: Block, boards: Sequence[Sequence[Cell]]) -> list[dict[tuple[int, int], int]]:
-    """On each board, of each two cells (by their places), which is better: 1 the first, -1 the second, 0 where a paired
-    test does not tell them apart at 5 % after Holm's adjustment over all boards."""
-    pairs = [(board, pair) for board, cells in enumerate(boards) for pair in combinations(range(len(cells)), 2)]
-    tests = [compared(block, boards[board][one], boards[board][other]) for board, (one, other) in pairs]
-    found: list[dict[tuple[int, int], int]] = [{} for _ in boards]
-    for (board, pair), test, p in zip(pairs, tests, holm([test and test.p for test in tests]), strict=True):
-        found[board][pair] = (test.value < 0) - (test.value > 0) if test and p is not None and p <= ALPHA else 0
+def told_apart(block: Block, boards: Sequence[Sequence[Cell]]) -> list[Ints]:
+    """For each board, of each two cells which is better: 1 at (i, j) where i is, -1 where j is, 0 where a paired test
+    does not tell them apart at 5 % after Holm's adjustment over all boards."""
+    pairs = [(board, *pair) for board, cells in enumerate(boards) for pair in combinations(range(len(cells)), 2)]
+    tests = [compared(block, boards[board][one], boards[board][other]) for board, one, other in pairs]
+    found = [np.zeros((len(cells), len(cells)), np.int64) for cells in boards]
+    for (board, *pair), test, p in zip(pairs, tests, holm([test and test.p for test in tests]), strict=True):
+        if test and p is not None and p <= ALPHA:
+            one, other = pair if test.value < 0 else pair[::-1]
+            found[board][one, other], found[board][other, one] = 1, -1
     return found

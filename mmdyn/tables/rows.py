@@ -48,13 +48,14 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class TablePart(Struct, frozen=True):
-    """The rows of one declaration. across: the factor whose values stand side by side; `quantity` where quantities
-    do."""
+    """The rows of one declaration. across: the factor whose values stand side by side, in the order of `columns` as far
+    as that is given; `quantity` where quantities do."""
 
     title: str
     across: str
     rows: list[Row]
     notes: list[str]
+    columns: list[str] = []
 
 
 class Tabulation(Struct, frozen=True):

@@ -21,9 +21,9 @@ from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.published import Published
-from mmdyn.tables.ranks import leaderboard_rows, ranking_rows
+from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 from mmdyn.tables.results import p_digits
-from mmdyn.tables.rows import Row, TablePart, Tabulation
+from mmdyn.tables.rows import MACRO, TOTAL, TablePart, Tabulation
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -64,72 +64,66 @@ def tabulate(
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
     counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
     factors = [name for part in counted for name in (*_named(part), *part.where)]
+    more = {PICKED for part in counted if isinstance(part, Paired) and part.pair == "group"}
     measures = [part.measure for part in counted]
-    picked = {PICKED for part in counted if isinstance(part, Paired) and part.pair == "group"}
-    columns = read_columns(folders, (*factors, *APART, "set", *picked), measures, progress, facts)
+    columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress, facts)
     for name in factors:
-        if len(columns.fields[name].values) > MAX_VALUES:
-            many = len(columns.fields[name].values)
+        if (many := len(columns.fields[name].values)) > MAX_VALUES:
             raise UserError(f"the factor {name!r} has {many} values: go by one of {MAX_VALUES} at most")
     parts = [_part(columns, place, part) for place, part in enumerate(named.parts)]
-    if published:
-        parts = [published.beside(part) for part in parts]
-    planned = sum(run.config.planned for run in folders)
-    waiting = any(run.config.under_way for run in folders)
-    complete = len(columns.parents) >= planned and not columns.flags["unscored"].any() and not waiting
+    parts = [published.beside(part) for part in parts] if published else parts
+    due = any(run.config.under_way for run in folders) or bool(columns.flags["unscored"].any())
+    complete = len(columns.parents) >= sum(run.config.planned for run in folders) and not due
     return Tabulation(named.title, complete, int(columns.flags["failed"].sum()), parts)
 
 
 def _part(columns: Columns, place: int, part: Part) -> TablePart:
     if isinstance(part, ErrorKinds):
         return error_part(columns.runs, place, part)
+    axes, kind = _named(part), type(part).__name__
     records, missing = records_where(columns, part.where)
-    axes, kind = _named(part), type(part).__name__.lower()
-    if isinstance(part, Paired) and len(records):
-        field = columns.fields[part.factor]
-        for value in (part.a, part.b):
-            if value not in field.values and not missing:
-                missing = f"no record has {part.factor} = {value} (there is {', '.join(field.values[:20])})"
-        sides = [code for code, value in enumerate(field.values) if value in (part.a, part.b)]
-        records = records[np.isin(field.codes[records], sides)]
+    if isinstance(part, Paired):
+        sides = split(columns, records, [part.factor])
+        lacking = [side for side in (part.a, part.b) if (side,) not in sides]
+        missing = missing or (records_where(columns, {part.factor: (lacking[0],)})[1] if lacking else "")
+        records = np.concatenate([sides[side,] for side in (part.a, part.b)]) if not lacking else records[:0]
     # A declaration that has rows by models unless it says otherwise averages over them where it does.
     apart = _apart(columns, records, axes, APART if isinstance(part, Pivot) else APART[1:])
-    numbered = list[tuple[Block, Row, Any]]()
-    for values, inside in split(columns, records, apart).items() if len(records) else ():
-        block = Block(columns, place, kind, part.measure, inside, dict(zip(apart, values, strict=True)))
-        numbered += [(block, row, cell) for row, cell in KINDS[type(part)](block, part)]
-    rows = _adjusted(mark_best(numbered))
-    across = part.axes[-1] if isinstance(part, Pivot) and len(part.axes) > 1 else "quantity"
-    across = part.columns if isinstance(part, Leaderboard) else across
-    return TablePart(
-        part.title or _title(part), across, rows, [*_notes(columns, records, apart, axes), *filter(None, [missing])]
-    )
+    blocks = split(columns, records, apart).items() if len(records) else ()
+    numbered = [
+        (block, row, cell)
+        for values, inside in blocks
+        for block in [Block(columns, place, kind.lower(), part.measure, inside, dict(zip(apart, values, strict=True)))]
+        for row, cell in KINDS[type(part)](block, part)
+    ]
+    rows = mark_best(numbered)
+    adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
+    rows = [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
+    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing)]
+    title = part.title or f"{kind} of {part.measure} by {', '.join(axes)}"
+    if isinstance(part, Leaderboard):
+        return TablePart(
+            title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *columns.fields[part.columns].values]
+        )
+    if isinstance(part, Pivot) and len(axes) > 1:
+        return TablePart(title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
+    return TablePart(title, "quantity", rows, notes)
 
 
 def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
-    if isinstance(part, Ranking):
-        return ["model", part.over]
-    if isinstance(part, Leaderboard):
-        return ["model", part.columns]
+    if isinstance(part, Ranking | Leaderboard):
+        return ["model", part.over if isinstance(part, Ranking) else part.columns]
     return [*part.by, part.factor]
-
-
-def _title(part: Counted) -> str:
-    """What a declaration without a title is called."""
-    what = f"{type(part).__name__} of {part.measure}"
-    return f"{what} by {', '.join(_named(part))}"
 
 
 def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """What else must be kept apart, as a cell would average over it: models and conditions, and runs where a question
     is in several."""
     found = list[str]()
-    for name in candidates:
-        if name in axes or not len(records):
-            continue
+    for name in (name for name in candidates if name not in axes and len(records)):
         codes = [columns.fields[axis].codes[records] for axis in (*axes, *found)]
         codes += [columns.parents[records]] if name == "run" else []
         if _distinct([*codes, columns.fields[name].codes[records]]) > _distinct(codes):
@@ -138,25 +132,19 @@ def _apart(columns: Columns, records: Ints, axes: Sequence[str], candidates: Seq
 
 
 def _distinct(codes: Sequence[Ints]) -> int:
-    """How many combinations there are."""
-    return len(np.unique(np.stack(codes), axis=1).T) if codes else 1
+    """How many combinations of codes there are."""
+    flat = np.zeros(1, np.int64)
+    for code in codes:
+        _, flat = np.unique(flat * (int(code.max()) + 1) + code, return_inverse=True)
+    return int(flat.max()) + 1
 
 
-def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence[str]) -> list[str]:
-    notes = []
+def _notes(columns: Columns, records: Ints, apart: Sequence[str], axes: Sequence[str]) -> Iterator[str]:
     if others := [name for name in apart if name != "model"]:
-        notes.append(f"kept apart by {', '.join(others)}: name values of it, such as with --where, for one of them")
-    sets = [columns.fields["set"].values[code] for code in np.unique(columns.fields["set"].codes[records]).tolist()]
+        yield f"kept apart by {', '.join(others)}: name values of it, such as with --where, for one of them"
+    sets = [name for (name,) in split(columns, records, ["set"])] if len(records) else []
     if len(sets) > 1 and "set" not in axes:
-        notes.append(f"over the sets {', '.join(sets)} together")
-    scorers = {run.config.scorer for run in columns.runs.values()}
+        yield f"over the sets {', '.join(sets)} together"
+    scorers = sorted({run.config.scorer for run in columns.runs.values()})
     if len(scorers) > 1:
-        notes.append(
-            f"scored by different policies ({', '.join(sorted(scorers))}): run `mmdyn score` so that they agree"
-        )
-    return notes
-
-
-def _adjusted(rows: Sequence[Row]) -> list[Row]:
-    adjusted = holm([row.p for row in rows])
-    return [replace(row, p_adjusted=None if p is None else p_digits(p)) for row, p in zip(rows, adjusted, strict=True)]
+        yield f"scored by different policies ({', '.join(scorers)}): run `mmdyn score` so that they agree"
