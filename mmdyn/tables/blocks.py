@@ -48,7 +48,7 @@ class Block(NamedTuple):
         """The records of each combination of values, and of the totals over those factors that may have one, in reading
         order."""
         never = (*NEVER_TOTAL, *self.columns.facts)
-        several = [axis for axis in axes if axis not in never and len(split(self.columns, self.records, [axis])) > 1]
+        several = [axis for axis in axes if axis not in never and self.varies(axis)]
         found = dict[Key, Ints]()
         for dropped in (each for count in range(len(several) + 1) for each in combinations(several, count)):
             kept = [axis for axis in axes if axis not in dropped]
@@ -56,6 +56,10 @@ class Block(NamedTuple):
                 named = dict(zip(kept, values, strict=True))
                 found[tuple(named.get(axis, TOTAL) for axis in axes)] = records
         return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}
+
+    def varies(self, axis: str) -> bool:
+        """Whether the block's records have more than one value of a factor."""
+        return len(split(self.columns, self.records, [axis])) > 1
 
     def cells(self, axes: Sequence[str]) -> dict[Key, Cell]:
         """The cells of these."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mmdyn.tables.factors import plain_model
-from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.rows import ERRORS, Row, TablePart
 from mmdyn.tables.terminal import p_value, percent
 
 COUNTS = {"failed": "failed", "unscored": "unscored", "needs_judge": "needs judge", "left_out": "left out"}
@@ -86,7 +86,8 @@ def _signed(row: Row) -> bool:
 def _notes(part: TablePart) -> Iterator[str]:
     """What numbers mean, why some are missing, and how intervals are made."""
     if {row.unit for row in part.rows} & {"share", "points"}:
-        yield "in percent, with 95 % intervals; n counts questions"
+        counted = "wrong answers" if part.rows[0].kind == ERRORS else "questions"
+        yield f"in percent, with 95 % intervals; n counts {counted}"
     if any(row.mark for row in part.rows):
         yield "best and second best are marked where a paired test tells them apart from the next (Holm, 5 %)"
     said = dict[str, list[str]]()

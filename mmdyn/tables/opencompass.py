@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from mmdyn.table import Leaderboard, NamedTable, Pivot
 
+GROUPS = {"knowledge": ("gpqa_diamond", "mmlu_pro"), "reasoning": ("hle", "bbh", "hellaswag")}
+GROUPS |= {"computation": ("aime_2025", "math"), "code": ("livecodebench_v6",), "instructions": ("ifeval",)}
+"""Sets by the sections of the paper's "Benchmarks" that they stand in."""
+
 OPENCOMPASS = (
-    NamedTable(
-        name="table1",
-        title="Models by sets",
-        parts=(Leaderboard(title="mean over sets (mean), and over questions (all)"),),
+    NamedTable.of(
+        "table1", "Models by sets", Leaderboard(groups=GROUPS, title="plain means (mean) and weighted (all)")
     ),
-    NamedTable(
-        name="leaderboard",
-        title="Leaderboard",
-        parts=(Leaderboard(title="by set"), Pivot(by=("model", "set"), measure="unparsed", title="answers not read")),
+    NamedTable.of(
+        "leaderboard",
+        "Leaderboard",
+        Leaderboard(title="by set"),
+        Pivot(by=("model", "set"), measure="unparsed", title="answers not read"),
     ),
 )
-"""Groups of sets are the user's: `mmdyn report RUN... --leaderboard --group reasoning=SET,SET`."""
+"""Other groups of sets: `mmdyn report RUN... --leaderboard set --group reasoning=SET,SET`."""

@@ -13,6 +13,9 @@ from mmdyn.tables.results import Bound, Interval
 TOTAL, MACRO = "all", "mean"
 """The value of a factor over which a row is total, and over whose values' means it is a mean."""
 
+ERRORS = "errorkinds"
+"""The kind of rows that are of wrong answers."""
+
 
 class Row(Struct, frozen=True, kw_only=True):
     """One number. Shares are in [0, 1], their differences in [-1, 1]; `unit` says what others are in.

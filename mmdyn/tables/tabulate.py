@@ -100,7 +100,8 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
     rows = [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing)]
-    title = part.title or f"{kind} of {part.measure} by {', '.join(axes)}"
+    what = f"{part.b} - {part.a}" if isinstance(part, Paired | Gap) else kind.lower()
+    title = part.title or f"{what} of {part.measure} by {', '.join(axes)}"
     if isinstance(part, Leaderboard):
         return TablePart(
             title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *columns.fields[part.columns].values]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from making_runs import answer, write_run
+from tables.making_runs import answer, write_run
 
 from mmdyn.record import Condition, Record
 from mmdyn.sample import Sample
