@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mmdyn.benchmarks._hub_benchmark import HubBenchmark
 from mmdyn.data import RawRow
-from mmdyn.sample import Match, Sample
+from mmdyn.sample import Sample
 
 
 class Mathvista(HubBenchmark):
@@ -18,8 +18,7 @@ class Mathvista(HubBenchmark):
 
     Reads `data/testmini-*.parquet`, or `data/testmini.json` with `images/` beside it or beside `data`. The answer of a
     multi_choice is the text of a choice. A free_form is one blank; its unit, the decimal places or the list that it
-    wants stand behind the question in brackets, and the unit may be left out of an answer. A question in Persian counts
-    as English.
+    wants stand behind the question in brackets. A question in Persian counts as English.
     """
 
     name = "mathvista"
@@ -55,5 +54,4 @@ class Mathvista(HubBenchmark):
             parts.append(f"rounded to {places} decimal place{'s' * (places > 1)}")
         if values.get("answer_type") == "list":
             parts.append("a list such as [1, 2, 3]")
-        question = f"{sample.question} ({'; '.join(parts)})" if parts else sample.question
-        return replace(sample, question=question, match=Match(unit=unit or None))
+        return replace(sample, question=f"{sample.question} ({'; '.join(parts)})") if parts else sample

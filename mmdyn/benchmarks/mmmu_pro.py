@@ -42,7 +42,7 @@ class MmmuPro(HubBenchmark):
         return {
             **values,
             "group": f"mmmu-pro-{values.get('id')}",
-            "label": OPTION_LETTERS.index(answer) if answer in [*OPTION_LETTERS] else answer,
+            "label": OPTION_LETTERS.index(str(answer)) if answer in [*OPTION_LETTERS] else answer,
             "options": said if values["question"] else [*OPTION_LETTERS[: len(said)]],
             "said": said,
             "config": raw.file.parent.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from mmdyn.data.formats._cells import (
@@ -13,7 +14,7 @@ from mmdyn.data.formats._cells import (
     read_list_cell,
     read_task_type,
 )
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.sample import Answer, ImageRef, Option, Sample, TaskType
 
 NEEDED = ("question", "answer")
@@ -34,10 +35,9 @@ def check_columns(columns: Mapping[str, str]) -> None:
         raise UserError(f"the mapping does not say which column is the {missing[0]}: write {missing[0]}=COLUMN")
 
 
-def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """What a row holds for each key. `A+B+C` names several columns, `choices.text` a part of one.
-
-    Raises LookupError, with a sentence, where there is no such column.
+def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any], where: str | Path) -> dict[str, list[Any]]:
+    """What a row of a set or file (`where`) holds for each key. `A+B+C` names several columns, `choices.text` a part of
+    one. Raises InputError where there is no such column.
     """
     given: dict[str, list[Any]] = {}
     for key, text in columns.items():
@@ -47,7 +47,7 @@ def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> dict[str
             if key not in OR_A_VALUE:
                 path = missing.args[0]
                 told = f"there is no column {path!r}{did_you_mean(path, row)}: there are {', '.join(row)}"
-                raise LookupError(told) from None
+                raise InputError(where, None, told) from None
             given[key] = [text]
     return given
 
@@ -66,10 +66,10 @@ def sample_of_columns(
     kind = read_task_type(texts["task_type"]) if texts.get("task_type") else None
     kind, answer = _answer(given["answer"] if len(given["answer"]) > 1 else given["answer"][0], kind, options)
     images = tuple(put(value) for value in _flat(given.get("image", [])) if value)
-    named = {key.removeprefix(FIELD): _plain(parts[0]) for key, parts in given.items() if key.startswith(FIELD)}
-    fields = {"modality": "multimodal" if images else "text"} | {k: v for k, v in named.items() if v != ""}
+    named = {key.removeprefix(FIELD): parts[0] for key, parts in given.items() if key.startswith(FIELD)}
+    fields = {name: value if type(value) in (int, float) else _text(value) for name, value in named.items()}
     return Sample(
-        id=f"{set_name}-{texts.get('id') or number}",
+        id=sample_id(set_name, texts.get("id") or str(number)),
         question=texts["question"],
         task_type=kind,
         answer=answer,
@@ -77,10 +77,31 @@ def sample_of_columns(
         options=options,
         images=images,
         group=texts.get("group") or None,
-        fields=fields,
+        fields={"modality": "multimodal" if images else "text", **{k: v for k, v in fields.items() if v != ""}},
         knowledge_points=tuple(filter(None, map(_text, _flat(given.get("knowledge", []))))),
         explanation=texts.get("explanation", ""),
     )
+
+
+def sample_id(benchmark: str, *original: str) -> str:
+    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants'
+    ids need."""
+    if any("~" in part or not part.strip() for part in original):
+        raise ValueError(f"the id {'-'.join(original)!r} is empty or holds a '~', which marks variants: rename it")
+    return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
+
+
+def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskType:
+    """single_choice or multi_select, by how many letters are right.
+
+    Raises ValueError where an option that is not right says the same as one that is.
+    """
+    texts = {option.label: option.text.strip() for option in options}
+    right = {texts.get(label, "") for label in answer} - {""}
+    for label, text in texts.items():
+        if label not in answer and text in right:
+            raise ValueError(f"option {label} says the same as a right one ({text[:40]!r}): correct one of them")
+    return "single_choice" if len(answer) == 1 else "multi_select"
 
 
 def _pick(value: Any, path: str) -> Any:
@@ -105,10 +126,6 @@ def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _plain(value: Any) -> str | int | float:
-    return value if type(value) in (int, float) and value == value else _text(value)
-
-
 def _option_texts(parts: list[Any]) -> list[str]:
     """The options' texts: of several columns those up to the last that says something; of one its list."""
     texts = [_text(part) for part in _flat(parts)]
@@ -123,7 +140,8 @@ def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...]) -> t
     """The task type, where none is given, and the answer. Raises ValueError."""
     if options:
         labels = tuple(label for item in _flat([value]) for label in _labels(item, options))
-        return kind or ("single_choice" if len(labels) == 1 else "multi_select"), labels
+        by_labels = choice_type(options, labels)
+        return kind or by_labels, labels
     if isinstance(value, bool) and kind in (None, "true_false"):
         return "true_false", value
     if isinstance(value, list) and kind in (None, "fill_in_the_blank"):

@@ -11,13 +11,10 @@ from msgspec import Struct
 
 from mmdyn.data.columns import check_columns, pick_columns, sample_of_columns
 from mmdyn.data.formats.parquet import put_picture
-from mmdyn.data.images import ImageFolder, read_inside
+from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import Row
 from mmdyn.errors import InputError, MissingExtra, UserError
-from mmdyn.sample import ImageRef, from_dict
-
-LONGEST_PATH = 1000
-"""A longer text is a picture in base64."""
+from mmdyn.sample import from_dict
 
 
 class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,12 +42,9 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
         Raises InputError for a set or a column that is not there, UserError for another key, MissingExtra.
         """
         check_columns(columns)
-        put = partial(self._put, images)
+        put = partial(put_picture, folder=Path(self.name), images=images)
         for number, values in enumerate(self._rows(), 1):
-            try:
-                given = pick_columns(columns, values)
-            except LookupError as error:
-                raise InputError(f"hf:{self.name}", None, str(error)) from None
+            given = pick_columns(columns, values, f"hf:{self.name}")
             yield Row.build(f"hf:{self.name}", number, sample_of_columns, given, Path(self.name).name, number, put)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -73,11 +67,3 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
         except (DatasetsError, OSError, RuntimeError, TypeError, ValueError) as error:
             told = " ".join(str(error).split())[:300]
             raise InputError(f"hf:{self.name}", None, f"cannot be read: {told}") from None
-
-    def _put(self, images: ImageFolder, value: Any) -> ImageRef:
-        """Put a picture: what Parquet holds of one, base64, or a path in the set's folder. Raises ValueError."""
-        if isinstance(value, dict) and not value.get("bytes"):
-            value = value.get("path")
-        if isinstance(value, str) and len(value) <= LONGEST_PATH and not value.startswith("data:"):
-            return images.put(read_inside(Path(self.name), value.removeprefix(f"{Path(self.name).resolve()}/")))
-        return put_picture(value, Path(self.name), images)

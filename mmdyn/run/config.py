@@ -140,7 +140,7 @@ def _place_sets(config: Config, out: Path) -> list[str | Path]:
 def _place(given: str | Source, out: Path) -> str | Path:
     if isinstance(given, str):
         return given
-    name = given.name or given.benchmark
+    name = given.name or re.split("[:/]", given.benchmark.partition(",")[0])[-1]
     folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
     path = Path(given.path) if given.path else None
     made = convert(path, folder, benchmark=given.benchmark, columns=given.map, name=name, skip_bad=given.skip_bad)

@@ -109,11 +109,14 @@ ABC = ["cat", "dog", "A"]
         # What contradicts itself, or can be read in two ways, is refused.
         (ABC, "A", None, "the answer 'A' could be any of the options"), (["B", "A", "C"], "A", None, "could be any of the options"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
         (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be any of the options A, B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
+        (["x", "x", "y"], "A", None, "option B says the same as a right one"),
         (None, None, None, "the answer is empty"), (None, "", None, "the answer is empty"), (ABC, True, None, "no option"), ([str(n) for n in range(27)], 0, None, "27 options: at most 26"), ("cat; dog", "A", None, "at least two options"),
     ],
 )  # fmt: skip
 def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> None:
-    given = pick_columns({"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer})
+    given = pick_columns(
+        {"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer}, "x"
+    )
     row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
     if kind is None:
         assert row.sample is None and expected in row.problem
@@ -122,7 +125,7 @@ def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> 
 
 
 def mapped(row: dict[str, Any], **columns: str) -> Sample:
-    given = pick_columns({"question": "q", "answer": "a"} | columns, row)
+    given = pick_columns({"question": "q", "answer": "a"} | columns, row, "x")
     return sample_of_columns(given, "x", 1, lambda value: str(value))
 
 
@@ -145,7 +148,7 @@ def test_columns_that_are_options_or_parts_of_one() -> None:
     assert mapped(row, question="s.t", options="A+B").question == "dotted"
     for missing in ("list.txt", "E", "A+E", "A.text"):
         with pytest.raises(
-            LookupError,
+            InputError,
             match=r"there is no column '(txt|E|A\.text|text)'.*: there are q, a, A, B, C, D, list, a\+b, s\.t",
         ):
             mapped(row, options=missing)
@@ -167,6 +170,8 @@ def test_fields_are_numbers_and_texts() -> None:
     sample = mapped(row, **{f"field.{name}": name for name in "nxblez"}, group="g", id="i", explanation="l")
     assert sample.fields == {"modality": "text", "n": 3, "x": 2.5, "b": "true", "l": "u, v"}
     assert (sample.id, sample.group, sample.explanation) == ("x-q/7", "7", "u, v")
+    with pytest.raises(ValueError, match="holds a '~', which marks variants"):
+        mapped(row | {"i": "a~b"}, id="i")
 
 
 @pytest.mark.parametrize(
@@ -242,7 +247,7 @@ def test_it_converts_and_is_found_done(folder: Path, tmp_path: Path) -> None:
 
 def test_a_config_names_it(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(
-        f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label}}, name: exam, skip_bad: true}}\n"
+        f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label}}, skip_bad: true}}\n"
         f"models: [baseline:majority]\nout: {tmp_path}/run\nexecution: {{quiet: true}}\n"
     )
     run = run_config(read_config(tmp_path / "c.yaml"))
