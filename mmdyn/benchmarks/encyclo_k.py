@@ -25,12 +25,13 @@ _SETTINGS = (
     Pivot(by=("model", "setting"), measure="corrected", title="The same, corrected for guessing"),
 )
 _LEVELS = ("subfield", "field", "discipline")
-_POSITION = "answer_position"
+_AT = ("model", "answer_position")
+_POSITIONS = Pivot(by=_AT), Spread(factor="answer_position"), Pivot(by=_AT, measure="questions")
 _SIZES = ("size", "kind")
 _TABLES = (
     NamedTable.of("table3", "Disciplines", Pivot(by=("model", "discipline"), macro=("discipline",))),
     NamedTable.of("table4", "Levels of aggregation", *(Pivot(by=("model",), macro=(level,)) for level in _LEVELS)),
-    NamedTable.of("table5", "Positions of the right option", Pivot(by=("model", _POSITION)), Spread(factor=_POSITION)),
+    NamedTable.of("table5", "Positions of the right option", *_POSITIONS),
     NamedTable.of("figure3", "One statement and several", *_SETTINGS),
     NamedTable.of("figure3_thinking", "Thinking by size", Paired(factor="kind", a="chat", b="reasoning", by=("size",))),
     NamedTable.of("figure4", "Five seeds", Pivot(by=("model", "set")), Spread(factor="set"), Ranking(over="set")),

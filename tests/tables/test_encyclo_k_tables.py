@@ -94,6 +94,9 @@ def test_positions_from_the_papers_counts(tmp_path: Path, model: str) -> None:
     cells = found.parts[0].rows
     assert [(cell.factors["answer_position"], cell.n) for cell in cells] == [*POSITIONS.items(), ("all", 5038)]
     assert all(percent(cell.value) == percent(cell.paper) for cell in cells)
+    assert [(count.value, count.paper) for count in found.parts[2].rows] == [
+        (n, n) for n in (*POSITIONS.values(), 5038)
+    ]
     test = row(found, 1, "range")
     assert test.p is not None and test.p < 0.001
     assert percent(test.value, 1) == round(max(lines.values()) - min(lines.values()), 1)
