@@ -12,7 +12,7 @@ _ROOMS = {
     "mmdyn.errors": ["MmdynError"],
     "mmdyn.run": [
         *("ConditionSpec", "Execution", "KnowledgeConfig", "Limits", "ScoringConfig"),
-        *("BaseConfig", "RayConfig", "RetrieverConfig", "RubricConfig"),
+        *("BaseConfig", "ExamplesConfig", "RayConfig", "RetrieverConfig", "RubricConfig"),
         *("evaluate", "score"),
     ],
     "mmdyn.sample": ["Sample"],

@@ -86,8 +86,8 @@ def imported(file: Path) -> set[str]:
 
 def test_the_public_names() -> None:
     assert sorted(mmdyn.__all__) == [
-        "BaseConfig", "ConditionSpec", "Execution", "KnowledgeConfig", "Layout", "Limits", "MmdynError", "RayConfig",
-        "RetrieverConfig", "RubricConfig", "RunFolder", "Sample", "SampleSet", "ScoringConfig", "evaluate", "load",
+        "BaseConfig", "ConditionSpec", "ExamplesConfig", "Execution", "KnowledgeConfig", "Layout", "Limits", "MmdynError",
+        "RayConfig", "RetrieverConfig", "RubricConfig", "RunFolder", "Sample", "SampleSet", "ScoringConfig", "evaluate", "load",
         "perturb", "report", "score",
     ]  # fmt: skip
     for name in mmdyn.__all__:

@@ -241,6 +241,27 @@ def audit_command(path: Path, out: Path, limit: int, seed: int, parent: str | No
     click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
 
 
+@command.command("apply")
+@click.argument("marks", metavar="MARKS...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=OutPath())
+@click.option("--name")
+def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | None) -> None:
+    """Write a set without the samples that people rejected.
+
+    MARKS are files that sheets of `mmdyn data audit` saved. Of several marks the majority decides, and a tie rejects.
+    \f
+    out: The new set's folder.
+    name: The new set's name. [default: the folder's]
+    """
+    from mmdyn.data import SampleSet
+    from perturb import apply_marks
+
+    source = SampleSet(path)
+    made = apply_marks(marks, source, out, name=name)
+    click.echo(f"{out}: {len(made)} samples, {len(source) - len(made)} rejected")
+
+
 def _origin(name: str | None) -> tuple[str | None, str | None]:
     """A benchmark's or a format's name as (benchmark, format)."""
     from mmdyn.data import NAMED_SETS

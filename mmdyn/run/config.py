@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +14,7 @@ from msgspec.structs import fields
 
 from mmdyn.data import convert
 from mmdyn.errors import InputError, UserError
+from mmdyn.models import refuse_programs
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import RunEstimate, estimate
 from mmdyn.run.evaluate import evaluate
@@ -70,14 +71,18 @@ MOVED = {
 """Where keys are now that stood beside `sets` and are fields of no section."""
 
 
-def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
+def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bool = False) -> Config:
     """Read a YAML file, with `key=value` overrides on top (`limits.n=20`; values are YAML too).
 
-    Raises InputError for a file that cannot be read, UserError for an override that is none.
+    Raises InputError for a file that cannot be read, or that names a program as a model unless `allow_programs`,
+    UserError for an override that is none.
     """
     values = _mapping(file)
+    written = set(_texts(values))
     for override in overrides:
         _override(values, override)
+    if not allow_programs:
+        refuse_programs(written.intersection(_texts(values)), file)
     for key in values:
         if key not in Config.__struct_fields__ and (place := _place_of(key)):
             raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")
@@ -125,6 +130,15 @@ def _override(values: dict[str, Any], override: str) -> None:
         values[key] = yaml.safe_load(value)
     except yaml.YAMLError:
         raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value of YAML, however deep."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
 
 
 def _place_of(key: str) -> str:

@@ -14,7 +14,20 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
+from mmdyn.models import (
+    TRIES,
+    Asks,
+    Budget,
+    ImagePart,
+    Message,
+    Model,
+    Price,
+    Spec,
+    TextPart,
+    choices,
+    identity,
+    open_model,
+)
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
@@ -69,7 +82,7 @@ class RunEstimate(Struct, frozen=True):
     """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at.
 
     judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how
-        often each of these requests is put at most.
+        often each of these requests is put at most. shown: the first prompt that has examples, if one has.
     """
 
     rows: list[EstimateRow]
@@ -77,6 +90,7 @@ class RunEstimate(Struct, frozen=True):
     skipped: dict[str, int]
     notes: list[str]
     tries: int = TRIES
+    shown: tuple[Message, ...] = ()
 
 
 class _Asked(Struct, frozen=True):
@@ -89,7 +103,7 @@ class _Asked(Struct, frozen=True):
 
 def estimate(
     sets: Given | Sequence[Given],
-    models: str | Sequence[str],
+    models: str | Asks | Sequence[str | Asks],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -129,15 +143,18 @@ def estimate(
         opened = open_sets(given, Path(scratch))
         if conditions.ops:
             opened += [_variants(job, one, Path(scratch)) for one in opened]
+        shown: tuple[Message, ...] = ()
         seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
         for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
             ask, root = prompts.ask, opened[prompts.ask.place].root
+            shown = shown or (prompts.last if ask.examples else ())
             for who in asked:
                 name = (who.label, root, ask.condition.mode)
                 _count_all(rows.setdefault(name, EstimateRow(*name)), who, prompts, seen, opened)
             judges.count(root, ask, prompts.last)
     order = {who.label: place for place, who in enumerate(asked)}
-    return RunEstimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
+    listed = sorted(rows.values(), key=lambda row: order[row.model])
+    return RunEstimate(listed, judges.rows, skipped, notes, shown=shown)
 
 
 class _Judges:
@@ -196,18 +213,19 @@ def picture_tokens(width: int, height: int) -> float:
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
-def _open_models(texts: Sequence[str], budget: Budget) -> tuple[list[_Asked], list[str]]:
+def _open_models(given: Sequence[str | Asks], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
-    opened = [_opened(text, budget) for text in texts]
+    opened = [_opened(text, budget) for text in given]
     asked = [who for who, _ in opened]
     check_labels([who.label for who in asked])
     return asked, [note for _, note in opened if note]
 
 
-def _opened(text: str, budget: Budget) -> tuple[_Asked, str]:
+def _opened(text: str | Asks, budget: Budget) -> tuple[_Asked, str]:
     try:
         model = open_model(text)
     except ModelError as error:
+        assert isinstance(text, str)
         spec = Spec.parse(text)
         label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
         note = f"{label}: what is answered already was not looked for ({error})"
@@ -262,7 +280,7 @@ def _prompts(
                 yield _Prompts(ask, first)
                 continue
             mark = digest([identity(first), ask.epoch])
-            second = partial(renderers[ask.place].messages, ask.sample, ask.condition)
+            second = partial(renderers[ask.place].messages, ask.sample, ask.condition, examples=ask.examples)
             yield _Prompts(ask, first, second, mark in expansions)
             expansions.add(mark)
         except ValueError as error:

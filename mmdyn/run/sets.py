@@ -65,7 +65,8 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
 
 def several(given: Any) -> tuple[Any, ...]:
     """One given thing, or several of them."""
-    return (given,) if isinstance(given, str | Path | SampleSet) else tuple(given)
+    is_one = isinstance(given, str | Path | SampleSet) or hasattr(given, "ask")
+    return (given,) if is_one else tuple(given)
 
 
 def variants_folder(opened: SampleSet, out: Path) -> Path:

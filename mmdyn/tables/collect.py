@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
+from mmdyn.shots import Shots
 from mmdyn.stats import Ints, correct_for_chance, group_means, least_corrected
 from mmdyn.tables.asked_side import AskedSide, AskedSideBuilder
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
@@ -215,7 +216,7 @@ def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
         model = labels.index(key.model) if key.model in labels else len(labels)
         context = asked.index(key.context) if key.context in asked else len(asked)
         chain = (key.variant != "standard", key.chain == POOLED, key.chain)
-        style = (key.style != "direct", key.style)
+        style = (key.style != "direct", key.style, Shots.parse(key.shots).k, key.shots)
         contexts = (place_of(key.context), context, key.context)
         return (names.index(key.run), model, key.model, key.set, *chain, *contexts, *style)
 

@@ -16,11 +16,11 @@ from mmdyn.context import ALL, ELABORATE, HINT, NONE, SOURCES, Context
 from mmdyn.errors import UserError
 from mmdyn.record import ContextInfo, Contrast
 from mmdyn.stats import Ints
-from mmdyn.tables.results import NOT_GIVEN, ContextColumns, Field, Key, Table
+from mmdyn.tables.results import NOT_GIVEN, ZERO, ContextColumns, Field, Key, Table
 
-BASES = {"variant": "standard", "context": NONE, "style": "direct"}
-"""What the other levels of a factor are compared with; some contexts are compared with each other, too. Models and runs
-are compared each with each."""
+BASES = {"variant": "standard", "context": NONE, "style": "direct", "shots": ZERO}
+"""What the other levels of a factor are compared with; some contexts, and shots, are compared with each other, too.
+Models and runs are compared each with each."""
 
 LEAK, RETRIEVAL, COUNT = "answer_leak", "retrieval", "knowledge_count"
 NAMES = (LEAK, RETRIEVAL, COUNT)

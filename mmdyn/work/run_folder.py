@@ -111,7 +111,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in
     kprag.
     `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
-        in words.
+        in words. `examples`: where those came from that stood before the questions, empty where there were none.
     """
 
     sets: tuple[SetEntry, ...]
@@ -132,6 +132,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     under_way: Scoring | None = None
     knowledge: dict[str, Json] = {}
     library: dict[str, str] = {}
+    examples: dict[str, Json] = {}
     schema: int = SCHEMA
 
     @property

@@ -77,12 +77,14 @@ class SetStep(Struct, frozen=True):
         threads: how many threads of one process do the work because it waits for a server or a device; 0: it does not.
         prepare: takes the set, the new set's folder (for pictures) and a file of this process's own, which is removed
             at the end; gives what makes a maker, once in each process, so it must be importable by name.
+        dynamic: whether the new set is of variants, and has the set as its parent.
     """
 
     doing: str
     made: dict[str, Json]
     threads: int
     prepare: Callable[[SampleSet, Path, Path], Callable[[], Maker]]
+    dynamic: bool = True
 
 
 class _Outcomes(Struct, frozen=True, omit_defaults=True):
@@ -145,6 +147,8 @@ def make_set(
         if number < 1:
             raise UserError(f"{what} is {number}: give 1 or more")
     made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
+    if not step.dynamic:
+        made |= _source(Origin(source.name, source.manifest.digest))
     making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment())
     finished = making.finished()
     return finished if finished is not None else making.carry_out()
@@ -183,11 +187,12 @@ class _Making(Struct, frozen=True):
             return None
         found = SampleSet(out)
         made, parent = found.manifest.made, found.manifest.parent
-        if made.get("command") != self.made["command"] or parent is None:
+        if made.get("command") != self.made["command"] or (parent is None) == self.step.dynamic:
             raise UserError(
                 f"{out} already holds another set ({found.name}): choose another folder, or remove this one"
             )
-        self._agree({**made, **_identity(found.name, parent), "version": self.made["version"]})
+        origin = _source(parent) if parent else {}
+        self._agree({**made, **origin, "name": found.name, "version": self.made["version"]})
         if is_unsettled(out):
             return None
         if self.ranks.number == 0:
@@ -222,7 +227,7 @@ class _Making(Struct, frozen=True):
     @property
     def _settings(self) -> dict[str, Json]:
         """Everything that decides the new set."""
-        return {**self.made, **_identity(self.name, self._origin)}
+        return {**self.made, **_source(self._origin), "name": self.name}
 
     @property
     def _origin(self) -> Origin:
@@ -291,7 +296,8 @@ class _Making(Struct, frozen=True):
             part.unlink(missing_ok=True)
         settled, samples = True, self.source.folder / SAMPLES_FILE
         again = is_unsettled(self.out)
-        with SetWriter(self.out, self.name, parent=self._origin, made=self.made, replace=again) as writer:
+        parent = self._origin if self.step.dynamic else None
+        with SetWriter(self.out, self.name, parent=parent, made=self.made, replace=again) as writer:
             for point in self.source.knowledge():
                 writer.know(point)
             for key, _, line in store.get_all(_OUTCOMES, self._jobs()):
@@ -318,9 +324,9 @@ def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
             raise InputError(samples, None, str(error)) from None
 
 
-def _identity(name: str, parent: Origin) -> dict[str, Json]:
-    """What tells a set from others beside what it was `made` by."""
-    return {"name": name, "source": {"name": parent.name, "digest": parent.digest}}
+def _source(origin: Origin) -> dict[str, Json]:
+    """What a set was made of, beside what it was `made` by."""
+    return {"source": {"name": origin.name, "digest": origin.digest}}
 
 
 def _unsettled_mark(out: Path) -> Path:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from shell import mmdyn
 
-from making import picture
+from making import picture, write_set
 from mmdyn.configs import find_config, ready_runs
 from mmdyn.errors import UserError
 from mmdyn.plugins import names
-from mmdyn.run import estimate_config, read_config
+from mmdyn.run import estimate_config, read_config, run_config
+from mmdyn.sample import Language, Option, Sample
+from mmdyn.tables import report
+from mmdyn.work import RunFolder
 
-MORE = {"acadreason_hints": "acadreason", "mdk12_kprag": "mdk12"}
+MORE = {"acadreason_hints": "acadreason", "encyclo_k_5shot": "encyclo_k", "mdk12_kprag": "mdk12"}
 GAOKAO = {"year": "2019", "category": "x", "answer": ["B"], "analysis": "So B.", "score": 6}
 ROWS: dict[str, dict[str, Any]] = {
     "acadreason": {"task_id": 3, "domain": "Law", "title": "On Cuts", "query": "How many cuts?", "golden_truth": "Two.", "checklist": "1. Says one. | 2. Says two.", "num_checklist": 2, "hints_background": "A cut splits.", "hints_definition": "A flow flows.", "hints_methodology": "Count."},
@@ -65,6 +68,8 @@ def test_every_benchmark_has_a_ready_run_and_it_is_listed() -> None:
 @pytest.mark.parametrize("name", sorted(ROWS | MORE))
 def test_a_dry_run_counts_what_a_ready_run_would_ask_and_writes_nothing(name: str, tmp_path: Path) -> None:
     benchmark = MORE.get(name, name)
+    if benchmark not in ROWS:
+        pytest.skip(f"there is no row of {benchmark}")
     given = small(tmp_path / "data", benchmark)
     sets = f"sets=[{{benchmark: {benchmark}, path: {given}, skip_bad: true}}]"
     before = sorted(tmp_path.rglob("*"))
@@ -74,6 +79,33 @@ def test_a_dry_run_counts_what_a_ready_run_would_ask_and_writes_nothing(name: st
     asked = {row.mode for row in found.rows}
     assert "standard" in asked and asked | {*found.skipped} >= {*config.conditions.modes}
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_five_examples_stand_before_a_base_models_question_and_none_before_a_chat_models(tmp_path: Path) -> None:
+    """Questions of Encyclo-K's form, in both languages, asked by the ready run as it is."""
+    samples = [
+        Sample(
+            id=f"{language}{number}",
+            question=f"Which of these statements are right? i. {number} is prime. ii. {number} is odd. iii. It is even.",
+            task_type="single_choice",
+            answer=("ABC"[number % 3],),
+            language=language,
+            options=(Option("A", "i, ii"), Option("B", "iii"), Option("C", "ii, iii")),
+            fields={"discipline": "Science"},
+        )
+        for language in get_args(Language)
+        for number in range(8)
+    ]
+    source = write_set(tmp_path / "encyclo_k", samples, "encyclo_k")
+    config = read_config(find_config(Path("encyclo_k_5shot")), [f"sets=[{source.folder}]", f"out={tmp_path}/run"])
+    found = {(record.condition.shot_name, record.sample): record for record in run_config(config).records()}
+    assert len(found) == 32 and {shots for shots, _ in found} == {"0", "5:base"}
+    assert all(record.examples == () for (shots, _), record in found.items() if shots == "0")
+    assert found["5:base", "en0"].examples == ("en1", "en2", "en3", "en4", "en5")
+    assert found["5:base", "zh7"].examples == ("zh0", "zh1", "zh2", "zh3", "zh4")
+    assert all(record.score and record.score.status == "ok" for record in found.values())
+    (row,) = report(RunFolder(tmp_path / "run"), by=["discipline"]).contrasts
+    assert (row.factor, row.a, row.b, row.n, row.differs) == ("shots", "0", "5:base", 16, ("instruction",))
 
 
 def test_a_ready_run_is_counted_from_the_command_line(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.models import Budget, Model, open_asker
+from mmdyn.models import Asks, Budget, Model, open_asker
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
@@ -30,12 +30,13 @@ from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 class Job(Struct, frozen=True):
     """What a process needs to do its share of a run by itself: the groups of `evaluate`, as they were given.
 
-    models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own
-        template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for each model.
+    models: MODEL texts, which may hold secrets: they are never written down; or objects with `ask`. prompt: the text of
+        the user's own template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for
+        each model.
     """
 
     out: Path
-    models: tuple[str, ...]
+    models: tuple[str | Asks, ...]
     spec: ConditionSpec = ConditionSpec()
     scoring: ScoringConfig = ScoringConfig()
     knowledge: KnowledgeConfig = KnowledgeConfig()

@@ -40,12 +40,15 @@ class Ray:
     def run(self, engine: Engine) -> None:
         """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too
         small."""
+        texts = [model for model in engine.job.models if isinstance(model, str)]
+        if len(texts) < len(engine.models):
+            raise UserError("an object of this process is no model for replicas: write its class as FILE.py:CLASS")
         job, whole = engine.job, RankShare(engine, self._partition, 0, 1)
         with _cluster(self._config.address) as ray:
             gpus = self._gpus_each([node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"]])
             fleets = [
                 Fleet(ray, text, model, self._config.replicas, gpus, job.limits.concurrency)
-                for text, model in zip(job.models, engine.models, strict=True)
+                for text, model in zip(texts, engine.models, strict=True)
             ]
             engine.ask(lambda: whole, fleets, of_all=len(whole))
 
