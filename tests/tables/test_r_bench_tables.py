@@ -11,6 +11,9 @@ from tables.making_runs import answer, write_run
 from tables.paper_numbers import percent, published, row, told
 
 from mmdyn.record import Record, Reply, Usage
+from mmdyn.table import Pivot
+from mmdyn.tables import tabulate
+from mmdyn.tables.results import NOT_GIVEN
 from mmdyn.work import RunFolder
 
 T, M = {"modality": "text"}, {"modality": "multimodal"}
@@ -72,6 +75,14 @@ def test_a_model_that_answers_alike_in_both_languages(tmp_path: Path) -> None:
         shares(run, "m2")["both wrong, alike"],
         shares(run, "m2")["difference"],
     ) == (0, 0, 0)
+
+
+def test_what_was_picked_is_a_factor(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", in_languages("++e/?"))
+    found = tabulate([run], [Pivot(by=("language", "picked"), measure="questions")])
+    counts = {(one.factors["language"], one.factors["picked"]): one.value for one in found.parts[0].rows}
+    assert counts["en", "A"] == 3 and counts["en", "B"] == 2 and counts["en", "all"] == 5
+    assert (counts["zh", "A"], counts["zh", "B"], counts["zh", "C"], counts["zh", NOT_GIVEN]) == (2, 1, 1, 1)
 
 
 def test_one_question_and_no_pair(tmp_path: Path) -> None:
