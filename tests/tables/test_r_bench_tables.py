@@ -108,7 +108,8 @@ def test_departments_and_subjects(tmp_path: Path) -> None:
     run = counted_run(tmp_path / "run", cells)
     found = told("r_bench.figure6", run)
     assert [percent(row(found, 0, department=name).value) for name in ("Physics", "Biology", "all")] == [40, 10, 30]
-    assert percent(row(found, 1, "range").value) == 30
+    assert [percent(row(found, 1, name).value) for name in ("lowest", "highest", "range")] == [10, 40, 30]
+    assert [percent(row(found, 1, name).paper, 1) for name in ("lowest", "highest", "range")] == [30.4, 68.3, 37.9]
     each = told("r_bench.subjects", run)
     assert percent(row(each, department="Physics", subject="Optics").value) == 60
     assert percent(row(each, department="Physics", subject="all").value) == 40
