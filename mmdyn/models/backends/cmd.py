@@ -14,8 +14,6 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, ClassVar
 
@@ -101,13 +99,8 @@ class Cmd:
         for a picture that cannot be read."""
         request, pictures = plain_request(messages, await self._pictures.of(messages))
         ours, its = socket.socketpair()
-        job = self._threads.submit(self._run, request, pictures, ours, its)
-        job.add_done_callback(partial(_close, ours, its))
-        try:
-            return await asyncio.wrap_future(job)
-        finally:
-            with suppress(OSError):  # it has ended
-                ours.shutdown(socket.SHUT_RDWR)
+        with ours:  # once it is closed the program is ended
+            return await asyncio.wrap_future(self._threads.submit(self._run, request, pictures, ours, its))
 
     async def close(self) -> None:
         """Wait until the last of them has ended."""
@@ -192,11 +185,6 @@ def _variables(names: str) -> dict[str, str]:
     if missing := [name for name in wanted if name not in os.environ]:
         raise UserError(f"env names {missing[0]!r}, and the environment has no such variable: set it")
     return {name: os.environ[name] for name in wanted}
-
-
-def _close(ours: socket.socket, its: socket.socket, _: object) -> None:
-    ours.close()
-    its.close()
 
 
 def _write(folder: Path, request: Json, pictures: Mapping[str, SentPicture]) -> None:
