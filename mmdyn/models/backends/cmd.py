@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import file_digest
 from pathlib import Path
 from typing import IO, Annotated, ClassVar
 
@@ -21,7 +22,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
-from mmdyn.keys import Json, digest, sha256
+from mmdyn.keys import Json, digest
 from mmdyn.models.backends import _cmd_supervisor as supervisor
 from mmdyn.models.backends._http_options import SHORTEST_SECRET, Count
 from mmdyn.models.backends._pictures import Pictures, SentPicture
@@ -88,7 +89,7 @@ class Cmd:
         self.label = options.label or f"cmd:{' '.join(names)}"
         self.limits = ModelLimits(options.concurrency, options.max_tries, hangs=False)
         known = {name: value for name, value in self._named.items() if not SECRET.search(name)}
-        digests = {word: sha256(file.read_bytes()) for word, file in files.items()}
+        digests = {word: _digest(file) for word, file in files.items()}
         command = digest([spec.name, options.args, known, digests])
         self.identity: dict[str, Json] = {"backend": "cmd", "command": command, "version": options.version}
         self._pictures, self._threads = Pictures(), ThreadPoolExecutor(options.concurrency, "mmdyn cmd")
@@ -177,6 +178,11 @@ def _command(text: str) -> tuple[list[str], dict[str, Path]]:
     paths = {word: Path(word).expanduser().absolute() for word in words[os.sep not in named :]}
     files = {word: path for word, path in paths.items() if os.path.isfile(path) and not _OWN_FILE.fullmatch(word)}  # noqa: PTH113
     return [str(program), *[str(files.get(word, word)) for word in words[1:]]], files
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as data:
+        return file_digest(data, "sha256").hexdigest()
 
 
 def _variables(names: str) -> dict[str, str]:
