@@ -117,7 +117,7 @@ FAILURES = {
     ),
     "forks without end": ("while True:\n    if not os.fork():\n        note()\n        time.sleep(60)\n    time.sleep(0.002)", "processes=20", RejectedError, "passed its limit processes=20"),
     "prints no text": (r"os.write(1, b'Answer: \xff\xfe')", "", RejectedError, "printed what is no UTF-8"),
-    "digs deep": ("for _ in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\nos.fork() or time.sleep(60)\ntime.sleep(0.5)\nsys.exit(3)", "", RejectedError, "ended with status 3"),
+    "digs deep": ("for _ in range(1050):\n    os.mkdir('d')\n    os.chdir('d')\nos.fork() or time.sleep(60)\ntime.sleep(0.5)\nsys.exit(3)", "", RejectedError, "ended with status 3"),
     "takes rights away": ("os.makedirs('a/b')\nopen('a/b/c', 'w')\nos.chmod('a', 0)\nos.symlink('/', 'root')\nsys.exit(3)", "", RejectedError, "ended with status 3"),
 }  # fmt: skip
 

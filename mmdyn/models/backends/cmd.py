@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import file_digest
 from pathlib import Path
 from typing import IO, Annotated, ClassVar
 
@@ -29,6 +28,7 @@ from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.backends._plain_request import plain_request
 from mmdyn.models.backends._replies import split_thinking
 from mmdyn.models.backends._secrets import SECRET, clean
+from mmdyn.models.checkpoint import fingerprint
 from mmdyn.models.message import Message
 from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError, read_options
 from mmdyn.record import Reply
@@ -89,7 +89,7 @@ class Cmd:
         self.label = options.label or f"cmd:{' '.join(names)}"
         self.limits = ModelLimits(options.concurrency, options.max_tries, hangs=False)
         known = {name: value for name, value in self._named.items() if not SECRET.search(name)}
-        digests = {word: _digest(file) for word, file in files.items()}
+        digests = {word: fingerprint(file) for word, file in files.items()}
         command = digest([spec.name, options.args, known, digests])
         self.identity: dict[str, Json] = {"backend": "cmd", "command": command, "version": options.version}
         self._pictures, self._threads = Pictures(), ThreadPoolExecutor(options.concurrency, "mmdyn cmd")
@@ -178,11 +178,6 @@ def _command(text: str) -> tuple[list[str], dict[str, Path]]:
     paths = {word: Path(word).expanduser().absolute() for word in words[os.sep not in named :]}
     files = {word: path for word, path in paths.items() if os.path.isfile(path) and not _OWN_FILE.fullmatch(word)}  # noqa: PTH113
     return [str(program), *[str(files.get(word, word)) for word in words[1:]]], files
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as data:
-        return file_digest(data, "sha256").hexdigest()
 
 
 def _variables(names: str) -> dict[str, str]:
