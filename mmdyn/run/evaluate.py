@@ -51,9 +51,9 @@ def evaluate(
     """Ask every model every sample under every condition, score the replies and record them in `out`.
 
     A set is an opened one, a set folder, or a file of any format; a model is a MODEL, or an object with `ask`
-    (docs/programs.md). Variants that are made on the way are kept under
-    out/sets. Called again with the same arguments it goes on where it stopped. Judges' scores come into force when no
-    verdict is missing. The groups are the sections of a YAML config and of `mmdyn eval --help`.
+    (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again with the same arguments
+    it goes on where it stopped. Judges' scores come into force when no verdict is missing. The groups are the
+    sections of a YAML config and of `mmdyn eval --help`.
 
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
