@@ -30,9 +30,9 @@ class MmmuPro(HubBenchmark):
     contrasts = ("variant", "style")
     published = (("standard (10 options)/*.parquet", "standard (4 options)/*.parquet", "vision/*.parquet"),)
     columns: ClassVar = {
-        "id": "id", "group": "group", "question": "question", "options": "options", "answer": "label", "language": "en",
-        "image": "+".join(_PICTURES), "explanation": "explanation", "field.config": "config",
-        "field.discipline": "subject", "field.difficulty": "topic_difficulty",
+        "id": "id", "group": "group", "question": "question", "options": "options", "answer": "answer",
+        "answer_index": "place", "language": "en", "image": "+".join(_PICTURES), "explanation": "explanation",
+        "field.config": "config", "field.discipline": "subject", "field.difficulty": "topic_difficulty",
     }  # fmt: skip
 
     def adapt(self, raw: RawRow) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class MmmuPro(HubBenchmark):
         return {
             **values,
             "group": f"mmmu-pro-{values.get('id')}",
-            "label": OPTION_LETTERS.index(str(answer)) if answer in [*OPTION_LETTERS] else answer,
+            "place": OPTION_LETTERS.index(str(answer)) if answer in [*OPTION_LETTERS] else None,
             "options": said if values["question"] else [*OPTION_LETTERS[: len(said)]],
             "said": said,
             "config": raw.file.parent.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,32 @@ from mmdyn.data.formats._cells import (
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.sample import Answer, ImageRef, Option, Sample, TaskType
 
-NEEDED = ("question", "answer")
 OR_A_VALUE = ("language", "task_type")
 """Keys that take the value itself where no column is called so."""
 
-KEYS = (*NEEDED, *OR_A_VALUE, "options", "image", "id", "explanation", "group", "knowledge")
+KEYS = (
+    "question",
+    "answer",
+    "answer_index",
+    "options",
+    "image",
+    "id",
+    *OR_A_VALUE,
+    "explanation",
+    "group",
+    "knowledge",
+)
 FIELD = "field."
 
 
-def check_columns(columns: Mapping[str, str]) -> None:
-    """Raise UserError for a key that no mapping has, and where the question or the answer is not mapped."""
+def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
+    """Raise UserError for a key that no mapping has, and where the question or the answer is no column of a row."""
     for key in columns:
         if key not in KEYS and not key.startswith(FIELD):
             known = ", ".join((*KEYS, FIELD + "NAME"))
             raise UserError(f"there is no {key!r} to map{did_you_mean(key, KEYS)}: use {known}")
-    if missing := [key for key in NEEDED if key not in columns]:
-        raise UserError(f"the mapping does not say which column is the {missing[0]}: write {missing[0]}=COLUMN")
+    if "question" not in columns or not {"answer", "answer_index"} & columns.keys():
+        raise UserError(f"the mapping lacks question=COLUMN or answer=COLUMN: the columns are {', '.join(row)}")
 
 
 def pick_columns(columns: Mapping[str, str], row: Mapping[str, Any], where: str | Path) -> dict[str, list[Any]]:
@@ -57,17 +68,20 @@ def sample_of_columns(
 ) -> Sample:
     """The sample of what a row holds; without an id it is called by the row's number.
 
-    An answer names options by number from 0, by an option's text, or by letters; several make a multi_select. Without
+    `answer_index` is the number of the right option, from 0. An `answer` without it is such a number, the text of an
+    option, or letters, and refused where it may be two of these. Several right options make a multi_select. Without
     options a bool is true_false, a number one blank, a list what is accepted for it (of lists, the blanks), and a text
     open_ended. Raises ValueError.
     """
-    texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in given.items()}
+    texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in given.items() if key != "image"}
     options = lettered_options(_option_texts(given.get("options", [])))
     kind = read_task_type(texts["task_type"]) if texts.get("task_type") else None
-    kind, answer = _answer(given["answer"] if len(given["answer"]) > 1 else given["answer"][0], kind, options)
+    counted = bool(texts.get("answer_index"))
+    parts = given["answer_index"] if counted else given.get("answer", [None])
+    kind, answer = _answer(parts if len(parts) > 1 else parts[0], kind, options, counted)
     images = tuple(put(value) for value in _flat(given.get("image", [])) if value)
     named = {key.removeprefix(FIELD): parts[0] for key, parts in given.items() if key.startswith(FIELD)}
-    fields = {name: value if type(value) in (int, float) else _text(value) for name, value in named.items()}
+    fields = {name: _plain(value) if type(value) in (int, float) else _text(value) for name, value in named.items()}
     return Sample(
         id=sample_id(set_name, texts.get("id") or str(number)),
         question=texts["question"],
@@ -123,7 +137,16 @@ def _flat(parts: list[Any]) -> list[Any]:
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
-    return "" if value is None or value != value else str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """The value; of a column of numbers with gaps, which a table of text makes floats, the whole number or nothing."""
+    if isinstance(value, float) and not isfinite(value):
+        return ""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _option_texts(parts: list[Any]) -> list[str]:
@@ -136,10 +159,10 @@ def _option_texts(parts: list[Any]) -> list[str]:
     return texts
 
 
-def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...]) -> tuple[TaskType, Answer]:
+def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...], counted: bool) -> tuple[TaskType, Answer]:
     """The task type, where none is given, and the answer. Raises ValueError."""
     if options:
-        labels = tuple(label for item in _flat([value]) for label in _labels(item, options))
+        labels = tuple(label for item in _flat([value]) for label in _labels(item, options, counted))
         by_labels = choice_type(options, labels)
         return kind or by_labels, labels
     if isinstance(value, bool) and kind in (None, "true_false"):
@@ -151,15 +174,15 @@ def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...]) -> t
     return kind, read_answer(_text(value), kind)
 
 
-def _labels(value: Any, options: tuple[Option, ...]) -> tuple[str, ...]:
-    """The labels that one answer names: by number from 0, by an option's text, or by letters. Raises ValueError."""
-    labels = tuple(option.label for option in options)
-    if type(value) is int and 0 <= value < len(labels):
-        return (labels[value],)
-    text = _text(value).strip()
-    saying = tuple(option.label for option in options if option.text == text)
-    if len({*saying, *({text} & {*labels})}) > 1:
-        raise ValueError(
-            f"the answer {text[:40]!r} could be any of the options {', '.join(saying)}: name one by letter"
-        )
-    return saying or read_labels(text, labels)
+def _labels(value: Any, options: tuple[Option, ...], counted: bool) -> tuple[str, ...]:
+    """The labels that one answer names. Raises ValueError where it may be read in two ways."""
+    labels, text = tuple(option.label for option in options), _text(value).strip()
+    numbered = {labels[int(text)]} if text.isdecimal() and int(text) < len(labels) else set[str]()
+    if counted:
+        return tuple(numbered) or (text,)
+    named = {option.label for option in options if option.text == text} | ({text} & {*labels})
+    named |= numbered if type(value) is int else set()
+    if len(named) > 1:
+        told = f"the answer {text[:40]!r} could be any of the options {', '.join(sorted(named))}"
+        raise ValueError(f"{told}: map a column of numbers from 0 as answer_index")
+    return tuple(named) or read_labels(text, labels)

@@ -86,6 +86,23 @@ def test_pictures_by_path_and_in_base64(tmp_path: Path) -> None:
     assert "leaves the folder" in outside.problem and "'no.png' is missing" in missing.problem
 
 
+def test_a_table_of_text_and_a_folder_that_is_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "exam").mkdir()
+    (tmp_path / "exam" / "test.csv").write_text("q,a,A,B,n\nWhich?,B,3,,1\nWhy?,B,,4,2\nWho?,A,3,4,\n")
+    monkeypatch.chdir(tmp_path / "exam")
+    rows = read(".", tmp_path, question="q", answer="a", options="A+B", field__n="n")
+    assert [row.problem for row in rows] == [
+        "a single_choice needs at least two options, 1 given",
+        "option A is empty: give it a text or an image, or set options_in_image",
+        "",
+    ]
+    assert rows[2].sample and (rows[2].sample.id, rows[2].sample.options[0].text, rows[2].sample.fields) == (
+        "exam-3",
+        "3",
+        {"modality": "text"},
+    )
+
+
 def test_a_folder_of_pictures(tmp_path: Path) -> None:
     folder = lines(
         tmp_path / "exam" / "test", {"file_name": "a.png", "q": "Which?", "a": "this"}, file="metadata.jsonl"
@@ -109,7 +126,8 @@ ABC = ["cat", "dog", "A"]
         # What contradicts itself, or can be read in two ways, is refused.
         (ABC, "A", None, "the answer 'A' could be any of the options"), (["B", "A", "C"], "A", None, "could be any of the options"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
         (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be any of the options A, B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
-        (["x", "x", "y"], "A", None, "option B says the same as a right one"),
+        (["2", "3", "4"], 2, None, "the answer '2' could be any of the options A, C: map a column of numbers from 0 as answer_index"),
+        (["2", "3", "4"], 4, "single_choice", ("C",)), ([2, 1, 0], 1, "single_choice", ("B",)), (["x", "x", "y"], "A", None, "option B says the same as a right one"),
         (None, None, None, "the answer is empty"), (None, "", None, "the answer is empty"), (ABC, True, None, "no option"), ([str(n) for n in range(27)], 0, None, "27 options: at most 26"), ("cat; dog", "A", None, "at least two options"),
     ],
 )  # fmt: skip
@@ -127,6 +145,20 @@ def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> 
 def mapped(row: dict[str, Any], **columns: str) -> Sample:
     given = pick_columns({"question": "q", "answer": "a"} | columns, row, "x")
     return sample_of_columns(given, "x", 1, lambda value: str(value))
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"), [(1, ("B",)), ("1", ("B",)), (0, ("A",)), ([0, 2], ("A", "C")), (None, ("C",)), (3, "the answer '3' is no option"), (-1, "the answer '-1' is no option")]
+)  # fmt: skip
+def test_an_index_counts_from_0_whatever_the_options_say(index: Any, expected: Any) -> None:
+    columns = {"question": "q", "options": "o", "answer": "a", "answer_index": "i"}
+    given = pick_columns(columns, {"q": "Which?", "o": ["2", "0", "1"], "a": "C", "i": index}, "x")
+    row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
+    assert row.sample.answer == expected if row.sample else expected in row.problem
+    if index is None:
+        del given["answer"]
+        row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
+        assert row.problem == "the answer '' is no option: the options are A, B, C"
 
 
 def test_columns_that_are_options_or_parts_of_one() -> None:
@@ -166,9 +198,22 @@ def test_language_and_task_type_are_columns_or_values() -> None:
 
 
 def test_fields_are_numbers_and_texts() -> None:
-    row = {"q": "x", "a": "y", "n": 3, "x": 2.5, "b": True, "l": ["u", "v"], "e": "", "z": None, "g": 7, "i": "q/7"}
-    sample = mapped(row, **{f"field.{name}": name for name in "nxblez"}, group="g", id="i", explanation="l")
-    assert sample.fields == {"modality": "text", "n": 3, "x": 2.5, "b": "true", "l": "u, v"}
+    row = {
+        "q": "x",
+        "a": "y",
+        "n": 3,
+        "x": 2.5,
+        "b": True,
+        "l": ["u", "v"],
+        "e": "",
+        "z": None,
+        "f": 4.0,
+        "h": float("nan"),
+        "g": 7,
+        "i": "q/7",
+    }
+    sample = mapped(row, **{f"field.{name}": name for name in "nxblezfh"}, group="g", id="i", explanation="l")
+    assert sample.fields == {"modality": "text", "n": 3, "x": 2.5, "b": "true", "l": "u, v", "f": 4}
     assert (sample.id, sample.group, sample.explanation) == ("x-q/7", "7", "u, v")
     with pytest.raises(ValueError, match="holds a '~', which marks variants"):
         mapped(row | {"i": "a~b"}, id="i")
@@ -178,10 +223,11 @@ def test_fields_are_numbers_and_texts() -> None:
     ("text", "columns", "problem"),
     [
         ("{exam}", {"question": "stem", "answer": "labl"}, "hf:{exam}: there is no column 'labl' (did you mean 'label'?): there are stem, passage, choices, "),
-        ("{exam}", {"question": "stem"}, "the mapping does not say which column is the answer: write answer=COLUMN"),
+        ("{exam}", {"question": "stem"}, "the mapping lacks question=COLUMN or answer=COLUMN: the columns are stem, passage, choices, "),
         ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer, "),
         ("{exam},split=dev", {"question": "stem", "answer": "label"}, "its splits are train, test: name one, hf:{exam},split=…"),
         ("{exam},part=1", {"question": "stem", "answer": "label"}, "cannot be read (unknown key 'part'): write hf:NAME,config=…,split=…"),
+        (",split=test", {"question": "stem", "answer": "label"}, "hf: names no set: write hf:NAME, or hf: and a folder"),
         ("{exam},test", {"question": "stem", "answer": "label"}, "cannot be read ("),
         ("{exam}/nothing/here", {"question": "stem", "answer": "label"}, "cannot be read: Couldn't find any data file at "),
         ("{configs}", {"question": "q", "answer": "q"}, "cannot be read: Config name is missing. Please pick one among the available configs: ['en', 'zh']"),
