@@ -1,16 +1,16 @@
-"""How often the intervals of gaps, slopes and rank correlations hold, and how often their tests and that of equality
-cry wolf. Prints the tables of docs/coverage.md.
+"""How often the intervals of gaps, slopes and orders hold, and how often tests of gaps, slopes and equality cry wolf.
 
-    python bench/group_coverage.py [--replications 2000]
+    python bench/group_coverage.py [--replications 1000]
 
-Every replication goes through the functions that tables use. Takes some minutes on one core.
+Prints the tables of docs/coverage.md. Every replication goes through the functions that tables use. Takes some ten
+minutes on one core.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,11 @@ from scipy.special import betaincinv
 
 from mmdyn.keys import stream
 from mmdyn.stats import Floats, Ints, equality, gap, slope
+from mmdyn.table import Leaderboard, Ranking
+from mmdyn.tables.blocks import Block
+from mmdyn.tables.columns import FLAGS, Columns
+from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
+from mmdyn.tables.results import Field
 
 SHARES = (0.02, 0.1, 0.5, 0.9, 0.98)
 SIZES = (1, 2, 5, 1, 3, 8)
@@ -134,6 +139,55 @@ def equality_rejected(design: Design, count: int) -> Held:
     return Held(np.nan, 100 * float(np.mean(found)) if found else np.nan, 100 * len(found) / count)
 
 
+def order_held(abilities: tuple[tuple[float, ...], ...], n: int, count: int) -> tuple[float, float, float]:
+    """In per cent: how often the interval of Kendall's tau held that of the true orders, how often all ranks' ranges
+    held the true ranks of the first value, and the mean width of the interval as a share of the widest, 2.
+
+    abilities: of each value of the factor, the models' true mean scores on its n questions.
+    """
+    random, found = stream("orders", repr(abilities), n), []
+    k, models = len(abilities), len(abilities[0])
+    chances = np.repeat(np.array(abilities).ravel(), n)
+    places = np.arange(k * models * n)
+    names = {"seed": (k, places // (models * n)), "model": (models, places // n % models)}
+    fields = {name: Field([str(value) for value in range(size)], codes) for name, (size, codes) in names.items()}
+    true = [np.sign(np.subtract.outer(each, each))[np.triu_indices(models, 1)] for each in map(np.array, abilities)]
+    tau = float(np.mean([(one * other).mean() for one, other in combinations(true, 2)]))
+    flags = {name: np.zeros(len(places), np.bool_) for name in FLAGS}
+    parents = places // (models * n) * n + places % n
+    for _ in range(count):
+        hard = random.random(k * n)[parents] * 0.4 - 0.2
+        values = (random.random(len(places)) < np.clip(chances + hard, 0, 1)).astype(np.float64)
+        worth = {"score": np.stack((values, np.ones(len(values))))}
+        columns = Columns(
+            {}, fields, parents, places // n, worth, np.zeros(len(values)), flags, np.arange(k * n), parents
+        )
+        block = Block(columns, 0, "ranking", "score", places, {})
+        row = next(ranking_rows(block, Ranking(over="seed")))[0]
+        assert row.ci95 is not None and row.ci95[1] is not None
+        first = block._replace(records=places[: models * n])
+        ranks = [one for one, _ in leaderboard_rows(first, Leaderboard(columns="seed")) if one.quantity == RANK]
+        real = {str(model): sum(abilities[0][model] < other for other in abilities[0]) + 1 for model in range(models)}
+        held = [
+            one.ci95 is not None and one.ci95[0] <= real[one.factors["model"]] <= (one.ci95[1] or 0) for one in ranks
+        ]
+        found.append((row.ci95[0] - 1e-6 <= tau <= row.ci95[1] + 1e-6, all(held), (row.ci95[1] - row.ci95[0]) / 2))
+    tau_held, ranks_held, width = 100 * np.mean(found, axis=0)
+    return float(tau_held), float(ranks_held), float(width)
+
+
+def print_orders(count: int) -> None:
+    """Orders of four models under three values of a factor."""
+    print("\nOrders of four models under three values\n")
+    print("| true scores | questions a value | tau held | ranks held | width |\n|---|---|---|---|---|")
+    apart, near, other = (0.3, 0.4, 0.5, 0.6), (0.5, 0.51, 0.52, 0.54), (0.6, 0.5, 0.4, 0.3)
+    high = (0.8, 0.85, 0.9, 0.95)
+    cases = {"apart": (apart,) * 3, "near": (near,) * 3, "turned in one": (apart, apart, other), "near 1": (high,) * 3}
+    for (name, abilities), n in product(cases.items(), (20, 100, 400)):
+        held = order_held(abilities, n, count)
+        print(f"| {name} | {n} | {' | '.join(f'{each:.1f}' for each in held)} |", flush=True)
+
+
 def gap_designs() -> list[Design]:
     """Two groups, equal and unequal, with and without a gap."""
     sizes = ((10, 10), (12, 100), (40, 40), (40, 400), (200, 200))
@@ -190,11 +244,12 @@ def print_table(title: str, designs: Sequence[Design], held: Callable[[Design, i
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=2000)
+    parser.add_argument("--replications", type=int, default=1000)
     count = parser.parse_args().replications
     print_table("Gaps", gap_designs(), gap_held, count)
     print_table("Slopes", slope_designs(), slope_held, count)
     print_table("Equality of several groups", equality_designs(), equality_rejected, count)
+    print_orders(count // 5)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares
     """The mean of a second group less that of a first one, by `slope`'s method with both groups as its levels.
 
     Args:
-        values: n >= 2 numbers, in [0, 1] where `shares`.
+        values: n >= 2 numbers, at most 1 where `shares`.
         second: 1 for what is of the second group, 0 for what is of the first; there is one of each at least.
         weights: of each number, above 0.
         labels: the cluster of each; both groups may share clusters.
@@ -30,7 +30,11 @@ def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares
     counts = [_kish(weights[side], labels[side]) for side in sides]
     alone = [effective_n(values[side], weights[side], labels[side]) if shares else 1.0 for side in sides]
     unseen = [(float(x), float(weights[side].sum()) / n) for x, (side, n) in enumerate(zip(sides, alone, strict=True))]
-    return _regress(values, second, weights, labels, unseen if shares else [], min(counts))
+    found = _regress(values, second, weights, labels, unseen if shares else [], min(counts))
+    most = 1 - min(float(values.min()), 0.0)
+    return (
+        found._replace(ci95=(max(found.ci95[0], -most), min(found.ci95[1], most))) if found.ci95 and shares else found
+    )
 
 
 def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
@@ -113,7 +117,7 @@ def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: I
     off = (left * right).sum(1)
     square = float((own**2 + 2 * own * off).sum() + ((right.T @ left) * (right.T @ left).T).sum())
     freedom = max(float((own + off).sum()) ** 2 / square, 1.0) if square > 0 else 1.0
-    error = variance**0.5
+    error = float(variance**0.5)
     half = float(stdtrit(freedom, 0.975)) * error
     none = 1e-12 * float(np.abs(values).max())
     p = float(2 * stdtr(freedom, -abs(value) / error)) if error > none else float(abs(value) <= none)

@@ -22,7 +22,6 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
-from .named import named_table as named_table, named_tables as named_tables
 from .published import Published as Published
 from .repeats import print_repeats as print_repeats
 from .report_summary import Summary as Summary, report as report, summarise as summarise
@@ -30,7 +29,8 @@ from .rows import Row as Row, TablePart as TablePart, Tabulation as Tabulation
 from .run_state import Spending as Spending, Waiting as Waiting, find_waiting as find_waiting
 from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
 from .summary_table import print_summary as print_summary
-from .tabulate import tabulate as tabulate
+from .table_names import named_table as named_table, named_tables as named_tables
+from .tabulation import tabulate as tabulate
 from .terminal import clean as clean, open_console as open_console, percent as percent, print_grid as print_grid
 from .win_rates import (
     Compared as Compared,

@@ -21,6 +21,7 @@ from mmdyn.tables.scale import SAME
 
 ALPHA = 0.05
 GUESSING = "guessing pays differently on the two sides: the measure `corrected` takes that out"
+TOO_FEW_OFF = "too few to tell: too few independent questions lie off the mean of the factor"
 NO_PAIR = "no question was answered under both"
 
 
@@ -71,7 +72,8 @@ def difference_row(
 ) -> Row:
     """The row of a difference, or of another number that is tested against 0."""
     found = found.rounded
-    notes = notes if found.p is not None else [*notes, TOO_FEW_NOTE]
+    few = TOO_FEW_OFF if more.get("quantity") == "slope" else TOO_FEW_NOTE
+    notes = notes if found.p is not None else [*notes, few]
     more = {"ci95": found.ci95, "method": found.method, "note": "; ".join(notes)} | more
     p = None if found.p is None else p_digits(found.p)
     return block.row(by, key, more.pop("quantity", "difference"), found.value, p=p, unit=block.difference_unit, **more)

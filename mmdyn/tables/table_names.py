@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from importlib import resources
 
+from mmdyn.benchmarks._opencompass import OPENCOMPASS
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.plugins import load, names
 from mmdyn.table import NamedTable
-from mmdyn.tables.opencompass import OPENCOMPASS
 from mmdyn.tables.published import Published
 
 
