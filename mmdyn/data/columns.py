@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,9 @@ def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...], how:
 def _labels(value: Any, options: tuple[Option, ...], how: str) -> tuple[str, ...]:
     """The labels that one answer names. Raises ValueError where it may be read in two ways."""
     labels, text = tuple(option.label for option in options), _text(value).strip()
-    letters = read_labels(text, labels)
+    letters: tuple[str, ...] = (text,)
+    with suppress(ValueError):  # an interval such as [0, 2] is no list of letters
+        letters = read_labels(text, labels)
     ways: dict[str, list[tuple[str, ...]]] = {
         "answer_index": [(labels[int(text)],)] if text.isdecimal() and int(text) < len(labels) else [],
         "answer_text": [(option.label,) for option in options if option.text == text],
