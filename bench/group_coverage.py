@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from mmdyn.keys import stream
-from mmdyn.stats import Floats, Ints, equality, gap, slope
+from mmdyn.stats import Floats, Ints, equality, gap, mean_of_means, slope
 from mmdyn.table import Leaderboard, Ranking
 from mmdyn.tables.blocks import Block
 from mmdyn.tables.columns import FLAGS, Columns
@@ -188,6 +188,27 @@ def print_orders(count: int) -> None:
         print(f"| {name} | {n} | {' | '.join(f'{each:.1f}' for each in held)} |", flush=True)
 
 
+def macro_held(design: Design, count: int) -> Held:
+    """Of the mean of the groups' means."""
+    random, found, truth = stream("macro", repr(design)), [], float(np.mean(design.shares))
+    for _ in range(count):
+        one = draw(design, random)
+        told = mean_of_means(one.values, one.groups, one.weights, one.labels)
+        found.append(told.low <= truth <= told.high)
+    return Held(100 * float(np.mean(found)), np.nan, 100.0)
+
+
+def macro_designs() -> list[Design]:
+    """Groups of equal and of unequal sizes, of one share and of several."""
+    sizes = ((10, 10, 10), (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100), (200, 10, 10, 10), (40,) * 5, (1, 2, 60))
+    found = list[Design]()
+    for size, kind in product(sizes, KINDS):
+        lines = [(share,) * len(size) for share in (0.1, 0.5, 0.9)]
+        lines += [tuple(float(share) for share in np.linspace(*ends, len(size))) for ends in ((0.1, 0.9), (0.98, 0.6))]
+        found += [Design(size, line, **kind) for line in lines]
+    return found
+
+
 def gap_designs() -> list[Design]:
     """Two groups, equal and unequal, with and without a gap."""
     sizes = ((10, 10), (12, 100), (40, 40), (40, 400), (200, 200))
@@ -249,6 +270,7 @@ def main() -> None:
     print_table("Gaps", gap_designs(), gap_held, count)
     print_table("Slopes", slope_designs(), slope_held, count)
     print_table("Equality of several groups", equality_designs(), equality_rejected, count)
+    print_table("Means of means", macro_designs(), macro_held, count)
     print_orders(count // 5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mmdyn.stats.intervals import Floats, Ints, effective_n, uneven
+from mmdyn.stats.intervals import Estimate, Floats, Ints, effective_n, uneven
 from mmdyn.stats.paired_difference import TOO_FEW, Difference
 
 FEW_OFF = 28.0
@@ -14,6 +14,48 @@ FEW_OFF = 28.0
 def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
     """The weighted mean of n >= 1 numbers without bounds, with its interval, which needs three effective clusters."""
     return _last_coefficient(values, np.ones((len(values), 1)), weights, labels, _kish(weights, labels))
+
+
+def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
+    """The mean of several groups' mean scores, with its interval.
+
+    Of k groups each has 2 / k right and as many wrong observations more (Price and Bonett, Computational Statistics and
+    Data Analysis 45 (2004) 449), or 2 where all share their clusters. The variance is robust to clusters; the quantile
+    is Student's at Satterthwaite's degrees of freedom.
+
+    Args:
+        values: n >= 1 scores in [least, 1].
+        levels: the group of each.
+        weights: of each score, above 0.
+        labels: the cluster of each.
+        least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1].
+    """
+    from scipy.special import stdtrit
+
+    y, (_, groups) = (values - least) / (1 - least), np.unique(levels, return_inverse=True)
+    k, total = int(groups.max()) + 1, np.bincount(groups, weights)
+    value = float((np.bincount(groups, weights * y) / total).mean())
+    alone = [effective_n(y[groups == group], weights[groups == group], labels[groups == group]) for group in range(k)]
+    _, places = np.unique(labels, return_inverse=True)
+    apart_groups = k * (int(places.max()) + 1) / len(np.unique(places * k + groups))
+    y, groups = np.append(y, np.repeat((0.0, 1.0), k)), np.append(groups, np.tile(np.arange(k), 2))
+    weights = np.append(weights, np.tile(2 / apart_groups * total / alone, 2))
+    places = np.append(places, places.max() + 1 + np.arange(2 * k))
+    parts = weights / np.bincount(groups, weights)[groups]
+    means = np.bincount(groups, parts * y)
+    _, both = np.unique(places * k + groups, return_inverse=True)
+    share = np.bincount(both, parts)
+    apart = parts * (y - means[groups])
+    robust = float((np.bincount(places, apart / np.sqrt(1 - share[both])) ** 2).sum())
+    # As for a slope, the variance is at least what it were if all spread alike.
+    variance = max(robust, float((apart * (y - means[groups])).sum() / k * (parts**2).sum())) / k**2
+    first = np.unique(both, return_index=True)[1]
+    clusters, own = 1 / np.bincount(groups[first], share**2), np.bincount(groups, parts**2)
+    freedom = min(float(own.sum() ** 2 / (own**2 / np.maximum(clusters - 1, 0.5)).sum()), _kish(weights, places) - 1)
+    half, mean = float(stdtrit(max(freedom, 1.0), 0.975)) * variance**0.5, float(means.mean())
+    low, high = max(min(mean - half, value), 0.0), min(max(mean + half, value), 1.0)
+    value, low, high = (least + (1 - least) * end for end in (value, low, high))
+    return Estimate(value, low, high, f"mean of {k} means: Price-Bonett, CR2, Satterthwaite t")
 
 
 def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
@@ -174,8 +216,9 @@ def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> flo
     each = np.bincount(places, parts**2 * np.diag(form)[groups])
     least = spread * float(np.minimum(each, (ones @ form * ones).sum(1)).sum())
     covariance = robust if np.trace(robust) >= least else independent
-    trace, square = max(float(np.trace(robust)), least), float((covariance * covariance.T).sum())
-    if not np.ptp(values) or square <= 0:
+    between = float(own @ (means - mean) ** 2)
+    if between <= 1e-18 * float((values**2).max()):
         return 1.0
+    trace, square = max(float(np.trace(robust)), least), float((covariance * covariance.T).sum())
     freedom = float(np.trace(covariance)) ** 2 / square
-    return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), float(own @ (means - mean) ** 2) / trace))
+    return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), between / trace))

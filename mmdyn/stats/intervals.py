@@ -44,9 +44,7 @@ class Estimate(NamedTuple):
         return self.low, self.high
 
 
-def mean_score(
-    values: Floats, weights: Floats, labels: Ints, least: float = 0.0, strata: Ints | None = None
-) -> Estimate:
+def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
     """The weighted mean of scores, with Wilson's interval at the effective sample size.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998) 193. For unweighted, unclustered scores of 0 and 1 the
@@ -58,12 +56,10 @@ def mean_score(
         labels: the cluster of each score.
         least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1], and mapped
             back.
-        strata: of a mean of several means, which of these each score is part of, so that what sets them apart is no
-            chance.
     """
     span = 1 - least
     shares = (values - least) / span
-    mean, n = float(np.average(shares, weights=weights)), effective_n(shares, weights, labels, strata)
+    mean, n = float(np.average(shares, weights=weights)), effective_n(shares, weights, labels)
     graded = not np.isin(shares, (0.0, 1.0)).all()
     value, low, high = (least + span * share for share in (mean, *wilson(mean, n)))
     return Estimate(value, low, high, method_of("Wilson", graded=graded, **uneven(weights, labels)))
@@ -97,7 +93,7 @@ def tango(gained: float, lost: float, n: float) -> tuple[float, float]:
     return _edge(inside, delta, -1.0), _edge(inside, delta, 1.0)
 
 
-def effective_n(values: Floats, weights: Floats, labels: Ints, strata: Ints | None = None) -> float:
+def effective_n(values: Floats, weights: Floats, labels: Ints) -> float:
     """How many independent 0/1 scores tell as much of their mean as these n >= 1 scores in [0, 1].
 
     The mean's cluster-robust variance CR2 (Bell and McCaffrey, Survey Methodology 28 (2002) 169; Cameron and Miller,
@@ -112,27 +108,10 @@ def effective_n(values: Floats, weights: Floats, labels: Ints, strata: Ints | No
     independent = 1 / float((shares**2).sum())
     if mean * (1 - mean) <= 0 or len(shares) == 1:
         return independent
-    apart = (
-        (values - mean) / np.sqrt(1 - shares[clusters])
-        if strata is None
-        else _within(values, weights, clusters, strata)
-    )
-    sums = np.bincount(clusters, weights * apart) / weights.sum()
-    robust = min(float((sums**2).sum()) * independent / (mean * (1 - mean)), 1.0)
+    sums = np.bincount(clusters, weights * (values - mean)) / weights.sum()
+    robust = min(float((sums**2 / (1 - shares)).sum()) * independent / (mean * (1 - mean)), 1.0)
     trust = (independent - 1) / (independent - 1 + PRIOR)
     return independent / (trust * robust + 1 - trust)
-
-
-def _within(values: Floats, weights: Floats, clusters: Ints, strata: Ints) -> Floats:
-    """How far each score is from its stratum's mean, raised as CR2 does; from the whole mean where the stratum is one
-    cluster."""
-    _, places = np.unique(strata, return_inverse=True)
-    both = places * (int(clusters.max()) + 1) + clusters
-    _, ids = np.unique(both, return_inverse=True)
-    total = np.bincount(places, weights)
-    share = (np.bincount(ids, weights)[ids]) / total[places]
-    own = (values - (np.bincount(places, weights * values) / total)[places]) / np.sqrt(np.maximum(1 - share, 1e-9))
-    return np.where(share < 1 - 1e-9, own, values - np.average(values, weights=weights))
 
 
 def group_means(groups: Ints, values: Floats, weights: Floats) -> tuple[Ints, Floats, Floats]:

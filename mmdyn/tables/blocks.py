@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mmdyn.stats import Ints, least_corrected, mean_of, mean_score
+from mmdyn.stats import Ints, least_corrected, mean_of, mean_of_means, mean_score
 from mmdyn.tables.columns import Cell, Columns, cell_of, split
 from mmdyn.tables.measures import MEASURES, Measure
 from mmdyn.tables.results import FACTORS, score_of
@@ -109,11 +109,13 @@ class Block(NamedTuple):
         if self.measure.unit != "share":
             mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
             return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)
-        estimate = mean_score(cell.values, cell.weights, self.labels(cell), self.least(cell), strata)
+        columns = (cell.weights, self.labels(cell), self.least(cell))
+        if strata is None or not np.ptp(strata):
+            estimate = mean_score(cell.values, *columns)
+        else:
+            estimate = mean_of_means(cell.values, strata, *columns)
         value, ends, bound = score_of(estimate, lower=self.lower(cell))
-        method = found.pop("method", "")
-        told = f"{estimate.method}{', ' if method else ''}{method}"
-        return self.row(axes, key, quantity, value, ci95=ends, bound=bound, method=told, **found)
+        return self.row(axes, key, quantity, value, ci95=ends, bound=bound, method=estimate.method, **found)
 
     def lower(self, *cells: Cell) -> bool:
         """Whether what is measured of some cells is a lower bound."""

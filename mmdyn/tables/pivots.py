@@ -32,7 +32,6 @@ def pivot_rows(block: Block, part: Pivot) -> Iterator[Numbered]:
             continue
         if key in macros:
             pooled, strata = macro_cell(macros[key])
-            method = f"mean of {len(macros[key])} means"
-            yield block.mean_row(axes, key, part.measure, pooled, strata, method=method), pooled
+            yield block.mean_row(axes, key, part.measure, pooled, strata), pooled
         else:
             yield block.mean_row(axes, key, part.measure, cells[key]), cells[key]

@@ -38,11 +38,11 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
             if found:
                 pooled, strata = macro_cell(found)
                 lacking = [value for value in members if (model, value) not in cells]
-                more = {
-                    "method": f"mean of {len(found)} means",
-                    "note": f"without {', '.join(lacking)}" if lacking else "",
-                }
-                means[model, name] = block.mean_row(axes, (model, name), part.measure, pooled, strata, **more), pooled
+                note = f"without {', '.join(lacking)}" if lacking else ""
+                means[model, name] = (
+                    block.mean_row(axes, (model, name), part.measure, pooled, strata, note=note),
+                    pooled,
+                )
     means |= {key: (block.mean_row(axes, key, part.measure, cell), cell) for key, cell in cells.items()}
     boards = {model: (row.value or 0.0, cell) for (model, name), (row, cell) in means.items() if name == MACRO and cell}
     order = sorted(boards, key=lambda model: -boards[model][0])

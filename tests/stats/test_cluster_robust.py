@@ -10,7 +10,7 @@ from benches import load_bench
 from scipy import stats
 
 from mmdyn.keys import stream
-from mmdyn.stats import equality, gap, mean_of, mean_score, slope
+from mmdyn.stats import equality, gap, mean_of, mean_of_means, mean_score, slope
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,8 @@ def test_equality_of_independent_shares_is_pearsons_test() -> None:
     p = equality(values, np.repeat(np.arange(3), n), np.ones(180), np.arange(180))
     assert p == pytest.approx(stats.chi2_contingency(np.stack((right, n - right))).pvalue, rel=0.06)
     assert equality(np.ones(180), np.repeat(np.arange(3), n), np.ones(180), np.arange(180)) == 1
+    alike = np.tile([1.0, 0.0, 0.0, 1.0, 1.0], 3)
+    assert equality(alike, np.repeat(np.arange(3), 5), np.ones(15), np.tile(np.arange(5), 3)) == 1
 
 
 def test_equal_seeds_of_the_same_questions_are_told_apart_better_than_of_others() -> None:
@@ -101,11 +103,26 @@ def test_equal_seeds_of_the_same_questions_are_told_apart_better_than_of_others(
 
 
 def test_what_sets_the_means_apart_widens_no_mean_of_means() -> None:
-    values, strata = np.repeat([0.9, 0.1], 50) + np.tile([0.05, -0.05], 50), np.repeat([0, 1], 50)
+    values, groups = np.repeat([0.9, 0.1], 50) + np.tile([0.05, -0.05], 50), np.repeat([0, 1], 50)
     plain = mean_score(values, np.ones(100), np.arange(100))
-    apart = mean_score(values, np.ones(100), np.arange(100), strata=strata)
-    assert plain.value == apart.value == pytest.approx(0.5)
-    assert apart.high - apart.low < 0.4 * (plain.high - plain.low)
+    apart = mean_of_means(values, groups, np.ones(100), np.arange(100))
+    assert plain.value == pytest.approx(0.5) and apart.value == pytest.approx(0.5)
+    assert apart.high - apart.low < 0.6 * (plain.high - plain.low)
+
+
+def test_a_mean_of_two_means_is_agresti_and_caffos() -> None:
+    values, groups = np.repeat([1.0, 0.0, 1.0, 0.0], [7, 13, 16, 4]), np.repeat([0, 1], 20)
+    found = mean_of_means(values, groups, np.ones(40), np.arange(40))
+    shares = np.array([8 / 22, 17 / 22])
+    half = stats.t.ppf(0.975, 42) * np.sqrt((shares * (1 - shares) / 21).sum()) / 2
+    assert found.value == pytest.approx(23 / 40)
+    assert found.ci95 == pytest.approx((shares.mean() - half, shares.mean() + half), abs=1e-6)
+
+
+@pytest.mark.parametrize(("clusters", "icc"), [("own", 0.0), ("fours", 0.3), ("shared", 0.5)])
+def test_means_of_means_hold(bench: Any, clusters: str, icc: float) -> None:
+    shares = tuple(float(share) for share in np.linspace(0.98, 0.6, 5))
+    assert bench.macro_held(bench.Design((5, 10, 20, 40, 80), shares, clusters, icc), 150).covered >= 87.5
 
 
 DESIGNS = (
