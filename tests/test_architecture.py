@@ -21,7 +21,7 @@ ROOMS = [
     if stub.parent.name != "mmdyn"
 ]
 MODULES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in SOURCES if file.stem != "__init__"}
-HEAVY = ("torch", "transformers", "diffusers", "vlmeval", "ray", "matplotlib")
+HEAVY = ("torch", "transformers", "diffusers", "vlmeval", "ray", "matplotlib", "datasets", "pandas")
 
 
 def test_imports_point_downwards_only() -> None:

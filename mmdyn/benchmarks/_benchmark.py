@@ -12,9 +12,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic
 
-from mmdyn.data import ImageFolder, KnowledgePoint, RawRow, Row, check_sample, put_picture, read_inside, read_raw_rows
+from mmdyn.data import (
+    ImageFolder,
+    KnowledgePoint,
+    RawRow,
+    Row,
+    check_sample,
+    choice_type as choice_type,
+    put_picture,
+    read_inside,
+    read_raw_rows,
+    sample_id as sample_id,
+)
 from mmdyn.errors import InputError
-from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_dict
+from mmdyn.sample import ImageRef, S, Sample, from_dict
 from mmdyn.table import NamedTable
 
 PutPicture = Callable[[Any], ImageRef]
@@ -123,7 +134,7 @@ class Benchmark(Generic[S]):
         given = () if raw.problem else self.adapt(raw)
         if 2 * len({*given} & {*keys}) < len(keys):
             told = f"is not a row of {self.name} (keys {', '.join(keys)}): give its own file"
-            raise InputError(raw.file, raw.line, told) from None
+            raise InputError(raw.file, raw.line, told)
 
 
 def _matches(source: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
@@ -132,14 +143,6 @@ def _matches(source: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
         parts = pattern.split("/")
         ends = ("/".join(parts[at:]) for at in range(len(parts)))
         yield from next(filter(None, (sorted(source.glob(end)) for end in ends)), ())
-
-
-def sample_id(benchmark: str, *original: str) -> str:
-    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants'
-    ids need."""
-    if any("~" in part or not part.strip() for part in original):
-        raise ValueError(f"the id {'-'.join(original)!r} is empty or holds a '~', which marks variants: rename it")
-    return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
 
 
 def put_file(folders: list[Path], images: ImageFolder, given: Any) -> ImageRef:
@@ -158,16 +161,3 @@ def put_file(folders: list[Path], images: ImageFolder, given: Any) -> ImageRef:
         return images.put(data)
     except ValueError as error:
         raise ValueError(f"image {given[:80]!r}: {error}") from None
-
-
-def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskType:
-    """single_choice or multi_select, by how many letters are right.
-
-    Raises ValueError where an option that is not right says the same as one that is.
-    """
-    texts = {option.label: option.text.strip() for option in options}
-    right = {texts.get(label, "") for label in answer} - {""}
-    for label, text in texts.items():
-        if label not in answer and text in right:
-            raise ValueError(f"option {label} says the same as a right one ({text[:40]!r}): correct one of them")
-    return "single_choice" if len(answer) == 1 else "multi_select"

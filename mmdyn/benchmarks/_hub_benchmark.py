@@ -37,8 +37,5 @@ class HubBenchmark(Benchmark[Struct]):
             problem = f"{raw.problem}: give the files of {self.name}"
             raise InputError(raw.file, 1, problem) if raw.line == 1 else ValueError(raw.problem)
         values = self.adapt(raw)
-        try:
-            given = pick_columns(self.columns, values)
-        except LookupError as error:
-            raise InputError(raw.file, None, f"{error}: give the files of {self.name}") from None
-        return self.finish(sample_of_columns(given, self.name.replace("_", "-"), raw.line, put), values)
+        given = pick_columns(self.columns, values, raw.file)
+        return self.finish(sample_of_columns(given, self.name, raw.line, put), values)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
-from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
+from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, name_by_file, paper_fields, verse_blanks
 from mmdyn.data import RawRow
 from mmdyn.sample import Sample
 from mmdyn.text import SplitQuestion, read_letters, split_options, split_questions, strip_question_number
@@ -46,11 +46,8 @@ class GaokaoBench(Benchmark[_Question]):
     published = (("Data/Objective_Questions/20*.json", "Data/Subjective_Questions/20*.json"),)
 
     def adapt(self, raw: RawRow) -> dict[str, Any]:
-        """A row of the release is called by its file and its index."""
-        if not raw.section:
-            return raw.values
-        keyword, answer = raw.file.stem, raw.values.get("standard_answer")
-        return {"answer": answer, **raw.values, "id": f"{keyword}-{raw.values.get('index')}", "keyword": keyword}
+        """A row of the release is called by its file and its index; a subjective answer is its `standard_answer`."""
+        return name_by_file(raw, raw.file.stem)
 
     def samples(self, row: _Question, put: PutPicture) -> list[Sample]:
         """The row's sample, or one for each of its answers where it has several."""

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
-from mmdyn.benchmarks._gaokao import paper_fields
+from mmdyn.benchmarks._gaokao import name_by_file, paper_fields
 from mmdyn.data import RawRow
 from mmdyn.keys import digest
 from mmdyn.sample import Option, Sample
@@ -49,11 +49,8 @@ class GaokaoMm(Benchmark[_Question]):
     published = (("Data/20*.json",),)
 
     def adapt(self, raw: RawRow) -> dict[str, Any]:
-        """A row of the release is called by its file and its index."""
-        if not raw.section:
-            return raw.values
-        subject = raw.file.stem.partition("_")[2]
-        return {**raw.values, "id": f"{subject}-{raw.values.get('index')}", "subject": subject}
+        """A row of the release is called by its file, without the years, and its index."""
+        return name_by_file(raw, raw.file.stem.partition("_")[2])
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""

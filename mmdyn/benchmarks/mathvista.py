@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mmdyn.benchmarks._hub_benchmark import HubBenchmark
 from mmdyn.data import RawRow
-from mmdyn.sample import Match, Sample
+from mmdyn.sample import Sample
 
 
 class Mathvista(HubBenchmark):
@@ -18,8 +18,7 @@ class Mathvista(HubBenchmark):
 
     Reads `data/testmini-*.parquet`, or `data/testmini.json` with `images/` beside it or beside `data`. The answer of a
     multi_choice is the text of a choice. A free_form is one blank; its unit, the decimal places or the list that it
-    wants stand behind the question in brackets, and the unit may be left out of an answer. A question in Persian counts
-    as English.
+    wants stand behind the question in brackets. A question in Persian counts as English.
     """
 
     name = "mathvista"
@@ -27,8 +26,8 @@ class Mathvista(HubBenchmark):
     published = (("data/testmini-*.parquet",), ("data/testmini.json",))
     pictures = ("", "..")
     columns: ClassVar = {
-        "id": "pid", "question": "question", "options": "choices", "answer": "right", "task_type": "kind",
-        "image": "picture", "language": "language", "field.skills": "metadata.skills",
+        "id": "pid", "question": "question", "options": "choices", "answer": "answer", "answer_text": "choice",
+        "task_type": "kind", "image": "picture", "language": "language", "field.skills": "metadata.skills",
         **{f"field.{name}": f"metadata.{name}" for name in ("task", "context", "category", "grade", "source")},
     }  # fmt: skip
 
@@ -38,7 +37,7 @@ class Mathvista(HubBenchmark):
         choices, answer, about = values.get("choices") or [], values.get("answer"), values.get("metadata") or {}
         return {
             **values,
-            "right": choices.index(answer) if answer in choices else answer,
+            "choice": answer if choices else None,
             "kind": "single_choice" if values.get("question_type") == "multi_choice" else "fill_in_the_blank",
             "language": "zh" if about.get("language") == "chinese" else "en",
             "picture": values.get("decoded_image") or values.get("image"),
@@ -55,5 +54,4 @@ class Mathvista(HubBenchmark):
             parts.append(f"rounded to {places} decimal place{'s' * (places > 1)}")
         if values.get("answer_type") == "list":
             parts.append("a list such as [1, 2, 3]")
-        question = f"{sample.question} ({'; '.join(parts)})" if parts else sample.question
-        return replace(sample, question=question, match=Match(unit=unit or None))
+        return replace(sample, question=f"{sample.question} ({'; '.join(parts)})") if parts else sample

@@ -36,6 +36,7 @@ _STANDARD: Where = {"mode": ("standard",)}
 _PLAIN: Where = {"variant": ("standard",)}
 _ALONE: Where = {"context": ("none",)}
 _LEVELS = ("model", "difficulty")
+_LEVEL = ("difficulty",)
 _ALIKE = ("family", "size")
 _CELLS = ("discipline", "difficulty")
 _TABLES = (
@@ -45,17 +46,18 @@ _TABLES = (
         "Disciplines and difficulty",
         Pivot(by=("model", "discipline"), where=_STANDARD),
         Pivot(by=_LEVELS, where=_STANDARD),
-        Gap(factor="difficulty", a="hard", b="easy", where=_STANDARD, title="easy - hard"),
+        Gap(factor="difficulty", a="hard", b="easy", where=_STANDARD),
+        Gap(factor="difficulty", a="hard", b="easy", by=(), where=_STANDARD),
     ),
     NamedTable.of(
         "table4",
-        "Standard - dynamic",
+        "Standard and dynamic",
         Paired(factor="variant", a="dynamic", b="standard", where=_ALONE),
         Paired(factor="variant", a="dynamic", b="standard", by=_LEVELS, where=_ALONE),
     ),
     NamedTable.of(
         "modality",
-        "What is changed",
+        "Image, text and both",
         Pivot(by=("model", "changed"), where=_ALONE),
         *(Paired(factor="changed", a=what, b="nothing", where=_ALONE) for what in ("image", "text", "both")),
     ),
@@ -63,19 +65,24 @@ _TABLES = (
         "figure4",
         "Years",
         Pivot(by=(*_LEVELS, "year"), where=_STANDARD),
-        Trend(factor="year", where=_STANDARD, title="points a year"),
-        Gap(factor="year", a="last", b="first", where=_STANDARD, title="oldest - newest"),
-        Gap(factor="year", a="last", b="first", by=_LEVELS, where=_STANDARD, title="oldest - newest"),
+        Trend(factor="year", where=_STANDARD),
+        Gap(factor="year", a="last", b="first", where=_STANDARD),
+        Gap(factor="year", a="last", b="first", by=_LEVELS, where=_STANDARD),
+        Gap(factor="year", a="last", b="first", by=_LEVEL, where=_STANDARD),
     ),
     NamedTable.of(
         "figure5",
         "KP-RAG",
-        *(Paired(factor="context", a="none", b=way, by=_LEVELS, where=_PLAIN) for way in ("kprag", "kprag:inline")),
+        *(
+            Paired(factor="context", a="none", b=way, by=by, where=_PLAIN)
+            for way in ("kprag", "kprag:inline")
+            for by in (_LEVELS, _LEVEL)
+        ),
     ),
     NamedTable.of("figure6", "Kinds of error", ErrorKinds(by=("variant", "context"))),
     NamedTable.of(
         "reasoning",
-        "Reasoning - chat",
+        "Reasoning and chat",
         *(
             Paired(factor="kind", a="chat", b="reasoning", by=by, where=_STANDARD)
             for by in (_ALIKE, (*_ALIKE, "difficulty"))
@@ -85,13 +92,13 @@ _TABLES = (
         "sizes",
         "Sizes of a family",
         Pivot(by=("family", "kind", "size"), where=_STANDARD),
-        Trend(factor="size", by=("family", "kind"), where=_STANDARD, title="points a billion parameters"),
+        Trend(factor="size", by=("family", "kind"), where=_STANDARD),
     ),
     NamedTable.of(
         "mini_full",
         "Mini and full",
         Pivot(by=("model", "set"), where=_STANDARD),
-        Gap(factor="set", a="first", b="last", where=_STANDARD, title="last set - first set"),
+        Gap(factor="set", a="first", b="last", where=_STANDARD),
         Ranking(over="set", where=_STANDARD),
     ),
 )

@@ -65,8 +65,9 @@ def print_tables(
     if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
         raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
     facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
+    where = dict(map(_values, given["where"]))
     tables: list[tuple[NamedTable | list[Part], Published | None]] = [
-        named_table(name, paper) for name in given["table"]
+        (table.narrowed(where), published) for table, published in (named_table(name, paper) for name in given["table"])
     ]
     if (parts := _parts(given, by)) or not tables:
         tables.append((parts, None))

@@ -54,9 +54,9 @@ def convert_command(
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format.
     \f
     out: A set folder, or a .tsv, .jsonl or .parquet file.
-    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending. Without SOURCE, a set by name:
-    hf:NAME_OR_FOLDER[,config=…,split=…] with --map, or vlmeval:NAME.
-    columns: What the columns of a set of hf: are: question=…,answer=…,options=…,image=…,id=…,field.NAME=…
+    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending. Without a SOURCE
+        hf:NAME_OR_FOLDER[,config=…,split=…], a set of Hugging Face by --map, or vlmeval:NAME.
+    columns: Which column of it is what: question=…,answer=…,options=A+B+C,image=…,id=…,field.NAME=…
     name: The set's name; the folder's without it.
     skip_bad: List bad rows in rejected.jsonl and go on, instead of ending at the first.
     limit: Stop after so many samples.

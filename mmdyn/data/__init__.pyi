@@ -1,4 +1,9 @@
-from .columns import pick_columns as pick_columns, sample_of_columns as sample_of_columns
+from .columns import (
+    choice_type as choice_type,
+    pick_columns as pick_columns,
+    sample_id as sample_id,
+    sample_of_columns as sample_of_columns,
+)
 from .convert_set import NAMED_SETS as NAMED_SETS, convert as convert
 from .files import (
     JsonRow as JsonRow,

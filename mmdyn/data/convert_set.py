@@ -56,12 +56,7 @@ def convert(
     """
     if columns and not (benchmark or "").startswith(HUB):
         raise UserError(f"a mapping of columns is for a set that is named {HUB}NAME: leave it out")
-    if benchmark and benchmark.startswith(TSV):
-        source, benchmark, format = find_tsv(benchmark.removeprefix(TSV)), None, "tsv"
-    elif benchmark and benchmark.startswith(HUB):
-        source = Path(HubSet.parse(benchmark.removeprefix(HUB)).name)
-    elif source is None or not source.exists():
-        raise InputError(source or "SOURCE", None, "no such file or folder: check the path")
+    source, benchmark, format = _find(source, benchmark, format)
     if source.resolve() == out.resolve():
         raise UserError(f"{out} is the source itself: choose another place to write to")
 
@@ -92,6 +87,17 @@ def _check_out(out: Path) -> None:
         )
     if out.is_file():
         raise UserError(f"{out} is there already: remove it, or choose another name")
+
+
+def _find(source: Path | None, benchmark: str | None, format: str | None) -> tuple[Path, str | None, str | None]:
+    """Where it lies, its loader and its format. Raises InputError."""
+    if benchmark and benchmark.startswith(TSV):
+        return find_tsv(benchmark.removeprefix(TSV)), None, "tsv"
+    if benchmark and benchmark.startswith(HUB):
+        return Path(HubSet.parse(benchmark.removeprefix(HUB)).name), benchmark, None
+    if source is None or not source.exists():
+        raise InputError(source or "SOURCE", None, "no such file or folder: check the path")
+    return source, benchmark, format
 
 
 def find_tsv(name: str) -> Path:

@@ -11,13 +11,10 @@ from msgspec import Struct
 
 from mmdyn.data.columns import check_columns, pick_columns, sample_of_columns
 from mmdyn.data.formats.parquet import put_picture
-from mmdyn.data.images import ImageFolder, read_inside
+from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import Row
 from mmdyn.errors import InputError, MissingExtra, UserError
-from mmdyn.sample import ImageRef, from_dict
-
-LONGEST_PATH = 1000
-"""A longer text is a picture in base64."""
+from mmdyn.sample import from_dict
 
 
 class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +29,8 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
     def parse(text: str) -> HubSet:
         """Read NAME[,config=…][,split=…][,revision=…]. Raises UserError."""
         name, *options = text.split(",")
+        if not name.strip():
+            raise UserError("hf: names no set: write hf:NAME, or hf: and a folder")
         try:
             return from_dict({"name": name, **dict(option.split("=", 1) for option in options)}, HubSet)
         except ValueError as error:
@@ -40,44 +39,37 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
     def read(self, columns: Mapping[str, str], images: ImageFolder) -> Iterator[Row]:
         """Stream the samples; a row's line is its number, from 1. Nothing that the set brings is executed.
 
-        `columns`: which column is `question`, `answer`, `options`, `image`, `id`, `language`, `task_type`,
-        `explanation`, `group`, `knowledge` or `field.NAME`; `language` and `task_type` may be given themselves (`zh`).
-        Raises InputError for a set or a column that is not there, UserError for another key, MissingExtra.
+        `columns`: which column is `question`, `answer`, `answer_index`, `answer_text`, `answer_letter`, `options`,
+        `image`, `id`, `language`, `task_type`, `explanation`, `group`, `knowledge` or `field.NAME`; `language` and
+        `task_type` may be given themselves (`zh`). Raises InputError for a set or a column that is not there, UserError
+        for another key, MissingExtra.
         """
-        check_columns(columns)
-        put = partial(self._put, images)
+        put = partial(put_picture, folder=Path(self.name), images=images)
         for number, values in enumerate(self._rows(), 1):
-            try:
-                given = pick_columns(columns, values)
-            except LookupError as error:
-                raise InputError(f"hf:{self.name}", None, str(error)) from None
-            yield Row.build(f"hf:{self.name}", number, sample_of_columns, given, Path(self.name).name, number, put)
+            if number == 1:
+                check_columns(columns, values)
+            given = pick_columns(columns, values, f"hf:{self.name}")
+            yield Row.build(
+                f"hf:{self.name}", number, sample_of_columns, given, Path(self.name).resolve().name, number, put
+            )
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """The rows with class labels by name; pictures are `{"bytes": …, "path": …}`."""
         try:
             from datasets import load_dataset
-            from datasets.exceptions import DatasetsError
         except ImportError:
             raise MissingExtra("datasets", "hf") from None
         try:
-            parts = load_dataset(self.name, self.config, revision=self.revision, streaming=True)
+            name = str(Path(self.name).resolve()) if Path(self.name).is_dir() else self.name
+            parts = load_dataset(name, self.config, revision=self.revision, streaming=True)
             usual = [*parts] if len(parts) == 1 else ["test", "validation"]
             split = self.split or next((name for name in usual if name in parts), "")
             if split not in parts:
                 raise ValueError(f"its splits are {', '.join(map(str, parts))}: name one, hf:{self.name},split=…")
-            rows = parts[split].decode(False)
+            rows = parts[split].decode(False) if parts[split].features else parts[split]
             named = {name: kind.names for name, kind in (rows.features or {}).items() if hasattr(kind, "names")}
             for row in rows:
                 yield row | {name: names[row[name]] for name, names in named.items() if row[name] in range(len(names))}
-        except (DatasetsError, OSError, RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:  # of any kind: it is a foreign library, and foreign data
             told = " ".join(str(error).split())[:300]
             raise InputError(f"hf:{self.name}", None, f"cannot be read: {told}") from None
-
-    def _put(self, images: ImageFolder, value: Any) -> ImageRef:
-        """Put a picture: what Parquet holds of one, base64, or a path in the set's folder. Raises ValueError."""
-        if isinstance(value, dict) and not value.get("bytes"):
-            value = value.get("path")
-        if isinstance(value, str) and len(value) <= LONGEST_PATH and not value.startswith("data:"):
-            return images.put(read_inside(Path(self.name), value.removeprefix(f"{Path(self.name).resolve()}/")))
-        return put_picture(value, Path(self.name), images)

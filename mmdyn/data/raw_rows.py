@@ -42,22 +42,13 @@ def read_raw_rows(file: Path) -> Iterator[RawRow]:
     check_text_file(file)
     if file.suffix.lower() == ".json":
         return _rows_of_json(file)
-    return (_row_of_line(file, number, line) for number, line in numbered_lines(file))
-
-
-def _row_of_line(file: Path, number: int, line: bytes) -> RawRow:
-    try:
-        return _row(file, number, _decode(line))
-    except ValueError as error:
-        return RawRow(file, number, problem=str(error))
+    return (_row(file, number, _decode(line)) for number, line in numbered_lines(file))
 
 
 def _rows_of_json(file: Path) -> Iterator[RawRow]:
-    try:
-        whole = _decode(file.read_bytes())
-    except ValueError as error:
-        raise InputError(file, None, f"{error}: give the file as it was released") from None
-    number = 0
+    whole, number = _decode(file.read_bytes()), 0
+    if isinstance(whole, ValueError):
+        raise InputError(file, None, f"{whole}: give the file as it was released")
     for section, held in whole.items() if isinstance(whole, dict) else [("", whole)]:
         if isinstance(held, list | dict):
             for place, value in enumerate(held if isinstance(held, list) else [held]):
@@ -70,11 +61,13 @@ def _rows_of_json(file: Path) -> Iterator[RawRow]:
 def _row(file: Path, number: int, value: Any, section: str = "", place: int = 0) -> RawRow:
     if isinstance(value, dict):
         return RawRow(file, number, value, section, place)
-    return RawRow(file, number, problem=f"a row must be a JSON object, {str(value)[:40]!r} given")
+    told = str(value) if isinstance(value, ValueError) else f"a row must be a JSON object, {str(value)[:40]!r} given"
+    return RawRow(file, number, problem=told)
 
 
 def _decode(text: bytes) -> Any:
+    """What a JSON text holds, or the error that says why it is none."""
     try:
         return msgspec.json.decode(text.removeprefix(BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"not valid JSON ({error})") from None
+        return ValueError(f"not valid JSON ({error})")

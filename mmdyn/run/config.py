@@ -82,7 +82,7 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
     for override in overrides:
         _override(values, override)
     if not allow_programs:
-        refuse_programs(written.intersection(_texts(values)), file)
+        refuse_programs([text for text in _texts(values) if text in written], file)
     for key in values:
         if key not in Config.__struct_fields__ and (place := _place_of(key)):
             raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")
@@ -154,7 +154,7 @@ def _place_sets(config: Config, out: Path) -> list[str | Path]:
 def _place(given: str | Source, out: Path) -> str | Path:
     if isinstance(given, str):
         return given
-    name = given.name or given.benchmark
+    name = given.name or re.split("[:/]", given.benchmark.partition(",")[0])[-1]
     folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
     path = Path(given.path) if given.path else None
     made = convert(path, folder, benchmark=given.benchmark, columns=given.map, name=name, skip_bad=given.skip_bad)

@@ -160,8 +160,8 @@ def _code(codes: dict[Any, int], value: object) -> int:
 def split(columns: Columns, records: Ints, axes: Sequence[str]) -> dict[tuple[str, ...], Ints]:
     """Records by their values of some factors, in the values' order."""
     fields = [columns.fields[axis] for axis in axes]
-    if not fields:
-        return {(): records}
+    if not fields or not len(records):
+        return {} if fields else {(): records}
     sizes = [len(field.values) for field in fields]
     flat = np.ravel_multi_index([field.codes[records] for field in fields], sizes)
     order = np.argsort(flat, kind="stable")

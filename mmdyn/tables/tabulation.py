@@ -100,8 +100,7 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
     rows = [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing)]
-    what = f"{part.b} - {part.a}" if isinstance(part, Paired | Gap) else kind.lower()
-    title = part.title or f"{what} of {part.measure} by {', '.join(axes)}"
+    title = part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         return TablePart(
             title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *columns.fields[part.columns].values]
@@ -109,6 +108,16 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     if isinstance(part, Pivot) and len(axes) > 1:
         return TablePart(title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     return TablePart(title, "quantity", rows, notes)
+
+
+def _title(part: Counted, axes: Sequence[str]) -> str:
+    """What a declaration is called that has no title."""
+    over = "" if isinstance(part, Pivot) or "model" in axes else ", mean over the models"
+    what = type(part).__name__.lower()
+    if isinstance(part, Paired | Gap):
+        what, axes = f"{part.b} - {part.a}", part.by
+    by = f" by {', '.join(axes)}" if axes else ""
+    return f"{what} of {part.measure}{by}{over}"
 
 
 def _named(part: Counted) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.making_mdk12 import StandIns, write_mdk12
 from running import typed
 from tables.making_counts import Cell, counted_run
-from tables.making_runs import answer, write_run
+from tables.making_runs import DYNAMIC, answer, write_run
 
 from mmdyn.data import SampleSet, convert
 from mmdyn.errors import InputError, UserError
@@ -22,6 +22,7 @@ from mmdyn.keys import canonical
 from mmdyn.plugins import load
 from mmdyn.run import estimate_config, read_config, run_config
 from mmdyn.tables import (
+    FORMATS,
     Design,
     ErrorLabel,
     draw,
@@ -98,11 +99,12 @@ def test_figure_3_has_means_and_the_gap(tmp_path: Path) -> None:
             ("biology", "hard", 10),
         )
     ]
-    disciplines, levels, gaps = parts(made(tmp_path, *cells), "figure3")
+    disciplines, levels, gaps, whole = parts(made(tmp_path, *cells), "figure3")
     assert [percent(disciplines["m", name, "score"]) for name in ("math", "biology", "all")] == [45, 70, 57.5]
     assert [key[1] for key in levels] == ["easy", "hard", "all"]
     gap = gaps["m", "difference"]
-    assert percent(gap) == 35 and gap.n == 80 and gap.paper == 0.083 and gap.ci95 and gap.ci95[0] > 0
+    assert percent(gap) == 35 and gap.n == 80 and gap.ci95 and gap.ci95[0] > 0
+    assert (percent(whole["difference",]), whole["difference",].paper) == (35, 0.083)
     assert (percent(gaps["m", "easy"]), percent(gaps["m", "hard"])) == (75, 40)
 
 
@@ -162,12 +164,12 @@ def test_figure_4_has_the_slope_and_oldest_less_newest(tmp_path: Path) -> None:
 
     falling = [year(2016 + place, 18 - 2 * place) for place in range(5)]
     flat = [year(2016 + place, 10, "hard") for place in range(5)]
-    cells, slopes, ends, levels = parts(made(tmp_path, *falling, *flat, year(2020, 7, model="one")), "figure4")
+    cells, slopes, ends, levels, over = parts(made(tmp_path, *falling, *flat, year(2020, 7, model="one")), "figure4")
     assert [percent(cells["m", "easy", str(y), "score"]) for y in (2016, 2018, 2020)] == [90, 70, 50]
     assert percent(slopes["m", "slope"]) == -5 and slopes["m", "levels"].value == 5
-    assert percent(ends["m", "difference"]) == 20 and ends["m", "difference"].paper == 0.126
+    assert percent(ends["m", "difference"]) == 20
     assert [percent(levels["m", level, "difference"]) for level in ("easy", "hard", "all")] == [40, 0, 20]
-    assert levels["m", "easy", "difference"].paper == 0.123
+    assert [over[level, "difference"].paper for level in ("easy", "hard", "all")] == [0.123, 0.116, 0.126]
     assert slopes["one", "slope"].value is None and "two levels" in slopes["one", "slope"].note, "one year has no trend"
 
 
@@ -178,10 +180,11 @@ def test_figure_5_is_what_knowledge_adds(tmp_path: Path) -> None:
             ({"model": "m", "difficulty": level}, none, 20),
             ({"model": "m", "difficulty": level, "context": "kprag"}, kprag, 20),
         ]
-    points, _ = parts(made(tmp_path, *cells), "figure5")
+    points, over, *_ = parts(made(tmp_path, *cells), "figure5")
     gains = [points["m", level, "difference"] for level in LEVELS]
     assert [percent(row) for row in gains] == [15, 10, 0]
-    assert [row.paper for row in gains] == [0.069, 0.06, 0.021]
+    beside = [over[level, "difference"] for level in LEVELS]
+    assert [(percent(row), row.paper) for row in beside] == [(15, 0.069), (10, 0.06), (0, 0.021)]
 
 
 def test_figure_6_is_the_labels_of_wrong_answers(tmp_path: Path) -> None:
@@ -354,9 +357,37 @@ def test_the_ready_run_asks_its_three_modes_of_a_set_in_the_papers_form(tmp_path
     assert printed.exit_code == 0 and json.loads(printed.stdout)["parts"][0]["rows"][0]["n"] == 7
 
 
-@pytest.mark.parametrize("paper", ["mdk12", "opencompass"])
+@pytest.mark.parametrize("paper", ["mdk12", "opencompass", "encyclo_k", "acadreason", "r_bench"])
 def test_every_table_stands_in_the_docs(paper: str) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")
     for name in named_tables():
         if name.startswith(f"{paper}."):
             assert page.count("\n$ mmdyn report runs/") and f"--table {name}" in page, name
+
+
+FIELDS = {"difficulty": "easy", "discipline": "math", "year": 2020}
+FACTS = {name: {"m": value} for name, value in (("family", "f"), ("size", "7"), ("kind", "chat"))}
+
+
+@pytest.mark.parametrize("name", [table.name for table in load("benchmarks", "mdk12").tables])
+@pytest.mark.parametrize("what", ["one", "failed", "changed", "twins"])
+def test_every_table_of_little_has_no_number_that_is_none(tmp_path: Path, name: str, what: str) -> None:
+    """One answer, none, answers to variants alone, and models that are equal: what can be told, with its count."""
+    records = {
+        "one": [answer("q", 1.0, model="m", fields=FIELDS)],
+        "failed": [answer(f"q{n}", None, model="m", error="500", fields=FIELDS) for n in range(3)],
+        "changed": [answer("q", 0.0, DYNAMIC, model="m", fields=FIELDS)],
+        "twins": [answer(f"q{n}", float(n < 2), model=model, fields=FIELDS) for model in "mn" for n in range(4)],
+    }[what]
+    table, published = named_table(f"mdk12.{name}")
+    run = write_run(tmp_path / "run", records)
+    found = tabulate([run], table, published=published, facts=FACTS)
+    shown = {"one": 1.0, "twins": 0.5}
+    for part in found.parts:
+        assert part.rows or part.notes, "where nothing can be told, it says why"
+        for row in part.rows:
+            assert row.value is not None or row.note, (part.title, row)
+            assert not row.mark and row.p is None, "nothing is told apart"
+            assert row.unit != "share" or row.value in (None, shown.get(what, 0.0))
+    for form in FORMATS.values():
+        assert form(found)

@@ -41,7 +41,7 @@ def test_benchmarks_come_with_what_they_are_and_where_they_are() -> None:
     assert [line.split()[0] for line in lines] == [*names("benchmarks")]
     said = "we_math  We-Math: visual mathematics, composed problems beside the one-step problems that they are made of"
     assert f"{said} (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0)" in lines
-    assert all(re.fullmatch(r"\w+  .+ \(.+ 20\d\d.*; .*github\.com/\S+.*\)", line) for line in lines)
+    assert all(re.fullmatch(r"\w+  .+ \(.+ 20\d\d.*; .*(github\.com|huggingface\.co)/\S+.*\)", line) for line in lines)
 
 
 def test_listing_imports_nothing_heavy() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -86,6 +87,23 @@ def test_pictures_by_path_and_in_base64(tmp_path: Path) -> None:
     assert "leaves the folder" in outside.problem and "'no.png' is missing" in missing.problem
 
 
+def test_a_table_of_text_and_a_folder_that_is_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "exam").mkdir()
+    (tmp_path / "exam" / "test.csv").write_text("q,a,A,B,n\nWhich?,B,3,,1\nWhy?,B,,4,2\nWho?,A,3,4,\n")
+    monkeypatch.chdir(tmp_path / "exam")
+    rows = read(".", tmp_path, question="q", answer="a", options="A+B", field__n="n")
+    assert [row.problem for row in rows] == [
+        "a single_choice needs at least two options, 1 given",
+        "option A is empty: give it a text or an image, or set options_in_image",
+        "",
+    ]
+    assert rows[2].sample and (rows[2].sample.id, rows[2].sample.options[0].text, rows[2].sample.fields) == (
+        "exam-3",
+        "3",
+        {"modality": "text"},
+    )
+
+
 def test_a_folder_of_pictures(tmp_path: Path) -> None:
     folder = lines(
         tmp_path / "exam" / "test", {"file_name": "a.png", "q": "Which?", "a": "this"}, file="metadata.jsonl"
@@ -107,13 +125,18 @@ ABC = ["cat", "dog", "A"]
         (["B", "A", "C"], "C", "single_choice", ("C",)), (None, True, "true_false", True), (None, 4, "fill_in_the_blank", (("4",),)), (None, "Because.", "open_ended", "Because."),
         (None, ["4", "four"], "fill_in_the_blank", (("4", "four"),)), (None, [["4", "four"], ["5"]], "fill_in_the_blank", (("4", "four"), ("5",))),
         # What contradicts itself, or can be read in two ways, is refused.
-        (ABC, "A", None, "the answer 'A' could be any of the options"), (["B", "A", "C"], "A", None, "could be any of the options"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
-        (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be any of the options A, B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
+        (ABC, "A", None, "the answer 'A' could be A or C: map the column as answer_index or answer_text or answer_letter"), (["B", "A", "C"], "A", None, "could be A or B"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
+        (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be A or B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
+        (["2", "3", "4"], 2, None, "the answer '2' could be A or C"),
+        (["(0, 2)", "[0, 2]"], "[0, 2]", "single_choice", ("B",)), (ABC, "['A', 'B']", "multi_select", ("A", "B")), (ABC, "[0, 2]", None, "no option"),
+        (["AB", "B", "C"], "AB", None, "could be A or AB"), (["2", "3", "4"], 4, "single_choice", ("C",)), ([2, 1, 0], 1, "single_choice", ("B",)), (["x", "x", "y"], "A", None, "option B says the same as a right one"),
         (None, None, None, "the answer is empty"), (None, "", None, "the answer is empty"), (ABC, True, None, "no option"), ([str(n) for n in range(27)], 0, None, "27 options: at most 26"), ("cat; dog", "A", None, "at least two options"),
     ],
 )  # fmt: skip
 def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> None:
-    given = pick_columns({"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer})
+    given = pick_columns(
+        {"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer}, "x"
+    )
     row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
     if kind is None:
         assert row.sample is None and expected in row.problem
@@ -122,8 +145,52 @@ def test_answers(options: Any, answer: Any, kind: str | None, expected: Any) -> 
 
 
 def mapped(row: dict[str, Any], **columns: str) -> Sample:
-    given = pick_columns({"question": "q", "answer": "a"} | columns, row)
+    given = pick_columns({"question": "q", "answer": "a"} | columns, row, "x")
     return sample_of_columns(given, "x", 1, lambda value: str(value))
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"), [(1, ("B",)), ("1", ("B",)), (0, ("A",)), ([0, 2], ("A", "C")), (None, ("C",)), (3, "the answer '3' is no option"), (-1, "the answer '-1' is no option")]
+)  # fmt: skip
+def test_an_index_counts_from_0_whatever_the_options_say(index: Any, expected: Any) -> None:
+    columns = {"question": "q", "options": "o", "answer": "a", "answer_index": "i"}
+    given = pick_columns(columns, {"q": "Which?", "o": ["2", "0", "1"], "a": "C", "i": index}, "x")
+    row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
+    assert row.sample.answer == expected if row.sample else expected in row.problem
+    if index is None:
+        del given["answer"]
+        row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
+        assert row.problem == "the answer '' is no option: the options are A, B, C"
+
+
+@pytest.mark.parametrize(
+    ("key", "answer", "expected"),
+    [("answer_letter", "A", ("A",)), ("answer_text", "A", ("C",)), ("answer_index", 0, ("A",)), ("answer_letter", "0", "no option"), ("answer_text", "cat", "no option"), ("answer_letter", "AC", ("A", "C"))],
+)  # fmt: skip
+def test_how_an_answer_is_meant_can_be_told(key: str, answer: Any, expected: Any) -> None:
+    given = pick_columns(
+        {"question": "q", "options": "o", key: "a"}, {"q": "Which?", "o": ["B", "0", "A"], "a": answer}, "x"
+    )
+    row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
+    assert row.sample.answer == expected if row.sample else expected in row.problem
+
+
+def test_an_answer_is_read_right_or_refused() -> None:
+    random, texts = Random(7), ["A", "B", "C", "D", "0", "1", "2", "3", "AB", "cat", "dog", "True", "a"]
+    read = 0
+    for number in range(3000):
+        options = random.sample(texts, random.randint(2, 5))
+        places = sorted(random.sample(range(len(options)), random.choice([1, 1, 1, 2])))
+        labels = tuple("ABCDE"[place] for place in places)
+        several: list[Any] = [[*labels], "".join(labels), [options[place] for place in places], places]
+        answer = random.choice(several if len(places) > 1 else [labels[0], options[places[0]], places[0], [labels[0]]])
+        given = pick_columns(
+            {"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer}, "x"
+        )
+        row = Row.build("x", number, sample_of_columns, given, "x", number, str)
+        assert row.sample is None or row.sample.answer == labels, (options, answer, labels)
+        read += row.sample is not None
+    assert read > 1500
 
 
 def test_columns_that_are_options_or_parts_of_one() -> None:
@@ -145,7 +212,7 @@ def test_columns_that_are_options_or_parts_of_one() -> None:
     assert mapped(row, question="s.t", options="A+B").question == "dotted"
     for missing in ("list.txt", "E", "A+E", "A.text"):
         with pytest.raises(
-            LookupError,
+            InputError,
             match=r"there is no column '(txt|E|A\.text|text)'.*: there are q, a, A, B, C, D, list, a\+b, s\.t",
         ):
             mapped(row, options=missing)
@@ -163,20 +230,36 @@ def test_language_and_task_type_are_columns_or_values() -> None:
 
 
 def test_fields_are_numbers_and_texts() -> None:
-    row = {"q": "x", "a": "y", "n": 3, "x": 2.5, "b": True, "l": ["u", "v"], "e": "", "z": None, "g": 7, "i": "q/7"}
-    sample = mapped(row, **{f"field.{name}": name for name in "nxblez"}, group="g", id="i", explanation="l")
-    assert sample.fields == {"modality": "text", "n": 3, "x": 2.5, "b": "true", "l": "u, v"}
+    row = {
+        "q": "x",
+        "a": "y",
+        "n": 3,
+        "x": 2.5,
+        "b": True,
+        "l": ["u", "v"],
+        "e": "",
+        "z": None,
+        "f": 4.0,
+        "h": float("nan"),
+        "g": 7,
+        "i": "q/7",
+    }
+    sample = mapped(row, **{f"field.{name}": name for name in "nxblezfh"}, group="g", id="i", explanation="l")
+    assert sample.fields == {"modality": "text", "n": 3, "x": 2.5, "b": "true", "l": "u, v", "f": 4}
     assert (sample.id, sample.group, sample.explanation) == ("x-q/7", "7", "u, v")
+    with pytest.raises(ValueError, match="holds a '~', which marks variants"):
+        mapped(row | {"i": "a~b"}, id="i")
 
 
 @pytest.mark.parametrize(
     ("text", "columns", "problem"),
     [
         ("{exam}", {"question": "stem", "answer": "labl"}, "hf:{exam}: there is no column 'labl' (did you mean 'label'?): there are stem, passage, choices, "),
-        ("{exam}", {"question": "stem"}, "the mapping does not say which column is the answer: write answer=COLUMN"),
-        ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer, "),
+        ("{exam}", {"question": "stem"}, "the mapping lacks question=COLUMN or answer=COLUMN: the columns are stem, passage, choices, "),
+        ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer_index, answer_text, answer_letter, answer, "),
         ("{exam},split=dev", {"question": "stem", "answer": "label"}, "its splits are train, test: name one, hf:{exam},split=…"),
         ("{exam},part=1", {"question": "stem", "answer": "label"}, "cannot be read (unknown key 'part'): write hf:NAME,config=…,split=…"),
+        (",split=test", {"question": "stem", "answer": "label"}, "hf: names no set: write hf:NAME, or hf: and a folder"),
         ("{exam},test", {"question": "stem", "answer": "label"}, "cannot be read ("),
         ("{exam}/nothing/here", {"question": "stem", "answer": "label"}, "cannot be read: Couldn't find any data file at "),
         ("{configs}", {"question": "q", "answer": "q"}, "cannot be read: Config name is missing. Please pick one among the available configs: ['en', 'zh']"),
@@ -242,7 +325,7 @@ def test_it_converts_and_is_found_done(folder: Path, tmp_path: Path) -> None:
 
 def test_a_config_names_it(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(
-        f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label}}, name: exam, skip_bad: true}}\n"
+        f"sets:\n  - {{benchmark: 'hf:{folder}', map: {{question: stem, options: choices.text, answer: label}}, skip_bad: true}}\n"
         f"models: [baseline:majority]\nout: {tmp_path}/run\nexecution: {{quiet: true}}\n"
     )
     run = run_config(read_config(tmp_path / "c.yaml"))

@@ -145,9 +145,9 @@ class _Pictures:
         return tuple(self._images.put(self._named(name)) for name in named)
 
     def _named(self, name: str) -> bytes:
-        root = self._path.resolve().parent
-        name, own = name.removeprefix(f"{root}/"), root / "images" / self._path.stem
-        return read_inside(own if (own / name).is_file() else root, name)
+        root = self._path.parent
+        own = root / "images" / self._path.stem
+        return read_inside(own if not name.startswith("/") and (own / name).is_file() else root, name)
 
     def _embedded(self, image: str) -> tuple[ImageRef, ...]:
         encoded = read_list_cell(image) if image.startswith("[") else (image,)

@@ -238,14 +238,14 @@ def _option(letter: str, value: Any, folder: Path, images: ImageFolder) -> dict[
 
 
 def put_picture(value: Any, folder: Path, images: ImageFolder) -> ImageRef:
-    """Put a picture into the folder `images`: its bytes, base64 of them, or `{"bytes": …, "path": …}` of which one is
-    given; a path is relative to `folder`. Raises ValueError."""
-    if isinstance(value, dict) and (value.get("bytes") or value.get("path")):
-        return images.put(value["bytes"] if value.get("bytes") else read_inside(folder, str(value["path"])))
+    """Put a picture into the folder `images`: its bytes, base64 of them, a path in `folder` (which has a dot, as base64
+    has not), or `{"bytes": …, "path": …}` of which one is given. Raises ValueError."""
+    if isinstance(value, dict):
+        value = value.get("bytes") or value.get("path")
     if isinstance(value, bytes):
         return images.put(value)
-    if isinstance(value, str):
-        return images.put(from_base64(value))
+    if isinstance(value, str) and value:
+        return images.put(read_inside(folder, value) if "." in value else from_base64(value))
     raise ValueError("a picture is empty: give struct{bytes, path} with one of the two filled")
 
 
