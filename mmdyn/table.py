@@ -10,6 +10,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.errors import UserError
 
 Where: TypeAlias = dict[str, tuple[str, ...]]
 """The records that count: for each factor the values that it may have."""
@@ -136,3 +139,16 @@ class NamedTable(Struct, frozen=True, kw_only=True):
     def of(name: str, title: str, *parts: Part) -> NamedTable:
         """The table of these parts."""
         return NamedTable(name=name, title=title, parts=parts)
+
+    def narrowed(self, where: Where) -> NamedTable:
+        """The same of fewer records. Raises UserError for kinds of error, which are of whole runs."""
+        if where and any(isinstance(part, ErrorKinds) for part in self.parts):
+            raise UserError(f"{self.name} is of whole runs: leave --where out")
+        counted = [part for part in self.parts if not isinstance(part, ErrorKinds)]
+        parts = [replace(part, where=part.where | _both(part.where, where)) for part in counted]
+        return replace(self, parts=tuple(parts)) if where else self
+
+
+def _both(one: Where, other: Where) -> Where:
+    """The second, less the values that the first does not have."""
+    return {name: tuple(value for value in values if value in one.get(name, values)) for name, values in other.items()}

@@ -20,22 +20,26 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _MOST_HAN_IN_ENGLISH = 0.1
 """Of the characters of a question: a Chinese one with formulas has more, an English one with a Chinese name fewer."""
 
-_SETTINGS = (
-    Pivot(by=("model", "setting")),
-    Pivot(by=("model", "setting"), measure="corrected", title="The same, corrected for guessing"),
-)
+
+def _settings(factor: str) -> tuple[Pivot, Pivot]:
+    """Accuracy by what tells settings apart, as it is and with guessing taken out."""
+    by = ("model", factor)
+    return Pivot(by=by), Pivot(by=by, measure="corrected", title="The same, corrected for guessing")
+
+
 _LEVELS = ("subfield", "field", "discipline")
-_POSITION = "answer_position"
+_AT = ("model", "answer_position")
+_POSITIONS = Pivot(by=_AT), Spread(factor="answer_position"), Pivot(by=_AT, measure="questions")
 _SIZES = ("size", "kind")
 _TABLES = (
     NamedTable.of("table3", "Disciplines", Pivot(by=("model", "discipline"), macro=("discipline",))),
     NamedTable.of("table4", "Levels of aggregation", *(Pivot(by=("model",), macro=(level,)) for level in _LEVELS)),
-    NamedTable.of("table5", "Positions of the right option", Pivot(by=("model", _POSITION)), Spread(factor=_POSITION)),
-    NamedTable.of("figure3", "One statement and several", *_SETTINGS),
+    NamedTable.of("table5", "Positions of the right option", *_POSITIONS),
+    NamedTable.of("figure3", "One statement and several", *_settings("task_type")),
     NamedTable.of("figure3_thinking", "Thinking by size", Paired(factor="kind", a="chat", b="reasoning", by=("size",))),
     NamedTable.of("figure4", "Five seeds", Pivot(by=("model", "set")), Spread(factor="set"), Ranking(over="set")),
     NamedTable.of("figure4_options", "Number of options", Pivot(by=("model", "options")), Trend(factor="options")),
-    NamedTable.of("figure6", "Three settings", *_SETTINGS),
+    NamedTable.of("figure6", "Three settings", *_settings("setting")),
     NamedTable.of("figure7", "Length of responses", Pivot(by=_SIZES, measure="response_tokens"), Pivot(by=_SIZES)),
 )
 

@@ -26,7 +26,7 @@ class Mathvista(HubBenchmark):
     published = (("data/testmini-*.parquet",), ("data/testmini.json",))
     pictures = ("", "..")
     columns: ClassVar = {
-        "id": "pid", "question": "question", "options": "choices", "answer": "answer", "answer_index": "place",
+        "id": "pid", "question": "question", "options": "choices", "answer": "answer", "answer_text": "choice",
         "task_type": "kind", "image": "picture", "language": "language", "field.skills": "metadata.skills",
         **{f"field.{name}": f"metadata.{name}" for name in ("task", "context", "category", "grade", "source")},
     }  # fmt: skip
@@ -37,7 +37,7 @@ class Mathvista(HubBenchmark):
         choices, answer, about = values.get("choices") or [], values.get("answer"), values.get("metadata") or {}
         return {
             **values,
-            "place": choices.index(answer) if answer in choices else None,
+            "choice": answer if choices else None,
             "kind": "single_choice" if values.get("question_type") == "multi_choice" else "fill_in_the_blank",
             "language": "zh" if about.get("language") == "chinese" else "en",
             "picture": values.get("decoded_image") or values.get("image"),

@@ -19,7 +19,7 @@ class MmluPro(HubBenchmark):
     contrasts = ("variant", "style")
     published = (("data/test-*.parquet",), ("data/validation-*.parquet",))
     columns: ClassVar = {
-        "id": "question_id", "question": "question", "options": "options", "answer": "answer",
-        "answer_index": "answer_index", "language": "en", "explanation": "cot_content",
+        "id": "question_id", "question": "question", "options": "options",
+        "answer_letter": "answer", "language": "en", "explanation": "cot_content",
         "field.discipline": "category", "field.source": "src",
     }  # fmt: skip

@@ -30,19 +30,18 @@ class MmmuPro(HubBenchmark):
     contrasts = ("variant", "style")
     published = (("standard (10 options)/*.parquet", "standard (4 options)/*.parquet", "vision/*.parquet"),)
     columns: ClassVar = {
-        "id": "id", "group": "group", "question": "question", "options": "options", "answer": "answer",
-        "answer_index": "place", "language": "en", "image": "+".join(_PICTURES), "explanation": "explanation",
+        "id": "id", "group": "group", "question": "question", "options": "options", "answer_letter": "answer",
+        "language": "en", "image": "+".join(_PICTURES), "explanation": "explanation",
         "field.config": "config", "field.discipline": "subject", "field.difficulty": "topic_difficulty",
     }  # fmt: skip
 
     def adapt(self, raw: RawRow) -> dict[str, Any]:
         """A row with the columns that only other configs have, empty; of `vision` with letters for its options."""
         values = dict.fromkeys((*_PICTURES, "question", "explanation", "topic_difficulty")) | raw.values
-        said, answer = [*read_list_cell(str(values.get("options")))], values.get("answer")
+        said = [*read_list_cell(str(values.get("options")))]
         return {
             **values,
             "group": f"mmmu-pro-{values.get('id')}",
-            "place": OPTION_LETTERS.index(str(answer)) if answer in [*OPTION_LETTERS] else None,
             "options": said if values["question"] else [*OPTION_LETTERS[: len(said)]],
             "said": said,
             "config": raw.file.parent.name,

@@ -96,12 +96,15 @@ class Making(Struct, frozen=True):
     concurrency: int
 
     def identity(self) -> Json:
-        """What of the model and the prompts decides replies; None where none is asked."""
+        """What of the model and the prompts decides replies; None where none is asked. Raises UserError for settings
+        that the step does not take."""
         asked = self.open_model(ImageFolder(Path()))
-        if asked is None:
-            return None
-        asked.close()
-        return {"model": asked.identity, "prompts": prompts_digest(KIND)}
+        try:
+            self.kind(self.settings, asked)
+        finally:
+            if asked:
+                asked.close()
+        return {"model": asked.identity, "prompts": prompts_digest(KIND)} if asked else None
 
     def open_model(self, images: ImageFolder) -> Asked | None:
         """Who is asked, and sees these pictures."""

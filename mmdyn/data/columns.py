@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -21,18 +22,10 @@ from mmdyn.sample import Answer, ImageRef, Option, Sample, TaskType
 OR_A_VALUE = ("language", "task_type")
 """Keys that take the value itself where no column is called so."""
 
-KEYS = (
-    "question",
-    "answer",
-    "answer_index",
-    "options",
-    "image",
-    "id",
-    *OR_A_VALUE,
-    "explanation",
-    "group",
-    "knowledge",
-)
+ANSWERS = ("answer_index", "answer_text", "answer_letter", "answer")
+"""Keys of the answer; the first that a row fills is read."""
+
+KEYS = ("question", *ANSWERS, "options", "image", "id", *OR_A_VALUE, "explanation", "group", "knowledge")
 FIELD = "field."
 
 
@@ -42,7 +35,7 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any]) -> None:
         if key not in KEYS and not key.startswith(FIELD):
             known = ", ".join((*KEYS, FIELD + "NAME"))
             raise UserError(f"there is no {key!r} to map{did_you_mean(key, KEYS)}: use {known}")
-    if "question" not in columns or not {"answer", "answer_index"} & columns.keys():
+    if "question" not in columns or not {*ANSWERS} & columns.keys():
         raise UserError(f"the mapping lacks question=COLUMN or answer=COLUMN: the columns are {', '.join(row)}")
 
 
@@ -68,17 +61,17 @@ def sample_of_columns(
 ) -> Sample:
     """The sample of what a row holds; without an id it is called by the row's number.
 
-    `answer_index` is the number of the right option, from 0. An `answer` without it is such a number, the text of an
-    option, or letters, and refused where it may be two of these. Several right options make a multi_select. Without
-    options a bool is true_false, a number one blank, a list what is accepted for it (of lists, the blanks), and a text
-    open_ended. Raises ValueError.
+    `answer_index` is the number of the right option, from 0, `answer_text` its text, `answer_letter` its letter or the
+    letters of several; an `answer` is any of these, and refused where it may be two of them. Several right options make
+    a multi_select. Without options a bool is true_false, a number one blank, a list what is accepted for it (of lists,
+    the blanks), and a text open_ended. Raises ValueError.
     """
     texts = {key: "\n\n".join(filter(None, map(_text, parts))) for key, parts in given.items() if key != "image"}
     options = lettered_options(_option_texts(given.get("options", [])))
     kind = read_task_type(texts["task_type"]) if texts.get("task_type") else None
-    counted = bool(texts.get("answer_index"))
-    parts = given["answer_index"] if counted else given.get("answer", [None])
-    kind, answer = _answer(parts if len(parts) > 1 else parts[0], kind, options, counted)
+    how = next((key for key in ANSWERS if texts.get(key)), "answer")
+    parts = given.get(how, [None])
+    kind, answer = _answer(parts if len(parts) > 1 else parts[0], kind, options, how)
     images = tuple(put(value) for value in _flat(given.get("image", [])) if value)
     named = {key.removeprefix(FIELD): parts[0] for key, parts in given.items() if key.startswith(FIELD)}
     fields = {name: _plain(value) if type(value) in (int, float) else _text(value) for name, value in named.items()}
@@ -159,10 +152,10 @@ def _option_texts(parts: list[Any]) -> list[str]:
     return texts
 
 
-def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...], counted: bool) -> tuple[TaskType, Answer]:
+def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...], how: str) -> tuple[TaskType, Answer]:
     """The task type, where none is given, and the answer. Raises ValueError."""
     if options:
-        labels = tuple(label for item in _flat([value]) for label in _labels(item, options, counted))
+        labels = tuple(label for item in _flat([value]) for label in _labels(item, options, how))
         by_labels = choice_type(options, labels)
         return kind or by_labels, labels
     if isinstance(value, bool) and kind in (None, "true_false"):
@@ -174,15 +167,20 @@ def _answer(value: Any, kind: TaskType | None, options: tuple[Option, ...], coun
     return kind, read_answer(_text(value), kind)
 
 
-def _labels(value: Any, options: tuple[Option, ...], counted: bool) -> tuple[str, ...]:
+def _labels(value: Any, options: tuple[Option, ...], how: str) -> tuple[str, ...]:
     """The labels that one answer names. Raises ValueError where it may be read in two ways."""
     labels, text = tuple(option.label for option in options), _text(value).strip()
-    numbered = {labels[int(text)]} if text.isdecimal() and int(text) < len(labels) else set[str]()
-    if counted:
-        return tuple(numbered) or (text,)
-    named = {option.label for option in options if option.text == text} | ({text} & {*labels})
-    named |= numbered if type(value) is int else set()
-    if len(named) > 1:
-        told = f"the answer {text[:40]!r} could be any of the options {', '.join(sorted(named))}"
-        raise ValueError(f"{told}: map a column of numbers from 0 as answer_index")
-    return tuple(named) or read_labels(text, labels)
+    letters: tuple[str, ...] = (text,)
+    with suppress(ValueError):  # an interval such as [0, 2] is no list of letters
+        letters = read_labels(text, labels)
+    ways: dict[str, list[tuple[str, ...]]] = {
+        "answer_index": [(labels[int(text)],)] if text.isdecimal() and int(text) < len(labels) else [],
+        "answer_text": [(option.label,) for option in options if option.text == text],
+        "answer_letter": [letters] if {*letters} <= {*labels} else [],
+    }
+    taken = [how] if how in ways else [way for way in ways if way != "answer_index" or type(value) is int]
+    found = {named for way in taken for named in ways[way]}
+    if len(found) > 1:
+        could = " or ".join(sorted("".join(named) for named in found))
+        raise ValueError(f"the answer {text[:40]!r} could be {could}: map the column as {' or '.join(ways)}")
+    return found.pop() if found else (text,)

@@ -39,10 +39,10 @@ class HubSet(Struct, frozen=True, forbid_unknown_fields=True):
     def read(self, columns: Mapping[str, str], images: ImageFolder) -> Iterator[Row]:
         """Stream the samples; a row's line is its number, from 1. Nothing that the set brings is executed.
 
-        `columns`: which column is `question`, `answer`, `answer_index`, `options`, `image`, `id`, `language`,
-        `task_type`, `explanation`, `group`, `knowledge` or `field.NAME`; `language` and `task_type` may be given
-        themselves (`zh`). Raises InputError for a set or a column that is not there, UserError for another key,
-        MissingExtra.
+        `columns`: which column is `question`, `answer`, `answer_index`, `answer_text`, `answer_letter`, `options`,
+        `image`, `id`, `language`, `task_type`, `explanation`, `group`, `knowledge` or `field.NAME`; `language` and
+        `task_type` may be given themselves (`zh`). Raises InputError for a set or a column that is not there, UserError
+        for another key, MissingExtra.
         """
         put = partial(put_picture, folder=Path(self.name), images=images)
         for number, values in enumerate(self._rows(), 1):

@@ -188,11 +188,8 @@ def refuse_programs(texts: Iterable[str], where: str | Path) -> None:
         except UserError:
             continue
         if {"", *spec.options}.intersection(starts):
-            raise InputError(
-                where,
-                None,
-                f"the model {spec.backend}:{spec.name} would start a program: read it, then give --allow-programs",
-            )
+            named = f"the model {spec.backend}:{spec.name}"
+            raise InputError(where, None, f"{named} would start a program: read it, then give --allow-programs")
 
 
 def json_or_text(value: str) -> Json:

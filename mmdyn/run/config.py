@@ -82,7 +82,7 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
     for override in overrides:
         _override(values, override)
     if not allow_programs:
-        refuse_programs(written.intersection(_texts(values)), file)
+        refuse_programs([text for text in _texts(values) if text in written], file)
     for key in values:
         if key not in Config.__struct_fields__ and (place := _place_of(key)):
             raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")

@@ -14,20 +14,7 @@ from msgspec.structs import replace
 from mmdyn.data import SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import (
-    TRIES,
-    Asks,
-    Budget,
-    ImagePart,
-    Message,
-    Model,
-    Price,
-    Spec,
-    TextPart,
-    choices,
-    identity,
-    open_model,
-)
+from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
@@ -40,7 +27,7 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import Given, open_sets, several, variants_folder
+from mmdyn.run.sets import Given, GivenModel, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
@@ -103,7 +90,7 @@ class _Asked(Struct, frozen=True):
 
 def estimate(
     sets: Given | Sequence[Given],
-    models: str | Asks | Sequence[str | Asks],
+    models: GivenModel | Sequence[GivenModel],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -213,7 +200,7 @@ def picture_tokens(width: int, height: int) -> float:
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
-def _open_models(given: Sequence[str | Asks], budget: Budget) -> tuple[list[_Asked], list[str]]:
+def _open_models(given: Sequence[GivenModel], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
     opened = [_opened(text, budget) for text in given]
     asked = [who for who, _ in opened]
@@ -221,7 +208,7 @@ def _open_models(given: Sequence[str | Asks], budget: Budget) -> tuple[list[_Ask
     return asked, [note for _, note in opened if note]
 
 
-def _opened(text: str | Asks, budget: Budget) -> tuple[_Asked, str]:
+def _opened(text: GivenModel, budget: Budget) -> tuple[_Asked, str]:
     try:
         model = open_model(text)
     except ModelError as error:

@@ -16,7 +16,7 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
-from mmdyn.models import NO_WEIGHING, Asks, Budget, Model, installed, open_model
+from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
@@ -30,7 +30,7 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import Given, entry_of, open_sets, run_store, several, variants_folder
+from mmdyn.run.sets import Given, GivenModel, entry_of, open_sets, run_store, several, variants_folder
 from mmdyn.shots import Shots
 from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, Store, write_config
 from perturb import parse_chains, perturb
@@ -41,7 +41,7 @@ FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "li
 
 def evaluate(
     sets: Given | Sequence[Given],
-    models: str | Asks | Sequence[str | Asks],
+    models: GivenModel | Sequence[GivenModel],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -52,10 +52,10 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every condition, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, or a file of any format; a model a MODEL, or an object with `ask`
-    (docs/programs.md). Variants that are made on the way are kept under
-    out/sets. Called again with the same arguments it goes on where it stopped. Judges' scores come into force when no
-    verdict is missing. The groups are the sections of a YAML config and of `mmdyn eval --help`.
+    A set is an opened one, a set folder, or a file of any format; a model is a MODEL, or an object with `ask`
+    (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again with the same arguments
+    it goes on where it stopped. Judges' scores come into force when no verdict is missing. The groups are the
+    sections of a YAML config and of `mmdyn eval --help`.
 
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
@@ -144,7 +144,7 @@ def open_providers(
     )
 
 
-def _open_models(given: Sequence[str | Asks]) -> list[Model]:
+def _open_models(given: Sequence[GivenModel]) -> list[Model]:
     models = [open_model(text) for text in given]
     check_labels([model.label for model in models])
     return models

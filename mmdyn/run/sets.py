@@ -11,9 +11,11 @@ from typing import Any
 
 from mmdyn.data import SampleSet, is_set, load
 from mmdyn.errors import UserError
+from mmdyn.models import Asks
 from mmdyn.work import FOUND, RUN, Ranks, Reader, SetEntry, Store
 
 Given = SampleSet | str | Path
+GivenModel = str | Asks
 """An opened set, a set folder, or a file of any format."""
 
 ALONE = Ranks()

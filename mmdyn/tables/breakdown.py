@@ -13,7 +13,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
 from mmdyn.stats import Ints
 from mmdyn.tables.contexts import NAMES, ORDER, beside_value
-from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field
+from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, Key
 
 ALWAYS = ("task_type", "language")
 """What every record can be broken down by, beside its fields."""
@@ -57,7 +57,7 @@ def value_of(record: Record, name: str) -> str:
         return record.set
     if name in NAMES and record.beside:
         return beside_value(record.condition.context, record.beside, name)
-    return (getattr(record.condition, name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)
+    return (getattr(Key.of("", record), name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)
 
 
 def field_of(record: Record, name: str) -> str:

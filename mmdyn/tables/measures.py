@@ -74,15 +74,16 @@ def _corrected(score: Score) -> float:
 def _checklist(record: Record, run: RunFolder, reader: Reader) -> Worth:
     """The items that are met, by the last judge that looked at a checklist; a record weighs as many as it has.
 
-    An answer that scores 0 without having been judged, such as an empty one, meets no item of its sample's.
+    An answer that scores 0 and that no judge was to see, such as an empty one, meets no item of its sample's.
     """
-    judges, score = run.config.judges, record.score
-    for entry in reversed(judges):
+    judged, score = False, record.score
+    for entry in reversed(run.config.judges):
         stored = reader.get(judged_kind(entry.id), record.key)
         items = msgspec.json.decode(stored, type=Judgement).items if stored else ()
         if items:
             return sum(items) / len(items), float(len(items))
-    if not judges or score is None or score.value != 0:
+        judged |= "checklist" in entry.rubrics
+    if not judged or score is None or score.value != 0:
         return NONE
     count = len(sample_of(record, run, reader).checklist)
     return (0.0, float(count)) if count else NONE

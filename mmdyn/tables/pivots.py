@@ -26,7 +26,7 @@ def pivot_rows(block: Block, part: Pivot) -> Iterator[Numbered]:
                 code = int(np.ravel_multi_index(codes, [len(known) for known in values.values()]))
                 mean = tuple(MACRO if place in values else value for place, value in enumerate(key))
                 macros.setdefault(mean, {})[code] = cell
-    hidden = [place for place in range(len(part.by), len(axes)) if block.varies(axes[place])]
+    hidden = [place for place in range(len(part.by), len(axes)) if len({key[place] for key in cells}) > 1]
     for key in sorted([*cells, *macros], key=lambda key: block.order(axes, key)):
         if not {key[place] for place in hidden} <= {TOTAL, MACRO}:
             continue

@@ -69,7 +69,7 @@ class Published:
             fits = same and number.factors.items() <= (row.factors | own).items()
             if fits and row.factors.keys() - number.factors.keys() <= {*APART}:
                 value = number.value / 100 if row.unit in ("share", "points") else number.value
-                return replace(row, paper=round(value, 6), paper_model=model)
+                return replace(row, paper=round(value, 6), paper_model=own.get("model", ""))
         return row
 
     def _model(self, row: Row) -> str:

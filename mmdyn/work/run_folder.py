@@ -75,14 +75,17 @@ class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     identity: Json
 
     @property
+    def rubrics(self) -> tuple[str, ...]:
+        """The names of the rubrics that it goes by, one for a sample."""
+        rubrics = self.identity.get("rubrics") if isinstance(self.identity, dict) else None
+        return tuple(rubrics) if isinstance(rubrics, dict) else ()
+
+    @property
     def name(self) -> str:
         """The label with what else tells judges apart, such as `openai:x, match, 3 votes (6438ebdf)`."""
-        parts = [self.label]
+        parts = [self.label, *(["auto"] if len(self.rubrics) > 1 else self.rubrics)]
         if isinstance(self.identity, dict):
-            rubrics, votes = self.identity.get("rubrics"), self.identity.get("votes")
-            parts += (
-                ["auto" if len(rubrics) > 1 else next(iter(rubrics))] if isinstance(rubrics, dict) and rubrics else []
-            )
+            votes = self.identity.get("votes")
             parts += [f"{votes} votes"] if isinstance(votes, int) and votes > 1 else []
             parts += ["pictures"] if self.identity.get("pictures") else []
         return f"{', '.join(parts)} ({self.id})"

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from real_sets import source
 
 from making import image_ref, picture
 from mmdyn.data import ImageFolder, Row
@@ -192,3 +193,41 @@ def test_another_set_is_refused_with_its_columns(tmp_path: Path) -> None:
         read("mmlu_pro", tmp_path)
     told = "there is no column 'question_id' (did you mean 'question'?): there are question, answer"
     assert str(refused.value) == f"{tmp_path}/data/test-0.parquet: {told}"
+
+
+def outputs(name: str) -> list[dict[str, Any]]:
+    """The questions of a benchmark's released outputs, without their pictures."""
+    text = (source("answer_extraction") / "dev" / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def test_released_questions_are_read_with_their_answers(tmp_path: Path) -> None:
+    vistas = [
+        row | {"pid": str(place), "image": "a.png"}
+        for place, row in enumerate(outputs("mathvista_outputs_gpt4_extraction"))
+    ]
+    metadata = vista("1")["metadata"]
+    pros = [
+        row | {"id": f"{place}-{row['id']}", **{f"image_{number}": "a.png" for number in range(1, 8)}}
+        for place, row in enumerate(outputs("mmmu_pro_gpt4o_outputs"))
+    ]
+    mmlu = [row | {"question_id": place, "cot_content": ""} for place, row in enumerate(outputs("mmlu_pro_outputs"))]
+    for name, rows in {
+        "mathvista": [row | {"metadata": metadata} for row in vistas],
+        "mmmu_pro": pros,
+        "mmlu_pro": mmlu,
+    }.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "a.png").write_bytes(PNG)
+        (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        found = [*samples(name, folder).values()]
+        assert len(found) == len(rows)
+        for sample, row in zip(found, rows, strict=True):
+            if name != "mathvista":
+                assert sample.answer == (row["answer"],)
+            elif row["choices"]:
+                [text] = [option.text for option in sample.options if option.label in sample.answer]
+                assert text == row["answer"].strip()
+            else:
+                assert sample.answer == ((row["answer"].strip(),),)

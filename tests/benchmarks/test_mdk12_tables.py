@@ -357,7 +357,7 @@ def test_the_ready_run_asks_its_three_modes_of_a_set_in_the_papers_form(tmp_path
     assert printed.exit_code == 0 and json.loads(printed.stdout)["parts"][0]["rows"][0]["n"] == 7
 
 
-@pytest.mark.parametrize("paper", ["mdk12", "opencompass"])
+@pytest.mark.parametrize("paper", ["mdk12", "opencompass", "encyclo_k", "acadreason", "r_bench"])
 def test_every_table_stands_in_the_docs(paper: str) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")
     for name in named_tables():

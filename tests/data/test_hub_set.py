@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -124,10 +125,11 @@ ABC = ["cat", "dog", "A"]
         (["B", "A", "C"], "C", "single_choice", ("C",)), (None, True, "true_false", True), (None, 4, "fill_in_the_blank", (("4",),)), (None, "Because.", "open_ended", "Because."),
         (None, ["4", "four"], "fill_in_the_blank", (("4", "four"),)), (None, [["4", "four"], ["5"]], "fill_in_the_blank", (("4", "four"), ("5",))),
         # What contradicts itself, or can be read in two ways, is refused.
-        (ABC, "A", None, "the answer 'A' could be any of the options"), (["B", "A", "C"], "A", None, "could be any of the options"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
-        (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be any of the options A, B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
-        (["2", "3", "4"], 2, None, "the answer '2' could be any of the options A, C: map a column of numbers from 0 as answer_index"),
-        (["2", "3", "4"], 4, "single_choice", ("C",)), ([2, 1, 0], 1, "single_choice", ("B",)), (["x", "x", "y"], "A", None, "option B says the same as a right one"),
+        (ABC, "A", None, "the answer 'A' could be A or C: map the column as answer_index or answer_text or answer_letter"), (["B", "A", "C"], "A", None, "could be A or B"), (ABC, 3, None, "no option"), (ABC, -1, None, "no option"),
+        (["5", "6", "7"], "1", None, "no option"), (["x", "x"], "x", None, "could be A or B"), (ABC, None, None, "no option"), (["cat", "", "dog"], "A", None, "option B is empty"),
+        (["2", "3", "4"], 2, None, "the answer '2' could be A or C"),
+        (["(0, 2)", "[0, 2]"], "[0, 2]", "single_choice", ("B",)), (ABC, "['A', 'B']", "multi_select", ("A", "B")), (ABC, "[0, 2]", None, "no option"),
+        (["AB", "B", "C"], "AB", None, "could be A or AB"), (["2", "3", "4"], 4, "single_choice", ("C",)), ([2, 1, 0], 1, "single_choice", ("B",)), (["x", "x", "y"], "A", None, "option B says the same as a right one"),
         (None, None, None, "the answer is empty"), (None, "", None, "the answer is empty"), (ABC, True, None, "no option"), ([str(n) for n in range(27)], 0, None, "27 options: at most 26"), ("cat; dog", "A", None, "at least two options"),
     ],
 )  # fmt: skip
@@ -159,6 +161,36 @@ def test_an_index_counts_from_0_whatever_the_options_say(index: Any, expected: A
         del given["answer"]
         row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
         assert row.problem == "the answer '' is no option: the options are A, B, C"
+
+
+@pytest.mark.parametrize(
+    ("key", "answer", "expected"),
+    [("answer_letter", "A", ("A",)), ("answer_text", "A", ("C",)), ("answer_index", 0, ("A",)), ("answer_letter", "0", "no option"), ("answer_text", "cat", "no option"), ("answer_letter", "AC", ("A", "C"))],
+)  # fmt: skip
+def test_how_an_answer_is_meant_can_be_told(key: str, answer: Any, expected: Any) -> None:
+    given = pick_columns(
+        {"question": "q", "options": "o", key: "a"}, {"q": "Which?", "o": ["B", "0", "A"], "a": answer}, "x"
+    )
+    row = Row.build("x", 1, sample_of_columns, given, "x", 1, lambda value: str(value))
+    assert row.sample.answer == expected if row.sample else expected in row.problem
+
+
+def test_an_answer_is_read_right_or_refused() -> None:
+    random, texts = Random(7), ["A", "B", "C", "D", "0", "1", "2", "3", "AB", "cat", "dog", "True", "a"]
+    read = 0
+    for number in range(3000):
+        options = random.sample(texts, random.randint(2, 5))
+        places = sorted(random.sample(range(len(options)), random.choice([1, 1, 1, 2])))
+        labels = tuple("ABCDE"[place] for place in places)
+        several: list[Any] = [[*labels], "".join(labels), [options[place] for place in places], places]
+        answer = random.choice(several if len(places) > 1 else [labels[0], options[places[0]], places[0], [labels[0]]])
+        given = pick_columns(
+            {"question": "q", "options": "o", "answer": "a"}, {"q": "Which?", "o": options, "a": answer}, "x"
+        )
+        row = Row.build("x", number, sample_of_columns, given, "x", number, str)
+        assert row.sample is None or row.sample.answer == labels, (options, answer, labels)
+        read += row.sample is not None
+    assert read > 1500
 
 
 def test_columns_that_are_options_or_parts_of_one() -> None:
@@ -224,7 +256,7 @@ def test_fields_are_numbers_and_texts() -> None:
     [
         ("{exam}", {"question": "stem", "answer": "labl"}, "hf:{exam}: there is no column 'labl' (did you mean 'label'?): there are stem, passage, choices, "),
         ("{exam}", {"question": "stem"}, "the mapping lacks question=COLUMN or answer=COLUMN: the columns are stem, passage, choices, "),
-        ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer, "),
+        ("{exam}", {"question": "stem", "answer": "label", "pictures": "photo"}, "there is no 'pictures' to map: use question, answer_index, answer_text, answer_letter, answer, "),
         ("{exam},split=dev", {"question": "stem", "answer": "label"}, "its splits are train, test: name one, hf:{exam},split=…"),
         ("{exam},part=1", {"question": "stem", "answer": "label"}, "cannot be read (unknown key 'part'): write hf:NAME,config=…,split=…"),
         (",split=test", {"question": "stem", "answer": "label"}, "hf: names no set: write hf:NAME, or hf: and a folder"),

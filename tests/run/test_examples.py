@@ -23,7 +23,7 @@ from mmdyn.run.partition import Partition
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.share import RankShare
 from mmdyn.sample import Sample
-from mmdyn.tables import report
+from mmdyn.tables import Breakdown, report
 from mmdyn.work import RunFolder, Store
 from perturb import perturb
 
@@ -261,6 +261,7 @@ def test_a_report_compares_shots(tmp_path: Path) -> None:
     assert {row.held.get("shots", "0") for row in summary.contrasts if row.factor == "style"} == {"0", "1", "2:random", "1:base"}  # fmt: skip
     factors = [row.factors for row in summary.conditions]
     assert "shots" not in factors[0] and {row.get("shots") for row in factors} == {None, "1", "2:random", "1:base"}
+    assert {Breakdown(["shots"]).of(record) for record in run.records()} == {("0",), ("1",), ("2:random",), ("1:base",)}
     other = evaluated(source, MODEL, tmp_path / "other", shots="2:random", seed=1)
     (note,) = {row.note for row in report(run, other).contrasts if row.factor == "run"}
     assert "the runs showed other examples" in note

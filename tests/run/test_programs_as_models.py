@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from benchmarks.real_sets import source
 from running import QUIET
+from serving import wait_until
 from serving_questions import endpoint
 from shell import mmdyn
 
@@ -22,7 +24,6 @@ from mmdyn.run import Execution, RayConfig, evaluate, read_config
 
 TOUCHES = """
 from pathlib import Path
-from typing import Any
 Path({mark!r}).touch()
 class Solver:
     def ask(self, messages):
@@ -159,43 +160,42 @@ def test_objects_that_cannot_be_told_apart_or_travel_are_refused(tmp_path: Path)
         evaluate(questions, Agent("one"), tmp_path / "ray", execution=Execution(quiet=True, ray=RayConfig("local")))
 
 
-HINTS = ("background", "definition", "methodology", "all")
-JUDGE = """
-import json, re
-class Judge:
-    "The longer the question that a report is on, the more of the checklist it meets."
-    def ask(self, messages):
-        asked = messages[-1].text
-        code = re.search("^=== ([0-9a-f]{24}) ", asked, re.M)[1]
-        count = int(re.search(r"each of the (\\d+) checklist items", asked)[1])
-        met = int(re.search(r"a question of (\\d+) words", asked)[1]) // 200
-        items = [[number, "by script", number <= met] for number in range(1, count + 1)]
-        return json.dumps({"code": code, "golden": ["by script", met >= 4], "items": items})
-"""
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "programs.md"
+FILES = dict(
+    re.findall(
+        r"The whole of `(\S+)`:\n\n```python\n(.*?)^```$", DOCS.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+)
+MET = re.compile(r"both models meet (\d+) of (\d+) items without hints, .*, and (\d+) with all", re.I | re.S)
 
 
-def test_a_program_and_an_endpoint_go_through_acadreason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """15 tasks with each hint; both say how long the question is that they found, and so fare alike."""
+def answers(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_what_the_docs_show_goes_through_acadreason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """15 tasks without hints and with all, by the files of docs/programs.md."""
     acadreason = source("acadreason")
     monkeypatch.chdir(tmp_path)
-    Path("solve.sh").write_text('echo "on a question of $(wc -w < question.txt) words"')
-    Path("judge.py").write_text(JUDGE)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     assert mmdyn("data", "convert", acadreason, "--from", "acadreason", "-o", "acad", "-q").returncode == 0
-
-    def says(body: dict[str, Any], headers: dict[str, str]) -> tuple[int, Any]:
-        return 200, {"text": f"on a question of {len(body['question'].split())} words"}
-
-    with endpoint(says) as url:
-        contexts = ",".join(["none", *[f"hint:{name}" for name in HINTS]])
-        models = ["-m", "cmd:sh solve.sh,label=program", "-m", f"{url},label=endpoint"]
-        done = mmdyn("eval", "acad", *models, "--context", contexts, "--judge", "judge.py:Judge", "-o", "run", "-q")
+    with subprocess.Popen([sys.executable, "endpoint.py", str(port)], stderr=subprocess.DEVNULL) as server:
+        wait_until(lambda: answers(port), server)
+        models = [
+            "-m",
+            f"cmd:{sys.executable} -I -S solver.py,label=program",
+            "-m",
+            f"http://127.0.0.1:{port}/ask,label=endpoint",
+        ]
+        done = mmdyn(
+            "eval", "acad", *models, "--context", "none,hint:all", "--judge", "judge.py:Judge", "-o", "run", "-q"
+        )
+        server.kill()
     assert done.returncode == 0, done.stderr
-    met = dict[str, list[str]]()
-    for line in done.stdout.splitlines():
-        if found := re.match(r" (program|endpoint), standard(?:, hint:(\w+))?", line):
-            who = met.setdefault(found[1], [])
-        if found := re.search(r"(\d+ of \d+)", line if "judge python:judge.py:Judge" in line else ""):
-            who.append(found[1])
-    assert met["program"] == met["endpoint"] and len(met["program"]) == 5
-    counts = [int(one.partition(" ")[0]) for one in met["program"]]
-    assert counts[0] < min(counts[1:4]) and max(counts[1:4]) < counts[4] and met["program"][4].endswith(" of 124")
+    met = re.findall(r"judge python:judge\.py:Judge.* (\d+) of (\d+) ", done.stdout)
+    none, items, all_hints = re.search(MET, DOCS.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
+    assert met == [(none, items), (all_hints, items)] * 2

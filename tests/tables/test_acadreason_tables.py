@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 import pytest
 from msgspec.structs import replace
-from tables.making_runs import CHEAP, answer, write_run
+from tables.making_runs import answer, write_run
 from tables.paper_numbers import percent, published, row, told
 
 from making import open_ended
 from mmdyn.keys import canonical
 from mmdyn.record import Condition, Judgement
-from mmdyn.work import RunFolder, Store, judged_kind
+from mmdyn.work import JudgeEntry, RunFolder, Store, judged_kind
 
 ITEMS = {"computer science": 111, "math": 107, "economics": 76, "philosophy": 53, "law": 48}
 DOMAINS = tuple(ITEMS)
 KIND = "mdk12@1+all(aaaa)"
+JUDGE = JudgeEntry("judge", "aaaa", {"rubrics": {"checklist": 1, "match": 1}})
 
 
 class Judged(NamedTuple):
@@ -31,7 +32,7 @@ class Judged(NamedTuple):
     seen: bool = True
 
 
-def judged_run(folder: Path, asked: Mapping[tuple[str, str], Sequence[Judged]]) -> RunFolder:
+def judged_run(folder: Path, asked: Mapping[tuple[str, str], Sequence[Judged]], judge: JudgeEntry = JUDGE) -> RunFolder:
     """A run whose answers, by model and context, were judged by the checklists. Question n of one is n of all."""
     records, judgements, samples = [], {}, {}
     for (model, context), given in asked.items():
@@ -45,11 +46,11 @@ def judged_run(folder: Path, asked: Mapping[tuple[str, str], Sequence[Judged]]) 
                     float(passes), (float(passes),), items=tuple(n < met for n in range(items))
                 )
     run = write_run(
-        folder, records, samples=samples.values(), keep_samples=False, scorer=KIND, judges=(CHEAP,), judge_mode="all"
+        folder, records, samples=samples.values(), keep_samples=False, scorer=KIND, judges=(judge,), judge_mode="all"
     )
     with Store(run.records_folder) as store:
         for key, judgement in judgements.items():
-            store.put(judged_kind(CHEAP.id), key, canonical(judgement))
+            store.put(judged_kind(JUDGE.id), key, canonical(judgement))
     return run
 
 
@@ -116,6 +117,13 @@ def test_an_answer_that_no_judge_was_asked_about_meets_nothing(tmp_path: Path) -
     found = told("acadreason.table1", judged_run(tmp_path / "run", {("m", "none"): given}))
     assert (row(found, 0, discipline="law").value, row(found, 1, discipline="law").value) == (0.5, 0.5)
     assert (row(found, 0, discipline="math").value, row(found, 1, discipline="math").value) == (1.0, None)
+
+
+def test_judges_that_look_at_no_checklist_say_nothing_of_items(tmp_path: Path) -> None:
+    given = [Judged("law", True, 0, 0), Judged("law", False, 0, 5, seen=False)]
+    run = judged_run(tmp_path / "run", {("m", "none"): given}, JudgeEntry("judge", "aaaa", {"rubrics": {"match": 1}}))
+    found = told("acadreason.table1", run)
+    assert (row(found, 0, discipline="law").value, row(found, 1, discipline="law").value) == (0.5, None)
 
 
 HINTED = {

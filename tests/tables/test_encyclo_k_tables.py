@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from shell import mmdyn
 from tables.making_counts import Cell, counted, counted_run
 from tables.making_runs import write_run
 from tables.paper_numbers import percent, published, row, told
@@ -94,6 +95,9 @@ def test_positions_from_the_papers_counts(tmp_path: Path, model: str) -> None:
     cells = found.parts[0].rows
     assert [(cell.factors["answer_position"], cell.n) for cell in cells] == [*POSITIONS.items(), ("all", 5038)]
     assert all(percent(cell.value) == percent(cell.paper) for cell in cells)
+    assert [(count.value, count.paper) for count in found.parts[2].rows] == [
+        (n, n) for n in (*POSITIONS.values(), 5038)
+    ]
     test = row(found, 1, "range")
     assert test.p is not None and test.p < 0.001
     assert percent(test.value, 1) == round(max(lines.values()) - min(lines.values()), 1)
@@ -109,15 +113,32 @@ def test_positions_that_are_alike(tmp_path: Path) -> None:
 
 def test_one_statement_and_several(tmp_path: Path) -> None:
     """A guesser is right on half of the statements and on a fifth of the choices, which is no decline."""
-    cells = [({"setting": "statement", "chance": 0.5}, 50, 100), ({"setting": "multi", "chance": 0.2}, 20, 100)]
-    found = told("encyclo_k.figure3", counted_run(tmp_path / "run", cells))
-    assert [percent(row(found, 0, setting=name).value) for name in ("statement", "multi")] == [50, 20]
-    assert [percent(row(found, 1, setting=name).value) for name in ("statement", "multi")] == [0, 0]
-    assert row(found, 0, setting="statement").paper == 0.6928
-    three = told(
-        "encyclo_k.figure6", counted_run(tmp_path / "three", [*cells, ({"setting": "question", "chance": 0.5}, 3, 4)])
-    )
-    assert percent(row(three, 0, setting="question").value) == 75 and row(three, 0, setting="question").paper == 0.645
+    asked = {"true_false": ("statement", 0.5, 50), "single_choice": ("multi", 0.2, 20)}
+    cells: list[Cell] = [
+        ({"setting": setting, "task_type": kind, "parent_type": kind, "chance": chance}, right, 100)
+        for kind, (setting, chance, right) in asked.items()
+    ]
+    run = counted_run(tmp_path / "run", cells)
+    found = told("encyclo_k.figure3", run)
+    assert [percent(row(found, 0, task_type=kind).value) for kind in asked] == [50, 20]
+    assert [percent(row(found, 1, task_type=kind).value) for kind in asked] == [0, 0]
+    assert [row(found, 0, task_type=kind).paper for kind in asked] == [0.6928, 0.4899]
+    more: Cell = {"setting": "question", "chance": 0.5}, 3, 4
+    three = told("encyclo_k.figure6", counted_run(tmp_path / "three", [*cells, more]))
+    assert [percent(row(three, 0, setting=name).value) for name in ("statement", "question", "multi")] == [50, 75, 20]
+    assert [row(three, 0, setting=name).paper for name in ("statement", "question", "multi")] == [0.6928, 0.645, 0.4899]
+
+
+def test_a_table_of_some_records(tmp_path: Path) -> None:
+    """`--where` leaves out what the table would have, and adds nothing that it leaves out."""
+    cells: list[Cell] = [({"set": f"seed-{seed}", "discipline": "Law"}, seed, 4) for seed in range(3)]
+    run = counted_run(tmp_path / "run", cells)
+    table, _ = named_table("encyclo_k.table3")
+    narrow = table.narrowed({"set": ("seed-1", "seed-2")})
+    assert percent(row(tabulate([run], narrow), discipline="Law").value) == 37.5
+    assert tabulate([run], narrow.narrowed({"set": ("seed-0",)})).parts[0].rows == []
+    shown = mmdyn("report", run.folder, "--table", "encyclo_k.table3", "--where", "set=seed-2", "--format", "csv", "-q")
+    assert shown.returncode == 0 and ",0.5," in shown.stdout
 
 
 def test_thinking_by_size(tmp_path: Path) -> None:

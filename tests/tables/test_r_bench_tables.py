@@ -11,6 +11,9 @@ from tables.making_runs import answer, write_run
 from tables.paper_numbers import percent, published, row, told
 
 from mmdyn.record import Record, Reply, Usage
+from mmdyn.table import Pivot
+from mmdyn.tables import tabulate
+from mmdyn.tables.results import NOT_GIVEN
 from mmdyn.work import RunFolder
 
 T, M = {"modality": "text"}, {"modality": "multimodal"}
@@ -74,6 +77,14 @@ def test_a_model_that_answers_alike_in_both_languages(tmp_path: Path) -> None:
     ) == (0, 0, 0)
 
 
+def test_what_was_picked_is_a_factor(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", in_languages("++e/?"))
+    found = tabulate([run], [Pivot(by=("language", "picked"), measure="questions")])
+    counts = {(one.factors["language"], one.factors["picked"]): one.value for one in found.parts[0].rows}
+    assert counts["en", "A"] == 3 and counts["en", "B"] == 2 and counts["en", "all"] == 5
+    assert (counts["zh", "A"], counts["zh", "B"], counts["zh", "C"], counts["zh", NOT_GIVEN]) == (2, 1, 1, 1)
+
+
 def test_one_question_and_no_pair(tmp_path: Path) -> None:
     one = told("r_bench.figure5", write_run(tmp_path / "one", in_languages("+")))
     assert row(one, 0, "both right").value == 1 and row(one, 0, "difference").p == 1
@@ -97,7 +108,8 @@ def test_departments_and_subjects(tmp_path: Path) -> None:
     run = counted_run(tmp_path / "run", cells)
     found = told("r_bench.figure6", run)
     assert [percent(row(found, 0, department=name).value) for name in ("Physics", "Biology", "all")] == [40, 10, 30]
-    assert percent(row(found, 1, "range").value) == 30
+    assert [percent(row(found, 1, name).value) for name in ("lowest", "highest", "range")] == [10, 40, 30]
+    assert [percent(row(found, 1, name).paper, 1) for name in ("lowest", "highest", "range")] == [30.4, 68.3, 37.9]
     each = told("r_bench.subjects", run)
     assert percent(row(each, department="Physics", subject="Optics").value) == 60
     assert percent(row(each, department="Physics", subject="all").value) == 40

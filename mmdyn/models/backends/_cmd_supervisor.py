@@ -30,6 +30,7 @@ _SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36
 
 def main(argv: list[str]) -> None:
     """Supervise one program, and say what became of it where anybody waits."""
+    sys.setrecursionlimit(9000)  # os.walk takes one for each of the folders in a path
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     _prctl(_SET_SUBREAPER, 1)
     watch = Watch([int(number) for number in argv[:5]], argv[5:])
@@ -147,14 +148,20 @@ def disk_size(pids: list[int]) -> int:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder, whatever rights those in it have. No process may be left that changes it."""
+    """Remove a folder, whatever rights those in it have and however deep they are. No process may be left that changes
+    it."""
     import shutil
+    import subprocess
 
-    for here, folders, _ in os.walk(folder):
-        for path in [os.path.join(here, name) for name in folders]:
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)
-    shutil.rmtree(os.path.abspath(folder), ignore_errors=True)
+    try:
+        for here, folders, _ in os.walk(folder):
+            for path in [os.path.join(here, name) for name in folders]:
+                with suppress(OSError):  # it is somebody else's
+                    if not os.path.islink(path):
+                        os.chmod(path, 0o700)
+        shutil.rmtree(os.path.abspath(folder), ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", os.path.abspath(folder)], stderr=subprocess.DEVNULL)
 
 
 def _become(command: list[str]) -> None:

@@ -14,8 +14,6 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, ClassVar
 
@@ -23,13 +21,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from mmdyn.errors import UserError
-from mmdyn.keys import Json, digest, sha256
+from mmdyn.keys import Json, digest
 from mmdyn.models.backends import _cmd_supervisor as supervisor
 from mmdyn.models.backends._http_options import SHORTEST_SECRET, Count
 from mmdyn.models.backends._pictures import Pictures, SentPicture
 from mmdyn.models.backends._plain_request import plain_request
 from mmdyn.models.backends._replies import split_thinking
 from mmdyn.models.backends._secrets import SECRET, clean
+from mmdyn.models.checkpoint import fingerprint
 from mmdyn.models.message import Message
 from mmdyn.models.model import ModelLimits, RejectedError, Spec, TransientError, read_options
 from mmdyn.record import Reply
@@ -90,7 +89,7 @@ class Cmd:
         self.label = options.label or f"cmd:{' '.join(names)}"
         self.limits = ModelLimits(options.concurrency, options.max_tries, hangs=False)
         known = {name: value for name, value in self._named.items() if not SECRET.search(name)}
-        digests = {word: sha256(file.read_bytes()) for word, file in files.items()}
+        digests = {word: fingerprint(file) for word, file in files.items()}
         command = digest([spec.name, options.args, known, digests])
         self.identity: dict[str, Json] = {"backend": "cmd", "command": command, "version": options.version}
         self._pictures, self._threads = Pictures(), ThreadPoolExecutor(options.concurrency, "mmdyn cmd")
@@ -101,13 +100,8 @@ class Cmd:
         for a picture that cannot be read."""
         request, pictures = plain_request(messages, await self._pictures.of(messages))
         ours, its = socket.socketpair()
-        job = self._threads.submit(self._run, request, pictures, ours, its)
-        job.add_done_callback(partial(_close, ours, its))
-        try:
-            return await asyncio.wrap_future(job)
-        finally:
-            with suppress(OSError):  # it has ended
-                ours.shutdown(socket.SHUT_RDWR)
+        with ours:  # once it is closed the program is ended
+            return await asyncio.wrap_future(self._threads.submit(self._run, request, pictures, ours, its))
 
     async def close(self) -> None:
         """Wait until the last of them has ended."""
@@ -192,11 +186,6 @@ def _variables(names: str) -> dict[str, str]:
     if missing := [name for name in wanted if name not in os.environ]:
         raise UserError(f"env names {missing[0]!r}, and the environment has no such variable: set it")
     return {name: os.environ[name] for name in wanted}
-
-
-def _close(ours: socket.socket, its: socket.socket, _: object) -> None:
-    ours.close()
-    its.close()
 
 
 def _write(folder: Path, request: Json, pictures: Mapping[str, SentPicture]) -> None:

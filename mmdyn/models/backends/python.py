@@ -6,11 +6,11 @@ import asyncio
 import inspect
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from mmdyn.errors import InputError, MmdynError, ModelError
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.models.backends._http_options import Count
 from mmdyn.models.backends._replies import split_thinking
+from mmdyn.models.backends._secrets import clean
 from mmdyn.models.message import Message
 from mmdyn.models.model import Asks, ModelLimits, RejectedError, Spec, TransientError, json_or_text, read_options
 from mmdyn.record import Reply
@@ -61,10 +62,9 @@ class Python:
         self.identity: dict[str, Json] = {"backend": "python", "object": name, **known, "identity": identity}
         self.label = options.label or f"python:{getattr(made, 'label', name)}"
         self.cached = bool(known) or identity is not None
-        self._ask, self._awaits = ask, inspect.iscoroutinefunction(ask)
-        most = options.concurrency or getattr(made, "concurrency", None if self._awaits else 1)
+        most = options.concurrency or getattr(made, "concurrency", None if inspect.iscoroutinefunction(ask) else 1)
         self.limits = ModelLimits(most, options.max_tries, hangs=False)
-        self._threads = ThreadPoolExecutor(most, "mmdyn python")
+        self._ask, self._threads = ask, ThreadPoolExecutor(most, "mmdyn python")
 
     async def ask(self, messages: tuple[Message, ...]) -> Reply:
         """What the object says. A TimeoutError or ConnectionError of its own may pass; with any other exception but
@@ -72,10 +72,8 @@ class Python:
         for message in messages:
             _ = message.shown
         try:
-            if self._awaits:
-                said: object = await cast("Awaitable[object]", self._ask(messages))
-            else:
-                said = await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, messages)
+            said = await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, messages)
+            said = await said if inspect.isawaitable(said) else said
         except (MmdynError, TransientError, RejectedError):
             raise
         except (TimeoutError, ConnectionError) as error:
@@ -119,4 +117,4 @@ def _line(error: Exception, path: Path) -> int | None:
 
 
 def _told(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return clean(f"{type(error).__name__}: {error}", ())

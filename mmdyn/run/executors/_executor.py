@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.models import Asks, Budget, Model, open_asker
+from mmdyn.models import Budget, Model, open_asker
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
@@ -22,6 +22,7 @@ from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.run_sample import AskTally, SampleTools
 from mmdyn.run.scoring_config import ScoringConfig
+from mmdyn.run.sets import GivenModel
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
@@ -36,7 +37,7 @@ class Job(Struct, frozen=True):
     """
 
     out: Path
-    models: tuple[str | Asks, ...]
+    models: tuple[GivenModel, ...]
     spec: ConditionSpec = ConditionSpec()
     scoring: ScoringConfig = ScoringConfig()
     knowledge: KnowledgeConfig = KnowledgeConfig()
