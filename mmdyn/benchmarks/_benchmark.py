@@ -6,25 +6,21 @@ contrasts matter for it; nothing else in the house knows a benchmark by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Generic
 
 import msgspec
 
-from mmdyn.data import (
-    ImageFolder,
-    KnowledgePoint,
-    Row,
-    check_sample,
-    check_text_file,
-    numbered_lines,
-    read_inside,
-    read_records,
-)
+from mmdyn.data import ImageFolder, KnowledgePoint, Row, check_sample, check_text_file, numbered_lines, read_inside
 from mmdyn.errors import InputError
+from mmdyn.keys import Json
 from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
+
+_UNSEEN = "\u200b|\u2060|\ufeff".encode()
 
 PutPicture = Callable[[str], ImageRef]
 """Puts the picture of a name into the set. Raises ValueError."""
@@ -62,7 +58,7 @@ class Benchmark(Generic[S]):
             put = partial(_put_picture, file.parent / self.pictures, images)
             for count, (number, line) in enumerate(numbered_lines(file)):
                 try:
-                    samples = self.samples(from_json(line, self.row), put)
+                    samples = self.samples(self._row(line), put)
                     for sample in samples:
                         check_sample(sample)
                 except ValueError as error:
@@ -85,10 +81,20 @@ class Benchmark(Generic[S]):
         raise NotImplementedError
 
     def rows(self, source: Path) -> Iterator[S]:
-        """Every line of every file. Raises InputError for a bad one."""
+        """Every row that can be read; `read` tells of the others. Raises InputError where a file is no text."""
         for file in self.find_files(source):
             check_text_file(file)
-            yield from read_records(file, self.row)
+            for _, line in numbered_lines(file):
+                with suppress(ValueError):
+                    yield self._row(line)
+
+    def _row(self, line: bytes) -> S:
+        """The row of a line, without characters of no width; null is as good as no key. Raises ValueError."""
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            given = msgspec.json.decode(line, type=dict[str, object])
+            line = msgspec.json.encode({key: value for key, value in given.items() if value is not None})
+            line = re.sub(_UNSEEN, b"", line)
+        return from_json(line, self.row)
 
     def find_files(self, source: Path) -> list[Path]:
         """The data set's files, in `source` or its `dev` folder, or `source` itself where it is a file.
@@ -144,3 +150,10 @@ def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskTyp
         if label not in answer and text in right:
             raise ValueError(f"option {label} says the same as a right one ({text[:40]!r}): correct one of them")
     return "single_choice" if len(answer) == 1 else "multi_select"
+
+
+def noted(mended: Sequence[str], said: str = "", answer: Sequence[str] = ()) -> dict[str, Json]:
+    """What a sample's `meta` says of what was mended in its row; an answer that is not written as letters counts."""
+    letters = re.sub(r"\\[a-z]+|[^A-Za-z]", "", said)
+    odd = [f"The answer was written {said.strip()[:80]!r}."] if letters != "".join(answer) else []
+    return {"mended": [*mended, *odd]} if mended or odd else {}
