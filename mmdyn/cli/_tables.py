@@ -64,6 +64,9 @@ def print_tables(
     form, paper = _one(given, "format", "text"), _one(given, "paper", "")
     if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
         raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
+    declared = [name for name in ("measure", "macro", "group", "pair") if given[name]]
+    if declared and not any(given[kind] for kind in KINDS if kind != "table"):
+        raise click.UsageError(f"--table says its own {declared[0]}: leave --{declared[0]} out, or declare the table")
     facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
     where = dict(map(_values, given["where"]))
     tables: list[tuple[NamedTable | list[Part], Published | None]] = [

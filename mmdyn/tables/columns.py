@@ -114,17 +114,17 @@ class _Builder:
 
     def finish(self) -> Columns:
         check_names(self._factors, self._known, "; --models FILE says more of models")
-        raw = {name: np.array(codes) for name, codes in self._codes.items()}
-        fields = {
-            name: quartiles(codes) if name in BINNED else in_order(name, Field([*self._values[name]], codes), self.runs)
-            for name, codes in raw.items()
-        }
+        fields = dict[str, Field]()
+        for name in self._factors:
+            codes = np.asarray(self._codes.pop(name))
+            known = Field([*self._values.pop(name)], codes)
+            fields[name] = quartiles(codes) if name in BINNED else in_order(name, known, self.runs)
         clusters = np.array(self._cluster_of, np.int64)
         return Columns(
-            runs=self.runs, fields=fields, facts=self._facts, chance=np.array(self._chance),
-            parents=np.array(self._parents, np.int64), asked=np.array(self._asked, np.int64),
-            worth={name: np.array(columns) for name, columns in self._worth.items()},
-            flags={name: np.array(flag, np.bool_) for name, flag in self._flags.items()},
+            runs=self.runs, fields=fields, facts=self._facts, chance=np.asarray(self._chance),
+            parents=np.asarray(self._parents), asked=np.asarray(self._asked),
+            worth={name: np.array(self._worth.pop(name)) for name in self._measures},
+            flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
             clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))), groups=np.array(self._group_of),
         )  # fmt: skip
 

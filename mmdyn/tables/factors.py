@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import nan
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -119,4 +119,5 @@ def in_order(name: str, field: Field, runs: dict[str, RunFolder]) -> Field:
     values = [*first, *reading_order(name, set(field.values) - {*first, NOT_GIVEN})]
     values += [NOT_GIVEN] * (NOT_GIVEN in field.values)
     places = {value: place for place, value in enumerate(values)}
-    return Field(values, np.array([places[value] for value in field.values], np.int64)[field.codes])
+    codes: Any = np.array([places[value] for value in field.values], np.int32)[field.codes]
+    return Field(values, codes)

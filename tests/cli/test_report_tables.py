@@ -71,6 +71,7 @@ def test_failed_records_end_in_1(tmp_path: Path) -> None:
     (["--pivot", "level", "--flips"], "--flips, --correct, --repeats and --auc are of the summary"),
     (["--pivot", "level", "--format", "pdf"], "--format is one of text, json, csv, markdown, latex"),
     (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
+    (["--table", "opencompass.table1", "--macro", "level"], "--table says its own macro: leave --macro out"),
     (["--table", "opencompass.x"], "there is no table 'opencompass.x'"),
 ])  # fmt: skip
 def test_a_mistake_ends_in_a_sentence_and_2(run: Path, words: list[str], says: str) -> None:

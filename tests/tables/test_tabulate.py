@@ -351,4 +351,4 @@ def test_memory_stays_at_tens_of_bytes_a_record(tmp_path: Path) -> None:
     columns = read_columns([run], ("model", "subject", "variant", "context", "style", "run", "set"), ("score",))
     kept = [columns.parents, columns.asked, columns.chance, *columns.worth.values(), *columns.flags.values()]
     kept += [field.codes for field in columns.fields.values()]
-    assert sum(column.nbytes for column in kept) <= 110 * 400
+    assert sum(column.nbytes for column in kept) <= 70 * 400
