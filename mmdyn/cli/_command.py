@@ -25,7 +25,7 @@ SPELT = {
 METAVARS = {
     **dict.fromkeys(("prompt", "prices"), "FILE"),
     **dict.fromkeys(("judges", "rerank", "rewriter"), "MODEL"),
-    **{"ops": "CHAINS", "base": "BASE,…", "ray": "ADDRESS,…", "layout": "KEY=VALUE,…"},
+    **{"ops": "CHAINS", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
 }
 LARGEST = (1 << 63) - 1

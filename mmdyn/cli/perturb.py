@@ -15,7 +15,7 @@ def _groups() -> Groups:
     from mmdyn.run import ConditionSpec, Execution
 
     made = options_of(ConditionSpec, "ops", "draws", "seed", "rewriter", "style_backend", required="ops")
-    return {"Variants": [*made, *options_of(Execution, "workers")]}
+    return {"Variants": [*made, *options_of(Execution, "executor", "workers")]}
 
 
 @click.command("perturb", cls=Command, groups=_groups)
@@ -29,7 +29,7 @@ def _groups() -> Groups:
 @limit_option("limit")
 @click.option("--name", metavar="NAME")
 @click.option("-q", "--quiet", is_flag=True)
-def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
+def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
     \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
@@ -46,10 +46,15 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     name: The new set's name. [default: SET's name with -dynamic]
     quiet: No progress and no summary.
     """
+    from mmdyn.errors import UserError
+    from mmdyn.run import Execution, SlurmConfig
     from mmdyn.work import Ranks, is_unsettled
     from perturb import perturb
 
-    dynamic = perturb(source, out, quiet=quiet, **arguments)
+    cluster = Execution(executor).cluster
+    if isinstance(cluster, SlurmConfig):
+        raise UserError("variants are made here or on a Ray cluster: under Slurm start ranks with srun, see the docs")
+    dynamic = perturb(source, out, quiet=quiet, executor=cluster, **arguments)
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set
         return
     if not quiet:

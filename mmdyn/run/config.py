@@ -60,10 +60,9 @@ MOVED = {
     "votes": "scoring.rubric.votes",
     "judge_pictures": "scoring.rubric.pictures",
     "limit": "limits.n",
-    "executor": "execution.ray",
-    "address": "execution.ray.address",
-    "replicas": "execution.ray.replicas",
-    "gpus": "execution.ray.gpus",
+    "address": "execution.executor.address",
+    "replicas": "execution.executor.replicas",
+    "gpus": "execution.executor.gpus",
 }
 """Where keys are now that stood beside `sets` and are fields of no section."""
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, canonical
 from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
@@ -226,8 +226,10 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
     if run is not None:
         before = run.config
         names = RunConfig.__struct_fields__
-        differing = [name for name in names if name not in FREE and getattr(before, name) != getattr(config, name)]
-        if [entry.digest for entry in before.sets] == [entry.digest for entry in config.sets]:
+        differing = [
+            name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
+        ]
+        if {entry.digest for entry in before.sets} == {entry.digest for entry in config.sets}:
             differing = [name for name in differing if name != "sets"]  # they were moved
         endless = float("inf")
         if (before.limit or endless) > (config.limit or endless):
@@ -243,6 +245,12 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
             )
     if write:
         write_config(out, begun(config, asked, run))
+
+
+def _unordered(config: RunConfig, name: str) -> object:
+    """What run.json says, whatever the order of its sets, models and conditions: a merged run has its own."""
+    value = getattr(config, name)
+    return sorted(map(canonical, value)) if isinstance(value, tuple) else value
 
 
 def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:

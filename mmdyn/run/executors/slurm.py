@@ -1,0 +1,185 @@
+"""`--executor slurm`: jobs of a Slurm cluster, through submitit, each with its share.
+
+This process prepares the run, submits an array of jobs and waits; each job asks its share with models of its own and
+writes a file of its own in the run's store, as launched ranks do. What submitit pickles for the jobs lies in a new
+folder beside the run, the user's alone (mode 0700), until they have ended. What comes of a job is read in the store;
+nothing that a job pickled is opened.
+"""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from msgspec.structs import replace
+
+from mmdyn.data import SampleSet
+from mmdyn.errors import MissingExtra, Stopped, UserError
+from mmdyn.models import open_model
+from mmdyn.run.active_scores import scoring_of
+from mmdyn.run.context_providers import ContextProviders
+from mmdyn.run.execution import SlurmConfig
+from mmdyn.run.executors._executor import Engine, Job
+from mmdyn.run.executors._launch import Launch
+from mmdyn.run.partition import Partition
+from mmdyn.run.scoring_config import open_cascade
+from mmdyn.run.share import RankShare
+from mmdyn.tables import find_waiting
+from mmdyn.work import RECORD, ProgressBar, Ranks, Reader, RunFolder, Store, is_held
+
+LOOK_SECONDS = 0.5
+"""Between two looks at the jobs, and at the store."""
+SETTLE_SECONDS = 3.0
+"""How long after a job has ended its last word may still be on its way through a shared file system."""
+LOSSES = 3
+"""Times that a job may be lost while no answer comes in."""
+
+
+class Slurm:
+    """Has jobs ask the shares of a plan. Ended by Ctrl-C it cancels them; killed, it leaves them to end by themselves.
+    Either way the same command goes on. Raises UserError for numbers that no job can have."""
+
+    ranks = Ranks()
+
+    def __init__(self, partition: Partition, config: SlurmConfig) -> None:
+        config.check()
+        self._partition, self._config = partition, config
+        self._jobs = dict[int, Any]()
+
+    def meet(self, store: Store) -> None:
+        """There is nobody to wait for."""
+
+    def run(self, engine: Engine) -> None:
+        """Return when all shares are asked. Jobs of an earlier call are waited for first, a job that is lost is
+        submitted again.
+
+        Raises MissingExtra; UserError where Slurm takes no job, a share cannot be asked, or jobs are lost again and
+        again; Stopped where a share's part of a limit is used up.
+        """
+        place = engine.job.out.resolve()
+        prefix = f".{place.name}-slurm-"
+        for left in place.parent.glob(f"{glob.escape(prefix)}*"):  # by which jobs that still wait would begin
+            shutil.rmtree(left, ignore_errors=True)
+        _wait_for_earlier(engine.store.folder)
+        if _is_done(engine):
+            return
+        launch = Launch(engine.store.session, self._partition, self._config.jobs)
+        launch.announce(engine)
+        with TemporaryDirectory(prefix=prefix, dir=place.parent, ignore_cleanup_errors=True) as folder:
+            try:
+                self._carry_out(engine, launch, partial(self._submit, engine, launch, folder))
+            finally:
+                for job in self._jobs.values():
+                    job.cancel(check=False)
+
+    def _carry_out(self, engine: Engine, launch: Launch, submit: Callable[[Iterable[int]], None]) -> None:
+        lost, answered, stopped = Counter[int](), _answered(engine.store), ""
+        submit(range(launch.shares))
+        with ProgressBar("jobs", launch.shares, quiet=engine.job.execution.quiet) as progress:
+            while self._jobs:
+                time.sleep(LOOK_SECONDS)
+                for number, job in list(self._jobs.items()):
+                    is_over, end = job.done(), launch.end_of(engine.store, str(number))
+                    if is_over and end is None:
+                        time.sleep(SETTLE_SECONDS)
+                        end = launch.end_of(engine.store, str(number))
+                    if end is not None:
+                        progress.advance()
+                        del self._jobs[number]
+                        if end.error and not end.stopped:
+                            raise UserError(f"job {job.job_id}: {end.error}")
+                        stopped = stopped or end.error
+                    elif is_over:
+                        if (now := _answered(engine.store)) > answered:
+                            answered, lost = now, Counter()
+                        lost[number] += 1
+                        if lost[number] > LOSSES:
+                            raise UserError(
+                                f"job {job.job_id} was lost, as {LOSSES} before it ({_last_line(job)}): mend that"
+                            )
+                        progress.say(f"job {job.job_id} was lost: its share is submitted again")
+                        submit([number])
+        if stopped:
+            raise Stopped(stopped)
+
+    def _submit(self, engine: Engine, launch: Launch, folder: str, numbers: Iterable[int]) -> None:
+        try:
+            submitit: Any = import_module("submitit")
+        except ModuleNotFoundError:
+            raise MissingExtra("submitit", "slurm") from None
+        config, job = self._config, replace(engine.job, out=engine.job.out.resolve())
+        share = partial(ask_share, job, [str(opened.folder.resolve()) for opened in engine.sets], launch)
+        try:
+            executor = submitit.AutoExecutor(folder, cluster=config.cluster)
+            executor.update_parameters(
+                name="mmdyn",
+                timeout_min=config.time,
+                mem_gb=config.memory,
+                cpus_per_task=config.cpus,
+                gpus_per_node=config.gpus or None,
+                slurm_partition=config.queue,
+                slurm_account=config.account,
+                **{f"{config.cluster}_setup": [config.setup] if config.setup else None},
+            )
+            submitted = executor.submit_array([partial(share, number) for number in numbers])
+        except (RuntimeError, OSError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise UserError(f"Slurm took no job ({reason}): check the settings of --executor slurm") from None
+        self._jobs |= zip(numbers, submitted, strict=True)
+
+
+def ask_share(job: Job, sets: list[str], launch: Launch, number: int) -> None:
+    """In a job of Slurm's: ask share `number` of a job that another process has prepared, and leave word of it in the
+    run's store. Does nothing where another call has taken its place. Raises MmdynError."""
+    writer, execution = Ranks(number + 1, launch.shares + 1).writer, job.execution
+    budget = job.limits.budget.share(number, launch.shares)
+    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": execution.use_cache}
+    with Store(job.out / "records", writer) as store:
+        if not launch.is_announced(store):
+            return
+        with launch.saying_so(store, str(number)), open_cascade(job.scoring, budget=budget, **settings) as cascade:
+            opened, known = [SampleSet(folder) for folder in sets], RunFolder(job.out).config.knowledge
+            providers = ContextProviders(
+                opened, job.conditions, job.knowledge, store, known, seed=job.spec.seed, quiet=execution.quiet
+            )
+            models = [open_model(text) for text in job.models]
+            engine = Engine(job, opened, models, store, budget, cascade, providers.by_set)
+            launch.check(engine)
+            share = RankShare(engine, launch.partition, number, launch.shares, launch.session)
+            engine.ask(share.of, len(share), what=f"asking, job {number}")
+
+
+def _wait_for_earlier(records: Path) -> None:
+    """Wait until no job of a call that was killed is at work any more."""
+    told = False
+    while held := [file.stem for file in records.glob("rank-*.lock") if is_held(records, file.stem)]:
+        if not told:
+            print(f"waiting for jobs of an earlier call: {', '.join(held)}", file=sys.stderr)
+            told = True
+        time.sleep(LOOK_SECONDS)
+
+
+def _is_done(engine: Engine) -> bool:
+    """Whether all is answered and scored, so that no job need wait in a queue to find that out."""
+    if _answered(engine.store) < engine.job.planned * len(engine.models):
+        return False
+    return not find_waiting(RunFolder(engine.job.out), scoring_of(engine.cascade)).missing
+
+
+def _answered(store: Store) -> int:
+    with Reader(store.folder) as reader:
+        return sum(1 for _ in reader.items(RECORD))
+
+
+def _last_line(job: Any) -> str:
+    """Of what a job said."""
+    return ((job.stderr() or "").strip() or "it said nothing").splitlines()[-1]
