@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,6 @@ from mmdyn.work import Reader
 SETS, SAMPLES = 4, 60
 ASKED = 3 * SETS * (SAMPLES + SAMPLES + SAMPLES // 5)
 """Of three models: each sample as it is, a variant of it, and with knowledge beside it where it has some."""
-SLURM = "execution.executor={name: slurm, jobs: 2, cluster: local}"
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,7 @@ def killed_in_the_middle(matrix: Path, place: str, *overrides: str) -> None:
     assert answered(matrix, place) < ASKED
 
 
-@pytest.mark.parametrize(
-    "executor", ["local", pytest.param("ray,local", marks=pytest.mark.filterwarnings("default"))]
-)
+@pytest.mark.parametrize("executor", ["local", pytest.param("ray,local", marks=pytest.mark.filterwarnings("default"))])
 def test_a_matrix_that_is_killed_goes_on_to_the_same_report(matrix: Path, expected: str, executor: str) -> None:
     place = executor.partition(",")[0]
     if place == "ray":
@@ -105,14 +103,20 @@ def job_of(matrix: Path, place: str, rank: int) -> int:
     return 0
 
 
-def test_a_matrix_on_slurm_survives_a_lost_job_and_a_lost_submitter(matrix: Path, expected: str) -> None:
+NEEDS_SLURM = pytest.mark.skipif(not shutil.which("sbatch"), reason="there is no Slurm here: no sbatch in the PATH")
+
+
+@pytest.mark.parametrize("cluster", ["local", pytest.param("slurm", marks=NEEDS_SLURM)])
+def test_a_matrix_on_slurm_survives_a_lost_job_and_a_lost_submitter(matrix: Path, expected: str, cluster: str) -> None:
     pytest.importorskip("submitit")
-    running = start(matrix, "slurm", SLURM, "execution.partition=cell")
-    wait_until(lambda: answered(matrix, "slurm", "rank-2") > ASKED // 20, running)
-    os.kill(lost := job_of(matrix, "slurm", 2), signal.SIGKILL)
-    wait_until(lambda: job_of(matrix, "slurm", 2) not in (0, lost), running)
+    place = f"slurm-{cluster}"
+    chosen = f"execution.executor={{name: slurm, jobs: 2, cluster: {cluster}}}", "execution.partition=cell"
+    running = start(matrix, place, *chosen)
+    wait_until(lambda: answered(matrix, place, "rank-2") > ASKED // 20, running)
+    os.kill(lost := job_of(matrix, place, 2), signal.SIGKILL)
+    wait_until(lambda: job_of(matrix, place, 2) not in (0, lost), running)
     running.kill()
     running.wait()
-    assert start(matrix, "slurm", SLURM, "execution.partition=cell").wait(240) == 0
-    assert report(matrix, "slurm") == expected
-    assert not [*(matrix / "slurm").glob(".run-slurm-*")]
+    assert start(matrix, place, *chosen).wait(240) == 0
+    assert report(matrix, place) == expected
+    assert not [*(matrix / place).glob(".run-slurm-*")]

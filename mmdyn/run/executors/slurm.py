@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +29,7 @@ from mmdyn.run.active_scores import scoring_of
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.execution import SlurmConfig
 from mmdyn.run.executors._executor import Engine, Job
-from mmdyn.run.executors._launch import Launch
+from mmdyn.run.executors._launch import End, Launch
 from mmdyn.run.partition import Partition
 from mmdyn.run.scoring_config import open_cascade
 from mmdyn.run.share import RankShare
@@ -42,6 +42,7 @@ SETTLE_SECONDS = 3.0
 """How long after a job has ended its last word may still be on its way through a shared file system."""
 LOSSES = 3
 """Times that a job may be lost while no answer comes in."""
+LOST = End("was lost")
 
 
 class Slurm:
@@ -53,7 +54,7 @@ class Slurm:
     def __init__(self, partition: Partition, config: SlurmConfig) -> None:
         config.check()
         self._partition, self._config = partition, config
-        self._jobs = dict[int, Any]()
+        self._jobs = dict[str, tuple[int, Any]]()
 
     def meet(self, store: Store) -> None:
         """There is nobody to wait for."""
@@ -78,40 +79,42 @@ class Slurm:
             try:
                 self._carry_out(engine, launch, partial(self._submit, engine, launch, folder))
             finally:
-                for job in self._jobs.values():
+                for _, job in self._jobs.values():
                     job.cancel(check=False)
 
-    def _carry_out(self, engine: Engine, launch: Launch, submit: Callable[[Iterable[int]], None]) -> None:
-        lost, answered, stopped = Counter[int](), _answered(engine.store), ""
-        submit(range(launch.shares))
+    def _carry_out(self, engine: Engine, launch: Launch, submit: Callable[[Mapping[str, int]], None]) -> None:
+        store, lost, answered, stopped = engine.store, Counter[int](), _answered(engine.store), ""
+        submit({f"{number}.0": number for number in range(launch.shares)})
         with ProgressBar("jobs", launch.shares, quiet=engine.job.execution.quiet) as progress:
             while self._jobs:
                 time.sleep(LOOK_SECONDS)
-                for number, job in list(self._jobs.items()):
-                    is_over, end = job.done(), launch.end_of(engine.store, str(number))
-                    if is_over and end is None:
+                for name, (number, job) in list(self._jobs.items()):
+                    end = launch.end_of(store, name)
+                    if end is None and _is_over(launch, store, name, number, job):
                         time.sleep(SETTLE_SECONDS)
-                        end = launch.end_of(engine.store, str(number))
-                    if end is not None:
-                        progress.advance()
-                        del self._jobs[number]
-                        if end.error and not end.stopped:
-                            raise UserError(f"job {job.job_id}: {end.error}")
-                        stopped = stopped or end.error
-                    elif is_over:
-                        if (now := _answered(engine.store)) > answered:
-                            answered, lost = now, Counter()
+                        end = launch.end_of(store, name) or LOST
+                    if end is None:
+                        continue
+                    del self._jobs[name]
+                    if end is LOST:
+                        answered, before = _answered(store), answered
+                        lost = lost if answered == before else Counter()
                         lost[number] += 1
+                        job.cancel(check=False)
                         if lost[number] > LOSSES:
-                            raise UserError(
-                                f"job {job.job_id} was lost, as {LOSSES} before it ({_last_line(job)}): mend that"
-                            )
+                            why = f"job {job.job_id} was lost, as {LOSSES} before it ({_last_line(job)})"
+                            raise UserError(f"{why}: mend that, and the same command goes on")
                         progress.say(f"job {job.job_id} was lost: its share is submitted again")
-                        submit([number])
+                        submit({f"{number}.{job.job_id}": number})
+                    elif end.error and not end.stopped:
+                        raise UserError(f"job {job.job_id}: {end.error}")
+                    else:
+                        progress.advance()
+                        stopped = stopped or end.error
         if stopped:
             raise Stopped(stopped)
 
-    def _submit(self, engine: Engine, launch: Launch, folder: str, numbers: Iterable[int]) -> None:
+    def _submit(self, engine: Engine, launch: Launch, folder: str, shares: Mapping[str, int]) -> None:
         try:
             submitit: Any = import_module("submitit")
         except ModuleNotFoundError:
@@ -130,23 +133,23 @@ class Slurm:
                 slurm_account=config.account,
                 **{f"{config.cluster}_setup": [config.setup] if config.setup else None},
             )
-            submitted = executor.submit_array([partial(share, number) for number in numbers])
+            submitted = executor.submit_array([partial(share, *named) for named in shares.items()])
         except (RuntimeError, OSError) as error:
             reason = str(error).strip().partition("\n")[0]
             raise UserError(f"Slurm took no job ({reason}): check the settings of --executor slurm") from None
-        self._jobs |= zip(numbers, submitted, strict=True)
+        self._jobs |= zip(shares, zip(shares.values(), submitted, strict=True), strict=True)
 
 
-def ask_share(job: Job, sets: list[str], launch: Launch, number: int) -> None:
-    """In a job of Slurm's: ask share `number` of a job that another process has prepared, and leave word of it in the
-    run's store. Does nothing where another call has taken its place. Raises MmdynError."""
-    writer, execution = Ranks(number + 1, launch.shares + 1).writer, job.execution
+def ask_share(job: Job, sets: list[str], launch: Launch, name: str, number: int) -> None:
+    """In a job of Slurm's: ask share `number` of a job that another process has prepared, and leave word of it under
+    its `name` in the run's store. Does nothing where another call has taken its place. Raises MmdynError."""
+    execution = job.execution
     budget = job.limits.budget.share(number, launch.shares)
     settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": execution.use_cache}
-    with Store(job.out / "records", writer) as store:
+    with Store(job.out / "records", _writer(number)) as store:
         if not launch.is_announced(store):
             return
-        with launch.saying_so(store, str(number)), open_cascade(job.scoring, budget=budget, **settings) as cascade:
+        with launch.saying_so(store, name), open_cascade(job.scoring, budget=budget, **settings) as cascade:
             opened, known = [SampleSet(folder) for folder in sets], RunFolder(job.out).config.knowledge
             providers = ContextProviders(
                 opened, job.conditions, job.knowledge, store, known, seed=job.spec.seed, quiet=execution.quiet
@@ -173,6 +176,18 @@ def _is_done(engine: Engine) -> bool:
     if _answered(engine.store) < engine.job.planned * len(engine.models):
         return False
     return not find_waiting(RunFolder(engine.job.out), scoring_of(engine.cascade)).missing
+
+
+def _writer(number: int) -> str:
+    """The name of a share's file in the store: that of a launched rank, of which this process is the first."""
+    return Ranks().writer_of(number + 1)
+
+
+def _is_over(launch: Launch, store: Store, name: str, number: int, job: Any) -> bool:
+    """Whether nobody is at a share any more: by its file, or, before that is there, by what the cluster says."""
+    if launch.has_begun(store, name):
+        return not is_held(store.folder, _writer(number))
+    return bool(job.done())
 
 
 def _answered(store: Store) -> int:
