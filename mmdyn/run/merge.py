@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +79,16 @@ def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
         for run in runs
         for model in run.config.models
     }
-    blocks = {key[1:]: config.skipped for key, config in asked.items()}.values()
+    skipped = defaultdict[str, Counter[str]](Counter)
+    for (model, *_), config in asked.items():
+        skipped[model].update(config.skipped)
     return replace(
         first,
         sets=tuple(_placed(entry, runs, out) for entry in sets),
         models=_union(runs, "models", lambda model: model.label),
         conditions=_union(runs, "conditions", lambda condition: condition),
         planned=sum(config.planned // len(config.models) for config in asked.values()),
-        skipped={mode: sum(one.get(mode, 0) for one in blocks) for one in blocks for mode in one},
+        skipped=dict(reduce(or_, skipped.values())),
         **{name: reduce(_joined, (getattr(run.config, name) for run in runs)) for name in JOINED},
     )
 

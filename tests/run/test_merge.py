@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from running import contents, evaluated, many_samples, typed
-from serving import script, serve
+from serving import serve
 from shell import mmdyn
 
-from mmdyn.data import SampleSet
-from mmdyn.errors import UserError
+from making import picture, write_set
+from mmdyn.errors import InputError, UserError
+from mmdyn.keys import canonical
+from mmdyn.record import Reply
 from mmdyn.run import merge_runs
 from mmdyn.tables import report
 from mmdyn.testing import write_script
-from mmdyn.work import FAILURE, RECORD, Reader, RunConfig, RunFolder, Store
+from mmdyn.work import RECORD, ModelEntry, Reader, RunFolder, SetEntry, Store
 
 ALL: dict[str, Any] = {"modes": ["standard", "kprag"], "styles": ["direct", "cot"], "draws": 1}
 
@@ -30,8 +31,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     many_samples(place / "first", 10)
     source = many_samples(place / "made", 12)
     samples = [msgspec.structs.replace(sample, question=f"Now: {sample.question}") for sample in source]
-    from making import picture, write_set
-
     write_set(place / "second", samples, "second", images=[picture(text=str(number)) for number in range(3)])
     write_script(place / "a.jsonl", {"match": "Question 3", "reply": "Answer: C"}, "Answer: B")
     write_script(place / "b.jsonl", "Answer: A")
@@ -97,15 +96,90 @@ def test_the_reply_of_the_run_named_first_stays_with_its_score(folder: Path, tmp
 
 
 def test_failures_are_mended_by_the_answers_of_another_run(folder: Path, tmp_path: Path) -> None:
+    model = f"scripted:{folder}/c.jsonl,max_tries=1"
     write_script(folder / "c.jsonl", {"match": "Question 2", "error": "transient"}, "Answer: B")
-    failed = evaluated(folder / "first", f"scripted:{folder}/c.jsonl,max_tries=1", tmp_path / "failed")
-    assert sum(bool(record.reply.error) for record in contents(failed).values()) == 1
-    merged = merge_runs([failed.folder, failed.folder], tmp_path / "merged").run
-    assert contents(merged) == contents(failed)
-    with Reader(merged.records_folder) as reader:
-        assert len([*reader.items(FAILURE)]) == 1
+    failed = evaluated(folder / "first", model, tmp_path / "failed")
+    shutil.copytree(tmp_path / "failed", tmp_path / "other")
+    kept = merge_runs([failed.folder, tmp_path / "other"], tmp_path / "kept").run
+    assert contents(kept) == contents(failed) and sum(bool(one.reply.error) for one in contents(kept).values()) == 1
+    (key,) = (key for key, record in contents(failed).items() if record.reply.error)
+    with Store(tmp_path / "other" / "records") as store:
+        answer = msgspec.structs.replace(contents(failed)[key], reply=Reply("Answer: B"), score=None)
+        store.put(RECORD, key, canonical(answer))
+    mended = merge_runs([failed.folder, tmp_path / "other"], tmp_path / "mended").run
+    assert not any(record.reply.error for record in contents(mended).values())
 
 
-def test_verdicts_of_judges_come_along(folder: Path, tmp_path: Path) -> None:
-    judge = f"scripted:{script(tmp_path, 'judge.jsonl')}" if False else f"scripted:{folder}/judge.jsonl"
-    write_script(folder / "judge.jsonl", '{"verdict": "right"}')
+def test_verdicts_samples_and_expansions_come_along(folder: Path, tmp_path: Path) -> None:
+    with serve(reply="hashed") as server:
+        model = f"openai:fake,base_url={server.url}"
+        settings: dict[str, Any] = {"judges": [f"{model},label=judge"], "contexts": ["kprag:two-turn"], "modes": ()}
+        whole = evaluated([folder / "first", folder / "second"], model, tmp_path / "whole" / "run", **settings)
+        parts = [evaluated(folder / name, model, tmp_path / name, **settings).folder for name in ("first", "second")]
+        merged = merge_runs(parts, tmp_path / "merged" / "run").run
+    with Reader(whole.records_folder) as one, Reader(merged.records_folder) as other:
+        kinds = {kind for kind in one.kinds() if kind != "failure"}
+        assert kinds == {*other.kinds()} - {"failure"} and any(kind.startswith("judged:") for kind in kinds)
+        assert {"sample", "expansion", "record"} < kinds
+        for kind in kinds:
+            assert [key for key, _ in one.items(kind)] == [key for key, _ in other.items(kind)]
+    assert merged.config.judges == whole.config.judges and contents(merged).keys() == contents(whole).keys()
+
+
+def test_sets_that_lie_in_a_run_are_copied(folder: Path, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"modes": ["standard", "dynamic"], "ops": "shuffle"}
+    runs = [run(folder, "first", model, tmp_path / model, **settings) for model in "ab"]
+    merged = merge_runs([one.folder for one in runs], tmp_path / "merged").run
+    for one in runs:
+        shutil.rmtree(one.folder)
+    assert [merged.set_folder(entry).is_dir() for entry in merged.config.sets] == [True, True]
+    assert contents(run(folder, "first", "a b", merged.folder, **settings)) == contents(merged)
+    assert typed("score", merged.folder, "-q").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"epochs": 2}, "two has other epochs than ONE: merge runs that were asked and scored alike"),
+        ({"scorer": "exam@1", "limit": 4}, "two has other limit and scorer than ONE: merge runs"),
+        (
+            {"sets": (SetEntry("many", "many", "/x", "another"),)},
+            "two has another many among its sets than a run before",
+        ),
+        ({"models": (ModelEntry("scripted:a.jsonl", {}),)}, "two has another scripted:a.jsonl among its models than a"),
+        ({"knowledge": {"layout": {"k": 9}}}, "the runs laid other knowledge beside their questions: merge those that"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(
+    folder: Path, tmp_path: Path, fields: dict[str, Any], problem: str
+) -> None:
+    first = run(folder, "first", "a", tmp_path / "one")
+    shutil.copytree(first.folder, tmp_path / "two")
+    second = RunFolder(tmp_path / "two")
+    first.write_config(msgspec.structs.replace(first.config, knowledge={"layout": {"k": 3}}))
+    same = {"knowledge": first.config.knowledge}
+    second.write_config(msgspec.structs.replace(second.config, **{**same, **fields}))
+    done = mmdyn("runs", "merge", first.folder, second.folder, "-o", tmp_path / "out")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert problem.replace("ONE", str(first.folder)) in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_where_it_goes_and_what_it_is_made_of(folder: Path, tmp_path: Path) -> None:
+    one = run(folder, "first", "a", tmp_path / "one")
+    with pytest.raises(UserError, match="one run alone cannot be merged: name two or more"):
+        merge_runs([one.folder], tmp_path / "out")
+    with pytest.raises(UserError, match="one holds a run already: choose another -o"):
+        merge_runs([one.folder, one.folder], one.folder)
+    with pytest.raises(InputError, match=r"no run.json in it, so it is no run"):
+        merge_runs([one.folder, folder / "first"], tmp_path / "out")
+
+
+def test_a_set_that_claims_to_lie_outside_of_its_run_is_not_copied(folder: Path, tmp_path: Path) -> None:
+    runs = [run(folder, "first", model, tmp_path / model) for model in "ab"]
+    (tmp_path / "secret").mkdir()
+    for one in runs:
+        entry = msgspec.structs.replace(one.config.sets[0], folder="../secret")
+        one.write_config(msgspec.structs.replace(one.config, sets=(entry,)))
+    merge_runs([one.folder for one in runs], tmp_path / "deep" / "merged")
+    assert [place.name for place in (tmp_path / "deep").iterdir()] == ["merged"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import contents, evaluated, many_samples
+from running import contents, evaluated, many_samples, typed
 from serving import hold, serve, wait_until
 
 from mmdyn.data import SampleSet
@@ -22,6 +22,7 @@ from mmdyn.work import RayConfig, Reader, room_for
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("default")
+OPS = "pad,color,shuffle,paraphrase,pad+shuffle"
 
 
 @pytest.fixture(scope="module")
@@ -168,3 +169,29 @@ def test_where_ray_is_not_installed(source: SampleSet, tmp_path: Path, monkeypat
 def test_an_address_where_no_cluster_is(source: SampleSet, tmp_path: Path, address: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         evaluated(source, "baseline:lexical", tmp_path / "run", executor=f"ray,{address}")
+
+
+def test_variants_are_the_same_from_a_cluster_that_loses_a_node(
+    cluster: Any, source: SampleSet, tmp_path: Path
+) -> None:
+    node = cluster.add_node(num_cpus=1)
+    command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "--ops", OPS, "--draws", "3", "-q"]
+    running = subprocess.Popen(
+        [*command, "-o", tmp_path / "ray" / "made", *on(cluster, ",replicas=2")], stderr=subprocess.PIPE, text=True
+    )
+    work = tmp_path / "ray" / "made" / ".work"
+    wait_until(lambda: work.exists() and any(file.stat().st_size > 50_000 for file in work.glob("main.*")), running)
+    cluster.remove_node(node, allow_graceful=False)
+    said = running.communicate(timeout=240)
+    assert running.returncode == 0, said
+    subprocess.run([*command, "-o", tmp_path / "here" / "made"], check=True, timeout=240)
+    assert files(tmp_path / "ray") == files(tmp_path / "here") and len(files(tmp_path / "here")) > 100
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_who_makes_variants() -> None:
+    said = typed("perturb", "set", "-o", "out", "--ops", "pad", "--executor", "slurm").exception
+    assert str(said).startswith("variants are made here or on a Ray cluster: under Slurm start ranks with srun")
