@@ -23,9 +23,6 @@ GONE = {
     "--knowledge-order": "write --layout order=reversed",
     "--knowledge-format": "write --layout format=names",
     "--ray": "write --executor ray,ADDRESS",
-    "--address": "write --executor ray,HOST:PORT",
-    "--replicas": "write --executor ray,ADDRESS,replicas=2",
-    "--gpus-per-replica": "write --executor ray,ADDRESS,gpus=0.5",
     "--votes": "write --rubric NAME,votes=N",
     "--judge-pictures": "write --rubric NAME,pictures=true",
 }

@@ -70,10 +70,10 @@ def merge(runs: tuple[str, ...], out: Path) -> None:
     """
     from mmdyn.run import merge_runs
 
-    merged = merge_runs(runs, out)
-    if merged.differing:
-        click.echo(f"{merged.differing} replies differ from those of a run named before, and were left out", err=True)
-    click.echo(f"{merged.records} records in {out}; report: mmdyn report {out}", err=True)
+    _, differing = merge_runs(runs, out)
+    if differing:
+        click.echo(f"{differing} replies differ from those of a run named before, and were left out", err=True)
+    click.echo(f"{len(runs)} runs became {out}: mmdyn report {out}", err=True)
 
 
 def _print(found: list[RunSummary]) -> None:

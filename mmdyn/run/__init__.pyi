@@ -18,7 +18,7 @@ from .knowledge_config import (
     KnowledgeConfig as KnowledgeConfig,
     RetrieverConfig as RetrieverConfig,
 )
-from .merge import Merged as Merged, merge_runs as merge_runs
+from .merge import merge_runs as merge_runs
 from .predictions import score_predictions as score_predictions
 from .recorded import check_asked as check_asked
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look

@@ -60,9 +60,6 @@ MOVED = {
     "votes": "scoring.rubric.votes",
     "judge_pictures": "scoring.rubric.pictures",
     "limit": "limits.n",
-    "address": "execution.executor.address",
-    "replicas": "execution.executor.replicas",
-    "gpus": "execution.executor.gpus",
 }
 """Where keys are now that stood beside `sets` and are fields of no section."""
 

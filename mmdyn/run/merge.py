@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.errors import UserError
@@ -24,29 +23,12 @@ EQUAL = ("epochs", "limit", "prompts", "prompt", "ops", "scorer", "judges", "jud
 JOINED = ("instructions", "knowledge", "library")
 """What comes together key by key."""
 
-
-class Merged(Struct, frozen=True):
-    """A run that was merged of others, and how many replies differed from those that stay."""
-
-    run: RunFolder
-    records: int
-    differing: int
+_Part: TypeAlias = Callable[[Any], object]
 
 
-class _Reply(Struct, frozen=True):
-    text: str = ""
-    reasoning: str = ""
-    finish_reason: str = ""
-
-
-class _Record(Struct, frozen=True):
-    """What two records of one ask must agree in."""
-
-    reply: _Reply
-
-
-def merge_runs(runs: Sequence[str | Path], out: str | Path) -> Merged:
-    """Bring the records of runs, with their samples, scores, verdicts and labels, together in a new run `out`.
+def merge_runs(runs: Sequence[str | Path], out: str | Path) -> tuple[RunFolder, int]:
+    """Bring the records of runs, with their samples, scores, verdicts and labels, together in a new run `out`; it, and
+    how many replies were left out because they differ from one that stays.
 
     Sets, models and conditions come together; all else that was asked for must be the same. Where runs have different
     replies to one ask, that of the run named first stays, with its scores. Sets that lie in a run are copied. No model
@@ -60,11 +42,8 @@ def merge_runs(runs: Sequence[str | Path], out: str | Path) -> Merged:
     config = _config(opened, out)
     with Store(out / "records") as store:
         differing = sum(_take(run, store) for run in opened)
-        store.flush()
-        with Reader(store.folder) as reader:
-            records = sum(1 for _ in reader.items(RECORD))
     write_config(out, config)
-    return Merged(RunFolder(out), records, differing)
+    return RunFolder(out), differing
 
 
 def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
@@ -93,19 +72,14 @@ def _config(runs: Sequence[RunFolder], out: Path) -> RunConfig:
     )
 
 
-def _union(
-    runs: Sequence[RunFolder],
-    what: str,
-    name: Callable[[Any], object],
-    identity: Callable[[Any], object] = lambda one: one,
-) -> tuple[Any, ...]:
+def _union(runs: Sequence[RunFolder], what: str, name: _Part, identity: _Part = lambda one: one) -> tuple[Any, ...]:
     """What runs have, each once. Raises UserError where one has something else by the same name."""
     found = dict[object, Any]()
     for run in runs:
         for one in getattr(run.config, what):
             if identity(found.setdefault(name(one), one)) != identity(one):
                 raise UserError(
-                    f"{run.folder} has another {name(one)} among its {what} than a run before it: leave one out"
+                    f"{run.folder} has another {name(one)} among its {what} than a run before it: leave it out"
                 )
     return tuple(found.values())
 
@@ -135,7 +109,7 @@ def _take(run: RunFolder, store: Store) -> int:
     many these are."""
     with Reader(run.records_folder) as reader:
         there = store.get_all(RECORD, reader.items(RECORD))
-        differing = {key for key, value, kept in there if kept and _read(kept) != _read(value)}
+        differing = {key for key, value, kept in there if kept and _said(kept) != _said(value)}
         for kind in reader.kinds():
             for key, value in reader.items(kind):
                 if re.split("[@:]", key)[0] not in differing:
@@ -143,5 +117,7 @@ def _take(run: RunFolder, store: Store) -> int:
     return len(differing)
 
 
-def _read(value: bytes) -> _Record:
-    return msgspec.json.decode(value, type=_Record)
+def _said(record: bytes) -> tuple[str, str]:
+    """What two records of one ask must agree in."""
+    reply = msgspec.json.decode(record)["reply"]
+    return reply.get("text"), reply.get("reasoning")

@@ -58,9 +58,9 @@ def summary(run: RunFolder) -> bytes:
 def test_parts_of_a_matrix_become_the_whole_of_it(folder: Path, tmp_path: Path, parts: list[tuple[str, str]]) -> None:
     whole = run(folder, "first second", "a b", tmp_path / "whole" / "run")
     runs = [run(folder, *part, tmp_path / f"machine{number}") for number, part in enumerate(parts)]
-    merged = merge_runs([one.folder for one in runs], tmp_path / "merged" / "run")
-    assert contents(merged.run) == contents(whole) and (merged.records, merged.differing) == (len(contents(whole)), 0)
-    assert summary(merged.run) == summary(whole)
+    merged, differing = merge_runs([one.folder for one in runs], tmp_path / "merged" / "run")
+    assert contents(merged) == contents(whole) and differing == 0
+    assert summary(merged) == summary(whole)
     again = run(folder, "first second", "a b", tmp_path / "merged" / "run")
     assert again.config == whole.config and contents(again) == contents(whole)
 
@@ -68,7 +68,7 @@ def test_parts_of_a_matrix_become_the_whole_of_it(folder: Path, tmp_path: Path, 
 def test_conditions_come_together_and_what_is_missing_is_asked(folder: Path, tmp_path: Path) -> None:
     plain = run(folder, "first", "a", tmp_path / "plain", modes=["standard"])
     beside = run(folder, "first second", "b", tmp_path / "beside", modes=["kprag"])
-    merged = merge_runs([plain.folder, beside.folder], tmp_path / "merged").run
+    merged = merge_runs([plain.folder, beside.folder], tmp_path / "merged")[0]
     assert [condition.mode for condition in merged.config.conditions] == ["standard"] * 2 + ["kprag"] * 2
     assert merged.config.planned == plain.config.planned + beside.config.planned == len(contents(merged))
     whole = run(folder, "first second", "a b", tmp_path / "whole")
@@ -100,13 +100,13 @@ def test_failures_are_mended_by_the_answers_of_another_run(folder: Path, tmp_pat
     write_script(folder / "c.jsonl", {"match": "Question 2", "error": "transient"}, "Answer: B")
     failed = evaluated(folder / "first", model, tmp_path / "failed")
     shutil.copytree(tmp_path / "failed", tmp_path / "other")
-    kept = merge_runs([failed.folder, tmp_path / "other"], tmp_path / "kept").run
+    kept = merge_runs([failed.folder, tmp_path / "other"], tmp_path / "kept")[0]
     assert contents(kept) == contents(failed) and sum(bool(one.reply.error) for one in contents(kept).values()) == 1
     (key,) = (key for key, record in contents(failed).items() if record.reply.error)
     with Store(tmp_path / "other" / "records") as store:
         answer = msgspec.structs.replace(contents(failed)[key], reply=Reply("Answer: B"), score=None)
         store.put(RECORD, key, canonical(answer))
-    mended = merge_runs([failed.folder, tmp_path / "other"], tmp_path / "mended").run
+    mended = merge_runs([failed.folder, tmp_path / "other"], tmp_path / "mended")[0]
     assert not any(record.reply.error for record in contents(mended).values())
 
 
@@ -116,7 +116,7 @@ def test_verdicts_samples_and_expansions_come_along(folder: Path, tmp_path: Path
         settings: dict[str, Any] = {"judges": [f"{model},label=judge"], "contexts": ["kprag:two-turn"], "modes": ()}
         whole = evaluated([folder / "first", folder / "second"], model, tmp_path / "whole" / "run", **settings)
         parts = [evaluated(folder / name, model, tmp_path / name, **settings).folder for name in ("first", "second")]
-        merged = merge_runs(parts, tmp_path / "merged" / "run").run
+        merged = merge_runs(parts, tmp_path / "merged" / "run")[0]
     with Reader(whole.records_folder) as one, Reader(merged.records_folder) as other:
         kinds = {kind for kind in one.kinds() if kind != "failure"}
         assert kinds == {*other.kinds()} - {"failure"} and any(kind.startswith("judged:") for kind in kinds)
@@ -129,7 +129,7 @@ def test_verdicts_samples_and_expansions_come_along(folder: Path, tmp_path: Path
 def test_sets_that_lie_in_a_run_are_copied(folder: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"modes": ["standard", "dynamic"], "ops": "shuffle"}
     runs = [run(folder, "first", model, tmp_path / model, **settings) for model in "ab"]
-    merged = merge_runs([one.folder for one in runs], tmp_path / "merged").run
+    merged = merge_runs([one.folder for one in runs], tmp_path / "merged")[0]
     for one in runs:
         shutil.rmtree(one.folder)
     assert [merged.set_folder(entry).is_dir() for entry in merged.config.sets] == [True, True]

@@ -123,16 +123,10 @@ class Slurm:
         share = partial(ask_share, job, [str(opened.folder.resolve()) for opened in engine.sets], launch)
         try:
             executor = submitit.AutoExecutor(folder, cluster=config.cluster)
-            executor.update_parameters(
-                name="mmdyn",
-                timeout_min=config.time,
-                mem_gb=config.memory,
-                cpus_per_task=config.cpus,
-                gpus_per_node=config.gpus or None,
-                slurm_partition=config.queue,
-                slurm_account=config.account,
-                **{f"{config.cluster}_setup": [config.setup] if config.setup else None},
-            )
+            setup = {f"{config.cluster}_setup": [config.setup] if config.setup else None}
+            cluster = {"slurm_partition": config.queue, "slurm_account": config.account, **setup}
+            size = {"mem_gb": config.memory, "cpus_per_task": config.cpus, "gpus_per_node": config.gpus or None}
+            executor.update_parameters(name="mmdyn", timeout_min=config.time, **size, **cluster)
             submitted = executor.submit_array([partial(share, *named) for named in shares.items()])
         except (RuntimeError, OSError) as error:
             reason = str(error).strip().partition("\n")[0]
@@ -164,11 +158,12 @@ def ask_share(job: Job, sets: list[str], launch: Launch, name: str, number: int)
 def _wait_for_earlier(records: Path) -> None:
     """Wait until no job of a call that was killed is at work any more."""
     told = False
-    while held := [file.stem for file in records.glob("rank-*.lock") if is_held(records, file.stem)]:
-        if not told:
-            print(f"waiting for jobs of an earlier call: {', '.join(held)}", file=sys.stderr)
-            told = True
-        time.sleep(LOOK_SECONDS)
+    for writer in [file.stem for file in records.glob("rank-*.lock")]:
+        while is_held(records, writer):
+            if not told:
+                print("waiting for jobs of an earlier call, which are at work", file=sys.stderr)
+                told = True
+            time.sleep(LOOK_SECONDS)
 
 
 def _is_done(engine: Engine) -> bool:
