@@ -15,7 +15,7 @@ def _groups() -> Groups:
     from mmdyn.run import ConditionSpec, Execution
 
     made = options_of(ConditionSpec, "ops", "draws", "seed", "rewriter", "style_backend", required="ops")
-    return {"Variants": [*made, *options_of(Execution, "executor", "workers")]}
+    return {"Variants": [*made, *options_of(Execution, "workers")]}
 
 
 @click.command("perturb", cls=Command, groups=_groups)
@@ -27,6 +27,7 @@ def _groups() -> Groups:
 @number_option("--redraws", "R", default=3, least=0)
 @number_option("--concurrency", "N")
 @limit_option("limit")
+@click.option("--executor", metavar="ray,…", default="local")
 @click.option("--name", metavar="NAME")
 @click.option("-q", "--quiet", is_flag=True)
 def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any) -> None:
@@ -43,6 +44,8 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
     redraws: Draw a rejected variant again up to R times.
     concurrency: Variants under way where a model is waited for. [default: 32; 256 with flux or klein]
     limit: Only the first N samples.
+    executor: ray,HOST:PORT,replicas=2,gpus=0.5 has replicas on a Ray cluster make them; ray,local starts one on this
+        machine. [default: this process, or those that a launcher started]
     name: The new set's name. [default: SET's name with -dynamic]
     quiet: No progress and no summary.
     """
@@ -53,7 +56,9 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
 
     cluster = Execution(executor).cluster
     if isinstance(cluster, SlurmConfig):
-        raise UserError("variants are made here or on a Ray cluster: under Slurm start ranks with srun, see the docs")
+        raise UserError(
+            "variants are made here or on a Ray cluster: under Slurm start ranks by srun (docs/clusters.md)"
+        )
     dynamic = perturb(source, out, quiet=quiet, executor=cluster, **arguments)
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set
         return

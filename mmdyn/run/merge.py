@@ -11,11 +11,12 @@ from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
-from mmdyn.errors import UserError
+from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
+from mmdyn.record import Record
+from mmdyn.sample import from_json
 from mmdyn.work import RECORD, RUN, Reader, RunConfig, RunFolder, SetEntry, Store, write_config
 
 EQUAL = ("epochs", "limit", "prompts", "prompt", "ops", "scorer", "judges", "judge_mode", "under_way")
@@ -99,7 +100,7 @@ def _placed(entry: SetEntry, runs: Sequence[RunFolder], out: Path) -> SetEntry:
             folder = run.set_folder(one).resolve()
             if one.name == entry.name and folder.is_dir():
                 if not Path(one.folder).is_absolute() and folder.is_relative_to(run.folder.resolve()):
-                    shutil.copytree(folder, out / one.folder, dirs_exist_ok=True)
+                    shutil.copytree(folder, out / one.folder, symlinks=True, dirs_exist_ok=True)
                 return one
     return entry
 
@@ -109,7 +110,10 @@ def _take(run: RunFolder, store: Store) -> int:
     many these are."""
     with Reader(run.records_folder) as reader:
         there = store.get_all(RECORD, reader.items(RECORD))
-        differing = {key for key, value, kept in there if kept and _said(kept) != _said(value)}
+        try:
+            differing = {key for key, value, kept in there if kept and _said(kept) != _said(value)}
+        except ValueError as error:
+            raise InputError(run.folder, None, f"holds a record that cannot be read ({error}): leave it out") from None
         for kind in reader.kinds():
             for key, value in reader.items(kind):
                 if re.split("[@:]", key)[0] not in differing:
@@ -119,5 +123,5 @@ def _take(run: RunFolder, store: Store) -> int:
 
 def _said(record: bytes) -> tuple[str, str]:
     """What two records of one ask must agree in."""
-    reply = msgspec.json.decode(record)["reply"]
-    return reply.get("text"), reply.get("reasoning")
+    reply = from_json(record, Record).reply
+    return reply.text, reply.reasoning

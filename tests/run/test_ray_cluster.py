@@ -194,4 +194,6 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_who_makes_variants() -> None:
     said = typed("perturb", "set", "-o", "out", "--ops", "pad", "--executor", "slurm").exception
-    assert str(said).startswith("variants are made here or on a Ray cluster: under Slurm start ranks with srun")
+    assert str(said).startswith(
+        "variants are made here or on a Ray cluster: under Slurm start ranks by srun (docs/clusters.md)"
+    )

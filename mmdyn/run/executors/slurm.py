@@ -68,7 +68,7 @@ class Slurm:
         """
         place = engine.job.out.resolve()
         prefix = f".{place.name}-slurm-"
-        for left in place.parent.glob(f"{glob.escape(prefix)}*"):  # by which jobs that still wait would begin
+        for left in place.parent.glob(f"{glob.escape(prefix)}????????"):  # by which jobs that still wait would begin
             shutil.rmtree(left, ignore_errors=True)
         _wait_for_earlier(engine.store.folder)
         if _is_done(engine):
