@@ -99,6 +99,16 @@ class Index:
         vectors = kept.encode([passage.text for passage in passages], on_chunk) if kept else None
         return Index(taxonomy, passages, kept=kept, vectors=vectors)
 
+    @staticmethod
+    def of_texts(texts: Sequence[str], *, meaning: bool, embedder: str = "") -> Index:
+        """An index whose points are texts, one or more, each by its place: of any samples, say. Arguments and errors
+        are those of `open_base`."""
+        kept = keep_vectors(embedder or DEFAULT_MODEL) if meaning else None
+        names = [str(place) for place in range(len(texts))]
+        passages = [Passage(text, (name,)) for text, name in zip(texts, names, strict=True)]
+        taxonomy = Taxonomy((Node(name, name), "", None) for name in names)
+        return Index(taxonomy, passages, kept=kept, vectors=kept.encode(texts) if kept else None)
+
     @cached_property
     def identity(self) -> str:
         """A digest of what is searched, and of the model that made the vectors."""

@@ -12,7 +12,7 @@ _ROOMS = {
     "mmdyn.errors": ["MmdynError"],
     "mmdyn.run": [
         *("ConditionSpec", "Execution", "KnowledgeConfig", "Limits", "ScoringConfig"),
-        *("BaseConfig", "RetrieverConfig", "RubricConfig", "SlurmConfig"),
+        *("BaseConfig", "ExamplesConfig", "RetrieverConfig", "RubricConfig", "SlurmConfig"),
         *("evaluate", "score"),
     ],
     "mmdyn.sample": ["Sample"],

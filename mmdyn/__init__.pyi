@@ -4,6 +4,7 @@ from mmdyn.errors import MmdynError as MmdynError
 from mmdyn.run import (
     BaseConfig as BaseConfig,
     ConditionSpec as ConditionSpec,
+    ExamplesConfig as ExamplesConfig,
     Execution as Execution,
     KnowledgeConfig as KnowledgeConfig,
     Limits as Limits,

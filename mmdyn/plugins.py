@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 from mmdyn.errors import PluginError, did_you_mean
 
-Kind = Literal["operators", "models", "formats", "scorers", "rubrics", "benchmarks"]
+Kind = Literal["operators", "models", "formats", "scorers", "rubrics", "benchmarks", "steps"]
 
 FOLDERS: dict[Kind, dict[str, str]] = {
     "operators": {"image.": "perturb.image", "text.": "perturb.text"},
@@ -25,7 +25,11 @@ FOLDERS: dict[Kind, dict[str, str]] = {
     "scorers": {"": "mmdyn.scoring.policies", "metric.": "mmdyn.scoring.metrics"},
     "rubrics": {"": "mmdyn.scoring.rubrics"},
     "benchmarks": {"": "mmdyn.benchmarks"},
+    "steps": {"": "mmdyn.build.steps"},
 }
+
+ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
+"""Names that stand for several operators in a row."""
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import force_setattr
 
 from mmdyn.keys import Json
 from mmdyn.sample import TaskType
@@ -18,12 +19,26 @@ Scale = Literal["raw", "corrected"]
 
 
 class Condition(Struct, frozen=True, forbid_unknown_fields=True):
-    """A named set of factors under which samples are asked."""
+    """A named set of factors under which samples are asked.
+
+    shots: how many examples stand before the question (mmdyn/shots.py). Without any it is left out, of keys too, so
+        that those of runs which know nothing of examples stay.
+    """
 
     variant: Literal["standard", "dynamic"] = "standard"
     chain: str = ""
     context: str = "none"
     style: str = "direct"
+    shots: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.shots in ("", "0"):
+            force_setattr(self, "shots", UNSET)
+
+    @property
+    def shot_name(self) -> str:
+        """The shots, also where there are none."""
+        return self.shots or "0"
 
     @property
     def mode(self) -> str:
@@ -140,7 +155,8 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     `request` is the request's key, `digest` the sample's: the sample itself lies beside the records under it. `beside`:
     what lay beside the question, None where nothing did. `expansion`: in a context of two turns the key of what the
     model wrote on that first, which lies beside the records too. `pictures`: a digest of those that lay there, whatever
-    their order; empty where there were none, None where it is not known.
+    their order; empty where there were none, None where it is not known. `examples`: the ids of those that stood before
+    the question, in their order.
     """
 
     key: str
@@ -164,6 +180,7 @@ class Record(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     expansion: str = ""
     pictures: str | None = None
     score: Score | None = None
+    examples: tuple[str, ...] = ()
 
 
 class Contrast(Struct, frozen=True, forbid_unknown_fields=True):

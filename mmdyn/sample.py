@@ -120,13 +120,21 @@ class Variant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     strength: Strength | None = None
 
 
+class Turn(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was said in a dialogue before the question. Its text may mark the sample's pictures."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
 # Equal samples have one JSON text and one digest: numbers become floats where floats are meant, and what equals a
 # default becomes the default itself, because msgspec leaves defaults out by identity.
 _POINTS, _MATCH = 1.0, Match()
 
 
 class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One question. Immutable; a stage returns a new one (`msgspec.structs.replace`).
+    """One question. Immutable; a stage returns a new one (`msgspec.structs.replace`). `turns`: what was said before
+    it in a dialogue.
 
     Raises ValueError, with a sentence that says what is wrong, where the parts do not fit each other.
     """
@@ -149,6 +157,7 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     match: Match = _MATCH
     meta: dict[str, Json] = {}
     variant: Variant | None = None
+    turns: tuple[Turn, ...] = ()
 
     def __post_init__(self) -> None:
         if self.points is not _POINTS:
@@ -162,6 +171,8 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         _check_options(self)
         _check_answer(self)
         _check_images(self)
+        if self.turns and self.turns[-1].role == "user":
+            raise ValueError("the last of the turns is the user's, and so is the question: join them, or add the reply")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -258,8 +269,8 @@ def _check_images(sample: Sample) -> None:
 
 
 def marks(sample: Sample) -> list[int]:
-    """The numbers of the pictures that the question and its options mark, in order."""
-    texts = [sample.question, *[option.text for option in sample.options]]
+    """The numbers of the pictures that the earlier turns, the question and its options mark, in order."""
+    texts = [*[turn.text for turn in sample.turns], sample.question, *[option.text for option in sample.options]]
     return [int(number) for text in texts if "<image " in text for number in IMAGE_MARK.findall(text)]
 
 
@@ -316,5 +327,5 @@ _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 
 def _field_names(kind: type[Struct]) -> list[str]:
     parts = [field.type for field in msgspec.structs.fields(kind) if hasattr(field.type, "__struct_fields__")]
-    nested = (Option, Match, Step, Verdict, Told, Strength, Variant) if kind is Sample else parts
+    nested = (Option, Match, Step, Verdict, Told, Strength, Variant, Turn) if kind is Sample else parts
     return [name for struct in (kind, *nested) for name in struct.__struct_fields__]

@@ -10,6 +10,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from mmdyn.errors import UserError
 
 Where: TypeAlias = dict[str, tuple[str, ...]]
 """The records that count: for each factor the values that it may have."""
@@ -19,7 +22,8 @@ class Pivot(Struct, frozen=True, kw_only=True):
     """A measure by one to three factors, with totals.
 
     by: the factors, the last one across. measure: a name that `mmdyn/tables` knows, such as score or response_tokens.
-    macro: factors over which a mean of the cells' means is added, every cell weighing the same.
+    macro: factors over which a mean of the cells' means is added, every cell weighing the same; of one that is not in
+        `by` that mean and the total are shown, and not its values.
     """
 
     by: tuple[str, ...]
@@ -27,6 +31,11 @@ class Pivot(Struct, frozen=True, kw_only=True):
     macro: tuple[str, ...] = ()
     where: Where = {}
     title: str = ""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The factors of `by`, then those of `macro` that are not among them."""
+        return tuple(dict.fromkeys((*self.by, *self.macro)))
 
 
 class Paired(Struct, frozen=True, kw_only=True):
@@ -104,7 +113,16 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-Part: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+class ErrorKinds(Struct, frozen=True, kw_only=True):
+    """The share of each kind of error among a model's wrong answers, as `mmdyn errors` labelled them; in all, and for
+    each value of each name in `by`."""
+
+    by: tuple[str, ...] = ()
+    title: str = ""
+
+
+Counted: TypeAlias = Pivot | Paired | Gap | Trend | Spread | Ranking | Leaderboard
+Part: TypeAlias = Counted | ErrorKinds
 
 
 class NamedTable(Struct, frozen=True, kw_only=True):
@@ -116,3 +134,21 @@ class NamedTable(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     parts: tuple[Part, ...]
+
+    @staticmethod
+    def of(name: str, title: str, *parts: Part) -> NamedTable:
+        """The table of these parts."""
+        return NamedTable(name=name, title=title, parts=parts)
+
+    def narrowed(self, where: Where) -> NamedTable:
+        """The same of fewer records. Raises UserError for kinds of error, which are of whole runs."""
+        if where and any(isinstance(part, ErrorKinds) for part in self.parts):
+            raise UserError(f"{self.name} is of whole runs: leave --where out")
+        counted = [part for part in self.parts if not isinstance(part, ErrorKinds)]
+        parts = [replace(part, where=part.where | _both(part.where, where)) for part in counted]
+        return replace(self, parts=tuple(parts)) if where else self
+
+
+def _both(one: Where, other: Where) -> Where:
+    """The second, less the values that the first does not have."""
+    return {name: tuple(value for value in values if value in one.get(name, values)) for name, values in other.items()}

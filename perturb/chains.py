@@ -19,11 +19,9 @@ from mmdyn import plugins
 from mmdyn.configs import chain_presets
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
 from mmdyn.keys import Json
+from mmdyn.plugins import ALIASES
 from perturb.operator import Operator, Tool
 from perturb.services import Services, ToolNames
-
-ALIASES: dict[str, tuple[str, ...]] = {"color": ("image.invert", "image.salt_pepper")}
-"""Names that stand for several operators in a row."""
 
 MOST_FACTORS = 6
 """A factorial of so many chains has 63 subsets."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from mmdyn.data import SampleSet
+from mmdyn.data import SampleSet, choose_quota
 from mmdyn.errors import UserError
 from mmdyn.work import RayConfig, SetStep, make_set, open_source
 from perturb.chains import Recipe
@@ -32,6 +33,7 @@ def perturb(
     workers: int = 1,
     executor: RayConfig | None = None,
     concurrency: int | None = None,
+    take: str = "",
     limit: int | None = None,
     name: str | None = None,
     quiet: bool = False,
@@ -54,6 +56,7 @@ def perturb(
         style_backend: who paints: "embedded", "flux" or "klein", with options.
         judge: who judges: "embedded" or a MODEL; empty for nobody. A variant that the judge rejects, by the majority of
             `votes`, is drawn again up to `redraws` times.
+        take: a quota such as "difficulty=easy:695,hard:1124": variants of so many samples of each value, drawn by seed.
 
     Returns:
         The set; a variant that was not kept is listed in its dropped.jsonl with the reason.
@@ -68,9 +71,12 @@ def perturb(
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
     made, waits = recipe.describe()
+    only = choose_quota(source, take, seed, limit) if take else None
+    made |= {"take": take} if take else {}
     step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe))
     name = name or f"{source.name}-dynamic"
-    return make_set(step, source, Path(out), name=name, limit=limit, workers=workers, cluster=executor, quiet=quiet)
+    how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
+    return make_set(step, source, Path(out), name=name, limit=limit, only=only, **how)
 
 
 def _prepare(recipe: Recipe, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:

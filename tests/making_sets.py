@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import SampleSet
@@ -37,3 +40,10 @@ def make_set(folder: Path, *, backwards: bool = False) -> SampleSet:
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file under a folder with its bytes."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def marks_of_sheet(page: str) -> list[dict[str, Any]]:
+    """What an audit sheet saves of its variants, but for the labels."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return list(json.loads(found[1]))

@@ -93,6 +93,17 @@ def test_another_package_s_plug_ins_are_listed(site: Path) -> None:
     assert found["scorers"]["generous"] == "mmdyn_example.generous:Generous"
     assert found["rubrics"]["brevity"] == "mmdyn_example.brevity:Brevity"
     assert found["benchmarks"]["sums"] == "mmdyn_example.sums:Sums"
+    assert found["steps"]["concise"] == "mmdyn_example.concise:Concise"
+
+
+def test_another_package_s_step_is_a_command(site: Path, tmp_path: Path) -> None:
+    source = write_set(
+        tmp_path / "set", [choice("short"), choice("long", question="Well, how many sides has a triangle?")]
+    )
+    done = python(site, "-m", "mmdyn", "build", "concise", source.folder, "-o", tmp_path / "out", "--words", 6)
+    assert done.returncode == 0, done.stderr
+    assert [sample.id for sample in SampleSet(tmp_path / "out")] == ["short"]
+    assert "1 refused by concise" in done.stderr
 
 
 def test_another_package_s_operator_works_in_chains_and_in_other_processes(site: Path, tmp_path: Path) -> None:

@@ -7,31 +7,35 @@ contrasts matter for it; nothing else in the house knows a benchmark by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Generic
-
-import msgspec
+from typing import Any, Generic
 
 from mmdyn.data import (
     ImageFolder,
     KnowledgePoint,
+    RawRow,
     Row,
     check_sample,
-    check_text_file,
-    numbered_lines,
+    choice_type as choice_type,
+    put_picture,
     read_inside,
-    read_records,
+    read_raw_rows,
+    sample_id as sample_id,
 )
 from mmdyn.errors import InputError
-from mmdyn.sample import ImageRef, Option, S, Sample, TaskType, from_json
+from mmdyn.sample import ImageRef, S, Sample, from_dict
+from mmdyn.table import NamedTable
 
-PutPicture = Callable[[str], ImageRef]
-"""Puts the picture of a name into the set. Raises ValueError."""
+PutPicture = Callable[[Any], ImageRef]
+"""Puts a picture into the set: one of a name, or what a Parquet file holds of one. Raises ValueError."""
 
 
 class Benchmark(Generic[S]):
-    """How a data set of JSON Lines becomes samples. Made without arguments; the class has the file's name in CamelCase.
+    """How a data set of JSON Lines, JSON or Parquet becomes samples. Made without arguments; the class has the file's
+    name in CamelCase, and its docstring begins with one sentence: the set's name (authors and year; where it is; its
+    licence).
 
     A data set of another kind has a `read` of its own: `name`, `contrasts`, `read` and `knowledge` are the contract.
     """
@@ -42,11 +46,18 @@ class Benchmark(Generic[S]):
     contrasts: tuple[str, ...]
     """The factors whose contrasts its authors or users look at, such as ("variant", "context")."""
 
-    files: tuple[str, ...] = ("questions.jsonl",)
-    """What its files are called."""
+    tables: tuple[NamedTable, ...] = ()
+    """The tables and figures of its paper, which `mmdyn report RUN --table BENCHMARK.NAME` prints."""
 
-    pictures: str = ""
-    """The folder of its pictures, beside its files."""
+    files: tuple[str, ...] = ("questions.jsonl",)
+    """What its files are called in our layout; those that are there are read."""
+
+    published: tuple[tuple[str, ...], ...] = ()
+    """The layouts of its release, each as the patterns of its files from the release's root (`data/test-*.parquet`);
+    the first layout that is there is read."""
+
+    pictures: tuple[str, ...] = ("",)
+    """The folders that pictures are looked for in, from the folder of the file that names them."""
 
     row: type[S]
     """What a line holds."""
@@ -54,23 +65,22 @@ class Benchmark(Generic[S]):
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the data set; pictures are put into `images`. A bad row is a Row with a problem, not an exception.
 
-        `source` is the data set's folder, its `dev` folder, or its questions file. Raises InputError where it is none
-        of these, where the file is no text, and where its first line has fewer than half of the keys of a row.
+        `source` is a folder or a file as `find_files` takes it. Raises InputError where it is none, where a file cannot
+        be read, and where its first row has fewer than half of the keys of a row.
         """
         for file in self.find_files(source):
-            check_text_file(file)
-            put = partial(_put_picture, file.parent / self.pictures, images)
-            for count, (number, line) in enumerate(numbered_lines(file)):
+            put = partial(put_file, [file.parent / name for name in self.pictures], images)
+            for count, raw in enumerate(read_raw_rows(file)):
                 try:
-                    samples = self.samples(from_json(line, self.row), put)
+                    samples = self.samples(self._read_row(raw), put)
                     for sample in samples:
                         check_sample(sample)
                 except ValueError as error:
                     if count == 0:
-                        self._check_first(file, number, line)
-                    yield Row(str(file), number, problem=str(error))
+                        self._check_first(raw)
+                    yield Row(str(file), raw.line, problem=str(error))
                 else:
-                    yield from (Row(str(file), number, sample) for sample in samples)
+                    yield from (Row(str(file), raw.line, sample) for sample in samples)
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """The knowledge points that the data set brings texts or routes for; many bring none. Raises InputError."""
@@ -84,63 +94,70 @@ class Benchmark(Generic[S]):
         """The sample of a row. Raises ValueError."""
         raise NotImplementedError
 
+    def adapt(self, raw: RawRow) -> dict[str, Any]:
+        """The values of a row by the keys of `row`, where its release has others."""
+        return raw.values
+
     def rows(self, source: Path) -> Iterator[S]:
-        """Every line of every file. Raises InputError for a bad one."""
+        """Every row of every file. Raises InputError for a bad one."""
         for file in self.find_files(source):
-            check_text_file(file)
-            yield from read_records(file, self.row)
+            for raw in read_raw_rows(file):
+                try:
+                    yield self._read_row(raw)
+                except ValueError as error:
+                    raise InputError(file, raw.line, str(error)) from None
 
     def find_files(self, source: Path) -> list[Path]:
-        """The data set's files, in `source` or its `dev` folder, or `source` itself where it is a file.
+        """The data set's files: in a folder of our layout or its `dev` folder, in the root of its release or in a
+        folder of that, or `source` itself where it is a file.
 
         Raises InputError.
         """
         if source.is_file():
             return [source]
-        for folder in (source, source / "dev"):
-            if found := [folder / name for name in self.files if (folder / name).is_file()]:
-                return found
         if not source.exists():
             raise InputError(source, None, "no such file or folder: check the path")
-        names = " or ".join(self.files)
-        raise InputError(source, None, f"no {names} in it or in its dev folder: give the folder of {self.name}")
+        ours = [[folder / name for name in self.files] for folder in (source, source / "dev")]
+        for layout in (*ours, *([*_matches(source, patterns)] for patterns in self.published)):
+            if found := [file for file in layout if file.is_file()]:
+                return found
+        names = " or ".join([*self.files, *(pattern for patterns in self.published for pattern in patterns)])
+        raise InputError(source, None, f"no {names} in it: give the folder of {self.name}")
 
-    def _check_first(self, file: Path, number: int, line: bytes) -> None:
+    def _read_row(self, raw: RawRow) -> S:
+        if raw.problem:
+            raise ValueError(raw.problem)
+        return from_dict(self.adapt(raw), self.row)
+
+    def _check_first(self, raw: RawRow) -> None:
         keys = self.row.__struct_encode_fields__
-        try:
-            given = {*msgspec.json.decode(line, type=dict[str, object])}
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            given = set()
-        if 2 * len(given & set(keys)) < len(keys):
+        given = () if raw.problem else self.adapt(raw)
+        if 2 * len({*given} & {*keys}) < len(keys):
             told = f"is not a row of {self.name} (keys {', '.join(keys)}): give its own file"
-            raise InputError(file, number, told) from None
+            raise InputError(raw.file, raw.line, told)
 
 
-def sample_id(benchmark: str, *original: str) -> str:
-    """`we-math-2steps_17-1`: the benchmark's name and the data set's own id. Raises ValueError for one that variants'
-    ids need."""
-    if any("~" in part or not part.strip() for part in original):
-        raise ValueError(f"the id {'-'.join(original)!r} is empty or holds a '~', which marks variants: rename it")
-    return "-".join((benchmark.replace("_", "-"), *(part.strip() for part in original)))
+def _matches(source: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    """The files of patterns, each where `source` is the release's root or, else, a folder of it."""
+    for pattern in patterns:
+        parts = pattern.split("/")
+        ends = ("/".join(parts[at:]) for at in range(len(parts)))
+        yield from next(filter(None, (sorted(source.glob(end)) for end in ends)), ())
 
 
-def _put_picture(folder: Path, images: ImageFolder, name: str) -> ImageRef:
-    """Put a picture of a folder into the set. Raises ValueError for a missing, foreign or bad one."""
-    data = read_inside(folder, name)
+def put_file(folders: list[Path], images: ImageFolder, given: Any) -> ImageRef:
+    """Put a picture into the set, one of a name out of the first folder that has it. Raises ValueError for a missing,
+    foreign or bad one."""
+    if not isinstance(given, str):
+        return put_picture(given, folders[0], images)
+    for folder in folders:
+        with suppress(OSError):  # a name that no file can have, which `read_inside` tells
+            if (folder / given).is_file():
+                break
+    else:
+        folder = folders[0]
+    data = read_inside(folder, given)
     try:
         return images.put(data)
     except ValueError as error:
-        raise ValueError(f"image {name[:80]!r}: {error}") from None
-
-
-def choice_type(options: tuple[Option, ...], answer: tuple[str, ...]) -> TaskType:
-    """single_choice or multi_select, by how many letters are right.
-
-    Raises ValueError where an option that is not right says the same as one that is.
-    """
-    texts = {option.label: option.text.strip() for option in options}
-    right = {texts.get(label, "") for label in answer} - {""}
-    for label, text in texts.items():
-        if label not in answer and text in right:
-            raise ValueError(f"option {label} says the same as a right one ({text[:40]!r}): correct one of them")
-    return "single_choice" if len(answer) == 1 else "multi_select"
+        raise ValueError(f"image {given[:80]!r}: {error}") from None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+from mmdyn.data import RawRow
 
 Blanks = tuple[tuple[str, ...], ...]
 
@@ -11,6 +14,14 @@ _SUBJECTS = ["Biology", "Chemistry", "Chinese", "English", "Geography", "History
 _MARKED = re.compile(r"_\s*(\d{1,2})\s*_")
 _SPACED = re.compile(r"(?:(?<=[ \t\u3000]{2})|^[ \t\u3000]*|(?<=·))(\d{1,2})(?=[ \t\u3000]|[,.]|$)", re.MULTILINE)
 _UNDERLINED = re.compile(r"_+\s*(?:\d+\s*)?_*(?:_|\d)")
+
+
+def name_by_file(raw: RawRow, section: str) -> dict[str, Any]:
+    """The values of a row; one of a release is called by its file's section and by its index."""
+    if not raw.section:
+        return raw.values
+    named = {"id": f"{section}-{raw.values.get('index')}", "keyword": section, "subject": section}
+    return {"answer": raw.values.get("standard_answer"), **raw.values, **named}
 
 
 def paper_fields(section: str, year: str, category: str) -> dict[str, str | int | float]:

@@ -4,11 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, sample_id
 from mmdyn.sample import Sample
+from mmdyn.table import NamedTable, Paired, Part, Pivot, Where
+
+_MEASURES = ("pass_rate", "checklist")
+_HINTS = ("background", "definition", "methodology", "all")
+
+
+def _by(*factors: str, context: str = "") -> tuple[Part, ...]:
+    """Pass rate and checklist score."""
+    where: Where = {"context": (context,)} if context else {}
+    return tuple(Pivot(by=factors, measure=measure, where=where) for measure in _MEASURES)
+
+
+def _gains(**more: Any) -> tuple[Part, ...]:
+    """What each kind of hints adds."""
+    ways = [(measure, hint) for measure in _MEASURES for hint in _HINTS]
+    return tuple(
+        Paired(factor="context", a="none", b=f"hint:{hint}", measure=measure, **more) for measure, hint in ways
+    )
+
+
+_TABLES = (
+    NamedTable.of("table1", "Disciplines", *_by("model", "discipline", context="none")),
+    NamedTable.of("table2", "Hints", *_by("model", "context")),
+    NamedTable.of("table4", "With background hints", *_by("model", "discipline", context="hint:background")),
+    NamedTable.of("table5", "With definition hints", *_by("model", "discipline", context="hint:definition")),
+    NamedTable.of("table6", "With methodology hints", *_by("model", "discipline", context="hint:methodology")),
+    NamedTable.of("figure2", "Checklist score by discipline", *_by("discipline", "model", context="none")[1:]),
+    NamedTable.of("figure3", "Gains by hints", *_gains(), *_gains(by=("discipline",))),
+    NamedTable.of("figure11", "Pass rate by discipline", *_by("discipline", "model", context="none")[:1]),
+)
 
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 _SPACES = re.compile(r"[ \t]*+")
@@ -38,15 +69,18 @@ class Acadreason(Benchmark[_Question]):
     """AcadReason (OPPO AI Agent Team 2025, arXiv:2510.11652; github.com/OPPO-PersonalAI/Acadreason-benchmark;
     Apache-2.0).
 
-    Reads `questions.jsonl`. Every question is open_ended with the golden answer; the domain is the discipline, the
-    title of the paper stays in `meta`. The hints are `background`, `definition` and `methodology`. The checklist is cut
-    into exactly `num_checklist` items (`split_checklist`); a list that numbers more keeps the surplus in the last item,
-    and `meta` then says how many are numbered. ` | ` where a line ends is a new line.
+    Reads `questions.jsonl`, or the release's `data/acadreason_benchmark.jsonl`. Every question is open_ended with the
+    golden answer; the domain is the discipline, the title of the paper stays in `meta`. The hints are `background`,
+    `definition` and `methodology`. The checklist is cut into exactly `num_checklist` items (`split_checklist`); a list
+    that numbers more keeps the surplus in the last item, and `meta` then says how many are numbered. ` | ` where a line
+    ends is a new line.
     """
 
     name = "acadreason"
     contrasts = ("context",)
+    tables = _TABLES
     row = _Question
+    published = (("data/acadreason_benchmark.jsonl",),)
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""

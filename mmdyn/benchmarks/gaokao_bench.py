@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
-from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, paper_fields, verse_blanks
+from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, name_by_file, paper_fields, verse_blanks
+from mmdyn.data import RawRow
 from mmdyn.sample import Sample
 from mmdyn.text import SplitQuestion, read_letters, split_options, split_questions, strip_question_number
 
@@ -27,7 +29,8 @@ class _Question(Struct):
 class GaokaoBench(Benchmark[_Question]):
     """GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474; github.com/OpenLMLab/GAOKAO-Bench; Apache-2.0).
 
-    Reads `questions.jsonl`. One answer of letters is a single_choice or multi_select, under the subjective keywords
+    Reads `questions.jsonl`, or the release: `Data/Objective_Questions` and `Data/Subjective_Questions`, a file a
+    keyword. One answer of letters is a single_choice or multi_select, under the subjective keywords
     too. Several answers are several questions on one passage: each becomes a sample with the passage before it and the
     row's id as its `group` (cloze tests and sentences to fill in are asked blank by blank); `score` is the points of
     each. Fill-in-the-Blank, Cloze_Passage and Dictation are fill_in_the_blank, one entry a blank: blanks are told apart
@@ -40,6 +43,11 @@ class GaokaoBench(Benchmark[_Question]):
     name = "gaokao_bench"
     contrasts = ("variant", "style")
     row = _Question
+    published = (("Data/Objective_Questions/20*.json", "Data/Subjective_Questions/20*.json"),)
+
+    def adapt(self, raw: RawRow) -> dict[str, Any]:
+        """A row of the release is called by its file and its index; a subjective answer is its `standard_answer`."""
+        return name_by_file(raw, raw.file.stem)
 
     def samples(self, row: _Question, put: PutPicture) -> list[Sample]:
         """The row's sample, or one for each of its answers where it has several."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
-from mmdyn.benchmarks._gaokao import paper_fields
+from mmdyn.benchmarks._gaokao import name_by_file, paper_fields
+from mmdyn.data import RawRow
 from mmdyn.keys import digest
 from mmdyn.sample import Option, Sample
 from mmdyn.text import options_are_letters, question_range, read_letters, split_options, strip_question_number
@@ -30,10 +32,10 @@ class _Question(Struct):
 class GaokaoMm(Benchmark[_Question]):
     """GAOKAO-MM (Zong and Qiu 2024, arXiv:2402.15745; github.com/OpenMOSS/GAOKAO-MM; Apache-2.0).
 
-    Reads `questions.jsonl` beside `images/`. Options are taken off the stem's end; the leading question number and
-    points mark (`1. (6 分)`) go, unless the text is for questions a to b and the number tells which one is asked.
-    Several letters in the answer make a multi_select; `score` is the points. No picture is marked in the text, so they
-    come first.
+    Reads `questions.jsonl` beside `images/`, or the release: `Data`, a file a subject beside its pictures. Options are
+    taken off the stem's end; the leading question number and points mark (`1. (6 分)`) go, unless the text is for
+    questions a to b and the number tells which one is asked. Several letters in the answer make a multi_select; `score`
+    is the points. No picture is marked in the text, so they come first.
 
     Where the words hold no options they are printed in the pictures, each with its letter, and the pictures do not come
     in the letters' order (D, A, B, C is found): so all of them stay the question's, and A to D have `options_in_image`.
@@ -44,6 +46,11 @@ class GaokaoMm(Benchmark[_Question]):
     name = "gaokao_mm"
     contrasts = ("variant", "style")
     row = _Question
+    published = (("Data/20*.json",),)
+
+    def adapt(self, raw: RawRow) -> dict[str, Any]:
+        """A row of the release is called by its file, without the years, and its index."""
+        return name_by_file(raw, raw.file.stem.partition("_")[2])
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""
@@ -60,7 +67,7 @@ class GaokaoMm(Benchmark[_Question]):
             language="zh",
             options=options,
             options_in_image=in_image,
-            images=tuple(put(name) for name in row.picture),
+            images=tuple(put(name.removeprefix("../Data/")) for name in row.picture),
             group=_group(stem, fields),
             fields=fields | {"modality": "multimodal"},
             explanation=row.analysis.strip(),

@@ -28,7 +28,8 @@ class _Question(Struct):
 class MathVision(Benchmark[_Question]):
     """MATH-Vision (Wang et al. 2024, arXiv:2402.14804; github.com/mathllm/MATH-V; MIT).
 
-    Reads `questions.jsonl` beside `images/`. A row has one picture. Where one mark `<image1>` is in the row it becomes
+    Reads `questions.jsonl` beside `images/`, or the release: `data/test.jsonl`, or else its part `data/testmini.jsonl`,
+    and `images/`. A row has one picture. Where one mark `<image1>` is in the row it becomes
     the picture's place, `<image 1>`. Where there are several, the picture holds all the parts, each captioned
     `<image1>:`, `<image2>:`, and so on: the picture comes first, and the marks stay in the words as the parts' names.
 
@@ -39,6 +40,8 @@ class MathVision(Benchmark[_Question]):
     name = "math_vision"
     contrasts = ("variant", "style")
     row = _Question
+    published = (("data/test.jsonl",), ("data/testmini.jsonl",))
+    pictures = ("", "..")
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""

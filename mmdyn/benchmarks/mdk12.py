@@ -15,6 +15,7 @@ from mmdyn.data import ImageFolder, Row, TsvRow, read_list_cell, read_tsv_rows, 
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample, TaskType
+from mmdyn.table import ErrorKinds, Gap, NamedTable, Paired, Pivot, Ranking, Trend, Where
 
 _GRADES = {"G": "primary", "M": "middle", "H": "high"}
 _DISCIPLINES = {
@@ -25,8 +26,81 @@ _TASK_TYPES: dict[str, TaskType] = {
     "fill_in_the_blank": "fill_in_the_blank", "true_false": "true_false",
 }  # fmt: skip
 _MODALITIES = {"multi": "multimodal", "single": "text"}
+_YEAR = re.compile(r"(\d{4})(?:\.0|年)?")
 _NAME = re.compile(
     rf"([GMH])S({'|'.join(_DISCIPLINES)})_({'|'.join(_TASK_TYPES)})_(multi|single)_modal\.tsv", re.IGNORECASE
+)
+
+
+_STANDARD: Where = {"mode": ("standard",)}
+_PLAIN: Where = {"variant": ("standard",)}
+_ALONE: Where = {"context": ("none",)}
+_LEVELS = ("model", "difficulty")
+_LEVEL = ("difficulty",)
+_ALIKE = ("family", "size")
+_CELLS = ("discipline", "difficulty")
+_TABLES = (
+    NamedTable.of("table3", "Accuracy", Pivot(by=("model", *_CELLS), macro=_CELLS, where=_STANDARD)),
+    NamedTable.of(
+        "figure3",
+        "Disciplines and difficulty",
+        Pivot(by=("model", "discipline"), where=_STANDARD),
+        Pivot(by=_LEVELS, where=_STANDARD),
+        Gap(factor="difficulty", a="hard", b="easy", where=_STANDARD),
+        Gap(factor="difficulty", a="hard", b="easy", by=(), where=_STANDARD),
+    ),
+    NamedTable.of(
+        "table4",
+        "Standard and dynamic",
+        Paired(factor="variant", a="dynamic", b="standard", where=_ALONE),
+        Paired(factor="variant", a="dynamic", b="standard", by=_LEVELS, where=_ALONE),
+    ),
+    NamedTable.of(
+        "modality",
+        "Image, text and both",
+        Pivot(by=("model", "changed"), where=_ALONE),
+        *(Paired(factor="changed", a=what, b="nothing", where=_ALONE) for what in ("image", "text", "both")),
+    ),
+    NamedTable.of(
+        "figure4",
+        "Years",
+        Pivot(by=(*_LEVELS, "year"), where=_STANDARD),
+        Trend(factor="year", where=_STANDARD),
+        Gap(factor="year", a="last", b="first", where=_STANDARD),
+        Gap(factor="year", a="last", b="first", by=_LEVELS, where=_STANDARD),
+        Gap(factor="year", a="last", b="first", by=_LEVEL, where=_STANDARD),
+    ),
+    NamedTable.of(
+        "figure5",
+        "KP-RAG",
+        *(
+            Paired(factor="context", a="none", b=way, by=by, where=_PLAIN)
+            for way in ("kprag", "kprag:inline")
+            for by in (_LEVELS, _LEVEL)
+        ),
+    ),
+    NamedTable.of("figure6", "Kinds of error", ErrorKinds(by=("variant", "context"))),
+    NamedTable.of(
+        "reasoning",
+        "Reasoning and chat",
+        *(
+            Paired(factor="kind", a="chat", b="reasoning", by=by, where=_STANDARD)
+            for by in (_ALIKE, (*_ALIKE, "difficulty"))
+        ),
+    ),
+    NamedTable.of(
+        "sizes",
+        "Sizes of a family",
+        Pivot(by=("family", "kind", "size"), where=_STANDARD),
+        Trend(factor="size", by=("family", "kind"), where=_STANDARD),
+    ),
+    NamedTable.of(
+        "mini_full",
+        "Mini and full",
+        Pivot(by=("model", "set"), where=_STANDARD),
+        Gap(factor="set", a="first", b="last", where=_STANDARD),
+        Ranking(over="set", where=_STANDARD),
+    ),
 )
 
 
@@ -47,13 +121,18 @@ class Mdk12(Benchmark[Struct]):
     `multiple_answer_choice` multi_select) and modality follow from the name. Files of other names in a folder are
     passed over.
 
-    Columns: index, question, answer; and where they are there category, knowledge, analysis, year, grade_level,
-        difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand between semicolons, and must be
-        as many as the question shows (`____`), where it shows any.
+    Columns: index, question, answer; and where they are there category, subfield, curriculum, topic, knowledge,
+        analysis, year, grade_level, difficulty_level, image, image_path, A, B, C, … Blanks are a JSON list or stand
+        between semicolons, and must be as many as the question shows (`____`), where it shows any.
+
+    The six levels of the taxonomy are the fields discipline, grade, subfield, curriculum, topic and point. `point` is
+    the first of the knowledge points, because a question counts once in a table; all of them are the sample's
+    knowledge points. `year` is a whole number where the cell reads as one (2021, 2021.0, 2021年).
     """
 
     name = "mdk12"
     contrasts = ("variant", "context", "style")
+    tables = _TABLES
 
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the rows of every file, in the order of their names."""
@@ -92,7 +171,8 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
             "a row of a multi_modal file without a picture: fill `image`, or move it to a single_modal file"
         )
     cells = {name: text.strip() if name != "image" else text for name, text in row.cells.items()}
-    cells["knowledge"] = canonical(_knowledge(cells.get("knowledge", ""))).decode()
+    points = _knowledge(cells.get("knowledge", ""))
+    cells |= {"knowledge": canonical(points).decode(), "point": cells.get("point") or "".join(points[:1])}
     if part.task_type == "fill_in_the_blank":
         cells["answer"] = canonical(_blanks(cells["answer"], cells["question"])).decode()
     fields = dict(part.fields)
@@ -100,6 +180,8 @@ def _sample(part: _Part, row: TsvRow) -> Sample:
         fields["grade_level"] = cells["grade_level"]
     if cells.get("difficulty_level"):
         fields["difficulty"] = cells["difficulty_level"].lower()
+    if year := _YEAR.fullmatch(cells.get("year", "")):
+        fields["year"] = int(year[1])
     id = sample_id("mdk12", part.name, cells["index"])
     return sample_of_tsv_row(replace(row, cells=cells), id=id, task_type=part.task_type, fields=fields)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.data import IMAGE_SUFFIXES, RawRow
 from mmdyn.sample import Answer, Option, Sample, TaskType
 from mmdyn.text import options_are_letters, split_options
 
@@ -33,16 +35,29 @@ class _Question(Struct):
 class Scemqa(Benchmark[_Question]):
     """SceMQA (Liang et al. 2024, arXiv:2402.05138; github.com/SceMQA/SceMQA; Apache-2.0).
 
-    Reads `questions.jsonl` beside `images/`. Multiple_Choice: options are taken off the stem's end, and the answer is
-    the letter that the answer text begins with. Free_Response: the `\\answer{…}` that begins it is one blank (several
-    of them are accepted alternatives), or open_ended where it is long. The rest of the answer text is the explanation.
-    Letters that were read in a wrong encoding (`50 Î©`) are mended. Questions with the same picture share a `group`.
+    Reads `questions.jsonl` beside `images/`, or the release: `Multiple_Choice/multiple_choice.json` and
+    `Free_Response/free_response.json`, each with a list a subject beside its pictures. Multiple_Choice: options are
+    taken off the stem's end, and the answer is the letter that the answer text begins with. Free_Response: the
+    `\\answer{…}` that begins it is one blank (several of them are accepted alternatives), or open_ended where it is
+    long. The rest of the answer text is the explanation. Letters that were read in a wrong encoding (`50 Î©`) are
+    mended. Questions with the same picture share a `group`.
     """
 
     name = "scemqa"
     contrasts = ("variant", "style")
-    pictures = "images"
+    pictures = ("images", "")
     row = _Question
+    published = (("Multiple_Choice/multiple_choice.json", "Free_Response/free_response.json"),)
+
+    def adapt(self, raw: RawRow) -> dict[str, Any]:
+        """A row of the release is called by its file, subject and place; its picture's name lacks the ending."""
+        if not raw.section or "ImagePath" not in raw.values:
+            return raw.values
+        kind, path = raw.file.stem.title(), raw.values["ImagePath"]
+        names = [f"{path}.{suffix}" for suffix in IMAGE_SUFFIXES.values()]
+        image = next((name for name in names if (raw.file.parent / name).is_file()), f"{path}.jpg")
+        id = f"{kind}-{raw.section}-{raw.place}"
+        return {**raw.values, "id": id, "type": kind, "subject": raw.section, "image": image}
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 from msgspec import Struct
 
 from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
-from mmdyn.data import KnowledgePoint
+from mmdyn.data import KnowledgePoint, RawRow
 from mmdyn.sample import Option, Sample
 from mmdyn.text import visible_text
 
@@ -38,9 +39,10 @@ class _Question(Struct):
 class Scienceqa(Benchmark[_Question]):
     """ScienceQA (Lu et al. 2022, arXiv:2209.09513; github.com/lupantech/ScienceQA; CC BY-NC-SA 4.0).
 
-    Reads `questions.jsonl`: one question a line, as problems.json holds it, with its `id`. The hint is the passage that
-    a question is about and stands before it. A picture is `images/SPLIT/ID/NAME`, beside the file. `grade` is primary
-    (1 to 6), middle (7 to 9) or high (10 to 12), `grade_level` the number; the subject is the discipline.
+    Reads `questions.jsonl`: one question a line with its `id`, or the release's `data/scienceqa/problems.json`. The
+    hint is the passage that a question is about and stands before it. A picture is `images/SPLIT/ID/NAME`, beside the
+    file. `grade` is primary (1 to 6), middle (7 to 9) or high (10 to 12), `grade_level` the number; the subject is the
+    discipline.
 
     The skill is the knowledge point, its lecture the text; a skill that is taught in several lectures has them all, a
     blank line between. The route to it is subject, topic, category. The solution is the explanation.
@@ -48,8 +50,13 @@ class Scienceqa(Benchmark[_Question]):
 
     name = "scienceqa"
     contrasts = ("context", "variant")
-    pictures = "images"
+    pictures = ("images",)
     row = _Question
+    published = (("data/scienceqa/problems.json",),)
+
+    def adapt(self, raw: RawRow) -> dict[str, Any]:
+        """The release holds a question under its id."""
+        return {"id": raw.section, **raw.values} if raw.section else raw.values
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """Each skill with its lectures, once for each route to it, in the order of the questions. Raises InputError."""

@@ -32,14 +32,15 @@ class _Question(Struct, rename={"id": "queId", "set": "dataset_name", "options":
     options: list[list[_Choice]]
     knowledge_point_routes: list[str]
     answer_value: str
-    answer_analysis: list[str]
+    answer_analysis: list[str] | None
 
 
 class TalScq5k(Benchmark[_Question]):
     r"""TAL-SCQ5K (TAL Education 2023; github.com/math-eval/TAL-SCQ5K; MIT).
 
-    Reads `en.jsonl` and `ch.jsonl`. The end of each route `a->b->c` is a knowledge point, what leads to it its route.
-    Difficulty 0 and 1 are easy, 2 medium, 3 and 4 hard; `level` keeps the number. `grade` is primary, middle or high.
+    Reads `en.jsonl` and `ch.jsonl`, or the release: the parts `train_3K` and `test_2K` in a folder a language. The end
+    of each route `a->b->c` is a knowledge point, what leads to it its route. Difficulty 0 and 1 are easy, 2 medium, 3
+    and 4 hard; `level` keeps the number. `grade` is primary, middle or high.
 
     The words went through a converter, whose traces are taken out: control words for characters (`\textless{}`,
     `\textquotesingle`, `\textbackslash`, …) become the characters; `\uline{~~~~}` becomes `____`; `~` a space; two
@@ -51,6 +52,7 @@ class TalScq5k(Benchmark[_Question]):
     contrasts = ("context", "style")
     row = _Question
     files = ("en.jsonl", "ch.jsonl")
+    published = (tuple(f"{code}_single_choice_constructed_5K/{code}_single_choice_*.jsonl" for code in ("en", "ch")),)
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """Each route once, in the order of the questions; the points have no texts. Raises InputError for a bad row."""
@@ -89,7 +91,7 @@ class TalScq5k(Benchmark[_Question]):
                 "modality": "text",
             },
             knowledge_points=tuple(dict.fromkeys(_route(route)[-1] for route in row.knowledge_point_routes)),
-            explanation="\n\n".join(_clean(re.sub(r"</?p>", " ", text)) for text in row.answer_analysis).strip(),
+            explanation="\n\n".join(_clean(re.sub(r"</?p>", " ", text)) for text in row.answer_analysis or ()).strip(),
         )
 
 

@@ -30,14 +30,16 @@ class _Question(Struct):
 class WeMath(Benchmark[_Question]):
     """We-Math (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0).
 
-    Reads `questions.jsonl` beside the pictures. `option` is one string (`A. …;B. …; E. No correct answer`). A problem
-    and its one-step sub-problems share the `group`; the field `steps` counts the knowledge concepts that a problem
-    takes, `key` says which part it is. Concepts are knowledge points; their descriptions are `knowledge`.
+    Reads `questions.jsonl`, or the release's `data/testmini.json`, beside the pictures. `option` is one string (`A.
+    …;B. …; E. No correct answer`). A problem and its one-step sub-problems share the `group`; the field `steps` counts
+    the knowledge concepts that a problem takes, `key` says which part it is. Concepts are knowledge points; their
+    descriptions are `knowledge`.
     """
 
     name = "we_math"
     contrasts = ("variant", "context")
     row = _Question
+    published = (("data/testmini.json",),)
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
         """Each concept once, with its description, in the order of the questions. Raises InputError for a bad row."""

@@ -24,9 +24,10 @@ SPELT = {
 """Options that are not called like their field."""
 METAVARS = {
     **dict.fromkeys(("prompt", "prices"), "FILE"),
-    **dict.fromkeys(("judges", "rerank", "rewriter"), "MODEL"),
-    **{"ops": "CHAINS", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
+    **dict.fromkeys(("judges", "rerank", "rewriter", "variant_judge"), "MODEL"),
+    **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
+    **{"shots": "K:WAY", "examples": "SET,…"},
 }
 LARGEST = (1 << 63) - 1
 """Of a seed."""
@@ -130,7 +131,7 @@ def _kind_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
     kinds = (annotation, *get_args(annotation))
     if bool in kinds:
         return {}
-    if int in kinds:
+    if int in kinds and str not in kinds:
         return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 else (1,)))}
     if float in kinds:
         return {"metavar": "X", "type": click.FloatRange(min=0, min_open=True)}

@@ -10,6 +10,7 @@ import click
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
+    from mmdyn.models import Message
     from mmdyn.run import EstimateRow, RunEstimate
 
 COLUMNS = ("model", "set", "mode", "asks", "there", "in cache", "to ask", "tokens in", "tokens out", "cost")
@@ -44,6 +45,8 @@ def print_estimate(estimated: Callable[[], RunEstimate]) -> None:
         _print_judges(found)
     for mode, count in found.skipped.items():
         click.echo(f"{count} samples cannot be asked in mode {mode}")
+    if found.shown:
+        _print_prompt(found.shown)
     for note in found.notes:
         click.echo(printable(note), err=True)
     click.echo("tokens are estimated from characters and pictures; nothing was asked or written", err=True)
@@ -55,6 +58,18 @@ def _print_judges(estimate: RunEstimate) -> None:
     click.echo(printable(f"{asks} requests to judges where each is asked about every answer; {cost}"))
     click.echo(f"{tries * asks} requests to judges, and {tries} times the cost, at most, where no verdict can be used")
     click.echo("what judges were asked before is not looked for", err=True)
+
+
+def _print_prompt(messages: Sequence[Message]) -> None:
+    from mmdyn.models import ImagePart, TextPart
+
+    click.echo("the first prompt with examples:")
+    for message in messages:
+        texts = [
+            part.text if isinstance(part, TextPart) else "[picture]" * isinstance(part, ImagePart)
+            for part in message.parts
+        ]
+        click.echo(printable(f"[{message.role}]\n{''.join(texts)}"))
 
 
 def _cost(rows: Sequence[EstimateRow]) -> str:

@@ -1,4 +1,5 @@
-"""mmdyn compare: a judge says which of two models' replies are better, pair by pair."""
+"""mmdyn compare: a judge says which of two models' replies are better, or which of two sets' questions take more
+reasoning, pair by pair."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Command, groups=lambda: {"Limits": limits_options()})
-@click.argument("runs", nargs=-1, required=True, metavar="RUN_A [RUN_B]", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN_A [RUN_B] | SET_A SET_B", type=click.Path(path_type=Path))
 @click.option("--judge", metavar="MODEL", required=True)
 @click.option("-o", "--out", metavar="FOLDER", required=True, type=OutPath())
 @click.option("--models", callback=split, metavar="A,B")
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def command(as_json: bool, **arguments: Any) -> None:
-    """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions.
+    """Compare the replies of two runs, or of two models of one, to the same samples under the same conditions. Or the
+    questions of two sets, paired at random: which of the two takes more reasoning.
 
-    A judge is shown both replies in both orders. One wins only where both orders say so; else the pair is a tie, and
+    A judge is shown both in both orders. One wins only where both orders say so; else the pair is a tie, and
     the share of pairs in which the order decided is the judge's position bias. FOLDER keeps each verdict, and has them
     as pairs.jsonl. Exit status: 1 where a pair got no verdict; 3 stopped at --max-cost or --max-requests.
     \f
@@ -39,7 +41,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     votes: How often the judge is asked in each order; odd.
     limit: Only N pairs, drawn at random; a larger N keeps those of before.
     by: Break the figures down by these fields.
-    gold: Do not show the judge the golden answer.
+    gold: Do not show the judge the golden answer, which it never sees with questions.
     pictures: Show the judge the samples' pictures.
     as_json: Print one JSON object, and nothing else, on standard output.
     """

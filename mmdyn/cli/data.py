@@ -31,18 +31,20 @@ def command() -> None:
 
 
 @command.command("convert")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(path_type=Path), required=False)
 @click.option("-o", "--out", required=True, type=OutPath())
 @click.option("--from", "origin", metavar="NAME")
+@click.option("--map", "columns", metavar="KEY=COLUMN,…", multiple=True, callback=split)
 @click.option("--name")
 @click.option("--skip-bad", is_flag=True)
 @limit_option("limit")
 @click.option("--kprag", is_flag=True)
 @quiet_option
 def convert_command(
-    source: Path,
+    source: Path | None,
     out: Path,
     origin: str | None,
+    columns: list[str],
     name: str | None,
     skip_bad: bool,
     limit: int | None,
@@ -52,30 +54,43 @@ def convert_command(
     """Turn a benchmark's files, a set or a file of any format into a set folder or another format.
     \f
     out: A set folder, or a .tsv, .jsonl or .parquet file.
-    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending.
+    origin: A benchmark or format (`mmdyn list benchmarks`, `formats`); else by ending. Without a SOURCE
+        hf:NAME_OR_FOLDER[,config=…,split=…], a set of Hugging Face by --map, or vlmeval:NAME.
+    columns: Which column of it is what: question=…,answer=…,options=A+B+C,image=…,id=…,field.NAME=…
     name: The set's name; the folder's without it.
     skip_bad: List bad rows in rejected.jsonl and go on, instead of ending at the first.
     limit: Stop after so many samples.
     kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
     """
-    from mmdyn.data import convert
+    from mmdyn.data import NAMED_SETS, convert
     from mmdyn.work import ProgressBar
 
     if kprag:
-        if origin or name or skip_bad or limit:
+        if origin or name or skip_bad or limit or not source:
             raise click.UsageError("--kprag takes a whole set folder and a .tsv file alone")
         from mmdyn.run import write_with_hints
 
         click.echo(f"{out}: {write_with_hints(source, out)} samples", err=True)
         return
     benchmark, format = _origin(origin)
+    if (source is None) != (origin or "").startswith(NAMED_SETS):
+        raise click.UsageError("give SOURCE, or a set by name: --from hf:NAME or --from vlmeval:NAME, but not both")
+    mapped = dict(column.partition("=")[::2] for column in columns)
     with ProgressBar("convert", quiet=quiet) as bar:
         watch = _Watch(bar.advance, quiet=not skip_bad)
         made = convert(
-            source, out, benchmark=benchmark, format=format, name=name, skip_bad=skip_bad, limit=limit, on_row=watch
+            source,
+            out,
+            benchmark=benchmark,
+            format=format,
+            columns=mapped,
+            name=name,
+            skip_bad=skip_bad,
+            limit=limit,
+            on_row=watch,
         )
     _tell(made, out, watch)
-    if benchmark:
+    if benchmark and source:
         from mmdyn.plugins import load
 
         click.echo(f"contrasts that are usual for it: {', '.join(load('benchmarks', benchmark).contrasts)}", err=True)
@@ -226,13 +241,35 @@ def audit_command(path: Path, out: Path, limit: int, seed: int, parent: str | No
     click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
 
 
+@command.command("apply")
+@click.argument("marks", metavar="MARKS...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=OutPath())
+@click.option("--name")
+def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | None) -> None:
+    """Write a set without the samples that people rejected.
+
+    MARKS are files that sheets of `mmdyn data audit` saved. Of several marks the majority decides, and a tie rejects.
+    \f
+    out: The new set's folder.
+    name: The new set's name. [default: the folder's]
+    """
+    from mmdyn.data import SampleSet
+    from perturb import apply_marks
+
+    source = SampleSet(path)
+    made = apply_marks(marks, source, out, name=name)
+    click.echo(f"{out}: {len(made)} samples, {len(source) - len(made)} rejected")
+
+
 def _origin(name: str | None) -> tuple[str | None, str | None]:
     """A benchmark's or a format's name as (benchmark, format)."""
+    from mmdyn.data import NAMED_SETS
     from mmdyn.errors import PluginError, did_you_mean
     from mmdyn.plugins import names, resolve
 
-    if name is None:
-        return None, None
+    if name is None or name.startswith(NAMED_SETS):
+        return name, None
     plain = name.replace("-", "_")
     if plain in names("benchmarks"):
         return resolve("benchmarks", plain), None

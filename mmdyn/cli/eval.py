@@ -17,7 +17,6 @@ GONE = {
     "--join": "write --base BASE,join=true",
     "--k": "write --retriever k=5",
     "--embedder": "write --retriever NAME,embedder=MODEL",
-    "--examples": "write --retriever NAME,examples=SET",
     "--join-query": "write --retriever NAME,query=ocr",
     "--knowledge-tokens": "write --layout tokens=800",
     "--knowledge-order": "write --layout order=reversed",

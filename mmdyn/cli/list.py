@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import click
 
-from mmdyn.plugins import FOLDERS, names
+from mmdyn.plugins import FOLDERS, load, names
 
 OURS = ("mmdyn", "perturb")
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*FOLDERS, "configs", "vlmeval"]))
+@click.argument("kind", type=click.Choice([*FOLDERS, "tables", "configs", "vlmeval"]))
 @click.option(
     "--json",
     "as_json",
@@ -24,10 +25,11 @@ OURS = ("mmdyn", "perturb")
 )
 @click.option("--path", default="", help="With vlmeval: a folder that holds the package, such as a checkout.")
 def command(kind: str, as_json: bool, python: str, path: str) -> None:
-    """List operators, models, formats, scorers, rubrics, benchmarks, ready runs, or VLMEvalKit's own models.
+    """List operators, models, formats, scorers, rubrics, benchmarks, tables, ready runs, or VLMEvalKit's own models.
 
     Operators are followed by their severities and forms (not those of other packages, which are loaded when they are
-    used), and by the names that stand for several operators in a row or, the presets, for a list of chains.
+    used), and by the names that stand for several operators in a row or, the presets, for a list of chains; benchmarks
+    by what they are, where their data are, and under which licence.
     """
     if kind == "vlmeval":
         from mmdyn.models import vlmeval_models
@@ -43,6 +45,12 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         listed = "\n".join(f"{name}  {line}" for name, line in said.items())
         click.echo(json.dumps({name: str(file) for name, file in runs.items()}) if as_json else listed)
         return
+    if kind == "tables":
+        from mmdyn.tables import named_tables
+
+        titles = {name: table.title for name, table in named_tables().items()}
+        click.echo(json.dumps(titles) if as_json else "\n".join(f"{name}  {title}" for name, title in titles.items()))
+        return
     found = next(names(known) for known in FOLDERS if known == kind)
     aliases, chains = (_aliases(), _presets()) if kind == "operators" else ({}, {})
     if as_json:
@@ -52,16 +60,25 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         if source.partition(".")[0] not in OURS:
             click.echo(f"{name}  ({source})")
         else:
-            click.echo(f"{name}{_settings(name)}" if kind == "operators" else name)
+            told = _settings(name) if kind == "operators" else _source(name) if kind == "benchmarks" else ""
+            click.echo(name + told)
     for name, operators in aliases.items():
         click.echo(f"{name}  = {operators}{_settings(*operators.split('+'))}")
     for name, listed in chains.items():
         click.echo(f"{name}  = {listed}")
 
 
+def _source(benchmark: str) -> str:
+    """What a benchmark is, where its data are, and their licence, out of its file's and its class's docstrings."""
+    loader = load("benchmarks", benchmark)
+    about, where = inspect.getdoc(inspect.getmodule(loader)) or "", inspect.getdoc(loader) or ""
+    first = where.partition("\n\n")[0].partition(" (")[2]
+    return "  " + " ".join(f"{about.removesuffix('.')} ({first.removesuffix('.')}".split())
+
+
 def _aliases() -> dict[str, str]:
     """Names that stand for several operators in a row."""
-    from perturb import ALIASES
+    from mmdyn.plugins import ALIASES
 
     return {name: "+".join(operators) for name, operators in ALIASES.items()}
 

@@ -14,7 +14,7 @@ from mmdyn.cli._shared import OutPath, limit_option, not_empty, number_option, p
 def _groups() -> Groups:
     from mmdyn.run import ConditionSpec, Execution
 
-    made = options_of(ConditionSpec, "ops", "draws", "seed", "rewriter", "style_backend", required="ops")
+    made = options_of(ConditionSpec, "ops", "draws", "seed", "rewriter", "style_backend", "take", required="ops")
     return {"Variants": [*made, *options_of(Execution, "workers")]}
 
 

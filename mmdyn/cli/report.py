@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
+from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
 
 if TYPE_CHECKING:
     from mmdyn.tables import Summary
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--auc", "with_auc", is_flag=True, help="How well the probabilities of weighed options tell right from wrong."
 )
+@table_options
 @quiet_option
 def command(
     runs: tuple[str, ...],
@@ -71,8 +73,15 @@ def command(
     ks: list[str],
     with_auc: bool,
     quiet: bool,
+    **given: Any,
 ) -> None:
-    """Report one run, or compare several: scores, intervals, contrasts, and what failed."""
+    """Report one run, or compare several: scores, intervals, contrasts, and what failed; or print tables of them.
+
+    A factor of a table is a field of the questions, task_type, language, a part of the condition (variant, chain,
+    context, style, mode), changed (image, text or both, by the chain), model, a column of --models, model_size, set,
+    run, draw, epoch, options, answer_position, response_tokens or reasoning_tokens. With --by the other tables than
+    pivots have rows by these factors, too.
+    """
     if as_json and csv_file:
         raise click.UsageError("--json and --csv exclude each other: give one of them")
     correct = correct or ""
@@ -83,10 +92,21 @@ def command(
     if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
         raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
     repeats = sorted({int(k) for k in ks}) if with_repeats else None
-    from mmdyn.tables import summarise
+    wanted = any(given[kind] for kind in KINDS)
+    if wanted and (with_flips or correct or with_repeats or with_auc):
+        raise click.UsageError(
+            "--flips, --correct, --repeats and --auc are of the summary: leave them or the tables out"
+        )
+    if alone := [name for name in MORE if given[name] and not wanted]:
+        raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
+    if wanted:
+        print_tables(folders, given | {"format": ("json",)} if as_json else given, by, csv_file, quiet=quiet)
+        return
+    from mmdyn.tables import summarise
+
     total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
         more: dict[str, Any] = {"flips": with_flips, "correct": correct, "labels": labels, "repeats": repeats}

@@ -1,4 +1,10 @@
-from .convert_set import convert as convert
+from .columns import (
+    choice_type as choice_type,
+    pick_columns as pick_columns,
+    sample_id as sample_id,
+    sample_of_columns as sample_of_columns,
+)
+from .convert_set import NAMED_SETS as NAMED_SETS, convert as convert
 from .files import (
     JsonRow as JsonRow,
     LabelledFile as LabelledFile,
@@ -12,6 +18,7 @@ from .files import (
 )
 from .formats._cells import OPTION_LETTERS as OPTION_LETTERS, read_list_cell as read_list_cell
 from .formats._tsv_rows import TsvRow as TsvRow, read_tsv_rows as read_tsv_rows
+from .formats.parquet import put_picture as put_picture
 from .formats.tsv import Tsv as Tsv, sample_of_tsv_row as sample_of_tsv_row
 from .images import (
     IMAGE_MEDIA_TYPES as IMAGE_MEDIA_TYPES,
@@ -22,6 +29,8 @@ from .images import (
     read_inside as read_inside,
 )
 from .load_set import is_set as is_set, load as load
+from .make_set import fingerprint as fingerprint, made as made, write_rows as write_rows, write_without as write_without
+from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (
     KnowledgePoint as KnowledgePoint,
     Row as Row,
@@ -47,5 +56,5 @@ from .set_folder import (
 from .show import describe_sample as describe_sample, describe_trail as describe_trail
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength
 from .take_covering import take_covering as take_covering
-from .take_stratified import take_stratified as take_stratified
+from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified
 from .validate import RowTally as RowTally, validate as validate

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mmdyn import plugins
+from mmdyn.data.hub_set import HubSet
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.load_set import Format, find_format, format_of, is_set, scratch, suffixes
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json
+
+HUB, TSV = NAMED_SETS = ("hf:", "vlmeval:")
+"""What stands before the name of a set of the Hugging Face hub, and of a TSV of VLMEvalKit."""
 
 
 def convert(
-    source: Path,
+    source: Path | None,
     out: Path,
     *,
     benchmark: str | None = None,
     format: str | None = None,
+    columns: Mapping[str, str] | None = None,
     name: str | None = None,
     skip_bad: bool = False,
     limit: int | None = None,
@@ -33,10 +39,12 @@ def convert(
     not by those of pictures that it names).
 
     Args:
-        source: A benchmark's file or folder, a set folder, or a file of a format.
+        source: A benchmark's file or folder, a set folder, or a file of a format; None for a set that is named.
         out: The set folder or file to write.
-        benchmark: The name of the loader of a benchmark's own files.
+        benchmark: The name of the loader of a benchmark's own files, or a set by name: `hf:NAME_OR_FOLDER` with options
+            (HubSet), or `vlmeval:NAME`.
         format: The format of a file whose ending does not tell it.
+        columns: For `hf:`, which column is what (`HubSet.read`).
         name: The set's name; that of the folder without one.
         skip_bad: Whether bad rows are listed in `rejected.jsonl` (beside a file: `<name>.rejected.jsonl`) and left out.
         limit: How many samples are read at most.
@@ -46,13 +54,14 @@ def convert(
         InputError: A row is bad; the first one is named.
         UserError: `out` cannot be written, or its format cannot carry a sample.
     """
-    if not source.exists():
-        raise InputError(source, None, "no such file or folder: check the path")
+    if columns and not (benchmark or "").startswith(HUB):
+        raise UserError(f"a mapping of columns is for a set that is named {HUB}NAME: leave it out")
+    source, benchmark, format = _find(source, benchmark, format)
     if source.resolve() == out.resolve():
         raise UserError(f"{out} is the source itself: choose another place to write to")
 
     def fill(folder: Path, named: str, how: dict[str, Json]) -> SampleSet:
-        incoming = _open(source, ImageFolder(folder), benchmark, format)
+        incoming = _open(source, ImageFolder(folder), benchmark, format, columns)
         return write_set(incoming, folder, named, how, skip_bad=skip_bad, limit=limit, on_row=on_row)
 
     _check_out(out)
@@ -63,7 +72,9 @@ def convert(
         if skip_bad and (rejected := samples.folder / REJECTED_FILE).is_file():
             out.with_suffix(".rejected.jsonl").write_bytes(rejected.read_bytes())
         return samples
-    how = made("mmdyn data convert", source, benchmark=benchmark, format=format, limit=limit, name=name)
+    mapped: dict[str, Json] = {"columns": dict(columns)} if columns else {}
+    said = benchmark.replace(str(source), source.name) if benchmark and source.is_dir() else benchmark
+    how = made("mmdyn data convert", source, benchmark=said, format=format, limit=limit, name=name, **mapped)
     with place(out, how) as done:
         return done if done is not None else fill(out, name or out.resolve().name, how)
 
@@ -78,7 +89,35 @@ def _check_out(out: Path) -> None:
         raise UserError(f"{out} is there already: remove it, or choose another name")
 
 
-def _open(source: Path, images: ImageFolder, benchmark: str | None, format: str | None) -> Incoming:
+def _find(source: Path | None, benchmark: str | None, format: str | None) -> tuple[Path, str | None, str | None]:
+    """Where it lies, its loader and its format. Raises InputError."""
+    if benchmark and benchmark.startswith(TSV):
+        return find_tsv(benchmark.removeprefix(TSV)), None, "tsv"
+    if benchmark and benchmark.startswith(HUB):
+        return Path(HubSet.parse(benchmark.removeprefix(HUB)).name), benchmark, None
+    if source is None or not source.exists():
+        raise InputError(source or "SOURCE", None, "no such file or folder: check the path")
+    return source, benchmark, format
+
+
+def find_tsv(name: str) -> Path:
+    """NAME.tsv in $LMUData, or else in ~/LMUData, where VLMEvalKit looks for it and puts it. Raises InputError."""
+    named = Path(os.environ.get("LMUData") or "/nowhere")  # noqa: SIM112 - its name
+    folder = named if named.exists() else Path.home() / "LMUData"
+    file = folder / f"{name}.tsv"
+    if not file.is_file():
+        hint = did_you_mean(name, [path.stem for path in folder.glob("*.tsv")])
+        fetch = f"python -c \"from vlmeval.dataset import build_dataset; build_dataset('{name}')\""
+        told = f"no such file{hint}: put the TSV of {name} there, or fetch it with an installed VLMEvalKit: {fetch}"
+        raise InputError(file, None, told)
+    return file
+
+
+def _open(
+    source: Path, images: ImageFolder, benchmark: str | None, format: str | None, columns: Mapping[str, str] | None
+) -> Incoming:
+    if benchmark and benchmark.startswith(HUB):
+        return Incoming(HubSet.parse(benchmark.removeprefix(HUB)).read(columns or {}, images))
     if benchmark:
         loader = plugins.load("benchmarks", benchmark)()
         return Incoming(loader.read(source, images), loader.knowledge(source))

@@ -87,11 +87,12 @@ def from_base64(text: str) -> bytes:
 
 
 def read_inside(folder: Path, name: str) -> bytes:
-    """The bytes of a picture that is named relative to `folder`.
+    """The bytes of a picture that is named relative to `folder`, or absolutely in it.
 
-    Raises ValueError where the name leads out of the folder (.., an absolute path, a link), or the file is missing or
-    huge.
+    Raises ValueError where the name leads out of the folder (.., another absolute path, a link), or the file is missing
+    or huge.
     """
+    name = name.removeprefix(f"{os.path.realpath(folder)}/")
     if "://" in name:
         raise ValueError(f"image {name[:80]!r} is a URL: download the picture and give its path")
     if "\0" in name or "\\" in name or name.startswith("/") or Path(name).is_absolute() or ".." in name.split("/"):

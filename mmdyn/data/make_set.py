@@ -6,9 +6,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -139,11 +140,38 @@ class Incoming(Struct):
     parent: Origin | None = None
 
 
-def from_set(source: SampleSet, images: ImageFolder, parents: Container[str] | None = None) -> Incoming:
-    """Another set, or what of it belongs to some parents; its pictures are copied into `images`."""
+def write_without(
+    source: SampleSet, out: Path, name: str | None, how: dict[str, Json], without: Mapping[str, Dropped]
+) -> SampleSet:
+    """A set without some samples, by their ids, which are listed as dropped; one that was made so before is opened."""
+    with place(out, how) as done:
+        if done is not None:
+            return done
+        return write_set(from_set(source, ImageFolder(out), without=without), out, name or out.resolve().name, how)
+
+
+def write_rows(rows: Iterable[Row], out: Path, name: str | None, how: dict[str, Json]) -> SampleSet:
+    """The set of some rows, by its folder's name where it has no other; what was made so before is opened as it is.
+
+    Raises InputError for a bad row, and what `place` raises.
+    """
+    with place(out, how) as done:
+        return done if done is not None else write_set(Incoming(rows), out, name or out.resolve().name, how)
+
+
+def from_set(
+    source: SampleSet,
+    images: ImageFolder,
+    parents: Container[str] | None = None,
+    without: Mapping[str, Dropped] | None = None,
+) -> Incoming:
+    """Another set, or what of it belongs to some parents; its pictures are copied into `images`. Samples `without`, by
+    their ids, are dropped as it says."""
+    without = without or {}
     dropped = (item for item in source.dropped() if parents is None or item.parent in parents)
     manifest = read_set_manifest(source.folder)
-    return Incoming(_rows(source, images, parents), source.knowledge(), dropped, manifest.parent if manifest else None)
+    rows = _rows(source, images, parents, without)
+    return Incoming(rows, source.knowledge(), chain(dropped, without.values()), manifest.parent if manifest else None)
 
 
 def write_set(
@@ -198,11 +226,13 @@ def _add(writer: SetWriter, sample: Sample | None) -> str:
     return ""
 
 
-def _rows(source: SampleSet, images: ImageFolder, parents: Container[str] | None) -> Iterator[Row]:
+def _rows(
+    source: SampleSet, images: ImageFolder, parents: Container[str] | None, without: Container[str]
+) -> Iterator[Row]:
     for row in source.rows():
         if row.sample is None:
             yield row
             continue
-        if parents is not None and row.sample.parent not in parents:
+        if (parents is not None and row.sample.parent not in parents) or row.sample.id in without:
             continue
         yield Row.build(row.file, row.line, bring_images, row.sample, source.images, images)

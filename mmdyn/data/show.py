@@ -24,6 +24,7 @@ def describe_trail(sample: Sample) -> str:
 def _lines(sample: Sample, images: ImageFolder) -> Iterator[str]:
     kind = f"{sample.task_type}, {sample.language}" + (f", {sample.points:g} points" if sample.points != 1 else "")
     yield f"{sample.id}  ({kind})"
+    yield from (f"  [{turn.role}] {_indent(turn.text).lstrip()}" for turn in sample.turns)
     yield _indent(sample.question)
     gold = sample.answer if isinstance(sample.answer, tuple) else ()
     for option in sample.options:

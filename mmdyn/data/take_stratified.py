@@ -1,10 +1,13 @@
-"""A stratified sample of a set, the same for the same seed whatever the order of the set."""
+"""A stratified sample of a set, the same for the same seed whatever the order of the set: each stratum with its share,
+or with as many as a quota says."""
 
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from mmdyn.data.images import ImageFolder
@@ -46,9 +49,27 @@ def take_stratified(
             sizes[stratum_of(sample, by)] += 1
             known |= sample.fields.keys()
         check_fields(source, by, known)
-        return _chosen(source, by, _shares(sizes, n), seed)
+        return _chosen(parents(source), by, _shares(sizes, n), seed)
 
     return write_part(source, out, name, chosen, n=n, by=list(by), seed=seed)
+
+
+def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None = None) -> set[str]:
+    """The ids of the parents that a quota such as `difficulty=easy:695,medium:818,hard:1124` chooses, among the first
+    `limit`: so many of each value of a field, all where there are fewer, none of a value that it does not name.
+
+    A larger quota keeps the parents of a smaller one. Raises UserError for a text that is no quota, a field that no
+    sample has, and a quota that chooses nothing.
+    """
+    name, _, counts = quota.partition("=")
+    parts = [re.fullmatch(r"\s*(.*\S)\s*:\s*(\d{1,9})\s*", part) for part in counts.split(",")]
+    shares: dict[Stratum, int] = {(part[1],): int(part[2]) for part in parts if part}
+    if len(shares) < len(parts):
+        raise UserError(f"--take {quota!r} is not FIELD=VALUE:N,…: write difficulty=easy:100,hard:100")
+    check_fields(source, [name], {field for sample in parents(source) for field in sample.fields})
+    if not (chosen := _chosen(islice(parents(source), limit), [name], shares, seed)):
+        raise UserError(f"--take {quota!r} chooses no sample of {source.folder}: name values that {name} has")
+    return chosen
 
 
 def write_part(
@@ -86,11 +107,12 @@ def _shares(sizes: Counter[Stratum], n: int) -> dict[Stratum, int]:
     return shares
 
 
-def _chosen(source: SampleSet, by: Sequence[str], shares: dict[Stratum, int], seed: int) -> set[str]:
+def _chosen(samples: Iterable[Sample], by: Sequence[str], shares: Mapping[Stratum, int], seed: int) -> set[str]:
     """The ids of the parents to take: in each stratum those of the lowest ranks."""
     heaps: dict[Stratum, list[tuple[float, str]]] = {stratum: [] for stratum in shares}
-    for sample in parents(source):
-        stratum = stratum_of(sample, by)
+    for sample in samples:
+        if (stratum := stratum_of(sample, by)) not in heaps:
+            continue
         item = (-float(stream(seed, "sample", sample.parent).random()), sample.parent)
         if len(heaps[stratum]) < shares[stratum]:
             heapq.heappush(heaps[stratum], item)

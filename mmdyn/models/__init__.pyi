@@ -1,3 +1,4 @@
+from .ask_and_wait import ask_and_wait as ask_and_wait
 from .asker import DRAIN_SECONDS as DRAIN_SECONDS, Asker as Asker, open_asker as open_asker, request_key as request_key
 from .backends.baseline import Baseline as Baseline
 from .backends.scripted import Scripted as Scripted
@@ -32,6 +33,7 @@ from .message import (
     pictures_of as pictures_of,
 )
 from .model import (
+    Asks as Asks,
     Model as Model,
     RejectedError as RejectedError,
     Spec as Spec,
@@ -39,6 +41,7 @@ from .model import (
     open_model as open_model,
     read_options as read_options,
     read_settings as read_settings,
+    refuse_programs as refuse_programs,
 )
 from .ocr import (
     OCR_PACKAGES as OCR_PACKAGES,

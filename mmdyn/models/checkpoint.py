@@ -93,10 +93,10 @@ def _digest(folder: Path, form: Form) -> str:
     belong = {file for pattern in form.files for file in folder.glob(pattern)}
     files = sorted(file for file in belong if file.is_file() and not file.relative_to(folder).parts[0].startswith("."))
     listed = [folder / form.index, *(file for file in files if file != folder / form.index)]
-    return digest([[str(file.relative_to(folder)), _fingerprint(file)] for file in listed])
+    return digest([[str(file.relative_to(folder)), fingerprint(file)] for file in listed])
 
 
-def _fingerprint(file: Path) -> str:
+def fingerprint(file: Path) -> str:
     """Of a file's size and bytes; of weights that are large, of the size, the header and blocks from first to last.
 
     Weights of another training differ nearly everywhere, so that samples tell them apart; gigabytes would take minutes.

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
 
 from mmdyn import plugins
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json
 from mmdyn.models.message import Message
 from mmdyn.record import Reply
 
 _PARTS = re.compile(r",(?=\s*[\w.-]+\s*=)")
 """Between the parts of `name,option=value,…`; a value may hold commas."""
+
+_OBJECT = re.compile(r"[^:]*\.py:\s*[A-Za-z_]\w*\s*")
+"""A class of a Python file."""
 
 
 class Spec(Struct, frozen=True):
@@ -33,9 +37,10 @@ class Spec(Struct, frozen=True):
 
     @staticmethod
     def parse(text: str) -> Spec:
-        """Read `backend:name,option=value,…`. Raises UserError."""
+        """Read `backend:name,option=value,…`; a URL is an `http` model, FILE.py:CLASS a `python` one. Raises
+        UserError."""
         head, *pairs = _PARTS.split(text)
-        backend, _, name = head.partition(":")
+        backend, _, name = f"{_plain_backend(head)}{head}".partition(":")
         if not (backend.strip() and name.strip()):
             raise UserError(f"the model {head!r} is not backend:name, such as openai:NAME or baseline:lexical")
         if "," in name:
@@ -44,6 +49,13 @@ class Spec(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"Spec({self.backend}:{self.name}, options: {', '.join(self.options) or 'none'})"
+
+
+def _plain_backend(head: str) -> str:
+    """The `backend:` of a name that stands without one."""
+    if head.strip().startswith(("http://", "https://")):
+        return "http:"
+    return "python:" if _OBJECT.fullmatch(head) else ""
 
 
 def _options(pairs: Sequence[str], what: str) -> dict[str, str]:
@@ -100,8 +112,19 @@ class RejectedError(Exception):
         self.perhaps_all, self.for_all = perhaps_all or bool(for_all), for_all
 
 
+class Asks(Protocol):
+    """A Python object that answers: the least that `evaluate` takes for a model."""
+
+    def ask(self, messages: tuple[Message, ...], /) -> str | Reply | Awaitable[str | Reply]:
+        """The answer to messages, or a coroutine for it. It may raise what a Model's may."""
+
+
 class Model(Protocol):
-    """A model that can be asked. One public class a file under models/backends, constructed with its Spec."""
+    """A model that can be asked. One public class a file under models/backends, constructed with its Spec.
+
+    One that starts a program or code of the user's has a tuple `starts` too: the options that name it, "" for the
+    model's own name (`refuse_programs`).
+    """
 
     label: str
     """How reports name it, such as openai:gpt-4o. Never holds a key."""
@@ -134,21 +157,51 @@ class Model(Protocol):
         """Let go of connections and memory."""
 
 
-def open_model(text: str, *, varied: bool = False) -> Model:
-    """The model that a MODEL names, ready to be asked.
+def open_model(given: str | Asks, *, varied: bool = False) -> Model:
+    """The model that a MODEL names, or that an object is, ready to be asked.
 
     Args:
-        text: `backend:name,option=value,…`.
+        given: `backend:name,option=value,…`, or an object with `ask`.
         varied: Where its options do not say, it is to answer differently each time it is asked the same.
 
     Raises:
         UserError: There is no such backend, option or value.
     """
-    spec = Spec.parse(text)
+    if not isinstance(given, str):
+        return cast("Model", plugins.load("models", "python")(given))
+    spec = Spec.parse(given)
     kind = plugins.load("models", spec.backend)
     if varied:
         spec = msgspec.structs.replace(spec, options={**kind.varied, **spec.options})
     return cast("Model", kind(spec))
+
+
+def refuse_programs(texts: Iterable[str], where: str | Path) -> None:
+    """Raise InputError where a text that was read in a file is a MODEL that starts a program or code of somebody's.
+
+    Whoever reads MODELs out of a file hands them to this first: they may be somebody else's words.
+    """
+    for text in texts:
+        try:
+            spec = Spec.parse(text)
+            starts = getattr(plugins.load("models", spec.backend), "starts", ())
+        except UserError:
+            continue
+        if {"", *spec.options}.intersection(starts):
+            named = f"the model {spec.backend}:{spec.name}"
+            raise InputError(where, None, f"{named} would start a program: read it, then give --allow-programs")
+
+
+def json_or_text(value: str) -> Json:
+    """An option's value, as JSON (also True, False and None) where it is some."""
+    words: dict[str, Json] = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return words[value.lower()]
+    try:
+        found: Json = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return value
+    return found
 
 
 S = TypeVar("S", bound=Struct)

@@ -1,8 +1,9 @@
 """Prompt templates: text files by language, with named places in braces.
 
-Those that show a question lie in `answer/LANGUAGE/NAME.txt`. Such a template is cut into blocks by blank lines; a block
-whose only content is a place that has nothing to show is left out. Those that ask a model for something else than an
-answer (to rewrite a question, to judge a variant, to judge a reply by a rubric) lie in `KIND/LANGUAGE/NAME.txt`.
+Those that show a question lie in `answer/LANGUAGE/NAME.txt`, those of the base form in `shots`. Such a template is cut
+into blocks by blank lines; a block whose only content is a place that has nothing to show is left out. Those that ask a
+model for something else than an answer (to rewrite a question, to judge a variant, to judge a reply by a rubric) lie in
+`KIND/LANGUAGE/NAME.txt`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from msgspec import Struct
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import digest
 
-PLACES = ("question", "options", "knowledge", "instruction")
+PLACES = ("question", "options", "knowledge", "instruction", "examples")
 LANGUAGES = ("en", "zh")
 
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -49,11 +50,9 @@ class Template(Struct, frozen=True):
 
 
 @cache
-def template(name: str, language: str) -> Template:
-    """A shipped template, such as ("cot", "en")."""
-    return Template(
-        files(__package__).joinpath("answer", language, f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
-    )
+def template(name: str, language: str, kind: str = "answer") -> Template:
+    """A shipped template that shows a question, such as ("cot", "en"), or one of the base form, of the kind shots."""
+    return Template(_template(kind, name, language))
 
 
 def templates_digest(custom: Template | None = None) -> str:

@@ -1,5 +1,5 @@
 from .compare import Comparison as Comparison, compare as compare
-from .conditions import ConditionSpec as ConditionSpec
+from .conditions import ConditionSpec as ConditionSpec, ExamplesConfig as ExamplesConfig
 from .config import (
     SECTIONS as SECTIONS,
     estimate_config as estimate_config,

@@ -1,24 +1,27 @@
-"""Two runs, or two models of one, compared pair by pair: which reply to one sample under one condition is better."""
+"""Two runs, or two models of one, compared pair by pair: which reply to one sample under one condition is better. Or
+two sets: which question takes more reasoning."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 import msgspec
 from msgspec import Struct
 
-from mmdyn.data import is_set, new_file
+from mmdyn.data import SampleSet, is_set, new_file
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json, canonical
 from mmdyn.models import Asker, open_budget
-from mmdyn.record import Record, Usage
-from mmdyn.run.pairing import LeftOut, ReplyPair, Side, find_pairs, find_sides
+from mmdyn.record import Condition, Usage
+from mmdyn.run.pairing import LeftOut, ReplyPair, Side, find_pairs, find_sides, pair_questions
 from mmdyn.run.recorded import Recorded
 from mmdyn.run.verdicts import judge_all, with_asker
 from mmdyn.sample import from_json
-from mmdyn.scoring import PairJudge, total
-from mmdyn.tables import Compared, Preference, WinRate, win_rate, win_rates
+from mmdyn.scoring import PairJudge, QuestionJudge, total
+from mmdyn.tables import Compared, WinRate, win_rate, win_rates
 from mmdyn.work import COMPARISON, RUN, ProgressBar, RunFolder, Store
 
 PAIRS = "pairs.jsonl"
@@ -94,35 +97,83 @@ def compare(
     `out`.
 
     Pairs are replies to the same version of a sample under the same condition, in the same epoch. `limit` takes so many
-    of them, chosen by their names, so that a larger one keeps those of before. Called again, it goes on where it
-    stopped. Raises UserError for what does not fit, ModelError for a judge that cannot be asked, Stopped at a limit,
-    Busy where `out` is in use.
+    of them, chosen by their names, so that a larger one keeps those of before. Two set folders in place of runs: which
+    of two questions, one of each set and paired at random, takes more reasoning; `gold` says nothing there. Called
+    again, it goes on where it stopped. Raises UserError for what does not fit, ModelError for a judge that cannot be
+    asked, Stopped at a limit, Busy where `out` is in use.
     """
-    opened = [RunFolder(run) for run in runs]
-    sides, folders, folder = find_sides(opened, models), (opened[0], opened[-1]), Path(out)
-    budget = open_budget(prices, max_cost, max_requests)
+    folder, budget = Path(out), open_budget(prices, max_cost, max_requests)
     if (folder / RUN).exists() or is_set(folder):
         raise UserError(f"{out} is a run or a set: choose another folder for the comparison")
-    pairs, left_out = find_pairs(folders, sides, by, limit)
+    kind = _Questions if all(is_set(Path(run)) for run in runs) else _Replies
+    matter = kind(runs, models, by, limit)
 
     async def work(asker: Asker) -> Comparison:
-        who = PairJudge(asker, votes, pictures=pictures, gold=gold)
-        settings = CompareSettings(*sides, who.label, who.id, who.identity)
-        with Store(folder / "records") as store, Recorded(folders[0]) as in_a, Recorded(folders[1]) as in_b:
+        who = matter.open_judge(asker, votes, gold=gold, pictures=pictures)
+        settings = CompareSettings(*matter.sides, who.label, who.id, who.identity)
+        with Store(folder / "records") as store, matter:
             _begin(folder, settings)
-            client = _PairComparer(who, in_a, in_b, store)
-            await _judge(asker, client, pairs, store, quiet)
+            client = _PairComparer(matter, store)
+            await _judge(asker, client, matter.pairs, store, quiet)
             store.flush()
-            return _finished(folder, settings, client, pairs, by, left_out)
+            return _finished(folder, settings, client, by)
 
     return with_asker(judge, votes, concurrency, budget, work)
+
+
+class _Replies(ExitStack):
+    """Replies of models, in pairs."""
+
+    def __init__(self, runs: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None) -> None:
+        super().__init__()
+        opened = [RunFolder(run) for run in runs]
+        self.sides, self._folders = find_sides(opened, models), (opened[0], opened[-1])
+        self.pairs, self.left_out = find_pairs(self._folders, self.sides, by, limit)
+
+    def open_judge(self, asker: Asker, votes: int, *, gold: bool, pictures: bool) -> PairJudge:
+        self._judge = PairJudge(asker, votes, pictures=pictures, gold=gold)
+        return self._judge
+
+    def __enter__(self) -> Self:
+        self._a, self._b = (self.enter_context(Recorded(run)) for run in self._folders)
+        return self
+
+    async def compare(self, pair: ReplyPair) -> Compared:
+        a, b = self._a.record(pair.a), self._b.record(pair.b)
+        found = await self._judge.compare(self._a.sample(a), a.reply, b.reply, self._a.images(a))
+        shared = {name: getattr(a, name) for name in ("set", "sample", "parent", "group", "condition", "epoch")}
+        return Compared(**shared, a=a.key, b=b.key, preference=found)
+
+
+class _Questions(ExitStack):
+    """Questions of two sets, in pairs; their keys are their digests."""
+
+    def __init__(self, sets: Sequence[str | Path], models: Sequence[str], by: Sequence[str], limit: int | None) -> None:
+        super().__init__()
+        if models or by or len(sets) != 2:
+            raise UserError("questions are compared of two sets, without --models and --by, which go with runs")
+        a, b = self._sets = SampleSet(sets[0]), SampleSet(sets[1])
+        self.sides = Side(a.name, ""), Side(b.name, "")
+        found, self.left_out = pair_questions((a, b), limit)
+        self._samples = {(one.digest, other.digest): (one, other) for one, other in found}
+        self.pairs = [ReplyPair(*digests, ()) for digests in self._samples]
+
+    def open_judge(self, asker: Asker, votes: int, *, gold: bool, pictures: bool) -> QuestionJudge:
+        self._judge = QuestionJudge(asker, votes, pictures=pictures)
+        return self._judge
+
+    async def compare(self, pair: ReplyPair) -> Compared:
+        a, b = self._samples[pair.a, pair.b]
+        found = await self._judge.compare_questions(a, b, *(each.images for each in self._sets))
+        place = self.sides[0].run, f"{a.id} and {b.id}", a.id, a.group
+        return Compared(*place, condition=Condition(), epoch=0, a=pair.a, b=pair.b, preference=found)
 
 
 class _PairComparer:
     """Compares one pair after the other, and keeps what came of it."""
 
-    def __init__(self, judge: PairJudge, in_a: Recorded, in_b: Recorded, store: Store) -> None:
-        self._judge, self._a, self._b, self._store = judge, in_a, in_b, store
+    def __init__(self, matter: _Replies | _Questions, store: Store) -> None:
+        self.matter, self._store = matter, store
         self.failures = list[Unjudged]()
 
     def known(self, pair: ReplyPair) -> Compared | None:
@@ -132,18 +183,12 @@ class _PairComparer:
 
     async def compare(self, pair: ReplyPair) -> None:
         """Ask the judge; a pair without a verdict is noted and not kept, so that it is asked again."""
-        a, b = self._a.record(pair.a), self._b.record(pair.b)
-        sample = self._a.sample(a)
-        found = await self._judge.compare(sample, a.reply, b.reply, self._a.images(a))
-        if found.winner is None:
-            self.failures.append(Unjudged(a.set, a.sample, a.condition.mode, found.error))
+        found = await self.matter.compare(pair)
+        if found.preference.winner is None:
+            mode, error = found.condition.mode, found.preference.error
+            self.failures.append(Unjudged(found.set, found.sample, mode, error))
         else:
-            self._store.put(PAIR, pair.key, canonical(_compared(a, b, found)))
-
-
-def _compared(a: Record, b: Record, found: Preference) -> Compared:
-    shared = {name: getattr(a, name) for name in ("set", "sample", "parent", "group", "condition", "epoch")}
-    return Compared(**shared, a=a.key, b=b.key, preference=found)
+            self._store.put(PAIR, pair.key, canonical(found))
 
 
 async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[ReplyPair], store: Store, quiet: bool) -> None:
@@ -152,16 +197,9 @@ async def _judge(asker: Asker, client: _PairComparer, pairs: Sequence[ReplyPair]
         await judge_all(asker, left, client.compare, store, progress, len(pairs) - len(left))
 
 
-def _finished(
-    folder: Path,
-    settings: CompareSettings,
-    client: _PairComparer,
-    pairs: Sequence[ReplyPair],
-    by: Sequence[str],
-    left_out: LeftOut,
-) -> Comparison:
+def _finished(folder: Path, settings: CompareSettings, client: _PairComparer, by: Sequence[str]) -> Comparison:
     """Write down the pairs that have a verdict, a line each, and what they come to."""
-    done = [(found, pair.values) for pair in pairs if (found := client.known(pair))]
+    done = [(found, pair.values) for pair in client.matter.pairs if (found := client.known(pair))]
     compared = [each for each, _ in done]
     with new_file(folder / PAIRS) as file:
         for each in compared:
@@ -175,7 +213,7 @@ def _finished(
         id=settings.id,
         whole=win_rate(compared) if compared else None,
         by=win_rates(compared, values),
-        left_out=left_out,
+        left_out=client.matter.left_out,
         failed=len(client.failures),
         failures=sorted(client.failures, key=lambda one: (one.set, one.sample, one.mode))[:SHOWN_FAILURES],
         **total(asked),

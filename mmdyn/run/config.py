@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +14,7 @@ from msgspec.structs import fields
 
 from mmdyn.data import convert
 from mmdyn.errors import InputError, UserError
+from mmdyn.models import refuse_programs
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import RunEstimate, estimate
 from mmdyn.run.evaluate import evaluate
@@ -25,13 +26,15 @@ from mmdyn.work import Ranks, RunFolder
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
-    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie.
+    """A set that is made from a benchmark's own files on the way: its loader's name and where the files lie; or the
+    name of a set (`hf:NAME` with a `map` of its columns, `vlmeval:NAME`), which needs no path.
 
     With `skip_bad` bad rows are listed in the set's rejected.jsonl instead of ending the run.
     """
 
     benchmark: str
-    path: str
+    path: str = ""
+    map: dict[str, str] = {}
     name: str | None = None
     skip_bad: bool = False
 
@@ -64,14 +67,18 @@ MOVED = {
 """Where keys are now that stood beside `sets` and are fields of no section."""
 
 
-def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
+def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bool = False) -> Config:
     """Read a YAML file, with `key=value` overrides on top (`limits.n=20`; values are YAML too).
 
-    Raises InputError for a file that cannot be read, UserError for an override that is none.
+    Raises InputError for a file that cannot be read, or that names programs or commands unless `allow_programs`,
+    UserError for an override that is none.
     """
     values = _mapping(file)
+    written = set(_texts(values))
     for override in overrides:
         _override(values, override)
+    if not allow_programs:
+        refuse_programs([text for text in _texts(values) if text in written], file)
     for key in values:
         if key not in Config.__struct_fields__ and (place := _place_of(key)):
             raise InputError(file, None, f"the key {key!r} has its place in a section now: write {place}")
@@ -82,6 +89,9 @@ def read_config(file: Path, overrides: Iterable[str] = ()) -> Config:
     except ValueError as error:
         raise InputError(file, None, str(error)) from None
     config.scoring.check()
+    setup = getattr(config.execution.cluster, "setup", "")
+    if setup and not allow_programs and any(setup in text for text in written):
+        raise InputError(file, None, "the executor's setup runs commands: read it, then give --allow-programs")
     return config
 
 
@@ -89,8 +99,8 @@ def run_config(config: Config) -> RunFolder:
     """Carry out a config. Raises what `evaluate` raises, and UserError where several ranks are to import a set."""
     if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
         raise UserError(
-            f"{loose[0].path} is to be imported, and several processes need a set folder: `mmdyn data convert`"
-            " makes one"
+            f"{loose[0].path or loose[0].benchmark} is to be imported, and several processes need a set folder:"
+            " `mmdyn data convert` makes one"
         )
     return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
 
@@ -121,6 +131,15 @@ def _override(values: dict[str, Any], override: str) -> None:
         raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
 
 
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value of YAML, however deep."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+
+
 def _place_of(key: str) -> str:
     """Where a key is now that stood beside `sets`; empty for one that never did."""
     found = [f"{section}.{key}" for section, kind in SECTIONS.items() if key in kind.__struct_fields__]
@@ -134,9 +153,11 @@ def _place_sets(config: Config, out: Path) -> list[str | Path]:
 def _place(given: str | Source, out: Path) -> str | Path:
     if isinstance(given, str):
         return given
-    name = given.name or given.benchmark
+    name = given.name or re.split("[:/]", given.benchmark.partition(",")[0])[-1]
     folder = out / "sets" / re.sub(r"[^\w.-]", "_", name)
-    return convert(Path(given.path), folder, benchmark=given.benchmark, name=name, skip_bad=given.skip_bad).folder
+    path = Path(given.path) if given.path else None
+    made = convert(path, folder, benchmark=given.benchmark, columns=given.map, name=name, skip_bad=given.skip_bad)
+    return made.folder
 
 
 def _mapping(file: Path) -> dict[str, Any]:

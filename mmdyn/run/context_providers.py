@@ -15,6 +15,8 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Condition
+from mmdyn.run.conditions import ExamplesConfig
+from mmdyn.run.examples import Examples, ExampleSource
 from mmdyn.run.knowledge_config import KnowledgeConfig, Section, found_key
 from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
@@ -22,10 +24,13 @@ from mmdyn.work import FOUND, Store
 
 
 class ContextProvider:
-    """What can be laid beside the samples of one set; `store` holds what the finder of this digest found for them."""
+    """What can be laid beside the samples of one set; `store` holds what the finder of this digest found for them.
+    examples (attribute): what can stand before them, None where nothing is to."""
 
-    def __init__(self, knowledge: Knowledge, store: Store, finder: str = "") -> None:
-        self._knowledge, self._store, self._finder = knowledge, store, finder
+    def __init__(
+        self, knowledge: Knowledge, store: Store, finder: str = "", examples: ExampleSource | None = None
+    ) -> None:
+        self._knowledge, self._store, self._finder, self.examples = knowledge, store, finder, examples
 
     def build(self, sample: Sample, name: str) -> BuiltContext | None:
         """What lies beside a sample in the context of this name; None where it cannot be asked so."""
@@ -44,9 +49,10 @@ class ContextProvider:
 class ContextProviders:
     """What lies beside the samples of several sets under some conditions.
 
-    by_set (attribute): a shelf for each set; none where no condition has a context. settings (attribute): what run.json
-        keeps of how they are filled. Given those of another process, which has looked everything up, nothing is looked
-        up here. Raises UserError, MissingExtra, ModelError.
+    by_set (attribute): a shelf for each set; none where no condition has a context or examples. settings (attribute):
+        what run.json keeps of how they are filled. examples (attribute): what stands before the questions. Given the
+        settings of another process, which has looked everything up, nothing is looked up here. Raises UserError,
+        MissingExtra, ModelError.
     """
 
     def __init__(
@@ -58,8 +64,10 @@ class ContextProviders:
         settings: Mapping[str, Json] | None = None,
         *,
         seed: int = 0,
+        examples: str | ExamplesConfig = "",
         quiet: bool = False,
     ) -> None:
+        self.examples = Examples(sets, conditions, examples, store, seed)
         self._sets, self._store, self._seed = sets, store, seed
         self._base, self._retriever, self._layout = knowledge.read()
         asked = [(condition.variant, _context(condition.context)) for condition in conditions]
@@ -70,12 +78,15 @@ class ContextProviders:
         finders = self.settings.get("finders")
         found = finders if isinstance(finders, dict) else {}
         self.by_set = tuple(
-            self._provider(opened, str(found.get(opened.root, ""))) for opened in sets if self._contexts
+            self._provider(opened, str(found.get(opened.root, "")))
+            for opened in sets
+            if self._contexts or self.examples.by_root
         )
 
     def look_up(self, limit: int | None) -> None:
-        """Look up points for whatever sample is asked with looked-up ones and has none in the store. Raises UserError,
-        ModelError."""
+        """Look up examples, and points for whatever sample is asked with looked-up ones, where the store has none.
+        Raises UserError, ModelError."""
+        self.examples.look_up(self._sets, limit)
         if not self._searched:
             return
         asked = (
@@ -98,6 +109,7 @@ class ContextProviders:
             Knowledge(texts, section.taxonomy if section else None, self._layout, k=self._retriever.k, seed=self._seed),
             self._store,
             finder,
+            self.examples.by_root.get(opened.root),
         )
 
     def _describe(self) -> dict[str, Json]:

@@ -19,15 +19,15 @@ from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.evaluate import check_labels, check_weighing, checked, conditions_of, open_providers, vary
+from mmdyn.run.evaluate import check_labels, check_weighing, checked, conditions_of, vary
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Job, open_renderers
+from mmdyn.run.executors._executor import Job, open_providers, open_renderers
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import Given, open_sets, several, variants_folder
+from mmdyn.run.sets import Given, GivenModel, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens
@@ -69,7 +69,7 @@ class RunEstimate(Struct, frozen=True):
     """Rows in the order of asking; `skipped` as in a RunConfig; `notes` say what could not be looked at.
 
     judges: rows of the judges, as if each were asked about every answer and its first reply could be used. tries: how
-        often each of these requests is put at most.
+        often each of these requests is put at most. shown: the first prompt that has examples, if one has.
     """
 
     rows: list[EstimateRow]
@@ -77,6 +77,7 @@ class RunEstimate(Struct, frozen=True):
     skipped: dict[str, int]
     notes: list[str]
     tries: int = TRIES
+    shown: tuple[Message, ...] = ()
 
 
 class _Asked(Struct, frozen=True):
@@ -89,7 +90,7 @@ class _Asked(Struct, frozen=True):
 
 def estimate(
     sets: Given | Sequence[Given],
-    models: str | Sequence[str],
+    models: GivenModel | Sequence[GivenModel],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -112,6 +113,9 @@ def estimate(
     job = checked(Job(Path(out), several(models), conditions, scoring, knowledge, limits, execution), given)
     scorer, budget = Scorer(scoring.policy), limits.budget
     asked, notes = _open_models(job.models, budget)
+    if conditions.variant_judge:
+        job = replace(job, spec=replace(conditions, variant_judge=""))
+        notes.append("variants that are not made yet were counted before their judge throws any out")
     known = [who.model for who in asked if who.model is not None]
     check_weighing(known, conditions.styles)
     budget.check(known)
@@ -126,15 +130,18 @@ def estimate(
         opened = open_sets(given, Path(scratch))
         if conditions.ops:
             opened += [_variants(job, one, Path(scratch)) for one in opened]
+        shown: tuple[Message, ...] = ()
         seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))
         for prompts in _prompts(job, opened, scorer, scratch_store, skipped):
             ask, root = prompts.ask, opened[prompts.ask.place].root
+            shown = shown or (prompts.last if ask.examples else ())
             for who in asked:
                 name = (who.label, root, ask.condition.mode)
                 _count_all(rows.setdefault(name, EstimateRow(*name)), who, prompts, seen, opened)
             judges.count(root, ask, prompts.last)
     order = {who.label: place for place, who in enumerate(asked)}
-    return RunEstimate(sorted(rows.values(), key=lambda row: order[row.model]), judges.rows, skipped, notes)
+    listed = sorted(rows.values(), key=lambda row: order[row.model])
+    return RunEstimate(listed, judges.rows, skipped, notes, shown=shown)
 
 
 class _Judges:
@@ -193,18 +200,19 @@ def picture_tokens(width: int, height: int) -> float:
     return min(max(width * height / PIXELS_A_TOKEN, LEAST_PICTURE_TOKENS), MOST_PICTURE_TOKENS)
 
 
-def _open_models(texts: Sequence[str], budget: Budget) -> tuple[list[_Asked], list[str]]:
+def _open_models(given: Sequence[GivenModel], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
-    opened = [_opened(text, budget) for text in texts]
+    opened = [_opened(text, budget) for text in given]
     asked = [who for who, _ in opened]
     check_labels([who.label for who in asked])
     return asked, [note for _, note in opened if note]
 
 
-def _opened(text: str, budget: Budget) -> tuple[_Asked, str]:
+def _opened(text: GivenModel, budget: Budget) -> tuple[_Asked, str]:
     try:
         model = open_model(text)
     except ModelError as error:
+        assert isinstance(text, str)
         spec = Spec.parse(text)
         label = spec.options.get("label") or f"{spec.backend}:{spec.name}"
         note = f"{label}: what is answered already was not looked for ({error})"
@@ -259,7 +267,7 @@ def _prompts(
                 yield _Prompts(ask, first)
                 continue
             mark = digest([identity(first), ask.epoch])
-            second = partial(renderers[ask.place].messages, ask.sample, ask.condition)
+            second = partial(renderers[ask.place].messages, ask.sample, ask.condition, examples=ask.examples)
             yield _Prompts(ask, first, second, mark in expansions)
             expansions.add(mark)
         except ValueError as error:

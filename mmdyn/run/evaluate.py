@@ -22,15 +22,17 @@ from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.context_providers import ContextProviders
+from mmdyn.run.examples import check_examples
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Engine, Executor, Job
+from mmdyn.run.executors._executor import Engine, Executor, Job, open_providers
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import Given, entry_of, open_sets, run_store, several, variants_folder
-from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, Store, write_config
+from mmdyn.run.sets import Given, GivenModel, entry_of, open_sets, run_store, several, variants_folder
+from mmdyn.shots import Shots
+from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb import parse_chains, perturb
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
@@ -39,7 +41,7 @@ FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "li
 
 def evaluate(
     sets: Given | Sequence[Given],
-    models: str | Sequence[str],
+    models: GivenModel | Sequence[GivenModel],
     out: str | Path,
     *,
     conditions: ConditionSpec = ConditionSpec(),
@@ -50,9 +52,10 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every condition, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, or a file of any format. Variants that are made on the way are kept under
-    out/sets. Called again with the same arguments it goes on where it stopped. Judges' scores come into force when no
-    verdict is missing. The groups are the sections of a YAML config and of `mmdyn eval --help`.
+    A set is an opened one, a set folder, or a file of any format; a model is a MODEL, or an object with `ask`
+    (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again with the same arguments
+    it goes on where it stopped. Judges' scores come into force when no verdict is missing. The groups are the
+    sections of a YAML config and of `mmdyn eval --help`.
 
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
@@ -87,7 +90,7 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
             plan(opened, conditions, job.spec.epochs, job.limits.n, providers.by_set), cascade.check
         )
         job = replace(job, conditions=conditions, planned=planned)
-        config = _config(job, opened, models, skipped, providers.settings)
+        config = _config(job, opened, models, skipped, providers)
         _begin(job.out, config, scoring_of(cascade), write=is_first)
         executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
         if cascade.judges and is_first:
@@ -113,33 +116,22 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
         parse_chains(spec.ops)
     conditions, limited = spec.conditions(), limits.max_cost is not None or limits.max_requests is not None
     job.knowledge.check(conditions, limited=limited)
+    check_examples(spec.examples, conditions)
     job.scoring.check()
     return replace(job, prompt=_read_prompt(spec, conditions))
 
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     """The variants of a set that a job makes on the way, kept under `out`."""
-    given = {name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend")}
-    given |= {"workers": job.execution.workers, "limit": job.limits.n}
+    given = {name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")}
+    given |= {"judge": job.spec.variant_judge, "workers": job.execution.workers, "limit": job.limits.n}
     if job.limits.concurrency != Limits().concurrency:  # a styler's own number is higher than that of requests
         given["concurrency"] = job.limits.concurrency
     return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)
 
 
-def open_providers(
-    job: Job,
-    sets: Sequence[SampleSet],
-    conditions: Sequence[Condition],
-    store: Store,
-    known: dict[str, Json] | None = None,
-) -> ContextProviders:
-    """What lies beside the samples of a job's sets; `known`: the settings of another process, which looked it up."""
-    quiet, seed = job.execution.quiet, job.spec.seed
-    return ContextProviders(sets, conditions, job.knowledge, store, known, seed=seed, quiet=quiet)
-
-
-def _open_models(texts: Sequence[str]) -> list[Model]:
-    models = [open_model(text) for text in texts]
+def _open_models(given: Sequence[GivenModel]) -> list[Model]:
+    models = [open_model(text) for text in given]
     check_labels([model.label for model in models])
     return models
 
@@ -170,7 +162,7 @@ def conditions_of(job: Job, sets: Sequence[SampleSet]) -> tuple[Condition, ...]:
 
 
 def _config(
-    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], knowledge: dict[str, Json]
+    job: Job, sets: Sequence[SampleSet], models: Sequence[Model], skipped: dict[str, int], providers: ContextProviders
 ) -> RunConfig:
     return RunConfig(
         sets=tuple(entry_of(opened, job.out) for opened in sets),
@@ -185,8 +177,9 @@ def _config(
         versions=_versions(models),
         planned=job.planned * len(models),
         skipped=skipped,
-        knowledge=knowledge,
-        library=job.knowledge.words if knowledge else {},
+        knowledge=providers.settings,
+        library=job.knowledge.words if providers.settings else {},
+        examples=providers.examples.settings,
     )
 
 
@@ -220,7 +213,8 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
     if not config.planned:
         raise UserError(
             "there is nothing to ask: a set needs samples, kprag samples with knowledge points, retrieved ones a --base"
-            " or points of the set's own, a hint samples that have it, likelihood single choices or statements"
+            " or points of the set's own, a hint samples that have it, likelihood single choices or statements, shots"
+            " as many other samples"
         )
     run = RunFolder(out) if (out / RUN).is_file() else None
     if run is not None:
@@ -273,4 +267,7 @@ def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:
         raise UserError(
             f"{file} does not contain {{knowledge}}, which {beside[0]} needs: put it where the knowledge should stand"
         )
+    based = [one.shot_name for one in conditions if Shots.parse(one.shot_name).base]
+    if based and "{examples}" not in custom.text:
+        raise UserError(f"{file} does not contain {{examples}}, which {based[0]} needs: put it where they should stand")
     return custom.text

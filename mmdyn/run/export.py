@@ -24,13 +24,13 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(
         ("key", "request", "digest", "model", "set", "sample", "parent", "task_type", "parent_type", "language"), str
     ),
-    **dict.fromkeys(("mode", "variant", "chain", "context", "style", "group"), str),
+    **dict.fromkeys(("mode", "variant", "chain", "context", "style", "shots", "group"), str),
     **dict.fromkeys(("draw", "epoch"), int),
     **dict.fromkeys(("points", "score", "weight"), float),
     **dict.fromkeys(("status", "extracted", "rule", "parts"), str),
     **dict.fromkeys(("confidence", "chance"), float),
     **dict.fromkeys(("needs_judge", "lower_bound"), bool),
-    **dict.fromkeys(("beside", "expansion", "pictures"), str),
+    **dict.fromkeys(("beside", "expansion", "pictures", "examples"), str),
     **dict.fromkeys(("reply", "reasoning", "finish_reason", "error", "changed"), str),
     "final": bool,
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "attempts"), int),
@@ -41,7 +41,7 @@ COLUMNS: dict[str, type] = {
 
 No cell is a structure, in any format: those in AS_JSON are JSON texts, empty where there is nothing.
 """
-AS_JSON = frozenset(("extracted", "parts", "beside", "logprobs", "option_tokens"))
+AS_JSON = frozenset(("extracted", "parts", "beside", "examples", "logprobs", "option_tokens"))
 
 SAMPLE_COLUMNS: dict[str, type] = dict.fromkeys(
     ("question", "options", "answer", "images", "knowledge_points", "explanation"), str
@@ -81,6 +81,7 @@ def _row(record: Record) -> Row:
     """A record and what it is made of, side by side."""
     reply, score = record.reply, record.score
     row: Row = {"mode": record.condition.mode, "reply": reply.text, "score": score.value if score else None}
+    row["shots"] = record.condition.shot_name
     for part in filter(None, (record, record.condition, reply, reply.usage, score)):
         for name in COLUMNS.keys() & set(part.__struct_fields__) - row.keys():
             value = getattr(part, name)

@@ -21,7 +21,7 @@ from mmdyn.work import RECORD, RUN, Reader, RunConfig, RunFolder, SetEntry, Stor
 
 EQUAL = ("epochs", "limit", "prompts", "prompt", "ops", "scorer", "judges", "judge_mode", "under_way")
 """What of run.json must be the same in all runs."""
-JOINED = ("instructions", "knowledge", "library")
+JOINED = ("instructions", "knowledge", "library", "examples")
 """What comes together key by key."""
 
 _Part: TypeAlias = Callable[[Any], object]

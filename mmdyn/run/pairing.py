@@ -8,20 +8,22 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from mmdyn.data import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import digest
+from mmdyn.sample import Sample
 from mmdyn.tables import Breakdown
 from mmdyn.work import RunFolder
 
 
 class Side(Struct, frozen=True, forbid_unknown_fields=True):
-    """One of the two: a model of a run, by the run's name."""
+    """One of the two: a model of a run, by the run's name; or a set, by its name, where `model` is empty."""
 
     run: str
     model: str
 
     def __str__(self) -> str:
-        return f"{self.model} ({self.run})"
+        return f"{self.model} ({self.run})" if self.model else self.run
 
 
 class LeftOut(Struct, frozen=True):
@@ -45,7 +47,7 @@ class _Entry(NamedTuple):
 
 
 class ReplyPair(NamedTuple):
-    """Two replies to compare: their records' keys, and the values of the breakdown."""
+    """Two replies to compare: their records' keys, and the values of the breakdown. Or two questions: their digests."""
 
     a: str
     b: str
@@ -116,6 +118,20 @@ def find_pairs(
             " same sets"
         )
     return kept, left_out
+
+
+def pair_questions(sets: tuple[SampleSet, SampleSet], limit: int | None) -> tuple[list[tuple[Sample, Sample]], LeftOut]:
+    """Questions of two sets, paired at random by their ids, each in one pair; variants are left out.
+
+    Raises UserError where a set has none.
+    """
+    a, b = ([sample for sample in each if sample.variant is None] for each in sets)
+    if not (a and b):
+        raise UserError(f"{sets[bool(a)].folder} holds no question of its own: give two sets as they were converted")
+    orders = (sorted(each, key=lambda sample: digest([side, sample.id])) for side, each in (("a", a), ("b", b)))
+    pairs = [*zip(*orders, strict=False)]
+    kept = pairs[:limit]
+    return kept, LeftOut(len(a) - len(pairs), len(b) - len(pairs), changed=0, failed=0, limit=len(pairs) - len(kept))
 
 
 def _entries(run: RunFolder, model: str, breakdown: Breakdown) -> dict[str, _Entry]:

@@ -13,7 +13,7 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
 from mmdyn.run.context_providers import ContextProvider
-from mmdyn.run.render import LIKELIHOOD, WEIGHED
+from mmdyn.run.render import LIKELIHOOD, WEIGHED, Example
 from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
 
@@ -21,7 +21,7 @@ from mmdyn.sample import Sample
 class Ask(Struct, frozen=True):
     """One question to put: a sample of the `place`-th set, under a condition, in an epoch (from 0).
 
-    laid: what lies beside it; None where the condition's context is none.
+    laid: what lies beside it; None where the condition's context is none. examples: what stands before it.
     """
 
     place: int
@@ -29,6 +29,7 @@ class Ask(Struct, frozen=True):
     condition: Condition
     epoch: int
     built: BuiltContext | None = None
+    examples: tuple[Example, ...] = ()
 
 
 class Skip(Struct, frozen=True):
@@ -97,20 +98,25 @@ def asks_of(
     variant = "dynamic" if sample.variant else "standard"
     chain = sample.variant.chain if sample.variant else ""
     skipped, beside = set[str](), dict[str, BuiltContext | None]()
+    shown: dict[str, tuple[Example, ...] | None] = {}
     for condition in conditions:
         if condition.variant != variant:
             continue
         if condition.context != NONE and condition.context not in beside:
             assert provider is not None, "a context needs a shelf"
             beside[condition.context] = provider.build(sample, condition.context)
-        built = beside.get(condition.context)
-        if (lacking := _lacking(sample, condition, built)) is not None:
+        if condition.shots and condition.shots not in shown and provider and provider.examples:
+            shown[condition.shots] = provider.examples.choose(sample, condition.shots)
+        built, examples = beside.get(condition.context), shown.get(condition.shot_name, ())
+        lacking = _lacking(sample, condition, built)
+        if lacking is not None or examples is None:
+            lacking = lacking or f"shots {condition.shots}"
             if lacking not in skipped:  # once, however many styles it would have been asked in
                 skipped.add(lacking)
                 yield Skip(lacking)
             continue
         for epoch in range(epochs):
-            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, built)
+            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, built, examples)
 
 
 def _lacking(sample: Sample, condition: Condition, built: BuiltContext | None) -> str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.context import HINT, NONE, Context
@@ -13,7 +14,9 @@ from mmdyn.keys import sha256
 from mmdyn.models import ChoicesPart, ImagePart, Message, Part, TextPart
 from mmdyn.prompts import LANGUAGES, Template, template
 from mmdyn.record import Condition
-from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, marks
+from mmdyn.run.example_answer import example_answer, lead, spoken
+from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, Turn, marks
+from mmdyn.shots import Shots
 
 CUSTOM = "custom"
 """The style of a template of the user's own."""
@@ -28,31 +31,66 @@ _LAYOUTS = {"none": "knowledge", "inline": "kprag", "two-turn": "expansion"}
 """What the templates are called, by how the model is to elaborate on knowledge."""
 
 
+class Example(Struct, frozen=True):
+    """A sample that is shown with its answer before a question, and the folder of its pictures."""
+
+    sample: Sample
+    images: ImageFolder
+
+
 class Renderer:
     """Renders the samples of one set: its pictures, and the user's own template if there is one."""
 
     def __init__(self, images: ImageFolder, custom: Template | None = None) -> None:
         self._images, self._custom = images, custom
 
-    def messages(self, sample: Sample, condition: Condition, beside: str = "") -> tuple[Message, ...]:
-        """The one user message, pictures where their marks stand; pictures without a mark come first.
+    def messages(
+        self, sample: Sample, condition: Condition, beside: str = "", examples: Sequence[Example] = ()
+    ) -> tuple[Message, ...]:
+        """The examples, what was said before, and the question, pictures where their marks stand; pictures without a
+        mark come first.
 
-        beside: the text that lies beside the question. Where options are to be weighed, an answer that is begun
-            follows, with what it may go on with. Raises ValueError where a picture is missing.
+        beside: the text that lies beside the question. In the base form all is one text, in a template of the user's
+            own at its place {examples}. Where options are to be weighed, an answer that is begun follows, with what it
+            may go on with; in the base form one follows too. Raises ValueError where a picture is missing.
         """
-        weighed = condition.style == LIKELIHOOD
-        seen = set[int]()
+        base, placed = is_base(condition), is_base(condition) and self._custom is not None
+        alike = replace(condition, context=NONE, **({"style": "direct"} if placed else {}))
+        earlier = list[Message]()
+        for one in examples:
+            other = Renderer(one.images, None if placed else self._custom)
+            told = example_answer(one.sample, condition.style, base=base)
+            earlier += [*other._asked(one.sample, alike), Message("assistant", (TextPart(told),))]
+        begun = _begun(sample, condition, reasoned=all(one.sample.explanation.strip() for one in examples[-1:]))
+        if placed:
+            return (*self._asked(sample, condition, beside, _joined(earlier)), *begun)
+        asked = [*earlier, *self._asked(sample, condition, beside)]
+        return (Message("user", tuple(_merged(_joined(asked)))), *begun) if base else (*asked, *begun)
+
+    def _asked(
+        self, sample: Sample, condition: Condition, beside: str = "", examples: Sequence[Part] = ()
+    ) -> list[Message]:
+        """What was said before, and the question."""
+        seen, language, bare = set[int](), sample.language, condition.style == LIKELIHOOD or is_base(condition)
+        turns = [Message(turn.role, tuple(_merged(self._turn(turn, sample, condition, seen)))) for turn in sample.turns]
         values: dict[str, list[Part]] = {
             "question": self._marked(sample.question, sample, seen),
             "options": self._options(sample, seen),
             "knowledge": [TextPart(beside)] if beside.strip() else [],
-            "instruction": _instruction(sample, weighed),
+            "instruction": _instruction(sample, bare),
+            "examples": [*examples],
         }
-        shown = frozenset(name for name, parts in values.items() if parts)
-        layout = self._custom or template(_layout(condition), sample.language)
-        parts = [part for piece in _pieces(layout, shown) for part in _fill(piece, values)]
-        asked = Message("user", tuple(_merged([*self._unmarked(sample), *parts])))
-        return (asked, _begun(sample)) if weighed else (asked,)
+        parts = _laid_out(self._custom or _layout(condition, language), values)
+        return [*turns, Message("user", tuple(_merged([*self._unmarked(sample), *parts])))]
+
+    def _turn(self, turn: Turn, sample: Sample, condition: Condition, seen: set[int]) -> list[Part]:
+        """What was said before; in the base form it is said as questions and answers are."""
+        parts, language = self._marked(turn.text, sample, seen), sample.language
+        if not is_base(condition):
+            return parts
+        if turn.role == "user":
+            return _laid_out(template("base", language, "shots"), {"question": parts})
+        return [TextPart(spoken(lead(language, "direct"), "", language)), *parts]
 
     def _marked(self, text: str, sample: Sample, seen: set[int]) -> list[Part]:
         """Text with each picture at its first mark; `seen` holds the pictures that were shown before, and grows."""
@@ -97,12 +135,8 @@ def _pieces(layout: Template, shown: frozenset[str]) -> tuple[str | tuple[str], 
 def to_elaborate(sample: Sample, beside: str) -> tuple[Message, ...]:
     """What has a model elaborate on knowledge before it is shown the sample's question: the sample lends its language
     alone."""
-    pieces = _pieces(template("elaborate", sample.language), frozenset(("knowledge",)))
-    return (
-        Message(
-            "user", tuple(_merged(part for piece in pieces for part in _fill(piece, {"knowledge": [TextPart(beside)]})))
-        ),
-    )
+    parts = _laid_out(template("elaborate", sample.language), {"knowledge": [TextPart(beside)]})
+    return (Message("user", tuple(_merged(parts))),)
 
 
 def own_instructions(conditions: Iterable[Condition]) -> dict[str, str]:
@@ -119,35 +153,58 @@ def _own_instruction(condition: Condition) -> str:
 
 def _closing(condition: Condition) -> str:
     """What stands behind the question and its options, in all languages."""
-    texts = [template(_layout(condition), language).text for language in LANGUAGES]
+    texts = [_layout(condition, language).text for language in LANGUAGES]
     return "\n".join(text.rpartition("{options}")[2].strip() for text in texts)
 
 
-def _layout(condition: Condition) -> str:
-    """The template's name; that of two turns is of the second one."""
+def is_base(condition: Condition) -> bool:
+    """Whether a condition asks in one text of questions and answers."""
+    return Shots.parse(condition.shot_name).base
+
+
+def _layout(condition: Condition, language: str) -> Template:
+    """The template; that of two turns is of the second one."""
+    base = is_base(condition)
     if condition.context == NONE:
-        return condition.style
-    context = Context.parse(condition.context)
+        return template("base", language, "shots") if base else template(condition.style, language)
+    context, style = Context.parse(condition.context), LIKELIHOOD if base else condition.style
     elaborate = context.elaborate
-    if condition.style == LIKELIHOOD and elaborate == "inline":
-        elaborate = "none"  # where nothing is written, nothing can be elaborated
+    if style == LIKELIHOOD and elaborate == "inline":
+        elaborate = "none"  # where nothing is written, or a text is gone on with, nothing can be elaborated
     kind = HINT if context.hint else _LAYOUTS[elaborate]
-    return f"{kind}_{condition.style}"
+    return template(f"{kind}_{style}", language)
 
 
-def _instruction(sample: Sample, weighed: bool) -> list[Part]:
-    """How to answer; where options are weighed only what a statement is to be asked."""
-    if weighed and sample.task_type != "true_false":
+def _laid_out(layout: Template, values: Mapping[str, list[Part]]) -> list[Part]:
+    """A template with its places filled."""
+    shown = frozenset(name for name, parts in values.items() if parts)
+    return [part for piece in _pieces(layout, shown) for part in _fill(piece, values)]
+
+
+def _instruction(sample: Sample, bare: bool) -> list[Part]:
+    """How to answer; where options are weighed, and in the base form, only what a statement is to be asked."""
+    if bare and sample.task_type != "true_false":
         return []
-    return [TextPart(template(f"{'weighed' if weighed else 'answer'}_{sample.task_type}", sample.language).text)]
+    return [TextPart(template(f"{'weighed' if bare else 'answer'}_{sample.task_type}", sample.language).text)]
 
 
-def _begun(sample: Sample) -> Message:
-    """The answer's beginning, and the labels, or the two verdicts on a statement, with which it may go on."""
-    verdicts = template("verdicts", sample.language).text.split("\n")
-    gap = " " if sample.language == "en" else ""
-    texts = tuple(gap + text for text in (verdicts if sample.task_type == "true_false" else sample.labels))
-    return Message("assistant", (TextPart(template("lead_in", sample.language).text), ChoicesPart(texts)))
+def _begun(sample: Sample, condition: Condition, *, reasoned: bool) -> list[Message]:
+    """The answer's beginning, if it is begun: as the last example's, if that is `reasoned`; where options are weighed
+    with the labels, or the two verdicts on a statement, with which it may go on."""
+    style, language = condition.style, sample.language
+    if style == LIKELIHOOD:
+        verdicts = template("verdicts", language).text.split("\n")
+        labels = verdicts if sample.task_type == "true_false" else sample.labels
+        texts = tuple(spoken("", text, language) for text in labels)
+        return [Message("assistant", (TextPart(lead(language, style)), ChoicesPart(texts)))]
+    begins = is_base(condition) and style != CUSTOM
+    return [Message("assistant", (TextPart(lead(language, style if reasoned else "direct")),))] if begins else []
+
+
+def _joined(messages: Iterable[Message]) -> list[Part]:
+    """The parts of several messages, with a blank line between these."""
+    parts = [part for message in messages for part in (TextPart("\n\n"), *message.parts)]
+    return parts[1:]
 
 
 def _fill(piece: str | tuple[str], values: Mapping[str, list[Part]]) -> Iterable[Part]:

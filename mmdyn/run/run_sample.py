@@ -15,9 +15,10 @@ from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
 from mmdyn.models import Asker, Message, pictures_of
 from mmdyn.record import Record, Reply
+from mmdyn.run.example_answer import first_answer
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask
-from mmdyn.run.render import Renderer
+from mmdyn.run.render import Renderer, is_base
 from mmdyn.run.two_turn import Expansions, expands, opening
 from mmdyn.work import FAILURE, RECORD, SAMPLE, ProgressBar, Store
 
@@ -119,7 +120,7 @@ def _rendered(ask: Ask, tools: SampleTools, expansion: str | None = None) -> tup
     try:
         if expansion is None:
             return opening(renderer, ask)
-        return renderer.messages(ask.sample, ask.condition, expansion)
+        return renderer.messages(ask.sample, ask.condition, expansion, ask.examples)
     except ValueError as error:
         raise InputError(tools.sets[ask.place].folder, None, f"sample {ask.sample.id}: {error}") from None
 
@@ -135,6 +136,8 @@ def record_of(
 ) -> Record:
     """What is kept under `key` of the reply to a request for a sample of this set."""
     sample = ask.sample
+    if is_base(ask.condition):
+        reply = msgspec.structs.replace(reply, text=first_answer(reply.text, sample.language))
     return Record(
         key=key,
         request=request,
@@ -155,4 +158,5 @@ def record_of(
         epoch=ask.epoch,
         beside=ask.built.beside if ask.built else None,
         pictures=pictures,
+        examples=tuple(example.sample.id for example in ask.examples),
     )

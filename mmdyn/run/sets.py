@@ -11,9 +11,11 @@ from typing import Any
 
 from mmdyn.data import SampleSet, is_set, load
 from mmdyn.errors import UserError
+from mmdyn.models import Asks
 from mmdyn.work import FOUND, RUN, Ranks, Reader, SetEntry, Store
 
 Given = SampleSet | str | Path
+GivenModel = str | Asks
 """An opened set, a set folder, or a file of any format."""
 
 ALONE = Ranks()
@@ -65,7 +67,8 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
 
 def several(given: Any) -> tuple[Any, ...]:
     """One given thing, or several of them."""
-    return (given,) if isinstance(given, str | Path | SampleSet) else tuple(given)
+    is_one = isinstance(given, str | Path | SampleSet) or hasattr(given, "ask")
+    return (given,) if is_one else tuple(given)
 
 
 def variants_folder(opened: SampleSet, out: Path) -> Path:

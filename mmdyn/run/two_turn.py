@@ -51,7 +51,7 @@ def opening(renderer: Renderer, ask: Ask) -> tuple[Message, ...]:
     beside = ask.built.text if ask.built else ""
     if expands(ask.condition.context):
         return to_elaborate(ask.sample, beside)
-    return renderer.messages(ask.sample, ask.condition, beside)
+    return renderer.messages(ask.sample, ask.condition, beside, ask.examples)
 
 
 @lru_cache(maxsize=256)

@@ -6,5 +6,6 @@ from .judge import AUTO as AUTO, AUTOMATIC as AUTOMATIC, open_judge as open_judg
 from .lines import Answered as Answered, answered_lines as answered_lines, read_out as read_out
 from .pairwise import PairJudge as PairJudge
 from .poll import total as total
+from .question_pairs import QuestionJudge as QuestionJudge
 from .rubrics._rubric import Rubric as Rubric
 from .scorer import Scorer as Scorer

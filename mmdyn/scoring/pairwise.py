@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -19,6 +19,9 @@ from mmdyn.scoring.poll import Poll, poll, total
 from mmdyn.scoring.rubrics._rubric import KIND, Sheet, fill, one_line
 from mmdyn.scoring.rubrics._shown import gold as golden, pictures as shown_pictures, question
 from mmdyn.tables import Preference, Winner
+
+Shown: TypeAlias = tuple[Sheet, tuple[ImagePart, ...]]
+"""What a judge is shown: the text, and the pictures before it."""
 
 
 class _Verdict(Struct, frozen=True):
@@ -68,7 +71,13 @@ class PairJudge:
             shown = shown_pictures(sample, images) if self._pictures else ()
         except ValueError as error:
             return Preference(None, error=str(error))
-        asking = (self._ask(sample, shown, a, b, ("a", "b")), self._ask(sample, shown, b, a, ("b", "a")))
+        orders = ((a.text, b.text), (b.text, a.text))
+        sheets = (pair_sheet(sample, *texts, pictures=bool(shown), gold=self._gold) for texts in orders)
+        return await self._ask_both(sample.language, *((sheet, shown) for sheet in sheets))
+
+    async def _ask_both(self, language: str, a_first: Shown, b_first: Shown) -> Preference:
+        """Ask in both orders."""
+        asking = (self._ask(language, *a_first, ("a", "b")), self._ask(language, *b_first, ("b", "a")))
         polls = list[Poll[tuple[Winner, str]]]()
         for found in await asyncio.gather(*asking, return_exceptions=True):
             if isinstance(found, BaseException):
@@ -77,17 +86,15 @@ class PairJudge:
         return _preference(polls)
 
     async def _ask(
-        self, sample: Sample, shown: tuple[ImagePart, ...], first: Reply, second: Reply, sides: tuple[Winner, Winner]
+        self, language: str, sheet: Sheet, shown: tuple[ImagePart, ...], sides: tuple[Winner, Winner]
     ) -> Poll[tuple[Winner, str]]:
-        sheet = pair_sheet(sample, first.text, second.text, pictures=bool(shown), gold=self._gold)
-
         def read(said: str) -> tuple[Winner, str]:
             verdict = read_coded(said, _Verdict, sheet.code)
             winners: tuple[Winner, ...] = ("tie", *sides)
             return winners[verdict.better], one_line(verdict.why)
 
         prompt = Message("user", (*shown, TextPart(sheet.text)))
-        return await poll(self._asker, prompt, sample.language, read, self._votes)
+        return await poll(self._asker, prompt, language, read, self._votes)
 
 
 def pair_sheet(sample: Sample, first: str, second: str, *, pictures: bool = False, gold: bool = True) -> Sheet:

@@ -4,6 +4,13 @@ from .agreement import (
     weighted_kappa as weighted_kappa,
 )
 from .chance_correction import correct_for_chance as correct_for_chance, least_corrected as least_corrected
+from .cluster_robust import (
+    equality as equality,
+    gap as gap,
+    mean_of as mean_of,
+    mean_of_means as mean_of_means,
+    slope as slope,
+)
 from .corrected_means import (
     prediction_powered as prediction_powered,
     rogan_gladen as rogan_gladen,

@@ -13,7 +13,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Record
 from mmdyn.stats import Ints
 from mmdyn.tables.contexts import NAMES, ORDER, beside_value
-from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field
+from mmdyn.tables.results import FACTORS, NOT_GIVEN, Field, Key
 
 ALWAYS = ("task_type", "language")
 """What every record can be broken down by, beside its fields."""
@@ -31,7 +31,7 @@ class Breakdown:
     def of(self, record: Record) -> tuple[str, ...]:
         """A record's values, in the names' order."""
         self._known.update(known_names(record))
-        return tuple(_value(record, name) for name in self.names)
+        return tuple(value_of(record, name) for name in self.names)
 
     def check(self) -> None:
         """Raise UserError for a name that no record has."""
@@ -43,12 +43,21 @@ def known_names(record: Record) -> tuple[str, ...]:
     return (*record.fields, *(NAMES if record.beside else ()))
 
 
-def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise UserError for a name that is not known."""
+def check_names(names: Iterable[str], known: Collection[str], more: str = "") -> None:
+    """Raise UserError for a name that is not known; `more` says what else there could be."""
     for name in names:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
-            raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(sorted(known))}")
+            raise UserError(f"no record has a field {name!r}{hint}: break down by {', '.join(sorted(known))}{more}")
+
+
+def value_of(record: Record, name: str) -> str:
+    """What a record has under a name: what lay beside it, a part of its condition, or as `field_of` has it."""
+    if name == "set":
+        return record.set
+    if name in NAMES and record.beside:
+        return beside_value(record.condition.context, record.beside, name)
+    return (getattr(Key.of("", record), name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)
 
 
 def field_of(record: Record, name: str) -> str:
@@ -85,11 +94,3 @@ def reading_order(name: str, values: Iterable[str]) -> list[str]:
         return number is None, float(number[0]) if number else 0.0, rank, value
 
     return sorted(values, key=order)
-
-
-def _value(record: Record, name: str) -> str:
-    if name == "set":
-        return record.set
-    if name in NAMES and record.beside:
-        return beside_value(record.condition.context, record.beside, name)
-    return (getattr(record.condition, name) or NOT_GIVEN) if name in FACTORS else field_of(record, name)

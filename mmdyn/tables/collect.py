@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
+from mmdyn.shots import Shots
 from mmdyn.stats import Ints, correct_for_chance, group_means, least_corrected
 from mmdyn.tables.asked_side import AskedSide, AskedSideBuilder
 from mmdyn.tables.breakdown import ALWAYS, check_names, field_of, known_names
@@ -33,7 +34,7 @@ def collect(runs: Sequence[RunFolder], by: Sequence[str] = (), progress: Progres
         UserError: for a run that is given twice, and for a name in `by` that no record has.
         InputError: for a score that is out of range.
     """
-    named = _named(runs)
+    named = named_runs(runs)
     collector, tallies = _Collector(by), {name: StateTally() for name in named}
     for name, run in named.items():
         for record in run.records():
@@ -149,7 +150,7 @@ class _Collector:
             codes[place : place + 1] = array("q", [values.setdefault(field_of(record, name), len(values))])
 
 
-def _named(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
+def named_runs(runs: Sequence[RunFolder]) -> dict[str, RunFolder]:
     """Several runs by their folders' names, or by their paths where two folders have one name; a single one by no
     name."""
     if not runs:
@@ -215,7 +216,7 @@ def _order(runs: dict[str, RunFolder]) -> Callable[[Key], tuple[object, ...]]:
         model = labels.index(key.model) if key.model in labels else len(labels)
         context = asked.index(key.context) if key.context in asked else len(asked)
         chain = (key.variant != "standard", key.chain == POOLED, key.chain)
-        style = (key.style != "direct", key.style)
+        style = (key.style != "direct", key.style, Shots.parse(key.shots).k, key.shots)
         contexts = (place_of(key.context), context, key.context)
         return (names.index(key.run), model, key.model, key.set, *chain, *contexts, *style)
 

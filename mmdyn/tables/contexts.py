@@ -16,11 +16,11 @@ from mmdyn.context import ALL, ELABORATE, HINT, NONE, SOURCES, Context
 from mmdyn.errors import UserError
 from mmdyn.record import ContextInfo, Contrast
 from mmdyn.stats import Ints
-from mmdyn.tables.results import NOT_GIVEN, ContextColumns, Field, Key, Table
+from mmdyn.tables.results import NOT_GIVEN, ZERO, ContextColumns, Field, Key, Table
 
-BASES = {"variant": "standard", "context": NONE, "style": "direct"}
-"""What the other levels of a factor are compared with; some contexts are compared with each other, too. Models and runs
-are compared each with each."""
+BASES = {"variant": "standard", "context": NONE, "style": "direct", "shots": ZERO}
+"""What the other levels of a factor are compared with; some contexts, and shots, are compared with each other, too.
+Models and runs are compared each with each."""
 
 LEAK, RETRIEVAL, COUNT = "answer_leak", "retrieval", "knowledge_count"
 NAMES = (LEAK, RETRIEVAL, COUNT)
@@ -37,7 +37,11 @@ WORDS = {
     RETRIEVAL: (NOT_GIVEN, "varies", "miss", "part", "hit"),
     COUNT: (NOT_GIVEN, "varies"),
 }
-ORDER = {LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", "varies")}
+ORDER = {
+    **{LEAK: (NO, IN_PART, YES), RETRIEVAL: ("hit", "part", "miss", "varies")},
+    **{"difficulty": ("easy", "medium", "hard"), "grade": ("primary", "middle", "high")},
+    "changed": ("nothing", "image", "text", "both"),
+}
 """In what order values that are no numbers are listed."""
 
 DIFFERS, FIRST = 1, 2

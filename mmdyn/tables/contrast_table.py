@@ -72,8 +72,9 @@ def _sentence(row: Contrast) -> str:
     low, high = (100 * bound for bound in row.ci95)
     but = "".join(f" But {remark}." for remark in _remarks(row.note, row.differs, row.scale))
     return (
-        f"{who}: {row.b} is {abs(100 * row.delta):.1f} points {verb} than {row.a} ({_said_of(row.held)};"
-        f" 95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(row.p_adjusted)}, {row.n} pairs).{but}"
+        f"{who}: {_level(row, row.b)} is {abs(100 * row.delta):.1f} points {verb} than {_level(row, row.a)}"
+        f" ({_said_of(row.held)}; 95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(row.p_adjusted)},"
+        f" {row.n} pairs).{but}"
     )
 
 
@@ -137,4 +138,9 @@ def _in_group(row: Contrast) -> dict[str, str]:
 
 
 def _arrow(row: Contrast) -> str:
-    return f"{row.a} \N{RIGHTWARDS ARROW} {row.b}"
+    return f"{_level(row, row.a)} \N{RIGHTWARDS ARROW} {row.b}"
+
+
+def _level(row: Contrast, level: str) -> str:
+    """A side's level; a number of examples does not speak for itself."""
+    return f"{row.factor} {level}" if row.factor == "shots" else level

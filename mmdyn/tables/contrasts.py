@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mmdyn.context import NONE
 from mmdyn.record import Contrast
+from mmdyn.shots import Shots
 from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
 from mmdyn.tables.breakdown import cells_of
 from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
@@ -137,9 +138,16 @@ def _pairs_of(factor: str, group: Sequence[Key]) -> Iterator[Pair]:
         levels.setdefault((getattr(key, factor), key.chain), []).append(key)
     for first, second in combinations(sorted(levels, key=lambda level: _place(factor, level[0])), 2):
         a, b = first[0], second[0]
-        if are_compared(a, b) if factor == "context" else a == BASES.get(factor, a):
+        if _are_compared(factor, a, b):
             pairs = [Pair(factor, one, other) for one in levels[first] for other in levels[second]]
             yield from [pair for pair in pairs if pair.a.run == pair.b.run] or pairs
+
+
+def _are_compared(factor: str, a: str, b: str) -> bool:
+    """Whether b is compared with a, which stands before it."""
+    if factor == "shots":
+        return Shots.parse(a).is_compared(Shots.parse(b))
+    return are_compared(a, b) if factor == "context" else a == BASES.get(factor, a)
 
 
 def _place(factor: str, level: str) -> tuple[int, ...]:
@@ -164,6 +172,8 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
     weak = weakness(table.runs[pair.b.run], pair.b, list(table.scores)) if pair.factor == "variant" else ""
     notes = {
         "the runs laid other knowledge beside the questions": knowledge,
+        "the runs showed other examples": BASES["shots"] not in (pair.a.shots, pair.b.shots)
+        and a.examples != b.examples,
         f"the runs asked different {differing}": differing,
         weak: weak,
     }

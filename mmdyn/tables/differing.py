@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mmdyn.shots import Shots
 from mmdyn.tables.results import Key, Table
 
 INSTRUCTION, NOT_RECORDED = "instruction", "instruction (not recorded)"
@@ -17,7 +18,9 @@ def differing(table: Table, factor: str, a: Key, b: Key) -> tuple[str, ...]:
 
 
 def _instruction(table: Table, a: Key, b: Key) -> str:
-    """Whether a and b, which share a style, were told to reply in other words."""
+    """Whether a and b, which share a style, were told to reply in other words; in the base form nobody is told."""
+    if Shots.parse(a.shots).base != Shots.parse(b.shots).base:
+        return INSTRUCTION
     one, other = (table.runs[key.run].config.instruction(key.context, key.style) for key in (a, b))
     if one == other and (one is not None or a.context == b.context):
         return ""

@@ -18,13 +18,16 @@ from mmdyn.tables.asked_side import AskedSide
 from mmdyn.tables.run_state import FailedReply, RunState
 from mmdyn.work import SAMPLE, Reader, RunFolder
 
+ZERO = "0"
+"""The shots of conditions without examples."""
+
 POOLED = "all"
 """The chain's name of a dynamic condition over all its chains."""
 
 NOT_GIVEN = "(not given)"
 """The value of whoever has none."""
 
-FACTORS = ("variant", "chain", "context", "style")
+FACTORS = ("variant", "chain", "context", "style", "shots")
 """What tells conditions of one model on one set apart."""
 
 Bound: TypeAlias = Literal["", "lower"]
@@ -51,12 +54,14 @@ class Key(Struct, frozen=True):
     chain: str
     context: str
     style: str
+    shots: str = ZERO
 
     @classmethod
     def of(cls, run: str, record: Record) -> Key:
         """The condition that a record of the run of this name belongs to."""
         asked = record.condition
-        return cls(run, record.model, record.set, asked.variant, asked.chain, asked.context, asked.style)
+        factors = (asked.variant, asked.chain, asked.context, asked.style, asked.shot_name)
+        return cls(run, record.model, record.set, *factors)
 
     @property
     def pool(self) -> Key | None:
@@ -70,8 +75,8 @@ class Key(Struct, frozen=True):
 
     @property
     def factors(self) -> dict[str, str]:
-        """What tells conditions of one model on one set apart, by name."""
-        return pick(self, *FACTORS)
+        """What tells conditions of one model on one set apart, by name; shots where there are any."""
+        return {name: value for name, value in pick(self, *FACTORS).items() if (name, value) != ("shots", ZERO)}
 
     @property
     def place(self) -> tuple[str, str, str, dict[str, str]]:

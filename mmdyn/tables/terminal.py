@@ -107,7 +107,8 @@ def clean(text: str) -> Text:
 def names_of(row: OfCondition) -> dict[str, str]:
     """Run, model, set and condition, for people."""
     factors = row.factors
-    unusual = (factors[name] for name in ("context", "style") if factors[name] != BASES[name])
+    unusual = [factors[name] for name in ("context", "style") if factors[name] != BASES[name]]
+    unusual += [f"shots {factors['shots']}"] if "shots" in factors else []
     condition = ", ".join([f"{factors['variant']} {factors['chain']}".strip(), *unusual])
     return {**pick(row, "run", "model", "set"), "condition": condition}
 

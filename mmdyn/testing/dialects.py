@@ -89,6 +89,26 @@ class ChatCompletions:
         return {"error": {"message": message, "type": "fake", "code": None}}
 
 
+class _Prompt(Struct, frozen=True):
+    model: str
+    prompt: str
+
+
+class TextCompletions(ChatCompletions):
+    """POST …/completions, as OpenAI had it before chats."""
+
+    blank = b'{"choices": [{"index": 0, "text": "", "finish_reason": null}]}'
+    _decode_prompt = msgspec.json.Decoder(_Prompt).decode
+
+    def read(self, path: str, body: bytes, media: Path | None) -> FakeRequest:
+        asked = self._decode_prompt(body)
+        return FakeRequest(asked.model, (Message("user", (TextPart(asked.prompt),)),))
+
+    def answer(self, asked: FakeRequest, text: str, tokens: tuple[int, int]) -> Json:
+        usage: Json = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+        return {"choices": [{"index": 0, "text": text, "finish_reason": "stop"}], "usage": usage}
+
+
 class _Source(Struct, frozen=True):
     media_type: str
     data: str
@@ -213,6 +233,7 @@ Dialect: TypeAlias = ChatCompletions | AnthropicMessages | GeminiContent
 
 _DIALECTS: dict[str, Dialect] = {
     "/chat/completions": ChatCompletions(),
+    "/completions": TextCompletions(),
     "/messages": AnthropicMessages(),
     ":generateContent": GeminiContent(),
 }

@@ -75,14 +75,17 @@ class JudgeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     identity: Json
 
     @property
+    def rubrics(self) -> tuple[str, ...]:
+        """The names of the rubrics that it goes by, one for a sample."""
+        rubrics = self.identity.get("rubrics") if isinstance(self.identity, dict) else None
+        return tuple(rubrics) if isinstance(rubrics, dict) else ()
+
+    @property
     def name(self) -> str:
         """The label with what else tells judges apart, such as `openai:x, match, 3 votes (6438ebdf)`."""
-        parts = [self.label]
+        parts = [self.label, *(["auto"] if len(self.rubrics) > 1 else self.rubrics)]
         if isinstance(self.identity, dict):
-            rubrics, votes = self.identity.get("rubrics"), self.identity.get("votes")
-            parts += (
-                ["auto" if len(rubrics) > 1 else next(iter(rubrics))] if isinstance(rubrics, dict) and rubrics else []
-            )
+            votes = self.identity.get("votes")
             parts += [f"{votes} votes"] if isinstance(votes, int) and votes > 1 else []
             parts += ["pictures"] if self.identity.get("pictures") else []
         return f"{', '.join(parts)} ({self.id})"
@@ -111,7 +114,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     `skipped` counts, by mode, the samples that could not be asked in it, such as those without knowledge points in
     kprag.
     `knowledge`: how knowledge was laid beside the questions, empty where there was none; `library`: where it came from,
-        in words.
+        in words. `examples`: where those came from that stood before the questions, empty where there were none.
     """
 
     sets: tuple[SetEntry, ...]
@@ -132,6 +135,7 @@ class RunConfig(Struct, frozen=True, forbid_unknown_fields=True):
     under_way: Scoring | None = None
     knowledge: dict[str, Json] = {}
     library: dict[str, str] = {}
+    examples: dict[str, Json] = {}
     schema: int = SCHEMA
 
     @property

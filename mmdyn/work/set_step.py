@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from importlib.metadata import version
@@ -79,12 +79,14 @@ class SetStep(Struct, frozen=True):
         threads: how many threads of one process do the work because it waits for a server or a device; 0: it does not.
         prepare: takes the set, the new set's folder (for pictures) and a file of this process's own, which is removed
             at the end; gives what makes a maker, once in each process, so it must be importable by name.
+        dynamic: whether the new set is of variants, and has the set as its parent.
     """
 
     doing: str
     made: dict[str, Json]
     threads: int
     prepare: Callable[[SampleSet, Path, Path], Callable[[], Maker]]
+    dynamic: bool = True
 
 
 class _Outcomes(Struct, frozen=True, omit_defaults=True):
@@ -131,11 +133,13 @@ def make_set(
     *,
     name: str,
     limit: int | None = None,
+    only: Collection[str] | None = None,
     workers: int = 1,
     cluster: RayConfig | None = None,
     quiet: bool = False,
 ) -> SampleSet:
-    """Do a step on the samples of a set (on the first `limit`), and open the set `out` that comes of it.
+    """Do a step on the samples of a set (on the first `limit`, and of these on those whose ids are in `only`, which
+    `step.made` must tell), and open the set `out` that comes of it.
 
     Outcomes are written in the order of the samples that they were made of. Called again with the same arguments it
     goes on, and a finished set is opened as it is, unless outcomes are unsettled (`may_pass`): those are tried again.
@@ -147,7 +151,9 @@ def make_set(
         if number < 1:
             raise UserError(f"{what} is {number}: give 1 or more")
     made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
-    making = _Making(step, source, out, name, made, limit, workers, quiet, Ranks.of_environment(), cluster)
+    if not step.dynamic:
+        made |= _source(Origin(source.name, source.manifest.digest))
+    making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment(), cluster)
     finished = making.finished()
     return finished if finished is not None else making.carry_out()
 
@@ -166,6 +172,7 @@ class _Making(Struct, frozen=True):
     name: str
     made: dict[str, Json]
     limit: int | None
+    only: Collection[str] | None
     workers: int
     quiet: bool
     ranks: Ranks
@@ -185,11 +192,12 @@ class _Making(Struct, frozen=True):
             return None
         found = SampleSet(out)
         made, parent = found.manifest.made, found.manifest.parent
-        if made.get("command") != self.made["command"] or parent is None:
+        if made.get("command") != self.made["command"] or (parent is None) == self.step.dynamic:
             raise UserError(
                 f"{out} already holds another set ({found.name}): choose another folder, or remove this one"
             )
-        self._agree({**made, **_identity(found.name, parent), "version": self.made["version"]})
+        origin = _source(parent) if parent else {}
+        self._agree({**made, **origin, "name": found.name, "version": self.made["version"]})
         if is_unsettled(out):
             return None
         if self.ranks.number == 0:
@@ -224,7 +232,7 @@ class _Making(Struct, frozen=True):
     @property
     def _settings(self) -> dict[str, Json]:
         """Everything that decides the new set."""
-        return {**self.made, **_identity(self.name, self._origin)}
+        return {**self.made, **_source(self._origin), "name": self.name}
 
     @property
     def _origin(self) -> Origin:
@@ -255,8 +263,9 @@ class _Making(Struct, frozen=True):
     def _jobs(self) -> Iterator[Job]:
         """Each sample's line under its digest: a sample that changed, or an id given twice, is a job of its own."""
         for sample in islice(self.source, self.limit):
-            line = canonical(sample)
-            yield sha256(line), line
+            if self.only is None or sample.id in self.only:
+                line = canonical(sample)
+                yield sha256(line), line
 
     def _share(self) -> Iterator[Job]:
         return (job for job in self._jobs() if self.ranks.owner(job[0]) == self.ranks.number)
@@ -266,6 +275,7 @@ class _Making(Struct, frozen=True):
         step, ranks, threads = self.step, self.ranks, self.step.threads
         make = partial(_Work, step.prepare(self.source, self.out, store.folder / f"scratch-{ranks.number}"))
         label, total = step.doing, min(len(self.source), self.limit or len(self.source))
+        total = total if self.only is None else len(self.only)
         if ranks.size > 1:
             label, total = f"{label}, rank {ranks.number}", sum(1 for _ in self._share())
         with ProgressBar(label, total, quiet=self.quiet) as progress:
@@ -294,7 +304,8 @@ class _Making(Struct, frozen=True):
             part.unlink(missing_ok=True)
         settled, samples = True, self.source.folder / SAMPLES_FILE
         again = is_unsettled(self.out)
-        with SetWriter(self.out, self.name, parent=self._origin, made=self.made, replace=again) as writer:
+        parent = self._origin if self.step.dynamic else None
+        with SetWriter(self.out, self.name, parent=parent, made=self.made, replace=again) as writer:
             for point in self.source.knowledge():
                 writer.know(point)
             for key, _, line in store.get_all(_OUTCOMES, self._jobs()):
@@ -321,9 +332,9 @@ def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
             raise InputError(samples, None, str(error)) from None
 
 
-def _identity(name: str, parent: Origin) -> dict[str, Json]:
-    """What tells a set from others beside what it was `made` by."""
-    return {"name": name, "source": {"name": parent.name, "digest": parent.digest}}
+def _source(origin: Origin) -> dict[str, Json]:
+    """What a set was made of, beside what it was `made` by."""
+    return {"source": {"name": origin.name, "digest": origin.digest}}
 
 
 def _unsettled_mark(out: Path) -> Path:

@@ -66,8 +66,8 @@ def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None =
     marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)
     for number, row in read_json_rows(lines, where):
         try:
-            keep = _label(row)
-            if not _is_mark(row):
+            keep = label_of(row)
+            if not is_mark(row):
                 yield keep, _case(row, Path(where).parent)
                 continue
             mark = from_dict(row, Mark)
@@ -78,7 +78,8 @@ def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None =
         yield from _of_sheet(dynamic, parent, labels, sources or Sources())
 
 
-def _label(row: JsonRow) -> bool:
+def label_of(row: JsonRow) -> bool:
+    """Whether a labelled line says that the meaning was kept. Raises ValueError."""
     label = row.get("label")
     if isinstance(label, bool):
         return label
@@ -87,7 +88,8 @@ def _label(row: JsonRow) -> bool:
     raise ValueError('"label" must be true (keep) or false (reject)')
 
 
-def _is_mark(row: JsonRow) -> bool:
+def is_mark(row: JsonRow) -> bool:
+    """Whether a line is of an audit sheet."""
     return "a" not in row and all(isinstance(row.get(key), str) for key in ("set", "parent_set", "id"))
 
 

@@ -10,10 +10,19 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from mmdyn.keys import Json, digest, sha256
-from mmdyn.models import ImagePart, Message, Part, SyncModelClient, TextPart, nonces, open_ocr, prompts_digest
+from mmdyn.models import (
+    ImagePart,
+    Message,
+    Part,
+    SyncModelClient,
+    TextPart,
+    ask_and_wait,
+    nonces,
+    open_ocr,
+    prompts_digest,
+)
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Language, Sample, Verdict
-from perturb._asking import ask_until_usable
 from perturb.judge import invariants
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look, VariantJudge
@@ -89,7 +98,7 @@ class ModelJudge(VariantJudge):
 
     def _decide(self, prompt: Message, language: Language) -> Verdict:
         read = partial(read_reply, shapes=(Vote,))
-        votes = [ask_until_usable(self._client, prompt, language, read, nonce) for nonce in self._nonces]
+        votes = [ask_and_wait(self._client, prompt, language, read, nonce) for nonce in self._nonces]
         same = 2 * sum(vote.same for vote in votes) > len(votes)
         majority = [vote for vote in votes if vote.same is same]
         surest = max(majority, key=lambda vote: vote.confidence)

@@ -9,10 +9,9 @@ from msgspec import Struct
 from numpy.random import Generator
 
 from mmdyn.keys import Json, digest
-from mmdyn.models import Message, SyncModelClient, TextPart, prompts_digest
+from mmdyn.models import Message, SyncModelClient, TextPart, ask_and_wait, prompts_digest
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Sample
-from perturb._asking import ask_until_usable
 from perturb.item import NotApplicable
 from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone
 from perturb.short_answers import LONGEST, answer_of, differ
@@ -134,7 +133,7 @@ class ModelRewriter(Rewriter):
             return read(reply)
 
         message, nonce = Message("user", (TextPart(prompt),)), int(stream.integers(1 << 62))
-        return ask_until_usable(self._client, message, sample.language, usable, nonce)
+        return ask_and_wait(self._client, message, sample.language, usable, nonce)
 
 
 def _text_of(text: str, sample: Sample) -> str:

@@ -13,7 +13,7 @@ from mmdyn.plugins import load
 
 COLUMNS = (
     "index", "question", "category", "answer", "knowledge", "analysis", "year", "grade_level", "difficulty_level", "image",
-    "A", "B", "C", "D",
+    "subfield", "curriculum", "topic", "A", "B", "C", "D",
 )  # fmt: skip
 ROW = {
     "index": "7", "question": "Which of these are prime?", "category": "number theory", "answer": "AC",
@@ -66,7 +66,7 @@ def test_a_row_with_a_picture(tmp_path: Path) -> None:
     assert (tmp_path / "set" / sample.images[0]).read_bytes() == picture()
     assert sample.fields == {
         "category": "number theory", "discipline": "physics", "grade": "high", "grade_level": "Grade 7",
-        "difficulty": "easy", "year": 2021, "modality": "multimodal",
+        "difficulty": "easy", "year": 2021, "modality": "multimodal", "point": "primes",
     }  # fmt: skip
     assert sample.knowledge_points == ("primes", "divisors") and sample.language == "en"
     assert sample.explanation == "2 and 3 have no divisors." and [option.text for option in sample.options] == [
@@ -109,6 +109,32 @@ def test_calculation_is_open_ended_and_chinese_is_told(tmp_path: Path) -> None:
 def test_knowledge(tmp_path: Path, text: str) -> None:
     row = one(tmp_path, "multiple_answer_choice", knowledge=text)
     assert row.sample and row.sample.knowledge_points == ("primes", "divisors")
+
+
+def test_the_six_levels_of_the_taxonomy_are_fields(tmp_path: Path) -> None:
+    cells = {"subfield": "algebra", "curriculum": "Numbers", "topic": "Divisibility", "knowledge": "primes; divisors"}
+    row = one(tmp_path, "multiple_answer_choice", **cells)
+    assert row.sample and not row.sample.meta
+    levels = [row.sample.fields[name] for name in ("discipline", "grade", "subfield", "curriculum", "topic", "point")]
+    assert levels == ["math", "high", "algebra", "Numbers", "Divisibility", "primes"]
+    row = one(tmp_path, "multiple_answer_choice", knowledge="")
+    assert row.sample and not {"subfield", "curriculum", "topic", "point"} & row.sample.fields.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("2021", 2021),
+        (" 2021.0 ", 2021),
+        ("2021年", 2021),
+        ("2020-2021", "2020-2021"),
+        ("spring", "spring"),
+        ("", None),
+    ],
+)
+def test_a_year_is_a_whole_number_where_it_reads_as_one(tmp_path: Path, text: str, year: object) -> None:
+    row = one(tmp_path, "multiple_answer_choice", year=text)
+    assert row.sample and row.sample.fields.get("year") == year and type(row.sample.fields.get("year")) is type(year)
 
 
 def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from shell import mmdyn as typed
 
 from making import choice, image_ref, open_ended, picture, write_set
+from mmdyn.data import SampleSet
 
 PNG = picture()
 SAMPLES = [choice("a", images=(image_ref(PNG),), fields={"discipline": "maths"}), open_ended("b")]
@@ -44,6 +45,34 @@ def test_a_benchmarks_loader_is_found_by_name(tmp_path: Path) -> None:
     made = json.loads((out / "set.json").read_bytes())["made"]
     assert (made["benchmark"], made["limit"], made["source"]["name"]) == ("gaokao_mm", 3, "gaokao-mm")
     assert not any(str(tmp_path) in str(value) or str(data) in str(value) for value in made.values())
+
+
+def test_a_set_of_the_hub_by_a_mapping(tmp_path: Path) -> None:
+    hub, out = tmp_path / "exam", tmp_path / "out"
+    hub.mkdir()
+    row = {"stem": "Which?", "A": "cat", "B": "dog", "right": "B", "subject": "pets"}
+    (hub / "test.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(row | {"right": "C"}) + "\n")
+    columns = "question=stem,options=A+B,answer=right"
+    done = mmdyn(
+        "convert", "--from", f"hf:{hub}", "--map", columns, "--map", "field.subject=subject", "-o", out, "--skip-bad"
+    )
+    assert done.stdout == f"{out}: 1 samples\n"
+    assert f"rejected: hf:{hub}:2: the answer 'C' is no option: the options are A, B\n" in done.stderr
+    assert "contrasts" not in done.stderr
+    [sample] = SampleSet(out)
+    assert (sample.id, sample.answer, sample.fields["subject"]) == ("exam-1", ("B",), "pets")
+    unknown = mmdyn(
+        "convert", "--from", f"hf:{hub}", "--map", "question=stem,answer=key", "-o", tmp_path / "x", status=2
+    )
+    assert unknown.stderr == f"mmdyn: hf:{hub}: there is no column 'key': there are stem, A, B, right, subject\n"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--from", "we_math"], ["set", "--from", "hf:x"], ["set", "--from", "vlmeval:x"], ["--map", "a=b"]]
+)
+def test_a_source_or_a_name_is_given(words: list[str], tmp_path: Path) -> None:
+    told = mmdyn("convert", *words, "-o", tmp_path / "out", status=2).stderr
+    assert "give SOURCE, or a set by name: --from hf:NAME or --from vlmeval:NAME, but not both" in told
 
 
 def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:

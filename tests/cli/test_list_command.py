@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 from shell import mmdyn
 
+from mmdyn.plugins import names
 from perturb import parse_chains
 
 
@@ -32,6 +34,14 @@ def test_json_stays_one_object_of_names() -> None:
     assert found["image.pad"] == "perturb.image.pad" and found["text.shuffle"] == "perturb.text.shuffle"
     assert found["color"] == "image.invert+image.salt_pepper" and found["mdk12"].startswith("pad,color,")
     assert list(found) == sorted(found)
+
+
+def test_benchmarks_come_with_what_they_are_and_where_they_are() -> None:
+    lines = mmdyn("list", "benchmarks").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [*names("benchmarks")]
+    said = "we_math  We-Math: visual mathematics, composed problems beside the one-step problems that they are made of"
+    assert f"{said} (Qiao et al. 2024, arXiv:2407.01284; github.com/We-Math/We-Math; CC BY-NC 4.0)" in lines
+    assert all(re.fullmatch(r"\w+  .+ \(.+ 20\d\d.*; .*(github\.com|huggingface\.co)/\S+.*\)", line) for line in lines)
 
 
 def test_listing_imports_nothing_heavy() -> None:

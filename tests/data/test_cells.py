@@ -14,6 +14,7 @@ from mmdyn.data import read_list_cell
     [
         ("", ()), (" a, b ", ("a, b",)), ("[]", ()), ("[ ]", ()), ('["a", "b"]', ("a", "b")),
         ("['a', \"b\"]", ("a", "b")), ("['a',]", ("a",)), ("['it\\'s', 'a\\\\b']", ("it's", "a\\b")),
+        ("['x\\ny\\xa0', '\\\\frac{1}{2}', '\\sin']", ("x\ny\xa0", "\\frac{1}{2}", "\\sin")),
         ('["\\u4e2d"]', ("中",)), ("['x]', '[y', ',']", ("x]", "[y", ",")),
     ],
 )  # fmt: skip
@@ -27,6 +28,7 @@ def test_lists(text: str, items: tuple[str, ...]) -> None:
         ("['a'", "is not closed"), ("['a' 'b']", "cannot be read"), ("[a, b]", "cannot be read"),
         ("['a', 3]", "cannot be read"), ("['a'] + ['b']", "goes on after its end"),
         ("[__import__('os')]", "cannot be read"), ("[['a']]", "cannot be read"),
+        ("['\\x']", "double its backslashes"), ("['\\N{none}']", "double its backslashes"),
     ],
 )  # fmt: skip
 def test_lists_that_are_none(text: str, problem: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from making import choice, image_ref, open_ended, picture, write_set
-from mmdyn.data import SampleSet, take_stratified
+from mmdyn.data import SampleSet, choose_quota, take_stratified
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant, Verdict
 
@@ -104,3 +104,30 @@ def test_mistakes_are_explained(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--limit is 0: take at least one sample"):
         take_stratified(source, tmp_path / "out", 0)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_quota_chooses_so_many_of_each_value(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", many())
+    easy = {f"q{number}" for number in range(0, 100, 2)}
+    chosen = choose_quota(source, "difficulty=easy:7, hard : 12", seed=3)
+    assert (len(chosen & easy), len(chosen - easy)) == (7, 12)
+    assert chosen == choose_quota(write_set(tmp_path / "turned", many(-1)), "difficulty=easy:7,hard:12", seed=3)
+    assert chosen < choose_quota(source, "difficulty=easy:9,hard:12", seed=3), "a larger quota keeps what a smaller has"
+    assert chosen != choose_quota(source, "difficulty=easy:7,hard:12", seed=4)
+    assert choose_quota(source, "difficulty=easy:400") == easy, "all where there are fewer, and none of other values"
+    assert choose_quota(source, "difficulty=easy:7", limit=10) <= {f"q{number}" for number in range(10)}
+
+
+@pytest.mark.parametrize(
+    ("quota", "problem"),
+    [
+        ("difficulty", r"--take 'difficulty' is not FIELD=VALUE:N,…: write difficulty=easy:100,hard:100"),
+        ("difficulty=easy:7,hard", "is not FIELD=VALUE:N"),
+        ("difficulty=easy:-7", "is not FIELD=VALUE:N"),
+        ("dificulty=easy:7", "has the field 'dificulty' .did you mean 'difficulty'"),
+        ("difficulty=Easy:7", "chooses no sample of .*: name values that difficulty has"),
+    ],
+)
+def test_quotas_that_are_none(tmp_path: Path, quota: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        choose_quota(write_set(tmp_path / "set", many()), quota)

@@ -86,6 +86,17 @@ def test_examples_speak_for_their_points_until_they_are_left_out(tmp_path: Path)
     assert index.without({"s9"}) is index
 
 
+@pytest.mark.parametrize("meaning", [False, True])
+def test_any_texts_are_searched_by_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meaning: bool) -> None:
+    monkeypatch.setattr(module, "keep_vectors", lambda embedder: kept(tmp_path / "cache"))
+    texts = ["zebra stripes", "the radius of a circle", "zebra hooves", "12 3"]
+    index = Index.of_texts(texts, meaning=meaning)
+    assert index.retrievers == (("lexical", "dense", "hybrid") if meaning else ("lexical",))
+    for retriever in index.retrievers:
+        (scores,) = index.scores(["the radius"], retriever)
+        assert scores.shape == (4,) and int(scores.argmax()) == 1
+
+
 def test_an_index_is_written_and_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     some = kept(tmp_path / "cache")
     monkeypatch.setattr(module, "keep_vectors", lambda embedder: some)

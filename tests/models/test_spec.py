@@ -23,6 +23,22 @@ def test_options_follow_the_name_and_values_may_hold_commas_and_colons():
     assert spec.options == {"base_url": "http://h:1/v1", "system": "Be brief, please", "headers": '{"A":"1","B":"2"}'}
 
 
+@pytest.mark.parametrize(("text", "backend", "name"), [
+    ("http://h:1/ask?a=b,timeout=5", "http", "http://h:1/ask?a=b"),
+    ("https://h/ask,timeout=5", "http", "https://h/ask"),
+    ("http:https://h/ask,timeout=5", "http", "https://h/ask"),
+    ("solver.py:Solver,timeout=5", "python", "solver.py:Solver"),
+    ("../my agents/solver.py:Solver,timeout=5", "python", "../my agents/solver.py:Solver"),
+    ("python:solver.py:Solver,timeout=5", "python", "solver.py:Solver"),
+    ("cmd:python3 solver.py,timeout=5", "cmd", "python3 solver.py"),
+    ("cmd:run a.py:b,timeout=5", "cmd", "run a.py:b"),
+    ("openai:made/model.py:v2,timeout=5", "openai", "made/model.py:v2"),
+])  # fmt: skip
+def test_an_address_and_a_class_of_a_file_need_no_backend(text: str, backend: str, name: str):
+    spec = Spec.parse(text)
+    assert (spec.backend, spec.name, spec.options) == (backend, name, {"timeout": "5"})
+
+
 def test_repr_shows_no_value():
     assert repr(Spec.parse("openai:m,header.X=geheim")) == "Spec(openai:m, options: header.X)"
 

@@ -9,9 +9,8 @@ from asking import user
 
 from mmdyn.errors import NotNow, UserError
 from mmdyn.keys import digest
-from mmdyn.models import TRIES, Message, ask_until_usable, identity, nonces, prompts_digest, text_of
+from mmdyn.models import TRIES, Message, ask_and_wait, ask_until_usable, identity, nonces, prompts_digest, text_of
 from mmdyn.record import Reply
-from perturb import _asking
 
 (PROMPT,) = user("How many?")
 
@@ -41,7 +40,7 @@ async def both(*replies: str, language: str = "en", nonce: int = 0) -> tuple[Rec
             if way == "waits":
                 results.append(await ask_until_usable(recorder.waited, recorder.label, PROMPT, language, int, nonce))
             else:
-                results.append(_asking.ask_until_usable(recorder, PROMPT, language, int, nonce))  # type: ignore[arg-type]
+                results.append(ask_and_wait(recorder, PROMPT, language, int, nonce))  # type: ignore[arg-type]
         except ValueError as error:
             results.append(str(error))
         asked.append(recorder)

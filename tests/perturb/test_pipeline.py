@@ -271,3 +271,18 @@ def test_wrong_answers_come_from_questions_on_the_same_knowledge_point(tmp_path:
         assert sample.variant is not None
         params = sample.variant.steps[0].params
         assert params["by"] == "pool" and isinstance(params["pool"], str)
+
+
+def test_a_quota_makes_variants_of_so_many_parents(tmp_path: Path) -> None:
+    levels = ("easy", "hard") * 6
+    source = write_set(
+        tmp_path / "set", [choice(f"q{n:02}", fields={"difficulty": level}) for n, level in enumerate(levels)]
+    )
+    take = "difficulty=easy:2,hard:3"
+    made = perturb(source, tmp_path / "made", ops="shuffle,convert", seed=5, take=take, quiet=True)
+    parents = {sample.parent for sample in made}
+    assert [sum(int(parent[1:]) % 2 == hard for parent in parents) for hard in (0, 1)] == [2, 3]
+    assert made.manifest.made["take"] == take and made.manifest.parent and made.manifest.parent.name == source.name
+    assert "take" not in perturb(source, tmp_path / "all", ops="shuffle", quiet=True).manifest.made
+    with pytest.raises(UserError, match=r'was made with other settings \(take "difficulty=easy:2,hard:3", now null'):
+        perturb(source, tmp_path / "made", ops="shuffle,convert", seed=5, quiet=True)

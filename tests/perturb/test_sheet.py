@@ -8,11 +8,10 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from making_sets import make_set
+from making_sets import make_set, marks_of_sheet as marks
 from serving import scripted
 
 from making import choice, picture, write_set
@@ -32,12 +31,6 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def dynamic(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
     folder = tmp_path_factory.mktemp("sheet")
     return perturb(make_set(folder / "source"), folder / "out", ops="pad,shuffle,convert", draws=2, seed=1, quiet=True)
-
-
-def marks(page: str) -> list[dict[str, Any]]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found
-    return list(json.loads(found[1]))
 
 
 def test_a_sheet_shows_variants_of_every_chain_with_their_pictures(dynamic: SampleSet, tmp_path: Path) -> None:

@@ -82,6 +82,9 @@ def test_variants_are_counted_where_they_are_made(tmp_path: Path) -> None:
     before = files(tmp_path)
     rows = estimated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2).rows
     assert [(row.mode, row.to_ask) for row in rows] == [("standard", 2), ("dynamic", 2)] and files(tmp_path) == before
+    judged = estimated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2, variant_judge="openai:x")
+    assert judged.notes == ["variants that are not made yet were counted before their judge throws any out"]
+    assert judged.rows == rows
     evaluated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2)
     rows = estimated(opened, "baseline:majority", tmp_path / "run", ops="pad", n=2).rows
     assert [(row.mode, row.there, row.to_ask) for row in rows] == [("standard", 2, 0), ("dynamic", 2, 0)]

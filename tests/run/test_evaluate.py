@@ -75,6 +75,20 @@ def test_variants_are_made_on_the_way_and_kept_beside_the_run(tmp_path: Path) ->
     assert {sample for sample, mode in records(run) if mode == "standard"} == set("ambto")
 
 
+def test_variants_of_some_samples_that_a_judge_lets_pass(tmp_path: Path) -> None:
+    samples = [choice(f"q{n}", fields={"difficulty": "hard" if n > 2 else "easy"}) for n in range(6)]
+    opened = write_set(tmp_path / "set", samples)
+    settings: dict[str, Any] = {"ops": "shuffle", "take": "difficulty=easy:1,hard:2", "modes": "standard,dynamic"}
+    run = evaluated(opened, "baseline:majority", tmp_path / "run", variant_judge="embedded:none", **settings)
+    asked = [record.parent for record in run.records() if record.condition.variant == "dynamic"]
+    assert sorted(int(parent[1:]) > 2 for parent in asked) == [False, True, True]
+    assert sum(record.condition.variant == "standard" for record in run.records()) == 6
+    made = SampleSet(tmp_path / "run" / "sets" / "small-dynamic")
+    assert {sample.variant.verdict.status for sample in made if sample.variant} == {"kept"}
+    with pytest.raises(UserError, match="was made with other settings"):
+        evaluated(opened, "baseline:majority", tmp_path / "run", **settings)
+
+
 def test_a_file_is_imported_beside_the_run(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text('{"id":"q","question":"2+2=4","task_type":"true_false","answer":true}\n')
     run = mmdyn.evaluate([tmp_path / "mine.jsonl"], ["baseline:majority"], tmp_path / "run", execution=QUIET)

@@ -16,7 +16,7 @@ from serving import script
 from making import choice, multi, write_set
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from mmdyn.record import ContextInfo, Reply, Score, Usage
+from mmdyn.record import Condition, ContextInfo, Reply, Score, Usage
 from mmdyn.run import export, look
 from mmdyn.run.export import COLUMNS
 from mmdyn.run.run_listing import summarise_run
@@ -75,7 +75,8 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
     reply = Reply("B", "stop", usage, 2, 0.5, "late", True, "aloud", (-0.5, -1.25), (1, 3), "smaller", 0.25, "EUR")
     score = Score("ok", 0.75, ["B"], "declared", (1.0, 0.5), 0.5, chance=0.25)
     made = {"key": "zz", "reply": reply, "group": "g", "points": 2.0, "draw": 3, "epoch": 4, "expansion": "ee"}
-    made |= {"beside": ContextInfo(("Ice", "Water"), 2, 1, True)}
+    made |= {"beside": ContextInfo(("Ice", "Water"), 2, 1, True), "examples": ("b", "c")}
+    made |= {"condition": Condition(shots="2:random")}
     record = msgspec.structs.replace(next(run.records()), score=score, **made)
     with Store(run.records_folder) as store:
         store.put("record", "zz", canonical(record))
@@ -89,7 +90,7 @@ def test_nothing_of_a_record_is_left_out(tmp_path: Path, ending: str) -> None:
         del whole[name]
     whole["expansion"] = "Ice floats."
     beside = '{"cut":false,"hits":1,"leaks":true,"own":2,"points":["Ice","Water"]}'
-    as_json = {"beside": beside, "extracted": '["B"]', "parts": "[1.0,0.5]", "logprobs": "[-0.5,-1.25]", "option_tokens": "[1,3]"}  # fmt: skip
+    as_json = {"beside": beside, "extracted": '["B"]', "parts": "[1.0,0.5]", "logprobs": "[-0.5,-1.25]", "option_tokens": "[1,3]", "examples": '["b","c"]'}  # fmt: skip
     assert list(COLUMNS) == [name for name in row if not name.startswith("field.")] and set(COLUMNS) == set(whole)
     for name, value in (whole | as_json).items():
         assert row[name] == (str(value) if ending == "csv" else value), name

@@ -83,6 +83,13 @@ def test_two_ranks_make_the_records_of_one_process(
     assert all(file.stat().st_size > 50_000 for file in shares)
 
 
+def test_two_ranks_show_the_examples_of_one(source: SampleSet, tmp_path: Path) -> None:
+    shots = "0,2:random,2:similar:base"
+    finish(*(start(command(source, tmp_path / "run", "--shots", shots), rank) for rank in (0, 1)))
+    alone = contents(evaluated(source, "baseline:lexical", tmp_path / "alone", shots=shots))
+    assert contents(tmp_path / "run") == alone and {len(record.examples) for record in alone.values()} == {0, 2}
+
+
 def test_the_ranks_may_come_in_any_order_and_number(
     source: SampleSet, alone: dict[str, Record], tmp_path: Path
 ) -> None:

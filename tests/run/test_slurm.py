@@ -14,7 +14,7 @@ from running import contents, evaluated, many_samples
 from serving import hold, serve, wait_until
 
 from mmdyn.data import SampleSet
-from mmdyn.errors import MissingExtra, UserError
+from mmdyn.errors import InputError, MissingExtra, UserError
 from mmdyn.run import Execution, SlurmConfig
 from mmdyn.run.executors import open_executor, slurm
 from mmdyn.testing import write_script
@@ -88,6 +88,17 @@ def test_a_model_that_cannot_be_asked_ends_the_run_with_its_sentence(source: Sam
     assert re.match(rf"mmdyn: job \d+: a failure scripted in {script}: take the line out\n", said)
 
 
+def test_an_object_of_this_process_is_no_model_for_a_job(source: SampleSet, tmp_path: Path) -> None:
+    class Says:
+        def ask(self, question: str) -> str:
+            return "Answer: B"
+
+    with pytest.raises(
+        UserError, match=r"an object of this process is no model for others: write its class as FILE.py"
+    ):
+        evaluated(source, Says(), tmp_path / "run", executor=LOCAL)
+
+
 def test_a_limit_is_shared_by_the_jobs(source: SampleSet, tmp_path: Path) -> None:
     with serve() as server:
         model = f"openai:fake,base_url={server.url}"
@@ -133,6 +144,9 @@ def test_a_config_names_an_executor_by_its_settings(source: SampleSet, tmp_path:
     settings = {"name": "slurm", "jobs": 3, "queue": "gpu", "time": 60, "setup": "module load cuda"}
     config = {"sets": ["s"], "models": ["m"], "out": "o", "execution": {"executor": settings}}
     (tmp_path / "c.yaml").write_text(json.dumps(config))
-    found = read_config(tmp_path / "c.yaml", ["execution.executor.jobs=5"]).execution.cluster
+    with pytest.raises(InputError, match="the executor's setup runs commands: read it, then give --allow-programs"):
+        read_config(tmp_path / "c.yaml")
+    assert read_config(tmp_path / "c.yaml", ["execution.executor.setup=mine"]).execution.cluster
+    found = read_config(tmp_path / "c.yaml", ["execution.executor.jobs=5"], allow_programs=True).execution.cluster
     assert found == SlurmConfig(jobs=5, queue="gpu", time=60, setup="module load cuda")
     assert found == Execution("slurm,jobs=5,queue=gpu,time=60,setup=module load cuda").cluster

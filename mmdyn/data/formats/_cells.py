@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -21,7 +23,7 @@ ALIASES: dict[str, TaskType] = {
 }
 """Names of MDK12-Bench for our task types."""
 
-_ITEM = re.compile(r"""\s*(?:'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\.[^"\\]*)*)")\s*(,|\])""", re.DOTALL)
+_ITEM = re.compile(r"""\s*('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\s*(,|\])""", re.DOTALL)
 _CLOSE = re.compile(r"\s*\]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
@@ -49,11 +51,23 @@ def _python_list(text: str) -> tuple[str, ...]:
         found = _ITEM.match(text, at)
         if not found:
             raise ValueError(f"the list {text[:40]!r}… cannot be read: write ['…', '…'], strings in quotes")
-        items.append(re.sub(r"\\(.)", r"\1", found[1] if found[1] is not None else found[2], flags=re.DOTALL))
-        at, closing = found.end(), found[3]
+        items.append(_python_text(found[1]))
+        at, closing = found.end(), found[2]
     if closing == "]" and at < len(text):
         raise ValueError(f"the list {text[:40]!r}… goes on after its end: write ['…', '…']")
     return tuple(items)
+
+
+def _python_text(quoted: str) -> str:
+    """The text that a Python literal means. Raises ValueError for an escape that means nothing, such as `\\x` alone."""
+    if "\\" not in quoted:
+        return quoted[1:-1]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is no escape, such as \s of a formula, stays as it is
+            return str(ast.literal_eval(quoted.replace("\n", "\\n")))
+    except SyntaxError:
+        raise ValueError(f"the text {quoted[:40]} of a list cannot be read: double its backslashes") from None
 
 
 def read_task_type(text: str) -> TaskType:
@@ -162,6 +176,13 @@ def read_options(cells: Mapping[str, str]) -> tuple[Option, ...]:
         if letter != expected:
             raise ValueError(f"option {letter} is given but {expected} is empty: fill {expected} or close the gap")
     return tuple(Option(letter, cells[letter]) for letter in given)
+
+
+def lettered_options(texts: Sequence[str]) -> tuple[Option, ...]:
+    """The options A, B, C, … that say these texts. Raises ValueError for more than there are letters."""
+    if len(texts) > len(OPTION_LETTERS):
+        raise ValueError(f"{len(texts)} options: at most {len(OPTION_LETTERS)} are taken")
+    return tuple(Option(letter, text.strip()) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
 
 
 def read_number(text: str) -> str | int:

@@ -1,7 +1,8 @@
 """The rows of a VLMEvalKit TSV, streamed: quoting as pandas does it, pictures found, references to other rows followed.
 
 The format is that of VLMEvalKit's ImageBaseDataset: `image` holds base64, a list of base64, or (64 characters or fewer)
-the index of another row whose picture it is; `image_path` holds a path or a list of paths.
+the index of another row whose picture it is; `image_path` holds a path or a list of paths, relative to the file's
+folder or to `images/NAME` in it.
 """
 
 from __future__ import annotations
@@ -141,7 +142,12 @@ class _Pictures:
         if image:
             return self._embedded(image)
         named = read_list_cell(cells.get("image_path", ""))
-        return tuple(self._images.put(read_inside(self._path.parent, name)) for name in named)
+        return tuple(self._images.put(self._named(name)) for name in named)
+
+    def _named(self, name: str) -> bytes:
+        root = self._path.parent
+        own = root / "images" / self._path.stem
+        return read_inside(own if not name.startswith("/") and (own / name).is_file() else root, name)
 
     def _embedded(self, image: str) -> tuple[ImageRef, ...]:
         encoded = read_list_cell(image) if image.startswith("[") else (image,)

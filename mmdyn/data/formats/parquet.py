@@ -68,13 +68,13 @@ class Parquet:
 
 def _read(path: Path, images: ImageFolder) -> Iterator[Row]:
     build = None
-    for number, values in _values(path):
+    for number, values in read_parquet_rows(path):
         build = build or (_from_columns if _is_own(path, set(values)) else _from_vlmevalkit)
         yield Row.build(path, number, build, values, number, path.parent, images)
 
 
-def _values(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each row's number and values. Raises InputError."""
+def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each row's number, from 1, and values; pictures are `{"bytes": …, "path": …}`. Raises InputError."""
     pa, parquet = _pyarrow()
     if not path.is_file():
         raise InputError(path, None, "no such file: check the path")
@@ -197,7 +197,7 @@ def _from_columns(values: dict[str, Any], number: int, folder: Path, images: Ima
         "task_type": kind,
         "answer": read_answer(answer, kind, labels) if isinstance(answer, str) else answer,
         "options": options,
-        "images": [_put(value, folder, images) for value in pictures],
+        "images": [put_picture(value, folder, images) for value in pictures],
     }
     return from_dict(given, Sample)
 
@@ -217,7 +217,7 @@ def _from_vlmevalkit(values: dict[str, Any], number: int, folder: Path, images: 
             answer = values.get("answer")
             if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(listed):
                 cells["answer"] = OPTION_LETTERS[answer]
-    refs = tuple(_put(value, folder, images) for value in pictures)
+    refs = tuple(put_picture(value, folder, images) for value in pictures)
     return sample_of_tsv_row(TsvRow(cells, number, refs))
 
 
@@ -233,17 +233,19 @@ def _option(letter: str, value: Any, folder: Path, images: ImageFolder) -> dict[
         return {"label": letter, "text": _text(value)}
     option = {"label": letter, **{name: part for name, part in value.items() if part is not None}}
     if "image" in option:
-        option["image"] = _put(option["image"], folder, images)
+        option["image"] = put_picture(option["image"], folder, images)
     return option
 
 
-def _put(value: Any, folder: Path, images: ImageFolder) -> ImageRef:
-    if isinstance(value, dict) and (value.get("bytes") or value.get("path")):
-        return images.put(value["bytes"] if value.get("bytes") else read_inside(folder, str(value["path"])))
+def put_picture(value: Any, folder: Path, images: ImageFolder) -> ImageRef:
+    """Put a picture into the folder `images`: its bytes, base64 of them, a path in `folder` (which has a dot, as base64
+    has not), or `{"bytes": …, "path": …}` of which one is given. Raises ValueError."""
+    if isinstance(value, dict):
+        value = value.get("bytes") or value.get("path")
     if isinstance(value, bytes):
         return images.put(value)
-    if isinstance(value, str):
-        return images.put(from_base64(value))
+    if isinstance(value, str) and value:
+        return images.put(read_inside(folder, value) if "." in value else from_base64(value))
     raise ValueError("a picture is empty: give struct{bytes, path} with one of the two filled")
 
 

@@ -37,8 +37,10 @@ from mmdyn.sample import ImageRef, Option, Sample, TaskType, from_dict, from_jso
 REST = "mmdyn"
 
 FIELDS = {
-    name: name for name in ("category", "l2-category", "split", "discipline", "modality", "grade", "difficulty", "year")
-} | {"grade_level": "grade", "difficulty_level": "difficulty"}
+    **{name: name for name in ("category", "l2-category", "split", "modality", "difficulty", "year")},
+    **{name: name for name in ("discipline", "grade", "subfield", "curriculum", "topic", "point")},
+    **{"grade_level": "grade", "difficulty_level": "difficulty"},
+}
 """Columns that become fields of the sample."""
 
 WRITTEN_FIELDS = ("category", "l2-category", "split")

@@ -73,17 +73,16 @@ def read_prompt(messages: tuple[Message, ...]) -> ReadPrompt:
     text = next((message.text for message in reversed(messages) if message.role == "user"), "")
     if (wanted := _set_out(text)) is not None:
         return wanted
-    before, instruction = _cut_instruction(text)
-    heading = _last(_HEADING, before)
-    start = heading.end() if heading else 0
-    asked, options = _cut_options(before[start:])
+    heading = _last(_HEADING, text)
+    before, instruction = _cut_instruction(text[heading.end() if heading else 0 :])
+    asked, options = _cut_options(before)
     return ReadPrompt(
         text=text,
         kind=_kind(instruction, options),
-        language="zh" if ANSWER["zh"] in (instruction or text) else "en",
+        language="zh" if ANSWER["zh"] in (instruction or "".join(last.text for last in messages[-1:])) else "en",
         options=options,
         question=asked.strip(),
-        knowledge=_INTRODUCTION.sub("", before[: heading.start()]).strip() if heading else "",
+        knowledge=_INTRODUCTION.sub("", text[: heading.start()]).strip() if heading else "",
     )
 
 

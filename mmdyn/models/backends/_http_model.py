@@ -59,6 +59,7 @@ class HttpModel(ABC, Generic[OptionsT]):
     api: ClassVar[Api]
     names: ClassVar[Mapping[str, str]]
     """The options that are sent, by the names under which the API has them."""
+    server: ClassVar[type[Server]] = Server
 
     def __init__(self, spec: Spec, kind: type[OptionsT]) -> None:
         api = self.api
@@ -69,7 +70,7 @@ class HttpModel(ABC, Generic[OptionsT]):
         plain = {name: getattr(options, option) for name, option in self.names.items()}
         self._sent = with_extra_body(self._parameters({k: v for k, v in plain.items() if v is not None}), options, api)
         hidden = secrets(headers, api, url)
-        self._server = Server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, dict(self.names))
+        self._server = self.server(endpoint, spec.name, options.api_key_env, sent, hidden, api.models, dict(self.names))
         self._line = Line(url, self._server, headers, options.timeout)
         self._pictures = self._open_pictures()
         self.label = options.label or f"{spec.backend}:{spec.name}"

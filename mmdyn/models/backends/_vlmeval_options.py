@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-import msgspec
 from msgspec import Struct
 
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
 from mmdyn.models.backends._secrets import HEADERS, SECRET, USERINFO
 from mmdyn.models.checkpoint import Form, find_checkpoint
-from mmdyn.models.model import Spec, read_options
+from mmdyn.models.model import Spec, json_or_text, read_options
 
 PYTHON = "MMDYN_VLMEVAL_PYTHON"
 
@@ -65,7 +64,7 @@ def parse(spec: Spec) -> tuple[VlmevalOptions, dict[str, Json]]:
             raise UserError(f"the option {name} of vlmeval:{spec.name} is {value}: give more than 0")
     keywords = dict[str, Json]()
     for key in [key for key in spec.options if key not in own]:
-        name, value = key.removeprefix("init."), _value(spec.options[key])
+        name, value = key.removeprefix("init."), json_or_text(spec.options[key])
         if _in_sight(name, value):
             nested = isinstance(value, dict | list)
             told = f"the option {key} {'has' if nested else 'is'} a secret: put it into a variable of the environment"
@@ -123,17 +122,6 @@ def _in_sight(name: str, value: Json) -> bool:
     if isinstance(value, list):
         return any(_in_sight(name, item) for item in value)
     return bool(SECRET.search(name)) and not (isinstance(value, str) and value.startswith("$"))
-
-
-def _value(text: str) -> Json:
-    words: dict[str, Json] = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        value: Json = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
-    return value
 
 
 def _checkpoint(value: str) -> Json:

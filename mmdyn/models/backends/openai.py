@@ -61,6 +61,7 @@ class _Logprobs(Struct, frozen=True):
 
 class _Choice(Struct, frozen=True):
     message: _Message = _Message()
+    text: str | None = None
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
 
@@ -132,7 +133,7 @@ class OpenAI(HttpModel[_Options]):
             raise TransientError("an answer without choices")
         choice = completion.choices[0]
         message, finish = choice.message, choice.finish_reason or ""
-        content = message.content or ""
+        content = message.content or choice.text or ""
         text = content if isinstance(content, str) else "".join(piece.text or "" for piece in content)
         thought, text = ("", text) if self._options.think == "keep" else split_thinking(text)
         if not text and message.refusal:

@@ -53,6 +53,7 @@ class Vlmeval:
 
     cached, weighs = True, False
     varied: ClassVar[Mapping[str, str]] = {}
+    starts: ClassVar[tuple[str, ...]] = ("python", "path")
 
     def __init__(self, spec: Spec) -> None:
         options, keywords = parse(spec)

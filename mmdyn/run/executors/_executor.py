@@ -10,13 +10,14 @@ from typing import Protocol
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.errors import ModelError
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import Json
 from mmdyn.models import Budget, Model, open_asker, open_model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.context_providers import ContextProvider
+from mmdyn.run.context_providers import ContextProvider, ContextProviders
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Grader
 from mmdyn.run.knowledge_config import KnowledgeConfig
@@ -24,6 +25,7 @@ from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.run_sample import AskTally, SampleTools
 from mmdyn.run.scoring_config import ScoringConfig
+from mmdyn.run.sets import GivenModel
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
@@ -32,12 +34,13 @@ from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end
 class Job(Struct, frozen=True):
     """What a process needs to do its share of a run by itself: the groups of `evaluate`, as they were given.
 
-    models: MODEL texts, which may hold secrets: they are never written down. prompt: the text of the user's own
-        template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for each model.
+    models: MODEL texts, which may hold secrets: they are never written down; or objects with `ask`. prompt: the text of
+        the user's own template, or nothing. Known once the sets are there: `conditions`, and `planned`, the asks for
+        each model.
     """
 
     out: Path
-    models: tuple[str, ...]
+    models: tuple[GivenModel, ...]
     spec: ConditionSpec = ConditionSpec()
     scoring: ScoringConfig = ScoringConfig()
     knowledge: KnowledgeConfig = KnowledgeConfig()
@@ -69,6 +72,14 @@ class Engine:
         self.job, self.sets, self.models, self.store = job, sets, models, store
         self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.scoring.policy))
         self.providers = providers
+
+    @property
+    def model_texts(self) -> list[str]:
+        """The MODELs, for other processes to open. Raises UserError for an object, which is in this process alone."""
+        texts = [model for model in self.job.models if isinstance(model, str)]
+        if len(texts) < len(self.job.models):
+            raise UserError("an object of this process is no model for others: write its class as FILE.py:CLASS")
+        return texts
 
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
@@ -132,6 +143,20 @@ class Engine:
                     raise
                 return error
         return None
+
+
+def open_providers(
+    job: Job,
+    sets: Sequence[SampleSet],
+    conditions: Sequence[Condition],
+    store: Store,
+    known: dict[str, Json] | None = None,
+) -> ContextProviders:
+    """What lies beside the samples of a job's sets; `known`: the settings of another process, which looked it up."""
+    quiet, seed = job.execution.quiet, job.spec.seed
+    return ContextProviders(
+        sets, conditions, job.knowledge, store, known, seed=seed, examples=job.spec.examples, quiet=quiet
+    )
 
 
 def open_renderers(job: Job, sets: Sequence[SampleSet]) -> list[Renderer]:

@@ -28,11 +28,11 @@ class Ray:
     def run(self, engine: Engine) -> None:
         """Ask the whole plan, the dearest asks first. Raises UserError where the cluster cannot be had or is too
         small."""
-        job, whole = engine.job, RankShare(engine, self._partition, 0, 1)
+        texts, job, whole = engine.model_texts, engine.job, RankShare(engine, self._partition, 0, 1)
         with open_ray(self._config.address) as ray:
             gpus = self._config.gpus_each(ray)
 
             def fleet(place: int, model: Model) -> Fleet:
-                return Fleet(ray, job.models[place], model, self._config.replicas, gpus, job.limits.concurrency)
+                return Fleet(ray, texts[place], model, self._config.replicas, gpus, job.limits.concurrency)
 
             engine.ask(whole.of, len(whole), host=fleet)

@@ -26,9 +26,8 @@ from mmdyn.data import SampleSet
 from mmdyn.errors import MissingExtra, Stopped, UserError
 from mmdyn.models import open_model
 from mmdyn.run.active_scores import scoring_of
-from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.execution import SlurmConfig
-from mmdyn.run.executors._executor import Engine, Job
+from mmdyn.run.executors._executor import Engine, Job, open_providers
 from mmdyn.run.executors._launch import End, Launch
 from mmdyn.run.partition import Partition
 from mmdyn.run.scoring_config import open_cascade
@@ -119,7 +118,7 @@ class Slurm:
             submitit: Any = import_module("submitit")
         except ModuleNotFoundError:
             raise MissingExtra("submitit", "slurm") from None
-        config, job = self._config, replace(engine.job, out=engine.job.out.resolve())
+        config, job = self._config, replace(engine.job, out=engine.job.out.resolve(), models=tuple(engine.model_texts))
         share = partial(ask_share, job, [str(opened.folder.resolve()) for opened in engine.sets], launch)
         try:
             executor = submitit.AutoExecutor(folder, cluster=config.cluster)
@@ -137,17 +136,14 @@ class Slurm:
 def ask_share(job: Job, sets: list[str], launch: Launch, name: str, number: int) -> None:
     """In a job of Slurm's: ask share `number` of a job that another process has prepared, and leave word of it under
     its `name` in the run's store. Does nothing where another call has taken its place. Raises MmdynError."""
-    execution = job.execution
     budget = job.limits.budget.share(number, launch.shares)
-    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": execution.use_cache}
+    settings: dict[str, Any] = {"concurrency": job.limits.concurrency, "use_cache": job.execution.use_cache}
     with Store(job.out / "records", _writer(number)) as store:
         if not launch.is_announced(store):
             return
         with launch.saying_so(store, name), open_cascade(job.scoring, budget=budget, **settings) as cascade:
             opened, known = [SampleSet(folder) for folder in sets], RunFolder(job.out).config.knowledge
-            providers = ContextProviders(
-                opened, job.conditions, job.knowledge, store, known, seed=job.spec.seed, quiet=execution.quiet
-            )
+            providers = open_providers(job, opened, job.conditions, store, known)
             models = [open_model(text) for text in job.models]
             engine = Engine(job, opened, models, store, budget, cascade, providers.by_set)
             launch.check(engine)

@@ -14,9 +14,10 @@ _OR: dict[Language, str] = {"en": " or ", "zh": " 或 "}
 
 
 def question(sample: Sample) -> str:
-    """The question with its options. Pictures are named as marks name them: <image N>, the options' after the
-    question's."""
-    return "\n".join([sample.question, *(_option(sample, option) for option in sample.options)])
+    """The question with its options, behind what was said before it. Pictures are named as marks name them: <image N>,
+    the options' after the question's."""
+    earlier = [f"[{turn.role}] {turn.text}" for turn in sample.turns]
+    return "\n".join([*earlier, sample.question, *(_option(sample, option) for option in sample.options)])
 
 
 def golden(sample: Sample) -> tuple[str, ...]:

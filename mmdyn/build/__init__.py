@@ -1,0 +1,5 @@
+"""Where benchmarks are made: each way is a file."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

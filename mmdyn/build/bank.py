@@ -1,0 +1,132 @@
+"""A bank of statements: what is true and what is false, by subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from mmdyn.data import SampleSet, check_text_file, is_set, numbered_records
+from mmdyn.errors import InputError
+from mmdyn.sample import Language, Sample
+
+LEVELS = ("discipline", "field", "subfield")
+"""The levels of a statement's subject, from the widest down."""
+
+
+class Statement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A statement and whether it is true (`label`).
+
+    pair: the id of the true statement that this false one was made of; it need not be in the bank. error_type: what was
+        done to it. source: where it comes from, such as a book and a page.
+    """
+
+    id: str
+    text: str
+    label: bool
+    discipline: str = ""
+    field: str = ""
+    subfield: str = ""
+    language: Language = "en"
+    pair: str = ""
+    error_type: str = ""
+    source: str = ""
+
+    @property
+    def origin(self) -> str:
+        """What it shares with its falsifications: the id of the true statement."""
+        return self.pair or self.id
+
+
+class Group(NamedTuple):
+    """The statements of one subject in one language, true and false ones apart. `name` is empty where there is no
+    subject."""
+
+    name: str
+    language: Language
+    true: list[Statement]
+    false: list[Statement]
+
+    @property
+    def size(self) -> int:
+        """How many statements it has."""
+        return len(self.true) + len(self.false)
+
+
+def read_bank(source: Path, share_by: str) -> list[Group]:
+    """The statements of a bank by subject and language, groups in order of their names.
+
+    Args:
+        source: JSON Lines of Statements, or a set of them (`mmdyn build bank` makes one).
+        share_by: The level of the subject: discipline, field or subfield.
+
+    Raises:
+        InputError: A line is no statement, an id stands twice, a pair names no true statement, or nothing is there.
+    """
+    groups, statements = dict[tuple[str, Language], Group](), dict[str, Statement]()
+    for _, statement in _of_set(SampleSet(source)) if is_set(source) else numbered_statements(source):
+        statements[statement.id] = statement
+        key = getattr(statement, share_by), statement.language
+        group = groups.get(key) or groups.setdefault(key, Group(*key, [], []))
+        (group.true if statement.label else group.false).append(statement)
+    for statement in statements.values():
+        pair = statements.get(statement.pair)
+        if pair is not None and not pair.label:
+            raise InputError(source, None, f"{statement.id!r} names {pair.id!r} as its pair, which is false itself")
+    if not groups:
+        raise InputError(source, None, "holds no statement: give JSON Lines with id, text and label")
+    return [groups[key] for key in sorted(groups)]
+
+
+def numbered_statements(file: Path) -> Iterator[tuple[int, Statement]]:
+    """The statements of a JSONL file with their lines. Raises InputError."""
+    check_text_file(file)
+    lines = dict[str, int]()
+    for line, statement in numbered_records(file, Statement):
+        if problem := _problem(statement):
+            raise InputError(file, line, problem)
+        if (first := lines.setdefault(statement.id, line)) != line:
+            raise InputError(file, line, f"the id {statement.id!r} stands in line {first}, too: change it")
+        yield line, statement
+
+
+def sample_of_statement(statement: Statement) -> Sample:
+    """A statement as a question: is it true?"""
+    told = {level: getattr(statement, level) for level in LEVELS}
+    rest = {name: getattr(statement, name) for name in ("pair", "error_type", "source")}
+    return Sample(
+        id=statement.id,
+        question=statement.text,
+        task_type="true_false",
+        answer=statement.label,
+        language=statement.language,
+        fields={name: value for name, value in told.items() if value},
+        meta={name: value for name, value in rest.items() if value},
+    )
+
+
+def statement_of(sample: Sample) -> Statement:
+    """The statement that a question is about. Raises ValueError where it is about none."""
+    if not isinstance(sample.answer, bool):
+        raise ValueError(f"{sample.id} is a {sample.task_type}, and no statement that is true or false")
+    told = {level: str(sample.fields.get(level, "")) for level in LEVELS}
+    rest = {name: str(sample.meta.get(name, "")) for name in ("pair", "error_type", "source")}
+    return Statement(sample.id, sample.question, sample.answer, **told, language=sample.language, **rest)
+
+
+def _of_set(source: SampleSet) -> Iterator[tuple[int, Statement]]:
+    for number, sample in enumerate(source, 1):
+        try:
+            yield number, statement_of(sample)
+        except ValueError as error:
+            raise InputError(source.folder, None, str(error)) from None
+
+
+def _problem(statement: Statement) -> str:
+    if not (statement.id.strip() and statement.text.strip()):
+        return "the id or the text is empty: fill it"
+    if statement.pair and statement.label:
+        return "a true statement has no pair: it names, of a false one, the statement that was falsified"
+    return ""

@@ -1,0 +1,163 @@
+"""A step of building, done on a set: the engine of perturbing does the work, so that it is keyed, resumable and
+audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from mmdyn import plugins
+from mmdyn.build.draws import Draws
+from mmdyn.build.step import KIND, Asked, Refused, Step
+from mmdyn.data import Dropped, ImageFolder, SampleSet, load, made as made_of, replace_images, write_rows, write_without
+from mmdyn.errors import InputError, NotNow, UserError
+from mmdyn.keys import Json
+from mmdyn.models import SyncModelClient, prompts_digest
+from mmdyn.sample import Sample
+from mmdyn.work import Outcome, SetStep, make_set, open_source
+
+COMMAND = "mmdyn build"
+
+
+def build(
+    step: str,
+    source: SampleSet | str | Path,
+    out: str | Path,
+    settings: Struct | None = None,
+    *,
+    model: str = "",
+    seed: int = 0,
+    workers: int = 1,
+    concurrency: int = 32,
+    limit: int | None = None,
+    name: str | None = None,
+    quiet: bool = False,
+) -> SampleSet:
+    """Do a step on every sample of a set (of the first `limit`), into the set folder `out`, and open it.
+
+    Called again with the same arguments it goes on where it was interrupted, and tries again what a model did not
+    answer. What a step refuses stands in dropped.jsonl with the reason. A sample's meta["built"] lists the steps that
+    made it, each with its name, its version and the digest of the sample that it took.
+
+    Args:
+        step: A step's name: `mmdyn list steps`.
+        source: An opened set, a set folder, or a file of any format.
+        out: The new set's folder.
+        settings: The step's Settings; its defaults without them.
+        model: The MODEL that is asked, where the step asks one.
+        seed: Another seed draws otherwise.
+        workers: Processes, where no model is asked.
+        concurrency: Requests in flight at most.
+        limit: The first so many samples.
+        name: The new set's name; that of the folder without one.
+        quiet: No progress.
+
+    Returns:
+        The set.
+
+    Raises:
+        UserError: There is no such step, settings do not fit or differ from those in `out`, or a model is missing.
+        Busy: Another process is at it.
+    """
+    kind, out = plugins.load("steps", step), Path(out)
+    step, settings = plugins.resolve("steps", step), settings or kind.Settings()
+    name = name or out.resolve().name
+    made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
+    if hasattr(kind, "read"):
+        return _read(kind(settings), f"{COMMAND} {step}", Path(str(source)), out, name, made)
+    made["command"] = f"{COMMAND} {step}"
+    sieves = hasattr(kind, "refuse")
+    opened = load(source) if sieves and not isinstance(source, SampleSet) else open_source(source, out)
+    if opened.manifest.parent:
+        raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
+    if sieves:
+        return _sieved(kind(settings), opened, out, name, made)
+    if kind.asks == (not model):
+        raise UserError(f"{step} {'asks a model: give --model' if kind.asks else 'asks no model: leave --model out'}")
+    making = Making(step, kind, settings, model, seed, concurrency)
+    made |= {"seed": seed, "model": making.identity()}
+    work = SetStep(step, made, concurrency if model else 0, partial(_prepare, making), dynamic=False)
+    return make_set(work, opened, out, name=name, limit=limit, workers=workers, quiet=quiet)
+
+
+class Making(Struct, frozen=True):
+    """A step with its settings, as a worker process opens it."""
+
+    name: str
+    kind: type[Any]
+    settings: Struct
+    model: str
+    seed: int
+    concurrency: int
+
+    def identity(self) -> Json:
+        """What of the model and the prompts decides replies; None where none is asked. Raises UserError for settings
+        that the step does not take."""
+        asked = self.open_model(ImageFolder(Path()))
+        try:
+            self.kind(self.settings, asked)
+        finally:
+            if asked:
+                asked.close()
+        return {"model": asked.identity, "prompts": prompts_digest(KIND)} if asked else None
+
+    def open_model(self, images: ImageFolder) -> Asked | None:
+        """Who is asked, and sees these pictures."""
+        return Asked(SyncModelClient(self.model, self.concurrency), images) if self.model else None
+
+
+class StepMaker:
+    """Does a step on one sample after the other; pictures are put under `out`. Usable from several threads."""
+
+    def __init__(self, source: Path, out: Path, making: Making) -> None:
+        self._source, self._out, self._making = ImageFolder(source), ImageFolder(out), making
+        self._asked = making.open_model(self._source)
+        self._step: Step = making.kind(making.settings, self._asked)
+
+    def __call__(self, sample: Sample) -> Iterator[Outcome]:
+        """What the step makes of a sample, or why it makes nothing."""
+        making = self._making
+        try:
+            for made in self._step.make(sample, Draws(COMMAND, making.name, making.seed, sample.id)):
+                yield Outcome(self._landed(made, sample))
+        except (Refused, ValueError) as error:
+            status = "refused" if isinstance(error, Refused) else "failed"
+            what = (sample.id, sample.id, making.name, 0, making.seed, status, str(error))
+            yield Outcome(dropped=Dropped(*what, operator=making.name), may_pass=isinstance(error, NotNow))
+
+    def close(self) -> None:
+        """Let go of the model."""
+        if self._asked:
+            self._asked.close()
+
+    def _landed(self, made: Sample, parent: Sample) -> Sample:
+        """What was made with its trail, and with the pictures that it keeps."""
+        done: Json = {"step": self._making.name, "version": self._making.kind.version, "of": parent.digest}
+        before = parent.meta.get("built", [])
+        trail = [*(before if isinstance(before, list) else []), done]
+        refs = {ref: self._out.bring(self._source, ref) for ref in made.all_images}
+        return replace(replace_images(made, refs), meta=made.meta | {"built": trail})
+
+
+def _prepare(making: Making, source: SampleSet, out: Path, scratch: Path) -> Callable[[], StepMaker]:
+    return partial(StepMaker, source.folder, out, making)
+
+
+def _read(source: Any, command: str, path: Path, out: Path, name: str, settings: dict[str, Json]) -> SampleSet:
+    """The set of what stands in files."""
+    if not path.exists():
+        raise InputError(path, None, "no such file or folder: check the path")
+    return write_rows(source.read(path, ImageFolder(out)), out, name, made_of(command, path, **settings))
+
+
+def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json]) -> SampleSet:
+    """The set without what a sieve refuses."""
+    origin: Json = {"name": source.name, "digest": source.manifest.digest}
+    step = str(made["command"]).rpartition(" ")[2]
+    without = {id: Dropped(id, id, step, 0, 0, "refused", reason, operator=step) for id, reason in sieve.refuse(source)}
+    return write_without(source, out, name, {**made, "source": origin}, without)

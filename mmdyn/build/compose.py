@@ -1,0 +1,302 @@
+"""A bank of statements -> a set of questions that ask which of several statements are true, or false.
+
+Source: Encyclo-K, sections 3.1.3 and 4.1. The paper leaves open what wrong options hold; here they are
+drawn before it is known which option is right (option_sets.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from math import ceil
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from mmdyn.build.bank import LEVELS, Group, Statement, read_bank
+from mmdyn.build.draws import Draws
+from mmdyn.build.option_sets import blind_earnings, draw_sets, places_of, set_count
+from mmdyn.build.overlap import Overlaps
+from mmdyn.build.wording import Form, sample_of
+from mmdyn.data import OPTION_LETTERS, Row, SampleSet, made, write_rows
+from mmdyn.errors import UserError
+from mmdyn.keys import Json
+
+TRIES = 200
+"""Draws of a question until it shares no more statements with another set than it may."""
+
+COMMAND = "mmdyn compose"
+
+
+class ComposeSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """What questions are composed.
+
+    questions: So many; each subject's share is rounded up, so that there are a few more.
+    statements: In a question: a number or a range.
+    options: In a question: a number or a range.
+    combination: Statements in an option: a number or a range.
+    asked: Whether the correct statements are asked for, the incorrect ones, or both in turn.
+    form: choice: which option names them all; claim: whether a claim does; statement: whether one statement is correct.
+    share_by: Questions are in proportion to the bank by discipline, field or subfield; a question keeps to one.
+    seed: Another seed composes other questions.
+    numerals: Before statements: lower (i, ii) or upper (I, II).
+    allow_pairs: Let a statement stand beside its own falsification.
+    skip_small: Leave out subjects that have too few statements.
+    max_shared: With --avoid: statements that a question has in common with any of those sets at most.
+    """
+
+    questions: int = 5000
+    statements: str = "8-10"
+    options: str = "4-8"
+    combination: str = "2-4"
+    asked: Literal["both", "correct", "incorrect"] = "both"
+    form: Form = "choice"
+    share_by: Literal["discipline", "field", "subfield"] = "discipline"
+    seed: int = 0
+    numerals: Literal["lower", "upper"] = "lower"
+    allow_pairs: bool = False
+    skip_small: bool = False
+    max_shared: int | None = None
+
+
+class Sizes(NamedTuple):
+    """The ranges of a spec as numbers."""
+
+    statements: range
+    options: range
+    combination: range
+
+
+class Question(NamedTuple):
+    """A composed question: its statements in order, whether the correct ones are asked for, the options' sets of
+    places, and the index of the right one."""
+
+    group: Group
+    statements: list[Statement]
+    correct: bool
+    sets: list[int]
+    right: int
+
+    @property
+    def ids(self) -> list[str]:
+        """The statements' ids."""
+        return [statement.id for statement in self.statements]
+
+
+def compose(
+    bank: str | Path,
+    out: str | Path,
+    spec: ComposeSpec = ComposeSpec(),
+    *,
+    name: str | None = None,
+    avoid: Sequence[str | Path] = (),
+) -> SampleSet:
+    """Compose a set of questions; the same bank, spec and sets to avoid give the same bytes.
+
+    set.json says under `made.summary` how many questions each subject has, where the right options stand, what solvers
+    earn that see nothing but which statements the options name, and what is shared with the sets of `avoid`.
+
+    Args:
+        bank: JSON Lines of statements (Statement).
+        out: The set's folder.
+        spec: What is composed.
+        name: The set's name; that of the folder without one.
+        avoid: Composed sets; with `max_shared` no question shares more statements with one of theirs.
+
+    Raises:
+        InputError: The bank, or a set to avoid, cannot be read.
+        UserError: The bank is too small, or numbers do not fit each other; nothing is written.
+    """
+    bank, out = Path(bank), Path(out)
+    sizes = read_sizes(spec)
+    groups = fitting(read_bank(bank, spec.share_by), spec, sizes)
+    overlaps = Overlaps([SampleSet(folder) for folder in avoid])
+    questions = draw_questions(groups, spec, sizes, overlaps)
+    summary = _summary(questions, overlaps)
+    given: dict[str, Json] = {"spec": asdict(spec), "avoid": [*overlaps.digests], "summary": summary, "name": name}
+    how = made(COMMAND, bank, **given)
+    rows = (_row(bank, spec, number, question) for number, question in enumerate(questions, 1))
+    return write_rows(rows, out, name, how)
+
+
+def read_sizes(spec: ComposeSpec) -> Sizes:
+    """The ranges of a spec. Raises UserError for one that is none, or where they do not fit each other."""
+    statements, options, combination = (
+        read_range(getattr(spec, name), f"--{name}") for name in ("statements", "options", "combination")
+    )
+    if options.stop - 1 > len(OPTION_LETTERS) or options.start < 2:
+        raise UserError(f"--options {spec.options}: give 2 to {len(OPTION_LETTERS)}")
+    if combination.stop - 1 > statements.start:
+        raise UserError(f"--combination {spec.combination}: an option holds no more statements than a question has")
+    if set_count(statements.start, combination) < options.stop - 1:
+        raise UserError(f"{statements.start} statements make fewer than {options.stop - 1} options: ask for fewer")
+    return Sizes(statements, options, combination)
+
+
+def read_range(text: str, what: str, least: int = 1) -> range:
+    """`8-10` or `9`. Raises UserError."""
+    low, _, high = text.strip().partition("-")
+    if not (low.isdecimal() and (high or low).isdecimal() and least <= int(low) <= int(high or low)):
+        raise UserError(f"{what} {text} is no number or range, such as 9 or 8-10")
+    return range(int(low), int(high or low) + 1)
+
+
+def fitting(groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes) -> list[Group]:
+    """The groups that have enough statements.
+
+    Raises UserError where some have not, with what would fit; with `skip_small` only where none has.
+    """
+    if spec.form == "statement":
+        return list(groups)
+    most = sizes.statements.stop - 1
+    small = [group for group in groups if room(group, spec, sizes.combination, most) < most]
+    if not small or (spec.skip_small and len(small) < len(groups)):
+        return [group for group in groups if group not in small]
+    told = "; ".join(_told(group, spec) for group in small[:3])
+    fits = min(room(group, spec, sizes.combination, most) for group in groups)
+    if fits > sizes.combination.stop - 1:
+        mend = f"--statements {fits} fits all, --skip-small leaves them out"
+    else:
+        mend = "add statements, share by a wider level, or leave them out by --skip-small"
+    few = f"{len(small)} of {len(groups)} subjects have too few statements for questions of {most}"
+    raise UserError(f"{few} ({told}{', …' if len(small) > 3 else ''}): {mend}")
+
+
+def room(group: Group, spec: ComposeSpec, combination: range, most: int) -> int:
+    """The largest number of statements, `most` at most, that every question of a group can have; 0 for none."""
+    true, false = (
+        {one.origin if not spec.allow_pairs else one.id for one in part} for part in (group.true, group.false)
+    )
+    asked = {"correct": (True,), "incorrect": (False,)}.get(spec.asked, (True, False))
+    for count in range(most, combination.stop - 1, -1):
+        parts = [(size, count - size) if correct else (count - size, size) for size in combination for correct in asked]
+        if len(true | false) >= count and all(len(true) >= t and len(false) >= f for t, f in parts):
+            return count
+    return 0
+
+
+def draw_questions(groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes, overlaps: Overlaps) -> list[Question]:
+    """All questions. Raises UserError where no question is found that shares few enough statements."""
+    total, questions, positions = sum(group.size for group in groups), list[Question](), Positions(spec.seed)
+    for group in groups:
+        count = ceil(spec.questions * group.size / total)
+        if spec.form == "statement":
+            questions += _single(group, spec, count)
+            continue
+        for number in range(count):
+            question = _draw(group, spec, sizes, number, overlaps)
+            overlaps.add(question.ids)
+            questions.append(positions.placed(question))
+    return questions
+
+
+class Positions:
+    """Where the right options stand: of questions with as many options each place is taken as often, in an order of the
+    seed's."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed, self._left, self._rounds = seed, dict[int, list[int]](), Counter[int]()
+
+    def placed(self, question: Question) -> Question:
+        """The question with its right option moved to the next place."""
+        count = len(question.sets)
+        if not self._left.get(count):
+            self._left[count] = Draws("positions", self._seed, count, self._rounds[count]).shuffled(range(count))
+            self._rounds[count] += 1
+        right, sets = self._left[count].pop(), list(question.sets)
+        sets.insert(right, sets.pop(question.right))
+        return question._replace(sets=sets, right=right)
+
+
+def _draw(group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: Overlaps) -> Question:
+    for attempt in range(TRIES):
+        draws = Draws(COMMAND, spec.seed, group.name, group.language, number, attempt)
+        places, count = draws.one(sizes.statements), draws.one(sizes.options)
+        correct = spec.asked == "correct" or (spec.asked == "both" and draws.below(2) == 0)
+        sets = draws.shuffled(draw_sets(draws, places, 2 if spec.form == "claim" else count, sizes.combination))
+        right = draws.below(len(sets))
+        statements = _fill(draws, group, spec, sets[right], places, correct=correct)
+        question = Question(group, statements, correct, sets, right)
+        if statements and (spec.max_shared is None or overlaps.most_shared(question.ids) <= spec.max_shared):
+            return question
+    limit = "" if spec.max_shared is None else f" that shares at most {spec.max_shared} statements with another set's"
+    raise UserError(f"no further question{limit} was found in {TRIES} draws ({_told(group, spec)}): ask for fewer")
+
+
+def _fill(draws: Draws, group: Group, spec: ComposeSpec, right: int, places: int, *, correct: bool) -> list[Statement]:
+    """A statement for every place, those of the right set of the asked polarity; none where too few are left."""
+    found, origins = list[Statement](), set[str]()
+    for number in range(places):
+        label = bool(right >> number & 1) == correct
+        candidates = group.true if label else group.false
+        for _ in range(TRIES):
+            statement = draws.one(candidates)
+            origin = statement.id if spec.allow_pairs else statement.origin
+            if origin not in origins:
+                origins.add(origin)
+                found.append(statement)
+                break
+        else:
+            return []
+    return found
+
+
+def _single(group: Group, spec: ComposeSpec, count: int) -> Iterator[Question]:
+    """Statements on their own, no one twice. Raises UserError where there are fewer."""
+    statements = [*group.true, *group.false]
+    if count > len(statements):
+        raise UserError(f"there are {len(statements)} statements of {group.name or 'the bank'}: ask for fewer")
+    for statement in Draws(COMMAND, spec.seed, group.name, group.language, "statement").shuffled(statements)[:count]:
+        yield Question(group, [statement], True, [1], 0)
+
+
+def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
+    statements = question.statements
+    shared = {level: {getattr(one, level) for one in statements} for level in LEVELS}
+    fields: dict[str, str | int | float] = {name: values.pop() for name, values in shared.items() if len(values) == 1}
+    fields = {name: value for name, value in fields.items() if value} | {"statements": len(statements)}
+    if spec.form != "statement":
+        fields |= {"asked": "correct" if question.correct else "incorrect"}
+        fields |= {"combination": question.sets[question.right].bit_count()}
+    meta: dict[str, Json] = {"statements": list(question.ids), "true": [one.label for one in statements]}
+    meta["sets"] = [[*places_of(one)] for one in question.sets]
+    draws = Draws(COMMAND, "wording", spec.seed, number)
+    id = f"composed-{spec.seed}-{number}"
+    texts, language = [one.text for one in statements], question.group.language
+    upper = spec.numerals == "upper"
+    asked: dict[str, Any] = {
+        "correct": question.correct,
+        "sets": question.sets,
+        "right": question.right,
+        "upper": upper,
+    }
+    made_of = {"id": id, "fields": fields | {"seed": spec.seed}, "meta": meta, "language": language}
+    if spec.form == "statement":
+        asked["correct"] = statements[0].label
+    return Row.build(bank, None, sample_of, spec.form, texts, draws, made_of, **asked)
+
+
+def _summary(questions: Sequence[Question], overlaps: Overlaps) -> dict[str, Json]:
+    subjects = Counter(f"{one.group.name or '(not given)'} ({one.group.language})" for one in questions)
+    used = Counter(chain.from_iterable(one.ids for one in questions))
+    found: dict[str, Json] = {
+        "questions": len(questions),
+        "subjects": dict(subjects),
+        "statements_used": len(used),
+        "most_uses_of_a_statement": max(used.values()),
+        "overlap": overlaps.told(),
+    }
+    if choices := [(one.sets, one.right) for one in questions if len(one.sets) > 2]:
+        found["right_options"] = {
+            OPTION_LETTERS[place]: count for place, count in sorted(Counter(right for _, right in choices).items())
+        }
+        found["blind_solvers"] = dict(blind_earnings(choices))
+    return found
+
+
+def _told(group: Group, spec: ComposeSpec) -> str:
+    name = group.name or f"no {spec.share_by}"
+    return f"{name} ({group.language}) has {len(group.true)} true and {len(group.false)} false ones"

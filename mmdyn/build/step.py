@@ -1,0 +1,142 @@
+"""What a step of building is: a sample in, samples out, or a reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeVar
+
+from msgspec import Struct
+
+from mmdyn.build.draws import Draws
+from mmdyn.data import ImageFolder, Row, SampleSet
+from mmdyn.keys import digest, sha256
+from mmdyn.models import ImagePart, Message, SyncModelClient, TextPart, ask_and_wait
+from mmdyn.prompts import filled, read_reply
+from mmdyn.sample import ImageRef, Language, Sample
+
+KIND = "build"
+"""Where the prompts of steps lie."""
+
+S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
+
+
+class Refused(Exception):
+    """The step has nothing for this sample; the text says why."""
+
+
+class Declined(Struct, forbid_unknown_fields=True):
+    """What a model replies that cannot do what it is asked."""
+
+    cannot: str
+
+
+class Step(Protocol):
+    """A step that does something with every sample. One public class a file under mmdyn/build/steps.
+
+    Constructed with its settings and who is asked, None where the step asks no model. Used from several threads.
+    """
+
+    version: ClassVar[int]
+    """Goes up where the step makes something else of the same sample."""
+
+    asks: ClassVar[bool]
+    """Whether it asks a model."""
+
+    Settings: ClassVar[type[Struct]]
+    """Its options, each with a default; the docstring says what they are, as `name: text`."""
+
+    def make(self, sample: Sample, draws: Draws) -> Iterable[Sample]:
+        """The samples that are made of one; `draws` is keyed by it. The engine writes the trail into them.
+
+        Raises Refused, and ValueError where a model did not say anything that can be used.
+        """
+
+
+class Sieve(Protocol):
+    """A step that sees the whole set and takes samples out of it. One public class a file under mmdyn/build/steps.
+
+    Constructed with its settings.
+    """
+
+    version: ClassVar[int]
+    """Goes up where it takes others out of the same set."""
+
+    Settings: ClassVar[type[Struct]]
+    """Its options, as a Step has them."""
+
+    def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
+        """The ids of samples that are taken out, each with the reason."""
+
+
+class Source(Protocol):
+    """A step that makes a set of files. One public class a file under mmdyn/build/steps.
+
+    Constructed with its settings.
+    """
+
+    version: ClassVar[int]
+    """Goes up where it makes other samples of the same files."""
+
+    Settings: ClassVar[type[Struct]]
+    """Its options, as a Step has them."""
+
+    def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
+        """The samples of a file or folder; their pictures are put into `images`. Raises InputError."""
+
+
+class Asked:
+    """A model that steps ask for objects, in the language of what they work on; it sees the pictures of `folder`."""
+
+    def __init__(self, client: SyncModelClient, folder: ImageFolder) -> None:
+        self._client, self._folder, self.label = client, folder, client.label
+        self.identity, self.close = client.identity, client.close
+
+    def ask(
+        self,
+        name: str,
+        language: Language,
+        draws: Draws,
+        data: dict[str, str],
+        shape: type[S],
+        read: Callable[[S], T],
+        pictures: Sequence[ImageRef] = (),
+        **places: str,
+    ) -> T:
+        """What `read` makes of an object of a `shape`, until it takes one.
+
+        Args:
+            name: The prompt's.
+            language: The prompt's.
+            draws: Keys the request, so that another draw asks anew.
+            data: What the model works on; it stands between marks that it cannot hold, being digests of it.
+            shape: What the reply is.
+            read: Raises ValueError, with what is wrong, for a reply that does not do.
+            pictures: What it sees before the words.
+            places: What else the prompt has places for.
+
+        Raises:
+            Refused: The model says that it cannot.
+            ValueError: No reply could be used. NotNow: It did not answer.
+        """
+        marks = {"mark": f"=== {digest(data)} ==="} if data else {}
+        prompt = filled(KIND, name, language, **marks, **data, **places)
+
+        def usable(text: str) -> T:
+            reply = read_reply(text, (Declined, shape), "\n".join(data.values()))
+            if isinstance(reply, Declined):
+                raise _Declines(reply.cannot)
+            assert isinstance(reply, shape)
+            return read(reply)
+
+        shown = (ImagePart(self._folder.path(ref), sha256(self._folder.read(ref))) for ref in pictures)
+        message = Message("user", (*shown, TextPart(prompt)))
+        try:
+            return ask_and_wait(self._client, message, language, usable, draws.below(1 << 31))
+        except _Declines as declined:
+            raise Refused(f"{self.label} declines ({' '.join(str(declined).split())[:120]})") from None
+
+
+class _Declines(Exception):
+    """Leaves the loop of asking again, as no ValueError does."""

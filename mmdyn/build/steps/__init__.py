@@ -1,0 +1,1 @@
+"""The steps of building a benchmark: a name is a file."""

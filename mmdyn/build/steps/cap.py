@@ -1,0 +1,51 @@
+"""No more than so many questions of a kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from mmdyn.data import SampleSet
+from mmdyn.keys import stream
+
+
+class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Of what, and how many.
+
+    field: Of each value of this field.
+    most: So many questions are kept.
+    draw: Another number keeps others.
+    """
+
+    field: str = "subject"
+    most: int = 50
+    draw: int = 0
+
+
+class Cap:
+    """Keep at most so many questions of each value of a field, chosen at random (R-Bench: 50 of a subject)."""
+
+    version: ClassVar[int] = 1
+    Settings: ClassVar[type[Struct]] = _Settings
+
+    def __init__(self, settings: _Settings) -> None:
+        self._settings = settings
+
+    def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
+        """The ids above the number, whatever the order of the set."""
+        settings, kept = self._settings, Counter[str]()
+        ranked = [
+            (
+                float(stream("cap", settings.draw, sample.id).random()),
+                sample.id,
+                str(sample.fields.get(settings.field, "")),
+            )
+            for sample in source
+        ]
+        for _, id, value in sorted(ranked):
+            kept[value] += 1
+            if kept[value] > settings.most:
+                yield id, f"there are {settings.most} of {settings.field} {value!r} already"

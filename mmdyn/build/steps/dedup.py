@@ -1,0 +1,65 @@
+"""Questions that stand twice leave the set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from msgspec import Struct
+
+from mmdyn.build.near import NearTexts
+from mmdyn.build.picture_quality import alike, fingerprint_of
+from mmdyn.data import SampleSet
+
+
+class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is the same.
+
+    likeness: Share of word triples that two questions have in common from which on they are taken for one.
+    """
+
+    likeness: float = 0.8
+
+
+class Dedup:
+    """Take out questions that say the same as an earlier one, or nearly.
+
+    Question and options count, and pictures, which may have another size or format: the same words under another
+    picture are another question.
+    """
+
+    version: ClassVar[int] = 1
+    Settings = _Settings
+
+    def __init__(self, settings: _Settings) -> None:
+        self._texts = NearTexts(settings.likeness)
+
+    def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
+        """The ids of samples that an earlier one says already."""
+        seen = dict[str, _Seen]()
+        for sample in source:
+            words = "\n".join((sample.question, *(option.text for option in sample.options)))
+            pictures = [fingerprint_of(source.images, ref) for ref in sample.all_images]
+            seen[sample.id] = _Seen(sample.answer is False, str(sample.meta.get("pair", "")), pictures)
+            for earlier in self._texts.near(words):
+                if seen[earlier].is_like(seen[sample.id]):
+                    yield sample.id, f"it says the same as {earlier!r}, or nearly"
+                    break
+            else:
+                self._texts.add(sample.id, words)
+
+
+class _Seen(NamedTuple):
+    """What tells questions of like words apart: a false statement is none of the true one that it was made of, nor of
+    another false one of that."""
+
+    false: bool
+    pair: str
+    pictures: list[int]
+
+    def is_like(self, other: _Seen) -> bool:
+        """Whether one may be left out for the other."""
+        if self.false != other.false or (self.pair and self.pair == other.pair):
+            return False
+        pairs = zip(self.pictures, other.pictures, strict=False)
+        return len(self.pictures) == len(other.pictures) and all(alike(*pair) for pair in pairs)

@@ -1,0 +1,62 @@
+"""A model looks at questions before people do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.build.draws import Draws
+from mmdyn.build.step import Asked, Refused
+from mmdyn.keys import canonical
+from mmdyn.sample import Sample
+
+
+class _Review(Struct, forbid_unknown_fields=True):
+    consistent: bool
+    reasoned: bool
+    factual: bool
+    clear: bool
+    complete: bool
+    why: str
+
+
+class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is shown.
+
+    no_pictures: Show words alone.
+    """
+
+    no_pictures: bool = False
+
+
+class Review:
+    """Have a model judge question, answer and explanation, and take out what fails in any of five ways.
+
+    The second of the three stages by which MDK12-Bench screens raw items (Data Screening): the answer fits the
+    question, the reasoning is sound, facts are right, the language is clear, nothing is missing.
+    """
+
+    version: ClassVar[int] = 1
+    asks: ClassVar[bool] = True
+    Settings: ClassVar[type[Struct]] = _Settings
+
+    def __init__(self, settings: _Settings, asked: Asked) -> None:
+        self._settings, self._asked = settings, asked
+
+    def make(self, sample: Sample, draws: Draws) -> Iterator[Sample]:
+        """The sample itself. Raises Refused with what the model says, ValueError as `ask` does."""
+        pictures = () if self._settings.no_pictures else sample.all_images
+        shown: dict[str, object] = {
+            "question": sample.question,
+            "options": {option.label: option.text for option in sample.options},
+        }
+        shown |= {"answer": sample.answer, "explanation": sample.explanation}
+        data = {"item": msgspec.json.format(canonical(shown), indent=1).decode()}
+        found = self._asked.ask("review", sample.language, draws, data, _Review, lambda reply: reply, pictures)
+        verdicts = {name: getattr(found, name) for name in ("consistent", "reasoned", "factual", "clear", "complete")}
+        if failed := [name for name, holds in verdicts.items() if not holds]:
+            raise Refused(f"it is not {' and '.join(failed)} ({' '.join(found.why.split())[:120]})")
+        yield sample

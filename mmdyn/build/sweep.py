@@ -1,0 +1,55 @@
+"""One set for every value of some settings, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+from msgspec.structs import fields, replace
+
+from mmdyn.build.compose import ComposeSpec, compose, read_range
+from mmdyn.data import SampleSet
+from mmdyn.errors import UserError, did_you_mean
+
+SWEPT = ("questions", "statements", "options", "combination", "seed")
+
+
+def compose_sweep(
+    bank: str | Path,
+    out: str | Path,
+    spec: ComposeSpec,
+    sweep: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    avoid: Sequence[str | Path] = (),
+) -> Iterator[SampleSet]:
+    """Compose a set for every combination of values, each under `out/NAME-VALUE`; one set, `out`, without any.
+
+    Args:
+        bank: JSON Lines of statements.
+        out: The set's folder, or a folder of sets.
+        spec: What all sets have in common.
+        sweep: `name=range`, such as options=4-10.
+        name: The name, or what the sets' names begin with.
+        avoid: Composed sets, as `compose` takes them.
+
+    Raises:
+        InputError, UserError: As `compose` does, and for a setting that is not swept.
+    """
+    axes = dict(_axis(text) for text in sweep)
+    numbers = {field.name for field in fields(ComposeSpec) if field.type is int}
+    for values in product(*axes.values()):
+        given = dict(zip(axes, values, strict=True))
+        ending = "-".join(f"{axis}-{value}" for axis, value in given.items())
+        one = replace(spec, **{axis: value if axis in numbers else str(value) for axis, value in given.items()})
+        folder = Path(out) / ending if ending else Path(out)
+        begins = name or (Path(out).resolve().name if ending else None)
+        yield compose(bank, folder, one, name=f"{begins}-{ending}" if ending else begins, avoid=avoid)
+
+
+def _axis(text: str) -> tuple[str, range]:
+    axis, _, values = text.partition("=")
+    if axis not in SWEPT:
+        raise UserError(f"--sweep {text}: {axis!r} is not swept{did_you_mean(axis, SWEPT)}: {', '.join(SWEPT)} are")
+    return axis, read_range(values, f"--sweep {axis}", least=int(axis != "seed"))

@@ -1,0 +1,131 @@
+"""The options of `mmdyn report` that print tables in place of the summary."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mmdyn.errors import UserError
+
+if TYPE_CHECKING:
+    from mmdyn.table import NamedTable, Part
+    from mmdyn.tables import Published
+    from mmdyn.work import RunFolder
+
+F = TypeVar("F", bound=Callable[..., object])
+
+KINDS = {
+    "pivot": ("FACTOR,…", "A measure by one to three factors, the last one across."),
+    "paired": ("FACTOR=A:B", "b - a over the same questions."),
+    "gap": ("FACTOR=A:B", "b - a of two groups of different questions; first and last are the ends of a factor."),
+    "trend": ("FACTOR", "The slope along a factor whose values are numbers."),
+    "spread": ("FACTOR", "How far a measure varies over a factor's values, and whether all are equal."),
+    "ranking": ("FACTOR", "How steady the order of models is over a factor's values."),
+    "leaderboard": ("FACTOR", "Models by their mean over a factor's values, such as set; those not told apart tie."),
+    "table": ("NAME", "A table of a paper, such as those that `mmdyn list tables` names."),
+}
+MORE = {
+    "measure": ("NAME", "What tables measure. [default: score]"),
+    "where": ("FACTOR=X,…", "Only records with these values."),
+    "macro": ("FACTOR", "With --pivot: a mean of the means of a factor's values."),
+    "group": ("NAME=X,…", "With --leaderboard: a mean over these columns."),
+    "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
+    "models": ("FILE", "CSV of what is known of models: a column model, and factors such as family, size and kind."),
+    "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
+    "format": ("text|json|csv|markdown|latex", "How tables are printed. [default: text]"),
+}
+"""What goes with tables alone."""
+
+
+def table_options(command: F) -> F:
+    """Give a command an option for each of these, which may be given several times."""
+    for name, (metavar, text) in reversed((KINDS | MORE).items()):
+        command = click.option(f"--{name}", multiple=True, metavar=metavar, help=text)(command)
+    return command
+
+
+def print_tables(
+    folders: Sequence[RunFolder],
+    given: dict[str, tuple[str, ...]],
+    by: list[str],
+    csv_file: Path | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Print tables as they were asked for; exit status 1 where records failed."""
+    from mmdyn.tables import FORMATS, named_table, read_model_facts, tabulate
+    from mmdyn.work import ProgressBar
+
+    form, paper = _one(given, "format", "text"), _one(given, "paper", "")
+    if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
+        raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
+    facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
+    where = dict(map(_values, given["where"]))
+    tables: list[tuple[NamedTable | list[Part], Published | None]] = [
+        (table.narrowed(where), published) for table, published in (named_table(name, paper) for name in given["table"])
+    ]
+    if (parts := _parts(given, by)) or not tables:
+        tables.append((parts, None))
+    for table, published in tables:
+        with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
+            found = tabulate(folders, table, published=published, facts=facts, progress=progress)
+        sys.stdout.write("" if csv_file else FORMATS[form](found))
+        if csv_file:
+            try:
+                csv_file.write_text(FORMATS["csv"](found), encoding="utf-8", newline="")
+            except OSError as error:
+                raise UserError(f"cannot write {csv_file} ({error.strerror}): choose another file") from None
+            click.echo(f"wrote {csv_file}", err=True)
+        if not found.complete:
+            click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
+        if found.failed:
+            click.echo(f"{found.failed} records failed", err=True)
+            click.get_current_context().exit(1)
+
+
+def _parts(given: dict[str, tuple[str, ...]], by: list[str]) -> list[Part]:
+    """The declarations, in the order of KINDS."""
+    from mmdyn import table as declared
+
+    named: dict[str, Any] = {"measure": _one(given, "measure", "score"), "where": dict(map(_values, given["where"]))}
+    groups = dict(map(_values, given["group"]))
+    parts: list[Part] = []
+    for text in given["pivot"]:
+        factors = tuple(_names(text))
+        if not 1 <= len(factors) <= 3:
+            raise click.UsageError(f"--pivot {text!r} names {len(factors)} factors: name one to three")
+        parts.append(declared.Pivot(by=factors, macro=given["macro"], **named))
+    for kind in ("paired", "gap", "trend", "spread"):
+        more = {"pair": _one(given, "pair", "parent")} if kind == "paired" else {}
+        for text in given[kind]:
+            ends = _ends(text) if kind in ("paired", "gap") else {"factor": text}
+            rows = tuple(name for name in dict.fromkeys(("model", *by)) if name != ends["factor"])
+            parts.append(getattr(declared, kind.title())(by=rows, **ends, **more, **named))
+    parts += [declared.Ranking(over=factor, **named) for factor in given["ranking"]]
+    return parts + [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
+
+
+def _one(given: dict[str, tuple[str, ...]], name: str, default: str) -> str:
+    return given[name][-1] if given[name] else default
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _values(text: str) -> tuple[str, tuple[str, ...]]:
+    name, _, values = text.partition("=")
+    if not name.strip() or not _names(values):
+        raise click.UsageError(f"{text!r} is no NAME=VALUE,…: write it like difficulty=easy,hard")
+    return name.strip(), tuple(_names(values))
+
+
+def _ends(text: str) -> dict[str, str]:
+    if not (found := re.fullmatch(r"\s*([^=]+?)\s*=\s*(.+?)\s*:\s*(.+?)\s*", text)):
+        raise click.UsageError(f"{text!r} is no FACTOR=A:B: write it like difficulty=easy:hard")
+    return dict(zip(("factor", "a", "b"), found.groups(), strict=True))

@@ -1,0 +1,64 @@
+"""mmdyn compose: questions out of a bank of statements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mmdyn.cli._command import Command, Groups, options_of, take
+from mmdyn.cli._shared import OutPath
+
+
+def _groups() -> Groups:
+    from mmdyn.build import ComposeSpec
+
+    return {"Questions": options_of(ComposeSpec)}
+
+
+@click.command("compose", cls=Command, groups=_groups)
+@click.argument("bank", metavar="BANK", type=click.Path(path_type=Path))
+@click.option("-o", "--out", metavar="SET", required=True, type=OutPath())
+@click.option("--avoid", metavar="SET", multiple=True)
+@click.option("--sweep", metavar="NAME=RANGE", multiple=True)
+@click.option("--name", metavar="NAME")
+@click.option("-q", "--quiet", is_flag=True)
+def command(
+    bank: Path,
+    out: Path,
+    avoid: tuple[str, ...],
+    sweep: tuple[str, ...],
+    name: str | None,
+    quiet: bool,
+    **arguments: Any,
+) -> None:
+    """Compose questions out of statements: which of several are correct?
+
+    BANK is a JSON Lines file of statements: id, text, label (true or false), discipline, field, subfield, language,
+    pair (of a false one, the id of the statement that it falsifies), error_type, source. The same seed makes the same
+    set.
+    \f
+    out: The new set's folder; with --sweep a folder of sets.
+    avoid: A composed set: tell what is shared with it (bound that by --max-shared).
+    sweep: A set for every value, such as options=4-10, statements=4-16, seed=0-4; several are combined.
+    name: The new set's name. [default: the folder's]
+    quiet: No summary.
+    """
+    from mmdyn.build import ComposeSpec, compose_sweep
+
+    for made in compose_sweep(bank, out, take(arguments, ComposeSpec), sweep, name=name, avoid=avoid):
+        if not quiet:
+            _tell(made)
+
+
+def _tell(made: Any) -> None:
+    summary = made.manifest.made["summary"]
+    click.echo(f"{len(made)} questions of {summary['statements_used']} statements: {made.folder}", err=True)
+    if right := summary.get("right_options"):
+        click.echo(f"    right options: {', '.join(f'{letter} {count}' for letter, count in right.items())}", err=True)
+    for who, earned in summary.get("blind_solvers", {}).items():
+        click.echo(f"    {who}: {100 * earned:.1f} %", err=True)
+    if overlap := summary["overlap"]:
+        shared = ", ".join(f"{count} share {shared}" for shared, count in overlap["questions_by_most_shared"].items())
+        click.echo(f"    with the nearest question to avoid: {shared} statements; {overlap['equal']} all", err=True)

@@ -1,0 +1,120 @@
+"""`FILE.py:CLASS`: a Python object with `ask`, of a file or handed to `evaluate`, which answers in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import ClassVar
+
+from msgspec import Struct
+
+from mmdyn.errors import InputError, MmdynError, ModelError
+from mmdyn.keys import Json, digest, sha256
+from mmdyn.models.backends._http_options import Count
+from mmdyn.models.backends._replies import split_thinking
+from mmdyn.models.backends._secrets import clean
+from mmdyn.models.message import Message
+from mmdyn.models.model import Asks, ModelLimits, RejectedError, Spec, TransientError, json_or_text, read_options
+from mmdyn.record import Reply
+
+
+class _Options(Struct, frozen=True):
+    label: str = ""
+    concurrency: Count | None = None
+    max_tries: Count | None = None
+
+
+class Python:
+    """Asks an object: `ask(messages)`, a function or a coroutine, gives a text or a Reply (docs/programs.md).
+
+    Options, after FILE.py:CLASS: `label`, `concurrency` and `max_tries` as for every backend; every other one is a
+    keyword of the class, read as JSON where it is some, else as a text. A plain function is asked one thing at a time,
+    in a thread, unless `concurrency` says that it bears more.
+
+    The object may have a `label`, a `concurrency`, and an `identity`: any JSON that tells apart what its file does not.
+    One that was handed over has no file, so that without `identity` its replies are not kept in the cache.
+
+    Raises InputError for a file or a class that cannot be loaded.
+    """
+
+    weighs, varies = False, True
+    varied: ClassVar[Mapping[str, str]] = {}
+    starts: ClassVar[tuple[str, ...]] = ("",)
+
+    def __init__(self, given: Spec | Asks) -> None:
+        options, known = _Options(), dict[str, Json]()
+        if isinstance(given, Spec):
+            own = {key: value for key, value in given.options.items() if key in _Options.__struct_fields__}
+            keywords = {key: json_or_text(value) for key, value in given.options.items() if key not in own}
+            options, (file, _, name) = read_options(given, _Options, own), given.name.rpartition(":")
+            path = Path(file).expanduser().absolute()
+            made, ask, code = _made(path, name, keywords)
+            name, known = f"{path.name}:{name}", {"file": code, "options": digest(keywords)}
+        else:
+            made, ask, name = given, given.ask, type(given).__qualname__
+        identity = getattr(made, "identity", None)
+        self.identity: dict[str, Json] = {"backend": "python", "object": name, **known, "identity": identity}
+        self.label = options.label or f"python:{getattr(made, 'label', name)}"
+        self.cached = bool(known) or identity is not None
+        most = options.concurrency or getattr(made, "concurrency", None if inspect.iscoroutinefunction(ask) else 1)
+        self.limits = ModelLimits(most, options.max_tries, hangs=False)
+        self._ask, self._threads = ask, ThreadPoolExecutor(most, "mmdyn python")
+
+    async def ask(self, messages: tuple[Message, ...]) -> Reply:
+        """What the object says. A TimeoutError or ConnectionError of its own may pass; with any other exception but
+        those of mmdyn it has refused the request. Raises ModelError where it gives neither a text nor a Reply."""
+        for message in messages:
+            _ = message.shown
+        try:
+            said = await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, messages)
+            said = await said if inspect.isawaitable(said) else said
+        except (MmdynError, TransientError, RejectedError):
+            raise
+        except (TimeoutError, ConnectionError) as error:
+            raise TransientError(f"{self.label}: {_told(error)}") from None
+        except Exception as error:
+            raise RejectedError(f"{self.label}: {_told(error)}", perhaps_all=True) from None
+        if isinstance(said, Reply):
+            return said
+        if not isinstance(said, str):
+            raise ModelError(f"{self.label} gave a {type(said).__name__}: let ask return a text, or a Reply")
+        thought, text = split_thinking(said)
+        return Reply(text, "stop", reasoning=thought)
+
+    async def close(self) -> None:
+        """Wait for no thread; the object itself is its owner's."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _made(path: Path, name: str, keywords: dict[str, Json]) -> tuple[Asks, Callable[..., object], str]:
+    """An object of a class of a file, its `ask`, and the file's digest. The file may import what lies beside it."""
+    try:
+        name_of_module = f"mmdyn_{(code := sha256(path.read_bytes()))}"
+        found = spec_from_file_location(name_of_module, path)
+        assert found is not None and found.loader is not None
+        module = sys.modules[name_of_module] = module_from_spec(found)
+        if str(path.parent) not in sys.path:
+            sys.path.append(str(path.parent))
+        found.loader.exec_module(module)
+        made: Asks = getattr(module, name)(**keywords)
+        return made, made.ask, code
+    except MmdynError:
+        raise
+    except Exception as error:
+        raise InputError(path, _line(error, path), f"{name} cannot be had of it ({_told(error)}): mend it") from None
+
+
+def _line(error: Exception, path: Path) -> int | None:
+    """Where in a file an error arose, if it did there."""
+    frames = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return frames[-1] if frames else getattr(error, "lineno", None)
+
+
+def _told(error: Exception) -> str:
+    return clean(f"{type(error).__name__}: {error}", ())

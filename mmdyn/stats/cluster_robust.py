@@ -1,0 +1,224 @@
+"""Means, gaps and slopes over different parents that may hang together. docs/statistics.md says how they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mmdyn.stats.intervals import Estimate, Floats, Ints, effective_n, uneven
+from mmdyn.stats.paired_difference import TOO_FEW, Difference
+
+FEW_OFF = 28.0
+"""With fewer effective clusters off the mean of x no slope can be told. Chosen by simulation: docs/coverage.md."""
+
+
+def mean_of(values: Floats, weights: Floats, labels: Ints) -> Difference:
+    """The weighted mean of n >= 1 numbers without bounds, with its interval, which needs three effective clusters."""
+    return _last_coefficient(values, np.ones((len(values), 1)), weights, labels, _kish(weights, labels))
+
+
+def mean_of_means(values: Floats, levels: Ints, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
+    """The mean of several groups' mean scores, with its interval.
+
+    Of k groups each has 2 / k right and as many wrong observations more (Price and Bonett, Computational Statistics and
+    Data Analysis 45 (2004) 449), or 2 where all share their clusters. The variance is robust to clusters; the quantile
+    is Student's at Satterthwaite's degrees of freedom.
+
+    Args:
+        values: n >= 1 scores in [least, 1].
+        levels: the group of each.
+        weights: of each score, above 0.
+        labels: the cluster of each.
+        least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1].
+    """
+    from scipy.special import stdtrit
+
+    y, (_, groups) = (values - least) / (1 - least), np.unique(levels, return_inverse=True)
+    k, total = int(groups.max()) + 1, np.bincount(groups, weights)
+    value = float((np.bincount(groups, weights * y) / total).mean())
+    alone = [effective_n(y[groups == group], weights[groups == group], labels[groups == group]) for group in range(k)]
+    _, places = np.unique(labels, return_inverse=True)
+    apart_groups = k * (int(places.max()) + 1) / len(np.unique(places * k + groups))
+    y, groups = np.append(y, np.repeat((0.0, 1.0), k)), np.append(groups, np.tile(np.arange(k), 2))
+    weights = np.append(weights, np.tile(2 / apart_groups * total / alone, 2))
+    places = np.append(places, places.max() + 1 + np.arange(2 * k))
+    parts = weights / np.bincount(groups, weights)[groups]
+    means = np.bincount(groups, parts * y)
+    _, both = np.unique(places * k + groups, return_inverse=True)
+    share = np.bincount(both, parts)
+    apart = parts * (y - means[groups])
+    robust = float((np.bincount(places, apart / np.sqrt(1 - share[both])) ** 2).sum())
+    # As for a slope, the variance is at least what it were if all spread alike.
+    variance = max(robust, float((apart * (y - means[groups])).sum() / k * (parts**2).sum())) / k**2
+    first = np.unique(both, return_index=True)[1]
+    clusters, own = 1 / np.bincount(groups[first], share**2), np.bincount(groups, parts**2)
+    freedom = min(float(own.sum() ** 2 / (own**2 / np.maximum(clusters - 1, 0.5)).sum()), _kish(weights, places) - 1)
+    half, mean = float(stdtrit(max(freedom, 1.0), 0.975)) * variance**0.5, float(means.mean())
+    low, high = max(min(mean - half, value), 0.0), min(max(mean + half, value), 1.0)
+    value, low, high = (least + (1 - least) * end for end in (value, low, high))
+    return Estimate(value, low, high, f"mean of {k} means: Price-Bonett, CR2, Satterthwaite t")
+
+
+def gap(values: Floats, second: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
+    """The mean of a second group less that of a first one, by `slope`'s method with both groups as its levels.
+
+    Args:
+        values: n >= 2 numbers, at most 1 where `shares`.
+        second: 1 for what is of the second group, 0 for what is of the first; there is one of each at least.
+        weights: of each number, above 0.
+        labels: the cluster of each; both groups may share clusters.
+        shares: whether the numbers are shares.
+    """
+    sides = [second == side for side in (0, 1)]
+    counts = [_kish(weights[side], labels[side]) for side in sides]
+    alone = [effective_n(values[side], weights[side], labels[side]) if shares else 1.0 for side in sides]
+    unseen = [(float(x), float(weights[side].sum()) / n) for x, (side, n) in enumerate(zip(sides, alone, strict=True))]
+    found = _regress(values, second, weights, labels, unseen if shares else [], min(counts))
+    most = 1 - min(float(values.min()), 0.0)
+    return (
+        found._replace(ci95=(max(found.ci95[0], -most), min(found.ci95[1], most))) if found.ci95 and shares else found
+    )
+
+
+def slope(values: Floats, x: Floats, weights: Floats, labels: Ints, *, shares: bool) -> Difference:
+    """The slope of a weighted regression of values on x, robust to clusters.
+
+    The variance is CR2, the quantile Student's at the degrees of freedom of Bell and McCaffrey (Survey Methodology 28
+    (2002) 169), both exact under the working model of independence; of these Imbens and Kolesar, Review of Economics
+    and Statistics 98 (2016) 701. For shares the interval and the test are those with four observations more, one right
+    and one wrong at either of two levels, as Agresti and Caffo (American Statistician 54 (2000) 280) have it for two
+    groups: for a slope the levels are a standard deviation off the mean of x.
+
+    Args:
+        values: n >= 2 numbers, in [0, 1] where `shares`.
+        x: of each number, not all one.
+        weights: of each number, above 0.
+        labels: the cluster of each.
+        shares: whether the numbers are shares.
+    """
+    n = _kish(weights, labels)
+    mean = float(np.average(x, weights=weights))
+    spread = float(np.average((x - mean) ** 2, weights=weights)) ** 0.5
+    unseen = [(mean + side * spread, float(weights.sum()) / n) for side in (-1, 1)] if shares else []
+    # What tells of a slope are those that lie off the mean of x.
+    telling = _kish((weights * (x - mean)) ** 2, labels)
+    return _regress(values, x, weights, labels, unseen, TOO_FEW if telling >= FEW_OFF else 0.0)
+
+
+def _regress(
+    values: Floats, x: Floats, weights: Floats, labels: Ints, unseen: list[tuple[float, float]], clusters: float
+) -> Difference:
+    """The slope; `unseen` are the levels at which a right and a wrong observation are added, with their weights."""
+    design = np.stack((np.ones(len(x)), x), 1)
+    plain = _last_coefficient(values, design, weights, labels, clusters)
+    if plain.ci95 is None or not unseen:
+        return plain
+    added, more = (np.repeat(column, 2) for column in zip(*unseen, strict=True))
+    own = labels.max() + 1 + np.arange(len(added))
+    full = np.concatenate((design, np.stack((np.ones(len(added)), added), 1)))
+    found = _last_coefficient(
+        np.concatenate((values, np.tile((0.0, 1.0), len(unseen)))), full,
+        np.concatenate((weights, more)), np.concatenate((labels, own)), clusters,
+    )  # fmt: skip
+    assert found.ci95 is not None
+    low, high = found.ci95
+    method = plain.method.replace("CR2", "Agresti-Caffo, CR2")
+    return Difference(plain.value, (min(low, plain.value), max(high, plain.value)), found.p, method)
+
+
+def _last_coefficient(values: Floats, design: Floats, weights: Floats, labels: Ints, clusters: float) -> Difference:
+    """The last coefficient of a weighted regression on a design of shape (n, k) and full rank, tested against 0."""
+    from scipy.special import stdtr, stdtrit
+
+    root = np.sqrt(weights)
+    basis, scale = np.linalg.qr(design * root[:, None])
+    parts = basis.T @ (root * values)
+    value = float(parts[-1] / scale[-1, -1])
+    named = ", ".join(name for name, holds in uneven(weights, labels).items() if holds)
+    method = f"CR2, Bell-McCaffrey t{f' ({named})' if named else ''}"
+    if clusters < TOO_FEW:
+        return Difference(value, None, None, method)
+    _, places = np.unique(labels, return_inverse=True)
+    residuals = root * values - basis @ parts
+    sums = _sums(basis * residuals[:, None], places)
+    k = basis.shape[1]
+    squares = (basis[:, :, None] * basis[:, None, :]).reshape(len(values), -1)
+    leverage, weighted = (_sums(each, places).reshape(-1, k, k) for each in (squares, weights[:, None] * squares))
+    roots, vectors = np.linalg.eigh(leverage)
+    # A cluster that alone tells of a coefficient has a leverage of 1 and tells nothing of its variance.
+    adjust = np.where(roots < 1 - 1e-9, 1 / np.sqrt(np.maximum(1 - roots, 1e-9)), 0.0)
+    last = np.einsum("gij,gj,gj->gi", vectors, adjust, vectors[:, -1, :])
+    # A few that are far off and alike show no variance: it is at least what it were if all spread alike, and clusters
+    # answered as one or not at all alike, whichever gives less.
+    pulls = _sums(np.stack((root * basis[:, -1], weights * basis[:, -1] ** 2), 1), places)
+    alike = float(np.minimum(pulls[:, 0] ** 2, pulls[:, 1]).sum() * (residuals**2).sum() / weights.sum())
+    variance = max(float((np.einsum("gi,gi->g", last, sums) ** 2).sum()), alike) / scale[-1, -1] ** 2
+    # The clusters' parts of the variance have the covariance diag(own) + left right', if observations are independent.
+    own = np.einsum("gi,gij,gj->g", last, weighted, last)
+    pull, pulled = (np.einsum("gij,gj->gi", each, last) for each in (leverage, weighted))
+    left, right = np.hstack((pull, pulled)), np.hstack((pull @ weighted.sum(0) - pulled, -pull))
+    off = (left * right).sum(1)
+    square = float((own**2 + 2 * own * off).sum() + ((right.T @ left) * (right.T @ left).T).sum())
+    freedom = max(float((own + off).sum()) ** 2 / square, 1.0) if square > 0 else 1.0
+    error = float(variance**0.5)
+    half = float(stdtrit(freedom, 0.975)) * error
+    none = 1e-12 * float(np.abs(values).max())
+    p = float(2 * stdtr(freedom, -abs(value) / error)) if error > none else float(abs(value) <= none)
+    return Difference(value, (value - half, value + half), p, method)
+
+
+def _sums(rows: Floats, places: Ints) -> Floats:
+    """The sum of rows of shape (n, k) over each cluster."""
+    return np.stack([np.bincount(places, column) for column in rows.T], 1)
+
+
+def _kish(weights: Floats, labels: Ints) -> float:
+    """The effective number of clusters (Kish, Survey Sampling (1965), section 11.7)."""
+    _, places = np.unique(labels, return_inverse=True)
+    shares = np.bincount(places, weights) / weights.sum()
+    return 1 / float((shares**2).sum())
+
+
+def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> float | None:
+    """The p-value of a test that several groups have one mean; None where a group has fewer than three effective
+    clusters.
+
+    The weighted sum of squares between the groups, its distribution as Box has it for quadratic forms (Annals of
+    Mathematical Statistics 25 (1954) 290), with the covariance of the groups' means robust to clusters that they may
+    share; for shares that are 0 or 1, independent and equally weighted that is Pearson's chi-squared test as Rao and
+    Scott (Annals of Statistics 12 (1984) 46) correct it to the second order.
+
+    Args:
+        values: n >= 2 numbers.
+        levels: the group of each.
+        weights: of each number, above 0.
+        labels: the cluster of each.
+    """
+    from scipy.special import fdtrc
+
+    _, groups = np.unique(levels, return_inverse=True)
+    _, places = np.unique(labels, return_inverse=True)
+    k, clusters = int(groups.max()) + 1, int(places.max()) + 1
+    sizes = [_kish(weights[groups == group], labels[groups == group]) for group in range(k)]
+    if k < 2 or min(sizes) < TOO_FEW:
+        return None
+    total = np.bincount(groups, weights)
+    parts, own = weights / total[groups], total / total.sum()
+    means = np.bincount(groups, parts * values)
+    mean = float(own @ means)
+    pulls, ones = np.zeros((2, clusters, k))
+    np.add.at(pulls, (places, groups), parts * (values - mean))
+    np.add.at(ones, (places, groups), parts)
+    form = (np.eye(k) - own).T @ np.diag(own) @ (np.eye(k) - own)
+    robust = form @ pulls.T @ pulls
+    # As for a slope, the variance is at least what it were if all spread alike.
+    spread = float(np.average((values - mean) ** 2, weights=weights))
+    independent = spread * form @ np.diag(np.bincount(groups, parts**2))
+    each = np.bincount(places, parts**2 * np.diag(form)[groups])
+    least = spread * float(np.minimum(each, (ones @ form * ones).sum(1)).sum())
+    covariance = robust if np.trace(robust) >= least else independent
+    between = float(own @ (means - mean) ** 2)
+    if between <= 1e-18 * float((values**2).max()):
+        return 1.0
+    trace, square = max(float(np.trace(robust)), least), float((covariance * covariance.T).sum())
+    freedom = float(np.trace(covariance)) ** 2 / square
+    return float(fdtrc(freedom, freedom * (_kish(weights, labels) - 1), between / trace))

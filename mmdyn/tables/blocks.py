@@ -1,0 +1,138 @@
+"""The records that one declaration is of, split into the cells of a table, and the rows about these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mmdyn.stats import Ints, least_corrected, mean_of, mean_of_means, mean_score
+from mmdyn.tables.columns import Cell, Columns, cell_of, split
+from mmdyn.tables.measures import MEASURES, Measure
+from mmdyn.tables.results import FACTORS, score_of
+from mmdyn.tables.rows import MACRO, TOTAL, Row
+
+APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
+"""What is never averaged over, but kept apart: chains alone are pooled."""
+
+NEVER_TOTAL = (*APART, "mode", "changed")
+
+Key: TypeAlias = tuple[str, ...]
+Numbered: TypeAlias = tuple[Row, Cell | None]
+"""A row, and the cell that its number is the mean of."""
+
+
+class Block(NamedTuple):
+    """Records of a declaration (its place, kind and measure) that have the values `front` of what is kept apart."""
+
+    columns: Columns
+    part: int
+    kind: str
+    measured: str
+    records: Ints
+    front: dict[str, str]
+
+    @property
+    def measure(self) -> Measure:
+        """What is measured."""
+        return MEASURES[self.measured]
+
+    @property
+    def difference_unit(self) -> str:
+        """What differences are in."""
+        return "points" if self.measure.unit == "share" else self.measure.unit
+
+    def spans(self, axes: Sequence[str]) -> dict[Key, Ints]:
+        """The records of each combination of values, and of the totals over those factors that may have one, in reading
+        order."""
+        never = (*NEVER_TOTAL, *self.columns.facts)
+        several = [axis for axis in axes if axis not in never and self.varies(axis)]
+        found = dict[Key, Ints]()
+        for dropped in (each for count in range(len(several) + 1) for each in combinations(several, count)):
+            kept = [axis for axis in axes if axis not in dropped]
+            for values, records in split(self.columns, self.records, kept).items():
+                named = dict(zip(kept, values, strict=True))
+                found[tuple(named.get(axis, TOTAL) for axis in axes)] = records
+        return {key: found[key] for key in sorted(found, key=lambda key: self.order(axes, key))}
+
+    def varies(self, axis: str) -> bool:
+        """Whether the block's records have more than one value of a factor."""
+        return len(split(self.columns, self.records, [axis])) > 1
+
+    def cells(self, axes: Sequence[str]) -> dict[Key, Cell]:
+        """The cells of these."""
+        return {key: self.cell(records) for key, records in self.spans(axes).items()}
+
+    def cell(self, records: Ints) -> Cell:
+        """The parents of some records."""
+        return cell_of(self.columns, self.measured, records)
+
+    def order(self, axes: Sequence[str], key: Key) -> list[int]:
+        """Where a combination of values stands: totals after the values, means after them."""
+        return [
+            [*self.columns.fields[axis].values, TOTAL, MACRO].index(value)
+            for axis, value in zip(axes, key, strict=True)
+        ]
+
+    def at(self, records: Ints, factor: str, value: str) -> Ints:
+        """Those of some records that have a value of a factor."""
+        return split(self.columns, records, [factor]).get((value,), records[:0])
+
+    def least(self, cell: Cell) -> float:
+        """The lowest that a share can be: below 0 where it is corrected for chance."""
+        if self.measured != "corrected" or not len(cell.values):
+            return 0.0
+        return float(np.minimum(least_corrected(cell.chance), cell.values).min())
+
+    def labels(self, cell: Cell) -> Ints:
+        """The cluster of each parent of a cell."""
+        return self.columns.clusters[cell.parents]
+
+    def row(self, axes: Sequence[str], key: Key, quantity: str, value: float | None, **more: Any) -> Row:
+        """A row of this block."""
+        factors = self.front | dict(zip(axes, key, strict=True))
+        more = {"part": self.part, "kind": self.kind, "unit": self.measure.unit, **more}
+        return Row(factors=factors, quantity=quantity, value=value, **more)
+
+    def mean_row(
+        self, axes: Sequence[str], key: Key, quantity: str, cell: Cell, strata: Ints | None = None, **more: Any
+    ) -> Row:
+        """The mean of a cell. strata: of a mean of means, which of these each parent is in."""
+        if not len(cell.values):
+            note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
+            return self.row(axes, key, quantity, None, **cell.counts, **{"note": note} | more)
+        found: dict[str, Any] = {"n": len(np.unique(cell.parents)), **cell.counts, **more}
+        if self.measure.unit == "count":
+            return self.row(axes, key, quantity, found["n"], **found)
+        if self.measure.unit != "share":
+            mean = mean_of(cell.values, cell.weights, self.labels(cell)).rounded
+            return self.row(axes, key, quantity, mean.value, ci95=mean.ci95, **{"method": mean.method} | found)
+        columns = (cell.weights, self.labels(cell), self.least(cell))
+        if strata is None or not np.ptp(strata):
+            estimate = mean_score(cell.values, *columns)
+        else:
+            estimate = mean_of_means(cell.values, strata, *columns)
+        value, ends, bound = score_of(estimate, lower=self.lower(cell))
+        return self.row(axes, key, quantity, value, ci95=ends, bound=bound, method=estimate.method, **found)
+
+    def lower(self, *cells: Cell) -> bool:
+        """Whether what is measured of some cells is a lower bound."""
+        return self.measure.bound and any(cell.bounded for cell in cells)
+
+
+def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
+    """Cells, by the codes of their values, as one whose mean is that of their means; and which of them each parent is
+    of."""
+    each = list(cells.values())
+    scaled = [cell.weights / cell.weights.sum() for cell in each]
+    strata = np.repeat(list(cells), [len(cell.values) for cell in each])
+    found: dict[str, Any] = {
+        name: np.concatenate([getattr(cell, name) for cell in each])
+        for name in ("parents", "values", "chance", "asked")
+    }
+    ids = np.concatenate([code * (1 << 32) + cell.ids for code, cell in cells.items()])
+    counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}
+    bounded = any(cell.bounded for cell in each)
+    return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts, bounded=bounded), strata

@@ -1,0 +1,122 @@
+"""What tables go by: a record's value of each factor, and the order of values."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import nan
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from mmdyn.errors import InputError
+from mmdyn.plugins import ALIASES, resolve
+from mmdyn.record import Record
+from mmdyn.sample import CHOICE_TYPES, Sample
+from mmdyn.stats import Floats
+from mmdyn.tables.breakdown import reading_order
+from mmdyn.tables.contexts import BASES, place_of
+from mmdyn.tables.results import NOT_GIVEN, Field
+from mmdyn.work import RunFolder
+
+ModelFacts: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Factors that a user gave of models: for each, the value by the model's plain name."""
+
+
+@cache
+def changed(chain: str) -> str:
+    """What a chain of operators changes: image, text or both; nothing where there is none. Raises PluginError for an
+    operator that is not installed."""
+    short = [re.split("[@:]", name)[0].strip() for name in chain.split("+") if name]
+    full = [resolve("operators", one) for name in short for one in ALIASES.get(name, (name,))]
+    kinds = {name.partition(".")[0] for name in full}
+    return "both" if len(kinds) > 1 else "".join(kinds) or "nothing"
+
+
+PICKED = "picked"
+"""The factor that says what was read in the reply."""
+
+
+def _picked(record: Record) -> object:
+    read = record.score.extracted if record.score else None
+    return NOT_GIVEN if read is None else "".join(map(str, read)) if isinstance(read, list | tuple) else read
+
+
+OF_RECORD: dict[str, Callable[[Record], object]] = {
+    "model": lambda record: record.model,
+    "set": lambda record: record.set,
+    "draw": lambda record: record.draw,
+    "epoch": lambda record: record.epoch,
+    "mode": lambda record: record.condition.mode,
+    "changed": lambda record: changed(record.condition.chain),
+    PICKED: _picked,
+}
+"""Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
+`changed`: what its chain changes."""
+
+OF_SAMPLE: dict[str, Callable[[Sample], object]] = {
+    "options": lambda sample: len(sample.options) or NOT_GIVEN,
+    "answer_position": lambda sample: (
+        "".join(map(str, sample.answer))
+        if sample.task_type in CHOICE_TYPES and isinstance(sample.answer, tuple)
+        else NOT_GIVEN
+    ),
+}
+"""Factors of the sample that was asked: how many options it has, and the labels of those that are right."""
+
+BINNED: dict[str, Callable[[Record], float]] = {
+    "response_tokens": lambda record: float(record.reply.usage.completion_tokens or nan),
+    "reasoning_tokens": lambda record: (
+        float(record.reply.usage.reasoning_tokens) if record.reply.usage.completion_tokens else nan
+    ),
+}
+"""Numbers of a reply that are factors by their quartiles over all records."""
+
+
+def plain_model(label: str) -> str:
+    """A model's name without its backend, its owner, and signs."""
+    return re.sub(r"[^a-z0-9.]", "", re.split(r"[:/]", label)[-1].lower())
+
+
+def read_model_facts(file: Path) -> ModelFacts:
+    """What a user says of models: a CSV file with the column `model`, and a factor in each other one.
+
+    Raises InputError.
+    """
+    try:
+        rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines(), restval=""))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(file, None, f"cannot be read ({error}): give a CSV file") from None
+    names = [name for name in (rows[0] if rows else ()) if name]
+    if "model" not in names:
+        raise InputError(file, 1, "names no models: begin with a line such as model,family,size,kind")
+    return {name: {plain_model(row["model"]): row[name].strip() for row in rows} for name in names if name != "model"}
+
+
+def quartiles(numbers: Floats) -> Field:
+    """Numbers by their quarter of all; NaN is not given. Equal numbers are in one quarter."""
+    told = numbers[~np.isnan(numbers)]
+    edges = np.unique(np.quantile(told, (0.25, 0.5, 0.75, 1), method="inverted_cdf")) if len(told) else told
+    lows = [told.min(), *(told[told > edge].min() for edge in edges[:-1])] if len(told) else []
+    names = [f"{low:g} to {high:g}" for low, high in zip(lows, edges, strict=True)]
+    return Field([*names, NOT_GIVEN], np.where(np.isnan(numbers), len(names), np.searchsorted(edges, numbers)))
+
+
+def in_order(name: str, field: Field, runs: dict[str, RunFolder]) -> Field:
+    """The same with its values in order: models and runs as they were given, contexts by what should help."""
+    asked = [condition.context for run in runs.values() for condition in run.config.conditions]
+    given: dict[str, Sequence[str]] = {
+        "model": [entry.label for run in runs.values() for entry in run.config.models],
+        "run": list(runs),
+        "context": sorted(asked, key=lambda context: (place_of(context), asked.index(context))),
+        "mode": [BASES["variant"]],
+        **{factor: [base] for factor, base in BASES.items() if factor != "context"},
+    }
+    first = [value for value in dict.fromkeys(given.get(name, ())) if value in field.values]
+    values = [*first, *reading_order(name, set(field.values) - {*first, NOT_GIVEN})]
+    values += [NOT_GIVEN] * (NOT_GIVEN in field.values)
+    places = {value: place for place, value in enumerate(values)}
+    return Field(values, np.array([places[value] for value in field.values], np.int64)[field.codes])

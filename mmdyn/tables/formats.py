@@ -1,0 +1,109 @@
+"""The rows of tables as text, Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+
+from rich.cells import cell_len
+
+from mmdyn.tables.grid import Grid, grid_of
+from mmdyn.tables.rows import Row, Tabulation
+from mmdyn.tables.summary_csv import safe_cell
+from mmdyn.tables.terminal import PLAIN_WIDTH, clean
+
+STARS = {"": "", "best": "*", "second": "+"}
+MARKDOWN = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
+LATEX = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
+ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`["} | {"<": "&lt;"})
+TEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "\N{EN DASH}": "--"}
+)
+
+
+def _text(grid: Grid) -> Iterator[str]:
+    """A table in columns, in several pieces where it is wider than PLAIN_WIDTH."""
+    words = [grid.heads, *([word.text + STARS[word.mark] for word in line] for line in grid.lines)]
+    table = [[clean(word).plain for word in line] for line in words]
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
+    labels, rest = list(range(grid.labels)), list(range(grid.labels, len(widths)))
+    yield clean(grid.title).plain
+    while rest:
+        taken = [*labels, rest.pop(0)]
+        while rest and sum(widths[place] + 2 for place in (*taken, rest[0])) <= PLAIN_WIDTH:
+            taken.append(rest.pop(0))
+        yield ""
+        for number, line in enumerate(table):
+            padded = [(line[place], " " * (widths[place] - cell_len(line[place])), place) for place in taken]
+            cells = [word + gap if place < grid.labels else gap + word for word, gap, place in padded]
+            yield f" {'  '.join(cells)}".rstrip()
+            yield from [f" {'─' * (sum(widths[place] + 2 for place in taken) - 2)}"] * (number == 0)
+    yield from ("", *(clean(note).plain for note in grid.notes), "")
+
+
+def _markdown(grid: Grid) -> Iterator[str]:
+    def told(text: str) -> str:
+        return clean(text).plain.translate(ESCAPED)
+
+    yield from (f"**{told(grid.title)}**", "", f"| {' | '.join(map(told, grid.heads))} |")
+    yield "|" + "---|" * grid.labels + "---:|" * (len(grid.heads) - grid.labels)
+    for line in grid.lines:
+        yield f"| {' | '.join(MARKDOWN[word.mark].format(told(word.text)) for word in line)} |"
+    yield from ("", *(f"- {told(note)}" for note in grid.notes), "")
+
+
+def _latex(grid: Grid) -> Iterator[str]:
+    def told(text: str) -> str:
+        return clean(text).plain.translate(TEX)
+
+    columns = "l" * grid.labels + "r" * (len(grid.heads) - grid.labels)
+    yield from (r"\begin{table}", r"\centering", f"\\caption{{{told(grid.title)}}}", f"\\begin{{tabular}}{{{columns}}}")
+    yield from (r"\toprule", f"{' & '.join(map(told, grid.heads))} \\\\", r"\midrule")
+    for line in grid.lines:
+        yield f"{' & '.join(LATEX[word.mark].format(told(word.text)) for word in line)} \\\\"
+    yield from (
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        *(f"% {clean(note).plain}" for note in grid.notes),
+        "",
+    )
+
+
+def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tabulation], str]:
+    def written(tables: Tabulation) -> str:
+        grids = (grid_of(part) for part in tables.parts)
+        titled = (grid._replace(title=": ".join(filter(None, (tables.title, grid.title)))) for grid in grids)
+        return "".join(f"{line}\n" for grid in titled for line in lines(grid))
+
+    return written
+
+
+def _csv(tables: Tabulation) -> str:
+    """Every row: its factors as columns, then its numbers, shares in [0, 1]."""
+    factors = dict.fromkeys(name for part in tables.parts for row in part.rows for name in row.factors)
+    fields = [name for name in Row.__struct_fields__ if name not in ("part", "kind", "factors", "quantity", "ci95")]
+    heads = ["part", "kind", "title", *factors, "quantity", "low", "high", *fields]
+    writer = csv.DictWriter(out := io.StringIO(), heads, restval="", lineterminator="\n")
+    writer.writeheader()
+    for part in tables.parts:
+        for row in part.rows:
+            ends = dict(zip(("low", "high"), row.ci95 or (), strict=False))
+            cells = {name: getattr(row, name) for name in ("part", "kind", "quantity", *fields)}
+            writer.writerow(
+                {name: safe_cell(cell) for name, cell in ({"title": part.title} | row.factors | cells | ends).items()}
+            )
+    return out.getvalue()
+
+
+FORMATS: dict[str, Callable[[Tabulation], str]] = {
+    "text": _of_grids(_text),
+    "json": lambda tables: tables.to_json().decode(),
+    "csv": _csv,
+    "markdown": _of_grids(_markdown),
+    "latex": _of_grids(_latex),
+}
+"""How tables are written, by name. In Markdown and LaTeX (booktabs) the best is in bold type, the second best
+underlined."""

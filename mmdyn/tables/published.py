@@ -1,0 +1,89 @@
+"""A paper's own numbers, beside the user's."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.tables.blocks import APART
+from mmdyn.tables.factors import plain_model
+from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart
+
+MAIN = ("difference", "slope", "range", "tau")
+"""The quantity that a paper's number is, where a row is no mean."""
+
+
+OWN = ("part", "quantity", "value")
+"""Columns that are no factors."""
+
+
+class Number(NamedTuple):
+    """One number of a paper: of which part of the table, of what, and in percent where it is a share. `quantity` is
+    empty for a row's main one."""
+
+    part: int
+    quantity: str
+    factors: dict[str, str]
+    value: float
+
+
+class Published:
+    """The numbers of one table.
+
+    lines: the lines of a CSV file with the columns part, value, the factors and, where some rows are of one side of a
+        difference, quantity. model: whose numbers stand beside the
+        user's; empty for those of the user's own model, or else of the paper's best. Raises UserError where the paper
+        has no such model.
+    """
+
+    def __init__(self, lines: Iterable[str], model: str = "") -> None:
+        self._numbers = list[Number]()
+        for line in csv.DictReader(lines):
+            factors = {name: value for name, value in line.items() if name not in OWN and value}
+            number = Number(int(line["part"]), line.get("quantity") or "", factors, float(line["value"]))
+            self._numbers.append(number)
+        self._models = list(dict.fromkeys(one.factors["model"] for one in self._numbers if "model" in one.factors))
+        found = [name for name in self._models if plain_model(name) == plain_model(model)]
+        if model and not found:
+            raise UserError(
+                f"the paper has no model {model!r}{did_you_mean(model, self._models)}: give one of"
+                f" {', '.join(self._models)}"
+            )
+        self._named = found[0] if found else ""
+
+    def beside(self, part: TablePart) -> TablePart:
+        """The part with the paper's number in each row that has one."""
+        return replace(part, rows=[self._row(row) for row in part.rows])
+
+    def _row(self, row: Row) -> Row:
+        plain = row.kind in ("pivot", "leaderboard")
+        main = row.quantity in MAIN or (plain and row.quantity != "rank")
+        model = self._model(row)
+        for number in self._numbers:
+            own = {"model": model} if "model" in number.factors else {}
+            same = (number.part, number.quantity) in [(row.part, row.quantity), *([(row.part, "")] * main)]
+            fits = same and number.factors.items() <= (row.factors | own).items()
+            if fits and row.factors.keys() - number.factors.keys() <= {*APART}:
+                value = number.value / 100 if row.unit in ("share", "points") else number.value
+                return replace(row, paper=round(value, 6), paper_model=own.get("model", ""))
+        return row
+
+    def _model(self, row: Row) -> str:
+        if self._named:
+            return self._named
+        own = plain_model(row.factors.get("model", ""))
+        return next((name for name in self._models if plain_model(name) == own), self._best)
+
+    @property
+    def _best(self) -> str:
+        """The model with the highest number of the first part that is of the whole, or else with the highest mean."""
+        found = dict[str, list[float]]()
+        for number in self._numbers:
+            if "model" in number.factors:
+                whole = all(value in (TOTAL, MACRO) for name, value in number.factors.items() if name != "model")
+                found.setdefault(number.factors["model"], []).append(number.value + 1000 * whole * (number.part == 0))
+        return max(found, key=lambda name: max(found[name]), default="")

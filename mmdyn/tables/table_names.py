@@ -1,0 +1,32 @@
+"""Tables by name: those of benchmarks' papers, and those that are of no benchmark."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from mmdyn.benchmarks._opencompass import OPENCOMPASS
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.plugins import load, names
+from mmdyn.table import NamedTable
+from mmdyn.tables.published import Published
+
+
+def named_tables() -> dict[str, NamedTable]:
+    """Every table that a benchmark lists, as BENCHMARK.NAME, and opencompass's."""
+    found = {f"{name}.{table.name}": table for name in names("benchmarks") for table in load("benchmarks", name).tables}
+    return found | {f"opencompass.{table.name}": table for table in OPENCOMPASS}
+
+
+def named_table(name: str, model: str = "") -> tuple[NamedTable, Published | None]:
+    """A table by its name, and the paper's own numbers where its text has them; those of `model` where it is given.
+
+    Raises UserError where there is no such table, or no such model in the paper."""
+    known = named_tables()
+    if name not in known:
+        raise UserError(f"there is no table {name!r}{did_you_mean(name, known)}: `mmdyn list tables` names them all")
+    file = resources.files("mmdyn.benchmarks") / "published" / f"{name}.csv"
+    if not file.is_file():
+        if model:
+            raise UserError(f"the paper's own numbers of {name} are not at hand: leave --paper out")
+        return known[name], None
+    return known[name], Published(file.read_text(encoding="utf-8").splitlines(), model)

@@ -1,0 +1,122 @@
+"""Groups of different questions: two of them, the slope along an ordered factor, and whether several are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mmdyn.errors import UserError
+from mmdyn.stats import Floats, Ints, equality, gap, slope
+from mmdyn.table import Gap, Spread, Trend
+from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.columns import Cell, split
+from mmdyn.tables.pairing import difference_row
+from mmdyn.tables.results import BY_RULES, NOT_GIVEN, p_digits
+
+TOO_FEW_GROUP = "too few to tell: a group has fewer than three independent parents or groups"
+
+
+def gap_rows(block: Block, part: Gap) -> Iterator[Numbered]:
+    """The rows of a block of a Gap: both groups and their difference."""
+    there = [value for (value,) in split(block.columns, block.records, [part.factor]) if value != NOT_GIVEN]
+    ends = {"first": there[0], "last": there[-1]} if there else {}
+    names = [value if value in there else ends.get(value, value) for value in (part.a, part.b)]
+    for key, records in block.spans(part.by).items():
+        groups = [block.cell(block.at(records, part.factor, value)) for value in names]
+        yield from ((block.mean_row(part.by, key, name, cell), cell) for name, cell in zip(names, groups, strict=True))
+        if names[0] == names[1] or not all(len(cell.values) for cell in groups):
+            note = (
+                "a group has no answer that counts" if names[0] != names[1] else f"all have {part.factor} = {names[0]}"
+            )
+            yield block.row(part.by, key, "difference", None, note=note), None
+        else:
+            levels = _Levels.of(block, groups)
+            found = gap(
+                levels.values, levels.levels.astype(np.float64), levels.weights, levels.labels, shares=levels.shares
+            )
+            yield difference_row(block, part.by, key, found, levels.notes, **levels.counts), None
+
+
+def trend_rows(block: Block, part: Trend) -> Iterator[Numbered]:
+    """The rows of a block of a Trend: the slope a unit of the factor, and how many levels it is over.
+
+    Raises UserError where no value is a number."""
+    values = [value for (value,) in split(block.columns, block.records, [part.factor])]
+    if not any(_number(value) is not None for value in values):
+        named = f"{part.factor} has none ({', '.join(values[:5])})"
+        raise UserError(f"a trend needs numbers, and {named}: name a factor that has some")
+    for key, records in block.spans(part.by).items():
+        numbered = ((_number(value), cell) for value, cell in _cells(block, part.factor, records).items())
+        cells = {number: cell for number, cell in numbered if number is not None}
+        if len(cells) < 2:
+            yield block.row(part.by, key, "slope", None, note="fewer than two levels have an answer"), None
+            continue
+        levels = _Levels.of(block, list(cells.values()))
+        x = np.array(list(cells))[levels.levels]
+        found = slope(levels.values, x, levels.weights, levels.labels, shares=levels.shares)
+        yield difference_row(block, part.by, key, found, levels.notes, quantity="slope", **levels.counts), None
+        yield block.row(part.by, key, "levels", len(cells), unit="count"), None
+
+
+def spread_rows(block: Block, part: Spread) -> Iterator[Numbered]:
+    """The rows of a block of a Spread: lowest, highest, their range with the test that all are equal, and the standard
+    deviation over the values."""
+    for key, records in block.spans(part.by).items():
+        cells = _cells(block, part.factor, records)
+        if len(cells) < 2:
+            yield block.row(part.by, key, "range", None, note="fewer than two values have an answer"), None
+            continue
+        rows = {value: block.mean_row(part.by, key, value, cell) for value, cell in cells.items()}
+        means = {value: row.value or 0.0 for value, row in rows.items()}
+        low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+        levels = _Levels.of(block, list(cells.values()))
+        p = equality(levels.values, levels.levels, levels.weights, levels.labels)
+        notes = [f"lowest {low}, highest {high}", *levels.notes, *[TOO_FEW_GROUP] * (p is None)]
+        more = {"method": "Rao-Scott test of equality", "note": "; ".join(notes), **levels.counts}
+        of_all: dict[str, tuple[float, dict[str, Any]]] = {
+            "lowest": (means[low], {"ci95": rows[low].ci95, "method": rows[low].method}),
+            "highest": (means[high], {"ci95": rows[high].ci95}),
+            "range": (means[high] - means[low], {"p": p and p_digits(p), "unit": block.difference_unit, **more}),
+            "sd": (float(np.std([*means.values()], ddof=1)), {"unit": block.difference_unit}),
+            "levels": (len(cells), {"unit": "count"}),
+        }
+        yield from (
+            (block.row(part.by, key, name, round(value, 6), **said), None) for name, (value, said) in of_all.items()
+        )
+
+
+class _Levels(NamedTuple):
+    """The numbers of several cells in a row, the cluster of each and which cell it is of."""
+
+    values: Floats
+    weights: Floats
+    labels: Ints
+    levels: Ints
+    counts: dict[str, int]
+    notes: list[str]
+    shares: bool
+
+    @classmethod
+    def of(cls, block: Block, cells: Sequence[Cell]) -> _Levels:
+        values, weights = (np.concatenate([getattr(cell, name) for cell in cells]) for name in ("values", "weights"))
+        labels = np.concatenate([block.labels(cell) for cell in cells])
+        counts = {name: sum(cell.counts[name] for cell in cells) for name in cells[0].counts}
+        counts["n"] = len(np.unique(np.concatenate([cell.parents for cell in cells])))
+        levels, notes = np.repeat(np.arange(len(cells)), [len(cell.values) for cell in cells]), [BY_RULES]
+        return cls(values, weights, labels, levels, counts, notes * block.lower(*cells), block.measure.unit == "share")
+
+
+def _cells(block: Block, factor: str, records: Ints) -> dict[str, Cell]:
+    """The cells of a factor's values that have any answer; NOT_GIVEN is no value."""
+    found = {value: block.cell(part) for (value,), part in split(block.columns, records, [factor]).items()}
+    return {value: cell for value, cell in found.items() if len(cell.values) and value != NOT_GIVEN}
+
+
+def _number(value: str) -> float | None:
+    try:
+        return number if isfinite(number := float(value)) else None
+    except ValueError:
+        return None

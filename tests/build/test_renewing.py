@@ -1,0 +1,99 @@
+"""Which questions leave by what models answered to them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import serve
+from shell import mmdyn
+
+from making import choice, write_set
+from mmdyn.build import build
+from mmdyn.data import SampleSet
+from mmdyn.errors import UserError
+from mmdyn.plugins import load
+
+QUESTIONS = {"easy": "BBBB", "doubt": "CCCB", "split": "ABCD", "unread": "????"}
+"""What each of four models answers; the key says B."""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> SampleSet:
+    return write_set(tmp_path / "set", [choice(id, question=f"The question called {id}?") for id in QUESTIONS])
+
+
+def run_of(source: SampleSet, folder: Path, models: int = 4) -> Path:
+    words: list[object] = ["eval", source.folder, "-o", folder / "run", "-q"]
+    for number in range(models):
+        lines = [{"match": f"called {id}?", "reply": f"Answer: {said[number]}"} for id, said in QUESTIONS.items()]
+        script = folder / f"model{number}.jsonl"
+        script.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        words += ["-m", f"scripted:{script}"]
+    done = mmdyn(*words)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+def settings(step: str, **given: Any) -> Any:
+    return load("steps", step).Settings(**given)
+
+
+def reasons(made: SampleSet) -> dict[str, str]:
+    return {item.id: item.reason for item in made.dropped()}
+
+
+def test_saturated_and_doubtful_questions_are_retired(source: SampleSet, tmp_path: Path) -> None:
+    run = run_of(source, tmp_path)
+    made = build("retire", source, tmp_path / "out", settings("retire", runs=str(run)), quiet=True)
+    assert reasons(made) == {
+        "easy": "saturated: 4 models score 100 % on the mean",
+        "doubt": 'in doubt: 3 of 4 models answer ["C"], which the key calls wrong',
+    }
+    kept = build(
+        "retire",
+        source,
+        tmp_path / "kept",
+        settings("retire", runs=str(run), saturated=1.1, contradicted=0.8),
+        quiet=True,
+    )
+    assert len(kept) == 4
+
+
+def test_few_models_retire_nothing(source: SampleSet, tmp_path: Path) -> None:
+    run = run_of(source, tmp_path, models=2)
+    assert len(build("retire", source, tmp_path / "out", settings("retire", runs=str(run)), quiet=True)) == 4
+
+
+def test_runs_that_do_not_fit_are_told(source: SampleSet, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no run is named"):
+        build("retire", source, tmp_path / "out", quiet=True)
+    run = run_of(source, tmp_path, models=1)
+    other = write_set(tmp_path / "other", [choice("easy", question="Another one?")])
+    with pytest.raises(UserError, match="has no scored answer to a question of"):
+        build("retire", other, tmp_path / "out", settings("retire", runs=str(run)), quiet=True)
+    with pytest.raises(UserError, match=r"has no model 'gpt': it has scripted:model0\.jsonl"):
+        build("effort", source, tmp_path / "out", settings("effort", run=str(run), model="gpt"), quiet=True)
+
+
+def test_questions_without_effort_leave(source: SampleSet, tmp_path: Path) -> None:
+    run = run_of(source, tmp_path, models=1)
+    with pytest.raises(UserError, match="there is no sample for"):
+        build("effort", source, tmp_path / "out", settings("effort", run=str(run)), quiet=True)
+    with serve(reply="hashed") as server:
+        done = mmdyn("eval", source.folder, "-m", f"openai:m,base_url={server.url}", "-o", tmp_path / "served", "-q")
+    assert done.returncode == 0, done.stderr
+    made = build(
+        "effort", source, tmp_path / "all", settings("effort", run=str(tmp_path / "served"), least=1), quiet=True
+    )
+    assert len(made) == 4
+    with pytest.raises(UserError, match="there is no sample for"):
+        build(
+            "effort",
+            source,
+            tmp_path / "none",
+            settings("effort", run=str(tmp_path / "served"), least=10**6),
+            quiet=True,
+        )

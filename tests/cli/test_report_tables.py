@@ -1,0 +1,79 @@
+"""mmdyn report with tables in place of the summary, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from shell import mmdyn
+from tables.making_counts import counted_run
+from tables.making_runs import answers, write_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    cells = [
+        ({"model": model, "level": level, "year": year}, right, 20)
+        for model, right in (("m1", 14), ("m2", 8))
+        for level in ("easy", "hard")
+        for year in (2019, 2021)
+    ]
+    return counted_run(tmp_path / "run", cells).folder
+
+
+def test_every_kind_of_table(run: Path) -> None:
+    words = ["--pivot", "model,level,year", "--macro", "level", "--gap", "level=easy:hard", "--gap", "year=first:last"]
+    words += ["--paired", "model=m1:m2", "--trend", "year", "--spread", "level", "--ranking", "level"]
+    result = mmdyn(
+        "report", run, *words, "--leaderboard", "level", "--group", "one=easy", "--by", "level", "--format", "json"
+    )
+    assert result.returncode == 0, result.stderr
+    parts = json.loads(result.stdout)["parts"]
+    assert [part["rows"][0]["kind"] for part in parts] == [
+        "pivot", "paired", "gap", "gap", "trend", "spread", "ranking", "leaderboard"
+    ]  # fmt: skip
+    assert {row["factors"]["level"] for row in parts[4]["rows"]} == {"easy", "hard", "all"}
+    assert {row["quantity"] for row in parts[1]["rows"]} == {"m1", "m2", "difference"}
+    assert [row["factors"] for row in parts[7]["rows"][:3]] == [
+        {"model": "m1", "level": name} for name in ("rank", "mean", "all")
+    ]
+
+
+def test_json_and_csv_are_as_of_the_summary(run: Path, tmp_path: Path) -> None:
+    result = mmdyn("report", run, "--pivot", "level", "--where", "model=m1", "--json")
+    assert [row["value"] for row in json.loads(result.stdout)["parts"][0]["rows"]] == [0.7, 0.7, 0.7]
+    result = mmdyn("report", run, "--pivot", "level", "--csv", tmp_path / "out.csv")
+    assert (result.returncode, result.stdout) == (0, "") and "wrote" in result.stderr
+    assert (tmp_path / "out.csv").read_text().count("\n") == 7
+
+
+def test_a_named_table(run: Path) -> None:
+    result = mmdyn("report", run, "--table", "opencompass.table1", "--format", "latex")
+    assert result.returncode == 0 and r"\toprule" in result.stdout
+    listed = json.loads(mmdyn("list", "tables", "--json").stdout)
+    assert listed["opencompass.leaderboard"] == "Leaderboard"
+    assert "opencompass.table1  " in mmdyn("list", "tables").stdout
+
+
+def test_failed_records_end_in_1(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "failed", answers("1x"), planned=3).folder
+    result = mmdyn("report", run, "--pivot", "model")
+    assert (result.returncode, "1 records failed" in result.stderr) == (1, True)
+    assert "records are missing or not scored yet" in result.stderr
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (["--pivot", "a,b,c,d"], "--pivot 'a,b,c,d' names 4 factors: name one to three"),
+    (["--gap", "level"], "'level' is no FACTOR=A:B: write it like difficulty=easy:hard"),
+    (["--pivot", "level", "--where", "level"], "'level' is no NAME=VALUE,…: write it like difficulty=easy,hard"),
+    (["--where", "level=easy"], "--where goes with a table: add --pivot FACTOR, or another one"),
+    (["--pivot", "level", "--flips"], "--flips, --correct, --repeats and --auc are of the summary"),
+    (["--pivot", "level", "--format", "pdf"], "--format is one of text, json, csv, markdown, latex"),
+    (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
+    (["--table", "opencompass.x"], "there is no table 'opencompass.x'"),
+])  # fmt: skip
+def test_a_mistake_ends_in_a_sentence_and_2(run: Path, words: list[str], says: str) -> None:
+    result = mmdyn("report", run, *words)
+    assert result.returncode == 2 and says in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
