@@ -12,12 +12,12 @@ _ROOMS = {
     "mmdyn.errors": ["MmdynError"],
     "mmdyn.run": [
         *("ConditionSpec", "Execution", "KnowledgeConfig", "Limits", "ScoringConfig"),
-        *("BaseConfig", "ExamplesConfig", "RayConfig", "RetrieverConfig", "RubricConfig"),
+        *("BaseConfig", "ExamplesConfig", "RetrieverConfig", "RubricConfig", "SlurmConfig"),
         *("evaluate", "score"),
     ],
     "mmdyn.sample": ["Sample"],
     "mmdyn.tables": ["report"],
-    "mmdyn.work": ["RunFolder"],
+    "mmdyn.work": ["RayConfig", "RunFolder"],
     "perturb": ["perturb"],
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

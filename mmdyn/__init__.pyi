@@ -8,14 +8,14 @@ from mmdyn.run import (
     Execution as Execution,
     KnowledgeConfig as KnowledgeConfig,
     Limits as Limits,
-    RayConfig as RayConfig,
     RetrieverConfig as RetrieverConfig,
     RubricConfig as RubricConfig,
     ScoringConfig as ScoringConfig,
+    SlurmConfig as SlurmConfig,
     evaluate as evaluate,
     score as score,
 )
 from mmdyn.sample import Sample as Sample
 from mmdyn.tables import report as report
-from mmdyn.work import RunFolder as RunFolder
+from mmdyn.work import RayConfig as RayConfig, RunFolder as RunFolder
 from perturb import perturb as perturb

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mmdyn.data import SampleSet, choose_quota
 from mmdyn.errors import UserError
-from mmdyn.work import SetStep, make_set, open_source
+from mmdyn.work import RayConfig, SetStep, make_set, open_source
 from perturb.chains import Recipe
 from perturb.item import EMBEDDED
 from perturb.services import ToolNames
@@ -30,6 +31,7 @@ def perturb(
     votes: int = 1,
     redraws: int = 3,
     workers: int = 1,
+    executor: RayConfig | None = None,
     concurrency: int | None = None,
     take: str = "",
     limit: int | None = None,
@@ -38,11 +40,12 @@ def perturb(
 ) -> SampleSet:
     """Make the variants of a set's samples (of the first `limit`) into the set folder `out`, and open it.
 
-    The set is the same, byte for byte, for any number of `workers` (processes) and however often the work was
-    interrupted: called again with the same arguments it goes on, and a finished set is opened as it is, unless variants
-    failed for a reason that may be gone, such as a model that did not answer: those are tried again. Where a model or a
-    GPU is waited for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK
-    and WORLD_SIZE in the environment) each do a share, and rank 0 writes the set.
+    The set is the same, byte for byte, for any number of `workers` (processes) or replicas of an `executor` (a Ray
+    cluster, whose machines have the set and `out` at the same place), and however often the work was interrupted:
+    called again with the same arguments it goes on, and a finished set is opened as it is, unless variants failed for a
+    reason that may be gone, such as a model that did not answer: those are tried again. Where a model or a GPU is
+    waited for, `concurrency` threads of one process do the work instead. Processes that a launcher started (RANK and
+    WORLD_SIZE in the environment) each do a share, and rank 0 writes the set.
 
     Args:
         source: an opened set, a set folder, or a file of any format, which is imported into out/.source.
@@ -72,7 +75,8 @@ def perturb(
     made |= {"take": take} if take else {}
     step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe))
     name = name or f"{source.name}-dynamic"
-    return make_set(step, source, Path(out), name=name, limit=limit, only=only, workers=workers, quiet=quiet)
+    how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
+    return make_set(step, source, Path(out), name=name, limit=limit, only=only, **how)
 
 
 def _prepare(recipe: Recipe, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:

@@ -21,7 +21,7 @@ ROOMS = [
     if stub.parent.name != "mmdyn"
 ]
 MODULES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in SOURCES if file.stem != "__init__"}
-HEAVY = ("torch", "transformers", "diffusers", "vlmeval", "ray", "matplotlib", "datasets", "pandas")
+HEAVY = ("torch", "transformers", "diffusers", "vlmeval", "ray", "submitit", "matplotlib", "datasets", "pandas")
 
 
 def test_imports_point_downwards_only() -> None:
@@ -87,8 +87,8 @@ def imported(file: Path) -> set[str]:
 def test_the_public_names() -> None:
     assert sorted(mmdyn.__all__) == [
         "BaseConfig", "ConditionSpec", "ExamplesConfig", "Execution", "KnowledgeConfig", "Layout", "Limits", "MmdynError",
-        "RayConfig", "RetrieverConfig", "RubricConfig", "RunFolder", "Sample", "SampleSet", "ScoringConfig", "evaluate", "load",
-        "perturb", "report", "score",
+        "RayConfig", "RetrieverConfig", "RubricConfig", "RunFolder", "Sample", "SampleSet", "ScoringConfig",
+        "SlurmConfig", "evaluate", "load", "perturb", "report", "score",
     ]  # fmt: skip
     for name in mmdyn.__all__:
         assert getattr(mmdyn, name).__name__ == name

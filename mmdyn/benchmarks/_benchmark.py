@@ -6,11 +6,15 @@ contrasts matter for it; nothing else in the house knows a benchmark by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic
+from types import NoneType
+from typing import Any, Generic, get_args
+
+from msgspec.structs import fields
 
 from mmdyn.data import (
     ImageFolder,
@@ -25,8 +29,12 @@ from mmdyn.data import (
     sample_id as sample_id,
 )
 from mmdyn.errors import InputError
+from mmdyn.keys import Json
 from mmdyn.sample import ImageRef, S, Sample, from_dict
 from mmdyn.table import NamedTable
+
+_UNSEEN = re.compile("[\u200b\u2060\ufeff]")
+"""Characters of no width."""
 
 PutPicture = Callable[[Any], ImageRef]
 """Puts a picture into the set: one of a name, or what a Parquet file holds of one. Raises ValueError."""
@@ -99,13 +107,11 @@ class Benchmark(Generic[S]):
         return raw.values
 
     def rows(self, source: Path) -> Iterator[S]:
-        """Every row of every file. Raises InputError for a bad one."""
+        """Every row that can be read; `read` tells of the others. Raises InputError where a file cannot be read."""
         for file in self.find_files(source):
             for raw in read_raw_rows(file):
-                try:
+                with suppress(ValueError):
                     yield self._read_row(raw)
-                except ValueError as error:
-                    raise InputError(file, raw.line, str(error)) from None
 
     def find_files(self, source: Path) -> list[Path]:
         """The data set's files: in a folder of our layout or its `dev` folder, in the root of its release or in a
@@ -125,9 +131,14 @@ class Benchmark(Generic[S]):
         raise InputError(source, None, f"no {names} in it: give the folder of {self.name}")
 
     def _read_row(self, raw: RawRow) -> S:
+        """A row without characters of no width; null is as good as no key where it is no value. Raises ValueError."""
         if raw.problem:
             raise ValueError(raw.problem)
-        return from_dict(self.adapt(raw), self.row)
+        may_be_null = {
+            field.encode_name for field in fields(self.row) if {field.type, *get_args(field.type)} & {Any, NoneType}
+        }
+        given = {key: value for key, value in self.adapt(raw).items() if value is not None or key in may_be_null}
+        return from_dict(_seen(given), self.row)
 
     def _check_first(self, raw: RawRow) -> None:
         keys = self.row.__struct_encode_fields__
@@ -135,6 +146,15 @@ class Benchmark(Generic[S]):
         if 2 * len({*given} & {*keys}) < len(keys):
             told = f"is not a row of {self.name} (keys {', '.join(keys)}): give its own file"
             raise InputError(raw.file, raw.line, told)
+
+
+def _seen(value: Any) -> Any:
+    """A value without characters of no width."""
+    if isinstance(value, str):
+        return _UNSEEN.sub("", value)
+    if isinstance(value, list):
+        return [_seen(part) for part in value]
+    return {key: _seen(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def _matches(source: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
@@ -161,3 +181,10 @@ def put_file(folders: list[Path], images: ImageFolder, given: Any) -> ImageRef:
         return images.put(data)
     except ValueError as error:
         raise ValueError(f"image {given[:80]!r}: {error}") from None
+
+
+def noted(mended: Sequence[str], said: str = "", answer: Sequence[str] = ()) -> dict[str, Json]:
+    """What a sample's `meta` says of what was mended in its row; an answer that is not written as letters counts."""
+    letters = re.sub(r"\\[a-z]+|[^A-Za-z]", "", said)
+    odd = [f"The answer was written {said.strip()[:80]!r}."] if letters != "".join(answer) else []
+    return {"mended": [*mended, *odd]} if mended or odd else {}

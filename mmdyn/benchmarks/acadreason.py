@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -45,11 +45,18 @@ _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 _SPACES = re.compile(r"[ \t]*+")
 _STARTS = re.compile(r"[ \t]*+(?:\||$|\n|[-*•–] |\*\*|#+ |\(?\d{1,2}[.)、](?!\d)|\(?[a-z]\) )")
 _ENDS = re.compile(r"(?:[.:;?!。：；？！][*_)\]”\"’]*|\n)$")
-_NUMBER = re.compile(r"^([ \t]*)(?:#+ *)?(?:\*\*)?\(?(\d{1,3})[.)、](?!\d)[ \t]*", re.MULTILINE)
-_INLINE = re.compile(r"(?:^|(?<=\s))()\(?(\d{1,3})[.)、](?!\d)\s*")
-_HEADING = re.compile(r"^()(?:#+ .*|\*\*[^*\n]+\*\*:?)[ \t]*$", re.MULTILINE)
-_MARK = re.compile(r"\A((?:#+ *)?(?:\*\*)?)(?:\(?\d{1,3}[.)、](?!\d)|[-*•–] |\[ ?\])\s*")
-_BULLET = re.compile(r"^(?:[-*•–]|\[ ?\]) +", re.MULTILINE)
+_DIGITS = r"[(\[]?(?:(?:item|point|step|criterion)\s*)?(\d{1,3})[.)、:：\]](?!\d)"
+_NUMBER = re.compile(
+    rf"^([ \t]*)(?:[-*•] +)?(?:\[ ?\] *)?(?:#+ *)?(?:\*\*)?{_DIGITS}[ \t]*", re.MULTILINE | re.IGNORECASE
+)
+_INLINE = re.compile(rf"(?:^|(?<=[\s|;；,，/])){_DIGITS}", re.IGNORECASE)
+_MARK = re.compile(rf"\A(?:[-*•–] +)?(?:\[ ?\] *)?((?:#+ *)?(?:\*\*)?)(?:{_DIGITS})?\s*", re.IGNORECASE)
+_HEADING = r"(?:#+ [^\n]*|\*\*[^*\n]+\*\*:?)[ \t]*"
+_STARTS_OF_ITEMS = (
+    rf"^{_HEADING}$", r"^(?:[-*•–]|\[ ?\]) +", r"(?:\A|(?<=\n\n))(?=\S)", r"^(?=\S)", r"(?:\A|(?<=\|))(?=\s*[^\s|])",
+    r"(?:\A|(?<=[;；]))(?=\s*[^\s;；])",
+)  # fmt: skip
+"""Headings, bullets that are not indented, paragraphs, lines, parts between bars, parts between semicolons."""
 
 
 class _Question(Struct):
@@ -60,9 +67,9 @@ class _Question(Struct):
     golden_truth: str
     checklist: str
     num_checklist: int
-    hints_background: str
-    hints_definition: str
-    hints_methodology: str
+    hints_background: str = ""
+    hints_definition: str = ""
+    hints_methodology: str = ""
 
 
 class Acadreason(Benchmark[_Question]):
@@ -134,47 +141,66 @@ def split_checklist(text: str, count: int) -> tuple[tuple[str, ...], int]:
     """A checklist's `count` items without their numbers, and how many the list numbers (0 where it does not number
     them).
 
-    The items are, in this order, what the numbers 1, 2, 3, … at the beginning of lines begin; what headings begin; what
-    bullets begin that are not indented; paragraphs; lines; what numbers inside lines begin. The first of these that
-    gives `count` items is taken. Where none does and the list numbers more, the items above `count` stay in the last
-    one, with their numbers.
+    The items are, in this order, what the numbers 1, 2, 3, … at the beginning of lines begin; what such numbers begin
+    that start again with 1; what numbers inside lines begin, where there are no others; what headings begin; what
+    bullets begin that are not indented; paragraphs; lines; and without any number parts between bars, and between
+    semicolons. The first of these that gives `count` items is taken. Where none does and the list numbers more, the
+    items above `count` stay in the last one, with their numbers. Quotes, commas and brackets of a list in JSON's or
+    Python's writing, closed or not, go.
 
     Raises ValueError where `count` is no positive number or no way gives as many.
     """
     if count < 1:
         raise ValueError(f"num_checklist is {count}: give the number of items")
-    text = lines(text)
-    numbered = list(_in_order(_NUMBER, text))
-    ways: tuple[Callable[[], list[re.Match[str]]], ...] = (
-        lambda: numbered,
-        lambda: list(_HEADING.finditer(text)),
-        lambda: list(_BULLET.finditer(text)),
-        lambda: list(re.finditer(r"(?:\A|(?<=\n\n))(?=\S)", text)),
-        lambda: list(re.finditer(r"^(?=\S)", text, re.MULTILINE)),
-        lambda: list(_in_order(_INLINE, text)),
-    )
-    for way in ways:
-        starts = way()
-        if len(starts) == count:
-            return _items(text, starts), len(numbered)
-    if len(numbered) > count:
-        return _items(text, numbered[:count]), len(numbered)
-    raise ValueError(
-        f"the checklist numbers {len(numbered)} items and num_checklist says {count}: number the items 1. 2. …"
-    )
+    text = lines(_unquoted(text))
+    numbered = _in_order(text)
+    inline = {found.start(): int(found[1]) for found in _INLINE.finditer(text)}
+    patterns = _STARTS_OF_ITEMS[: 4 if inline else 6]
+    ways = [
+        *(numbered, _in_order(text, again=True), list(inline) if [*inline.values()] == [*range(1, count + 1)] else []),
+        *([found.start() for found in re.finditer(pattern, text, re.MULTILINE)] for pattern in patterns),
+    ]
+    starts = next((way for way in ways if len(way) == count), numbered[:count])
+    if len(starts) < count:
+        raise ValueError(
+            f"the checklist numbers {len(numbered)} items and num_checklist says {count}: number the items 1. 2. …"
+        )
+    return _items(text, starts), len(numbered)
 
 
-def _in_order(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The numbers 1, 2, 3, … that are not indented more than the first."""
-    wanted, indent = 1, 0
-    for found in pattern.finditer(text):
-        if int(found[2]) == wanted and (wanted == 1 or len(found[1]) <= indent):
-            wanted, indent = wanted + 1, len(found[1])
-            yield found
+def _unquoted(text: str) -> str:
+    r"""A list of quoted strings as one string a line; any other text as it is, but with 1. for ①, and a new line for
+    each `\n`, `<br>` or bar before a number."""
+    text = re.sub(r"[①-⑳]", lambda found: f"{ord(found[0]) - ord('①') + 1}. ", text)
+    text = re.sub(r"\|(?=\d{1,3}[.)])|\\n(?=\s*(?:[-*•] |\d{1,3}[.)]))|<br ?/?>", "\n", text)
+    body = text.strip(" \t\n[]|,")
+    quote = re.match(r"[\"'“]", body) or re.search(r"[\"'”][\s|]*,[\s,|]*([\"'“])(?=\d)", body)
+    if not quote:
+        return text
+    begin = quote[quote.lastindex or 0]
+    end = "”" if begin == "“" else begin
+    parts = re.split(rf"{end}[\s,|]*[,|\n][\s,|]*{begin}", body.removeprefix(begin).removesuffix(end))
+    escaped = end if re.search(r"(?<!\\)(?:\\\\)*\\[^\\\"']", body) else rf"[{end}\\]"
+    return "\n".join(re.sub(rf"\\({escaped})", r"\1", part).strip() for part in parts)
 
 
-def _items(text: str, starts: list[re.Match[str]]) -> tuple[str, ...]:
-    """What begins at each start; what stands before the first is the list's title and is left out."""
-    ends = [*(start.start() for start in starts[1:]), len(text)]
-    items = [text[start.start() : end].strip() for start, end in zip(starts, ends, strict=True)]
+def _in_order(text: str, *, again: bool = False) -> list[int]:
+    """Where the numbers 1, 2, 3, … stand that are not indented more than the first; `again`: they may start again."""
+    wanted, indent, starts = 1, 0, list[int]()
+    for found in _NUMBER.finditer(text):
+        number = int(found[2])
+        if number in (wanted, 1 if again else wanted) and (not starts or len(found[1]) <= indent):
+            wanted, indent = number + 1, len(found[1])
+            starts.append(found.start())
+    return starts
+
+
+def _items(text: str, starts: list[int]) -> tuple[str, ...]:
+    """What begins at each start, without a heading or a separator at its end; what stands before the first is the
+    list's title and is left out."""
+    items = [text[start:end].strip() for start, end in pairwise([*starts, len(text)])]
+    items = [re.sub(rf"(?<=\S)\s*\n{_HEADING}\Z", "", item) for item in items]
+    ends = {item[-1:] for item in items[:-1]}
+    if len(ends) == 1 and ends < {*"|/;；,，"}:
+        items = [item.rstrip("|/;；,， ") for item in items]
     return tuple(_MARK.sub(r"\1", item) for item in items)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.benchmarks._gaokao import blank_numbers, cloze_blanks, math_blanks, name_by_file, paper_fields, verse_blanks
 from mmdyn.data import RawRow
 from mmdyn.sample import Sample
@@ -65,7 +65,7 @@ class GaokaoBench(Benchmark[_Question]):
 
 
 def _choice(row: _Question, asked: SplitQuestion, answer: str, number: int = 0) -> Sample:
-    letters = read_letters(answer)
+    letters = read_letters(answer, asked.options)
     if not asked.options:
         raise ValueError(f"the answer is {answer.strip()[:20]!r}, but the question has no options: add A. …, B. …")
     if not all(option.text for option in asked.options):
@@ -76,6 +76,7 @@ def _choice(row: _Question, asked: SplitQuestion, answer: str, number: int = 0) 
         task_type=choice_type(asked.options, letters),
         answer=letters,
         options=asked.options,
+        meta=noted(asked.mended, answer, letters),
     )
 
 
@@ -101,15 +102,15 @@ def _passage(row: _Question) -> list[Sample]:
     """One sample for each question on a passage."""
     asked: list[SplitQuestion] = []
     if row.keyword.endswith("English_Cloze_Test"):
-        passage, options = split_options(row.question)
+        passage, options, mended = split_options(row.question)
         blanks = blank_numbers(passage, len(row.answer))
-        asked = [SplitQuestion(f"{passage}\n\nWhich option fits blank {blank}?", options) for blank in blanks]
+        asked = [SplitQuestion(f"{passage}\n\nWhich option fits blank {blank}?", options, mended) for blank in blanks]
     else:
         passage, questions = split_questions(row.question, len(row.answer))
-        for stem, options in questions:
+        for stem, options, mended in questions:
             blank = re.fullmatch(r"(\d+)\s*[.．、]?", stem)
             stem = f"\nWhich option fits blank {blank[1]}?" if blank else stem
-            asked.append(SplitQuestion(f"{passage}\n{stem}", options))
+            asked.append(SplitQuestion(f"{passage}\n{stem}", options, mended))
     pairs = zip(asked, row.answer, strict=True)
     return [_choice(row, question, answer, number) for number, (question, answer) in enumerate(pairs, 1)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.benchmarks._gaokao import name_by_file, paper_fields
 from mmdyn.data import RawRow
 from mmdyn.keys import digest
@@ -23,7 +23,7 @@ class _Question(Struct):
     year: str
     category: str
     question: str
-    answer: list[str]
+    answer: list[str] | str
     score: float
     picture: list[str]
     analysis: str = ""
@@ -57,8 +57,9 @@ class GaokaoMm(Benchmark[_Question]):
         if not row.picture:
             raise ValueError("names no picture: add it to the list `picture`")
         fields = paper_fields(row.subject, row.year, row.category)
-        answer = read_letters("".join(row.answer))
-        stem, options, in_image = _options(row.question, answer)
+        said = "".join(row.answer)
+        stem, options, in_image, mended = _options(row.question, said)
+        answer = read_letters(said, options)
         return Sample(
             id=sample_id("gaokao_mm", row.id),
             question=strip_question_number(stem),
@@ -72,21 +73,22 @@ class GaokaoMm(Benchmark[_Question]):
             fields=fields | {"modality": "multimodal"},
             explanation=row.analysis.strip(),
             points=row.score,
+            meta=noted(mended, said, answer),
         )
 
 
-def _options(text: str, answer: tuple[str, ...]) -> tuple[str, tuple[Option, ...], bool]:
-    """Stem, options, and whether the options stand in the pictures."""
-    stem, options = split_options(text)
+def _options(text: str, answer: str) -> tuple[str, tuple[Option, ...], bool, tuple[str, ...]]:
+    """Stem, options, whether the options stand in the pictures, what was mended."""
+    stem, options, mended = split_options(text)
     if options and not options_are_letters(options):
-        return stem, options, False
+        return stem, options, False, mended
     rows = _TABLE_ROW.findall(stem)
     if rows:
         if "".join(rows) not in ("ABCD", "ABCDE") or len(rows) < len(options):
             raise ValueError(f"the table's rows are {', '.join(rows)}: options must run A, B, C, …")
-        return stem, tuple(Option(label, label) for label in rows), False
+        return stem, tuple(Option(label, label) for label in rows), False, mended
     labels = [option.label for option in options] or ["A", "B", "C", "D", *(["E"] if "E" in answer else [])]
-    return stem, tuple(Option(label) for label in labels), True
+    return stem, tuple(Option(label) for label in labels), True, mended
 
 
 def _group(stem: str, fields: dict[str, str | int | float]) -> str | None:

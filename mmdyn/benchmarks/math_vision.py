@@ -6,9 +6,9 @@ import re
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.sample import Option, Sample
-from mmdyn.text import options_are_letters, read_letters
+from mmdyn.text import options_are_letters, read_letters, read_options
 
 _DIFFICULTY = {1: "easy", 2: "easy", 3: "medium", 4: "hard", 5: "hard"}
 _MARK = re.compile(r"<image(\d+)>")
@@ -17,12 +17,12 @@ _MARK = re.compile(r"<image(\d+)>")
 class _Question(Struct):
     id: str
     question: str
-    options: list[str]
     answer: str
     level: int
     subject: str
     image: str
-    solution: str | None = None
+    options: list[str] = []
+    solution: str = ""
 
 
 class MathVision(Benchmark[_Question]):
@@ -47,18 +47,16 @@ class MathVision(Benchmark[_Question]):
         """The sample of a row."""
         if row.level not in _DIFFICULTY:
             raise ValueError(f"the level {row.level} is not one of 1 to 5: correct it")
-        options = tuple(Option(label, text.strip()) for label, text in zip("ABCDEFGH", row.options, strict=False))
-        if len(options) < len(row.options):
-            raise ValueError(f"{len(row.options)} options: at most 8 are taken")
+        options, mended = read_options([text.strip() for text in row.options])
         in_image = options_are_letters(options) or any(_MARK.fullmatch(option.text) for option in options)
         if options_are_letters(options):
             options = tuple(Option(option.label) for option in options)
-        answer = read_letters(row.answer) if options else ((row.answer.strip(),),)
+        letters = read_letters(row.answer, options) if options else ()
         return Sample(
             id=sample_id("math_vision", row.id),
             question=_place(row.question.strip(), row.options),
-            task_type=choice_type(options, read_letters(row.answer)) if options else "fill_in_the_blank",
-            answer=answer,
+            task_type=choice_type(options, letters) if options else "fill_in_the_blank",
+            answer=letters or ((row.answer.strip(),),),
             options=options,
             options_in_image=in_image,
             images=(put(row.image),),
@@ -69,7 +67,8 @@ class MathVision(Benchmark[_Question]):
                 "difficulty": _DIFFICULTY[row.level],
                 "modality": "multimodal",
             },
-            explanation=(row.solution or "").strip(),
+            explanation=row.solution.strip(),
+            meta=noted(mended, row.answer, letters) if options else {},
         )
 
 

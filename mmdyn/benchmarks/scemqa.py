@@ -8,17 +8,24 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.data import IMAGE_SUFFIXES, RawRow
 from mmdyn.sample import Answer, Option, Sample, TaskType
-from mmdyn.text import options_are_letters, split_options
+from mmdyn.text import leading_label, options_are_letters, split_options
 
 _SHORT = 40
 """A free answer of more characters is open_ended rather than a blank."""
 
 _DISCIPLINES = {"Biology": "biology", "Chemistry": "chemistry", "Math": "math", "Physics": "physics"}
-_LETTER = re.compile(r"\s*\(?([A-H])\)?(?![A-Za-z])[\s:：.,)-]*")
-_ANSWER = re.compile(r"\s*\\answer\{")
+_ANSWER = re.compile(r"\s*\\(?:answer|boxed)\s*\{")
+_BARE = re.compile(
+    r"\s*(?i:(?:the\s+)?(?:final\s+)?answer(?:\s+is)?\s*[:：]?\s*)?(?:\*\*([^*\n]+)\*\*"
+    r"|(\$[^$\n]+\$|[-+−]?\d[\d.,]*(?:e[-+]?\d+)?)(?=\s*$|\s*\n|\.?\s+(?:[A-Z][a-z']{2,}\W|\$\$))"
+    r"|([A-Z]|Yes|No)(?=\s*$|\.\s*[A-Z][a-z']+\W|(?<=[so])\s+[A-Z]))[.,:]?\s*"
+)
+"""An answer that is not marked as one and can be nothing else: it is bold, all there is, or before a sentence."""
+
+_SECOND = re.compile(r"\*\*|(?i:answer\b)")
 _MISREAD = re.compile(r"[\xc2-\xf4][\x80-\xbf]+")
 
 
@@ -66,11 +73,15 @@ class Scemqa(Benchmark[_Question]):
             raise ValueError(f"the subject {row.subject[:40]!r} is none of the set's: correct it")
         text = re.sub(r"^\s*Question: \d+\s*\n", "", _mend(row.question))
         options: tuple[Option, ...] = ()
+        mended: tuple[str, ...] = ()
+        said, led = _mend(row.answer), ""
         if row.type == "Multiple_Choice":
-            text, options = split_options(text)
-            kind, answer, explanation = _choice(options, _mend(row.answer))
+            text, options, mended = split_options(text)
+            kind, answer, explanation = _choice(options, said)
+            led = said.rstrip().removesuffix(explanation)
         elif row.type == "Free_Response":
-            kind, answer, explanation = _free(_mend(row.answer))
+            kind, answer, explanation = _free(said)
+            mended = () if _ANSWER.match(said) else ("The answer stood without \\answer{…}.",)
         else:
             raise ValueError(f"the type {row.type[:40]!r} is neither Multiple_Choice nor Free_Response: correct it")
         in_image = options_are_letters(options)
@@ -87,19 +98,20 @@ class Scemqa(Benchmark[_Question]):
             group=f"scemqa-{Path(picture).stem[:16]}",
             fields=fields | ({"category": row.category} if row.category.strip() else {}),
             explanation=explanation,
+            meta=noted(mended, led, [option.label for option in options if answer == (option.label,)]),
         )
 
 
 def _choice(options: tuple[Option, ...], text: str) -> tuple[TaskType, Answer, str]:
     if not options:
         raise ValueError("a Multiple_Choice without options in its text: write A. …, B. …, each on a line of its own")
-    found = _LETTER.match(text)
+    found = leading_label(text)
     if not found:
         raise ValueError(
             f"the answer {text.strip()[:40]!r} does not begin with an option's letter: begin it with `C: `"
         )
-    answer = (found[1],)
-    return choice_type(options, answer), answer, text[found.end() :].strip()
+    label, explanation = found
+    return choice_type(options, (label,)), (label,), explanation
 
 
 def _free(text: str) -> tuple[TaskType, Answer, str]:
@@ -108,6 +120,9 @@ def _free(text: str) -> tuple[TaskType, Answer, str]:
         end = _closing(text, found.end())
         accepted.append(text[found.end() : end].strip())
         text = text[end + 1 :]
+    bare = None if accepted else _BARE.match(text)
+    if bare and not _SECOND.match(text, bare.end()):
+        accepted, text = [next(filter(None, bare.groups())).strip()], text[bare.end() :]
     if not accepted or not all(accepted):
         raise ValueError("a Free_Response whose answer does not begin with \\answer{…}: begin it so")
     explanation = text.lstrip(" .,:").strip()

@@ -6,15 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.data import KnowledgePoint, RawRow
-from mmdyn.sample import Option, Sample
-from mmdyn.text import visible_text
+from mmdyn.sample import Sample
+from mmdyn.text import read_options, visible_text
 
 _GRADE = re.compile(r"grade(\d{1,2})")
 
@@ -24,16 +23,16 @@ class _Question(Struct):
     question: str
     choices: list[str]
     answer: int
-    hint: str
-    image: str | None
     grade: str
     subject: str
     topic: str
     category: str
-    skill: str
-    lecture: str
-    solution: str
     split: str
+    hint: str = ""
+    image: str = ""
+    skill: str = ""
+    lecture: str = ""
+    solution: str = ""
 
 
 class Scienceqa(Benchmark[_Question]):
@@ -75,14 +74,12 @@ class Scienceqa(Benchmark[_Question]):
         grade = _GRADE.fullmatch(row.grade)
         if not grade or not 1 <= int(grade[1]) <= 12:
             raise ValueError(f"the grade {row.grade[:20]!r} is not one of grade1 to grade12: correct it")
-        if not 0 <= row.answer < len(row.choices) <= len(ascii_uppercase):
+        if not 0 <= row.answer < len(row.choices):
             raise ValueError(
                 f"the answer {row.answer} is the number of none of {len(row.choices)} choices, from 0: correct it"
             )
-        options = tuple(
-            Option(label, visible_text(text).strip()) for label, text in zip(ascii_uppercase, row.choices, strict=False)
-        )
-        answer = (ascii_uppercase[row.answer],)
+        options, mended = read_options([visible_text(text).strip() for text in row.choices])
+        answer = (options[row.answer].label,)
         level = int(grade[1])
         return Sample(
             id=sample_id("scienceqa", row.id),
@@ -101,4 +98,5 @@ class Scienceqa(Benchmark[_Question]):
             },
             knowledge_points=(row.skill.strip(),) if row.skill.strip() else (),
             explanation=visible_text(row.solution).strip(),
+            meta=noted(mended),
         )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.data import KnowledgePoint
-from mmdyn.sample import Language, Option, Sample
-from mmdyn.text import read_letters
+from mmdyn.sample import Language, Sample
+from mmdyn.text import read_letters, read_options
 
 _DIFFICULTY = {0: "easy", 1: "easy", 2: "medium", 3: "hard", 4: "hard"}
 _NAME = re.compile(r"(prime|mid|high)_.*_(en|ch)_")
@@ -30,9 +31,9 @@ class _Question(Struct, rename={"id": "queId", "set": "dataset_name", "options":
     difficulty: str
     problem: str
     options: list[list[_Choice]]
-    knowledge_point_routes: list[str]
     answer_value: str
-    answer_analysis: list[str] | None
+    knowledge_point_routes: list[str] = []
+    answer_analysis: list[str] = []
 
 
 class TalScq5k(Benchmark[_Question]):
@@ -55,13 +56,14 @@ class TalScq5k(Benchmark[_Question]):
     published = (tuple(f"{code}_single_choice_constructed_5K/{code}_single_choice_*.jsonl" for code in ("en", "ch")),)
 
     def knowledge(self, source: Path) -> Iterator[KnowledgePoint]:
-        """Each route once, in the order of the questions; the points have no texts. Raises InputError for a bad row."""
+        """Each route once, in the order of the questions; the points have no texts. Bad rows bring none."""
         known: set[tuple[str, ...]] = set()
         for row in self.rows(source):
-            for route in map(_route, row.knowledge_point_routes):
-                if route not in known:
-                    known.add(route)
-                    yield KnowledgePoint(route[-1], route=route[:-1])
+            with suppress(ValueError):
+                for route in map(_route, row.knowledge_point_routes):
+                    if route not in known:
+                        known.add(route)
+                        yield KnowledgePoint(route[-1], route=route[:-1])
 
     def sample(self, row: _Question, put: PutPicture) -> Sample:
         """The sample of a row."""
@@ -74,8 +76,9 @@ class TalScq5k(Benchmark[_Question]):
             raise ValueError(f"the difficulty {row.difficulty[:20]!r} is not one of 0 to 4: correct it")
         if any(len(choice) != 1 for choice in row.options):
             raise ValueError("answer_option_list holds a list that is not of one option: write [[{…}], [{…}]]")
-        options = tuple(Option(choice[0].label, _clean(choice[0].text)) for choice in row.options)
-        answer = read_letters(row.answer_value)
+        choices = [choice[0] for choice in row.options]
+        options, mended = read_options([_clean(one.text) for one in choices], [one.label for one in choices])
+        answer = read_letters(row.answer_value, options)
         return Sample(
             id=sample_id("tal_scq5k", name[2], row.id),
             question=_clean(row.problem),
@@ -91,7 +94,8 @@ class TalScq5k(Benchmark[_Question]):
                 "modality": "text",
             },
             knowledge_points=tuple(dict.fromkeys(_route(route)[-1] for route in row.knowledge_point_routes)),
-            explanation="\n\n".join(_clean(re.sub(r"</?p>", " ", text)) for text in row.answer_analysis or ()).strip(),
+            explanation="\n\n".join(_clean(re.sub(r"</?p>", " ", text)) for text in row.answer_analysis).strip(),
+            meta=noted(mended, row.answer_value, answer),
         )
 
 

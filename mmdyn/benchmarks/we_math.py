@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, sample_id
+from mmdyn.benchmarks._benchmark import Benchmark, PutPicture, choice_type, noted, sample_id
 from mmdyn.data import KnowledgePoint
 from mmdyn.sample import Sample
 from mmdyn.text import read_letters, split_options
@@ -57,11 +57,10 @@ class WeMath(Benchmark[_Question]):
             raise ValueError(
                 f"the key {row.key[:40]!r} is none of the set's, such as 2steps_1 or 3steps_multi: correct it"
             )
-        before, options = split_options(";" + row.option, least=3)
-        if before.strip(" ;"):
+        before, options, mended = split_options(row.option, least=3)
+        if before or not options:
             raise ValueError(f"the options {row.option[:40]!r} do not run A, B, C, …: write A. …; B. …")
-        options = tuple(type(option)(option.label, option.text.rstrip(" ;")) for option in options)
-        answer = read_letters(row.answer)
+        answer = read_letters(row.answer, options)
         return Sample(
             id=sample_id("we_math", row.group, key[2]),
             question=row.question.strip(),
@@ -77,6 +76,7 @@ class WeMath(Benchmark[_Question]):
                 "key": row.key,
             },
             knowledge_points=_concepts(row),
+            meta=noted(mended, row.answer, answer),
         )
 
 

@@ -25,7 +25,7 @@ SPELT = {
 METAVARS = {
     **dict.fromkeys(("prompt", "prices"), "FILE"),
     **dict.fromkeys(("judges", "rerank", "rewriter", "variant_judge"), "MODEL"),
-    **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "ray": "ADDRESS,…", "layout": "KEY=VALUE,…"},
+    **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
     **{"shots": "K:WAY", "examples": "SET,…"},
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mmdyn.keys import Json
 
 SHOWN_BAD = 20
-"""Bad rows that are printed; all are in rejected.jsonl."""
+"""Bad rows that are printed where all are in rejected.jsonl."""
 
 
 PARENT = click.option(
@@ -58,7 +58,7 @@ def convert_command(
         hf:NAME_OR_FOLDER[,config=…,split=…], a set of Hugging Face by --map, or vlmeval:NAME.
     columns: Which column of it is what: question=…,answer=…,options=A+B+C,image=…,id=…,field.NAME=…
     name: The set's name; the folder's without it.
-    skip_bad: List bad rows in rejected.jsonl and go on, instead of ending at the first.
+    skip_bad: List bad rows in rejected.jsonl and leave them out, instead of printing all and writing nothing.
     limit: Stop after so many samples.
     kprag: From a set folder to a .tsv: the knowledge beside each question as its hint; samples without are left out.
     """
@@ -77,7 +77,7 @@ def convert_command(
         raise click.UsageError("give SOURCE, or a set by name: --from hf:NAME or --from vlmeval:NAME, but not both")
     mapped = dict(column.partition("=")[::2] for column in columns)
     with ProgressBar("convert", quiet=quiet) as bar:
-        watch = _Watch(bar.advance, quiet=not skip_bad)
+        watch = _Watch(bar.advance, skip_bad=skip_bad)
         made = convert(
             source,
             out,
@@ -282,18 +282,18 @@ def _origin(name: str | None) -> tuple[str | None, str | None]:
 
 
 class _Watch:
-    """Sees every row that is converted: moves the bar and prints the first bad rows."""
+    """Sees every row that is converted: moves the bar, prints the bad ones (of those that are skipped the first)."""
 
-    def __init__(self, advance: Callable[..., None], *, quiet: bool) -> None:
-        self._advance, self._quiet = advance, quiet
+    def __init__(self, advance: Callable[..., None], *, skip_bad: bool) -> None:
+        self._advance, self._skip_bad = advance, skip_bad
         self.rows = self.bad = 0
 
     def __call__(self, row: Row) -> None:
         self.rows += 1
         self.bad += bool(row.problem)
         self._advance(rejected=self.bad)
-        if row.problem and not self._quiet and self.bad <= SHOWN_BAD:
-            click.echo(f"rejected: {_problem(row)}", err=True)
+        if row.problem and not (self._skip_bad and self.bad > SHOWN_BAD):
+            click.echo(f"{'rejected' if self._skip_bad else 'bad'}: {_problem(row)}", err=True)
 
 
 def _tell(made: SampleSet, out: Path, watch: _Watch) -> None:

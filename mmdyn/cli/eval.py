@@ -21,10 +21,7 @@ GONE = {
     "--knowledge-tokens": "write --layout tokens=800",
     "--knowledge-order": "write --layout order=reversed",
     "--knowledge-format": "write --layout format=names",
-    "--executor": "write --ray ADDRESS for a Ray cluster; launched processes are noticed without an option",
-    "--address": "write --ray HOST:PORT",
-    "--replicas": "write --ray ADDRESS,replicas=2",
-    "--gpus-per-replica": "write --ray ADDRESS,gpus=0.5",
+    "--ray": "write --executor ray,ADDRESS",
     "--votes": "write --rubric NAME,votes=N",
     "--judge-pictures": "write --rubric NAME,pictures=true",
 }

@@ -27,9 +27,10 @@ def _groups() -> Groups:
 @number_option("--redraws", "R", default=3, least=0)
 @number_option("--concurrency", "N")
 @limit_option("limit")
+@click.option("--executor", metavar="ray,…", default="local")
 @click.option("--name", metavar="NAME")
 @click.option("-q", "--quiet", is_flag=True)
-def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
+def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
 
     \b SET is a set folder, or a file (JSONL, VLMEvalKit TSV, Parquet). On several GPUs: accelerate launch
@@ -43,13 +44,22 @@ def command(source: str, out: Path, quiet: bool, **arguments: Any) -> None:
     redraws: Draw a rejected variant again up to R times.
     concurrency: Variants under way where a model is waited for. [default: 32; 256 with flux or klein]
     limit: Only the first N samples.
+    executor: ray,HOST:PORT,replicas=2,gpus=0.5 has replicas on a Ray cluster make them; ray,local starts one on this
+        machine. [default: this process, or those that a launcher started]
     name: The new set's name. [default: SET's name with -dynamic]
     quiet: No progress and no summary.
     """
+    from mmdyn.errors import UserError
+    from mmdyn.run import Execution, SlurmConfig
     from mmdyn.work import Ranks, is_unsettled
     from perturb import perturb
 
-    dynamic = perturb(source, out, quiet=quiet, **arguments)
+    cluster = Execution(executor).cluster
+    if isinstance(cluster, SlurmConfig):
+        raise UserError(
+            "variants are made here or on a Ray cluster: under Slurm start ranks by srun (docs/clusters.md)"
+        )
+    dynamic = perturb(source, out, quiet=quiet, executor=cluster, **arguments)
     if Ranks.of_environment().number > 0:  # rank 0 speaks for all, and may be replacing this very set
         return
     if not quiet:

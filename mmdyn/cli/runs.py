@@ -1,4 +1,4 @@
-"""mmdyn runs: the runs of a folder at a glance, and a run's records as a flat file."""
+"""mmdyn runs: the runs of a folder at a glance, several as one, and a run's records as a flat file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group("runs")
 def command() -> None:
-    """Look at runs, and take their records elsewhere."""
+    """Look at runs, bring them together, and take their records elsewhere."""
 
 
 @command.command("ls")
@@ -55,6 +55,25 @@ def export(run: str, out: Path, samples: bool) -> None:
 
     count = write(run, out, samples=samples)
     click.echo(f"wrote {count} records to {out}", err=True)
+
+
+@command.command("merge")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option(
+    "-o", "--out", metavar="OUT", required=True, type=OutPath(), help="The folder of the run that they become."
+)
+def merge(runs: tuple[str, ...], out: Path) -> None:
+    """Bring the runs of several machines together in one that `mmdyn eval`, `score` and `report` go on with.
+
+    Sets, models and conditions come together. Where runs have different replies to one ask, that of the run named first
+    stays.
+    """
+    from mmdyn.run import merge_runs
+
+    _, differing = merge_runs(runs, out)
+    if differing:
+        click.echo(f"{differing} replies differ from those of a run named before, and were left out", err=True)
+    click.echo(f"{len(runs)} runs became {out}: mmdyn report {out}", err=True)
 
 
 def _print(found: list[RunSummary]) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 from mmdyn.data.formats._cells import (
     lettered_options,
     read_answer,
-    read_labels,
     read_language,
     read_list_cell,
+    read_listed_labels,
     read_task_type,
 )
 from mmdyn.errors import InputError, UserError, did_you_mean
@@ -172,7 +172,7 @@ def _labels(value: Any, options: tuple[Option, ...], how: str) -> tuple[str, ...
     labels, text = tuple(option.label for option in options), _text(value).strip()
     letters: tuple[str, ...] = (text,)
     with suppress(ValueError):  # an interval such as [0, 2] is no list of letters
-        letters = read_labels(text, labels)
+        letters = read_listed_labels(text, labels)
     ways: dict[str, list[tuple[str, ...]]] = {
         "answer_index": [(labels[int(text)],)] if text.isdecimal() and int(text) < len(labels) else [],
         "answer_text": [(option.label,) for option in options if option.text == text],

@@ -51,7 +51,7 @@ def convert(
         on_row: Sees every row as it is read.
 
     Raises:
-        InputError: A row is bad; the first one is named.
+        InputError: Rows are bad: how many of each reason.
         UserError: `out` cannot be written, or its format cannot carry a sample.
     """
     if columns and not (benchmark or "").startswith(HUB):

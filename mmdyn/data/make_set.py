@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -186,23 +188,26 @@ def write_set(
 ) -> SampleSet:
     """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
 
-    Raises InputError for the first bad row (with `skip_bad` it is listed in rejected.jsonl), UserError for no sample at
-    all.
+    With `skip_bad` bad rows are listed in rejected.jsonl. Without it all rows are read all the same, and one error
+    counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all.
     """
-    samples = 0
+    samples, bad = 0, list[Row]()
     try:
         with SetWriter(out, name, parent=incoming.parent, made=made) as writer:
             for row in incoming.rows:
                 if samples == limit:
                     break
                 problem = row.problem or _add(writer, row.sample)
-                on_row(Row(row.file, row.line, problem=problem) if problem else row)
+                told = Row(row.file, row.line, problem=problem) if problem else row
+                on_row(told)
                 if not problem:
                     samples += 1
                 elif skip_bad:
-                    writer.reject(Row(row.file, row.line, problem=problem))
+                    writer.reject(told)
                 else:
-                    raise InputError(row.file, row.line, f"{problem} (or leave such rows out: --skip-bad)")
+                    bad.append(told)
+            if bad:
+                raise _bad_rows(bad)
             if not samples:
                 raise UserError(f"there is no sample for {out} in the source: give one that holds some")
             for dropped in incoming.dropped:
@@ -213,6 +218,15 @@ def write_set(
         clear(out)
         raise
     return SampleSet(out)
+
+
+def _bad_rows(bad: list[Row]) -> UserError:
+    """All of them in one sentence: how many there are of each reason, whatever it quotes and counts."""
+    told = bad[0].problem
+    reasons = Counter(re.sub(r"'[^']*'|\"[^\"]*\"|\b\d[\d,.]*", "…", row.problem) for row in bad)
+    if len(bad) > 1:
+        told = f"{len(bad)} rows are bad ({'; '.join(f'{n} × {reason}' for reason, n in reasons.most_common())})"
+    return InputError(bad[0].file, bad[0].line, f"{told} (or leave such rows out: --skip-bad)")
 
 
 def _add(writer: SetWriter, sample: Sample | None) -> str:

@@ -75,6 +75,11 @@ class Asker:
         """How many requests are in flight now, those that seem to hang among them."""
         return self._pace.in_flight + self._pace.lent
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether the model turned out to be one that cannot be asked at all."""
+        return self._fatal is not None
+
     def stop(self, why: Stopped) -> None:
         """Send no further request: every ask but those in flight raises `why`, and so do later ones that need a
         request."""

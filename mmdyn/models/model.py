@@ -240,14 +240,15 @@ def _names_of(hint: object) -> list[str]:
     return [name for part in get_args(hint) for name in ([part] if isinstance(part, str) else _names_of(part))]
 
 
-def read_settings(given: str | S, kind: type[S]) -> S:
+def read_settings(given: str | S, kind: type[S], what: str = "") -> S:
     """Settings as they are, or out of a text `value,option=value,…` that begins with the first field's value.
 
-    `kind` is named like the option that takes the text: `--retriever` takes a RetrieverConfig's. Raises UserError.
+    `kind` is named like the option that takes the text, unless `what` says how that is called: `--retriever` takes a
+    RetrieverConfig's. Raises UserError.
     """
     if not isinstance(given, str):
         return given
-    what, known = f"--{kind.__name__.removesuffix('Config').lower()}", kind.__struct_fields__
+    what, known = what or f"--{kind.__name__.removesuffix('Config').lower()}", kind.__struct_fields__
     parts = _PARTS.split(given) if given.strip() else []
     if parts and "=" not in parts[0]:
         parts[0] = f"{known[0]}={parts[0]}"

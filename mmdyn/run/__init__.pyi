@@ -9,7 +9,7 @@ from .config import (
 from .dry_run import EstimateRow as EstimateRow, RunEstimate as RunEstimate, estimate as estimate
 from .error_kinds import label_errors as label_errors
 from .evaluate import evaluate as evaluate
-from .execution import Execution as Execution, Limits as Limits, RayConfig as RayConfig
+from .execution import Execution as Execution, Limits as Limits, SlurmConfig as SlurmConfig
 from .export import export as export
 from .flow import drain as drain, waiting_for as waiting_for
 from .hints import write_with_hints as write_with_hints
@@ -18,6 +18,7 @@ from .knowledge_config import (
     KnowledgeConfig as KnowledgeConfig,
     RetrieverConfig as RetrieverConfig,
 )
+from .merge import merge_runs as merge_runs
 from .predictions import score_predictions as score_predictions
 from .recorded import check_asked as check_asked
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look

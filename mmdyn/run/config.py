@@ -63,10 +63,6 @@ MOVED = {
     "votes": "scoring.rubric.votes",
     "judge_pictures": "scoring.rubric.pictures",
     "limit": "limits.n",
-    "executor": "execution.ray",
-    "address": "execution.ray.address",
-    "replicas": "execution.ray.replicas",
-    "gpus": "execution.ray.gpus",
 }
 """Where keys are now that stood beside `sets` and are fields of no section."""
 
@@ -74,7 +70,7 @@ MOVED = {
 def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bool = False) -> Config:
     """Read a YAML file, with `key=value` overrides on top (`limits.n=20`; values are YAML too).
 
-    Raises InputError for a file that cannot be read, or that names a program as a model unless `allow_programs`,
+    Raises InputError for a file that cannot be read, or that names programs or commands unless `allow_programs`,
     UserError for an override that is none.
     """
     values = _mapping(file)
@@ -93,6 +89,9 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
     except ValueError as error:
         raise InputError(file, None, str(error)) from None
     config.scoring.check()
+    setup = getattr(config.execution.cluster, "setup", "")
+    if setup and not allow_programs and any(setup in text for text in written):
+        raise InputError(file, None, "the executor's setup runs commands: read it, then give --allow-programs")
     return config
 
 

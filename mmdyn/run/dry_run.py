@@ -19,10 +19,10 @@ from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.evaluate import check_labels, check_weighing, checked, conditions_of, open_providers, vary
+from mmdyn.run.evaluate import check_labels, check_weighing, checked, conditions_of, vary
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Job, open_renderers
+from mmdyn.run.executors._executor import Job, open_providers, open_renderers
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, plan

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet, is_set
 from mmdyn.errors import UserError
-from mmdyn.keys import Json
+from mmdyn.keys import Json, canonical
 from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
@@ -25,14 +25,14 @@ from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.examples import check_examples
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors._executor import Engine, Executor, Job
+from mmdyn.run.executors._executor import Engine, Executor, Job, open_providers
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import Given, GivenModel, entry_of, open_sets, run_store, several, variants_folder
 from mmdyn.shots import Shots
-from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, Store, write_config
+from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb import parse_chains, perturb
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
@@ -130,20 +130,6 @@ def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     return perturb(source, variants_folder(source, out), **given, quiet=job.execution.quiet)
 
 
-def open_providers(
-    job: Job,
-    sets: Sequence[SampleSet],
-    conditions: Sequence[Condition],
-    store: Store,
-    known: dict[str, Json] | None = None,
-) -> ContextProviders:
-    """What lies beside the samples of a job's sets; `known`: the settings of another process, which looked it up."""
-    quiet, seed = job.execution.quiet, job.spec.seed
-    return ContextProviders(
-        sets, conditions, job.knowledge, store, known, seed=seed, examples=job.spec.examples, quiet=quiet
-    )
-
-
 def _open_models(given: Sequence[GivenModel]) -> list[Model]:
     models = [open_model(text) for text in given]
     check_labels([model.label for model in models])
@@ -234,8 +220,10 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
     if run is not None:
         before = run.config
         names = RunConfig.__struct_fields__
-        differing = [name for name in names if name not in FREE and getattr(before, name) != getattr(config, name)]
-        if [entry.digest for entry in before.sets] == [entry.digest for entry in config.sets]:
+        differing = [
+            name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
+        ]
+        if {entry.digest for entry in before.sets} == {entry.digest for entry in config.sets}:
             differing = [name for name in differing if name != "sets"]  # they were moved
         endless = float("inf")
         if (before.limit or endless) > (config.limit or endless):
@@ -251,6 +239,12 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
             )
     if write:
         write_config(out, begun(config, asked, run))
+
+
+def _unordered(config: RunConfig, name: str) -> object:
+    """What run.json says, whatever the order of its sets, models and conditions: a merged run has its own."""
+    value = getattr(config, name)
+    return sorted(map(canonical, value)) if isinstance(value, tuple) else value
 
 
 def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:

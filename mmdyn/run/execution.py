@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
-from mmdyn.errors import UserError
-from mmdyn.models import Budget, open_budget
+from mmdyn.errors import UserError, did_you_mean
+from mmdyn.models import Budget, open_budget, read_settings
+from mmdyn.work import RayConfig
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,45 +35,62 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
         return open_budget(self.prices, self.max_cost, self.max_requests)
 
 
-class RayConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """A Ray cluster.
+class SlurmConfig(Struct, frozen=True, forbid_unknown_fields=True, tag_field="name", tag="slurm"):
+    """A Slurm cluster, which submitit hands an array of jobs; each asks a share.
 
-    address: host:port, `local` for one that is started on this machine, or empty for the one that RAY_ADDRESS names
-        (`local` where it names none). replicas: of each model. gpus: of each replica, fractions too; None for one where
-        the cluster has GPUs.
+    queue: Slurm's partition; account: who pays. time: minutes that a job may take. memory: GB, cpus, gpus: of a job.
+        setup: shell commands that a job runs first. cluster: `local` runs the jobs as processes of this machine.
     """
 
-    address: str = ""
-    replicas: int = 1
-    gpus: float | None = None
+    jobs: int = 1
+    queue: str | None = None
+    account: str | None = None
+    time: int = 240
+    memory: float | None = None
+    cpus: int = 1
+    gpus: int = 0
+    setup: str = ""
+    cluster: Literal["slurm", "local"] = "slurm"
 
     def check(self) -> None:
-        """Raise UserError for numbers that Ray cannot give."""
-        for what, number, fits in (
-            ("replicas", self.replicas, self.replicas >= 1),
-            ("gpus", self.gpus, self.gpus is None or self.gpus >= 0),
-        ):
-            if not fits:
-                raise UserError(f"{what} is {number}: give another number")
-        if self.gpus is not None and self.gpus > 1 and not float(self.gpus).is_integer():
-            raise UserError(
-                f"gpus is {self.gpus:g}, which Ray gives to no replica: give a fraction of one, or a whole number"
-            )
+        """Raise UserError for numbers that no job can have."""
+        for what, least in {"jobs": 1, "time": 1, "cpus": 1, "gpus": 0}.items():
+            if getattr(self, what) < least:
+                raise UserError(f"{what} is {getattr(self, what)}: give {least} or more")
+
+
+EXECUTORS: dict[str, type[RayConfig] | type[SlurmConfig]] = {"ray": RayConfig, "slurm": SlurmConfig}
 
 
 class Execution(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who carries out a run, and how. `ray` is a RayConfig, or its text.
+    """Who carries out a run, and how. `executor` is a RayConfig, a SlurmConfig, or a text.
 
-    ray: Replicas on a Ray cluster answer: HOST:PORT, or local to start one on this machine; replicas=2 of each model,
-        each with gpus=0.5. [default: this process, or those that a launcher started]
-    partition: How launched processes share the asks: by size, by cost, or in chunks (count,asks=64).
+    executor: local is this process, or those that a launcher started. ray,HOST:PORT,replicas=2,gpus=0.5 has replicas of
+        each model on a Ray cluster answer (ray,local starts one on this machine). slurm,jobs=8,queue=Q,time=240,gpus=1
+        has jobs of Slurm ask a share each.
+    partition: How processes share the asks: by size, by cost, in chunks (count,asks=64), or by cell, a model on a set.
+    retry: Ask again so often, when all else is asked, what failed.
     workers: With --ops: processes; the variants are the same for any number.
     use_cache: Off asks again what another run has asked before.
     quiet: No progress.
     """
 
-    ray: str | RayConfig = ""
+    executor: str | RayConfig | SlurmConfig = "local"
     partition: str = "cost"
+    retry: int = 0
     workers: int = 1
     use_cache: bool = True
     quiet: bool = False
+
+    @property
+    def cluster(self) -> RayConfig | SlurmConfig | None:
+        """The cluster that carries it out; None where processes do that are there. Raises UserError."""
+        if not isinstance(self.executor, str):
+            return self.executor
+        name, _, settings = self.executor.partition(",")
+        if name in EXECUTORS:
+            return read_settings(settings, EXECUTORS[name], f"--executor {name}")
+        if self.executor != "local":
+            near = did_you_mean(name, ("local", *EXECUTORS))
+            raise UserError(f"there is no executor {self.executor!r}{near}: local, {', '.join(EXECUTORS)} are")
+        return None

@@ -20,8 +20,8 @@ from mmdyn.run.plan import Ask
 from mmdyn.sample import TaskType
 from mmdyn.text import estimate_tokens
 
-Strategy = Literal["size", "count", "cost"]
-STRATEGIES: tuple[Strategy, ...] = ("size", "count", "cost")
+Strategy = Literal["size", "count", "cost", "cell"]
+STRATEGIES: tuple[Strategy, ...] = ("size", "count", "cost", "cell")
 CHUNK = 64
 """Asks of a chunk where `count` is given no number."""
 
@@ -50,6 +50,8 @@ class Partition(Struct, frozen=True):
     count: chunks of `asks` that follow each other in the plan stay together, so that a share asks about few pictures
         again and again; the numbers differ by one chunk at most.
     cost: equal numbers and equal estimated costs; the sums differ by less than the dearest ask.
+    cell: whole cells (a model on a set), those of a model next to each other, so that a share opens few models; the
+        sums of estimated costs differ by less than two of the dearest cells.
     """
 
     strategy: Strategy = "cost"
@@ -57,7 +59,7 @@ class Partition(Struct, frozen=True):
 
     @staticmethod
     def parse(text: str) -> Partition:
-        """Read `size`, `cost`, `count` or `count,asks=N`. Raises UserError."""
+        """Read `size`, `cost`, `cell`, `count` or `count,asks=N`. Raises UserError."""
         name, _, option = text.partition(",")
         for strategy in STRATEGIES:
             if name == strategy and not option:
@@ -77,6 +79,14 @@ class Partition(Struct, frozen=True):
         owners = np.empty(len(chunks), np.int32)
         owners[dealt] = stream("partition", seed, shares).permuted(rounds, axis=1).ravel()[: len(chunks)]
         return np.repeat(owners, self.asks)[: len(costs)]
+
+    def cells(self, places: NDArray[np.uint32], costs: Costs, models: int, shares: int) -> list[Owners]:
+        """For each model the share of each ask, by the asks' sets and costs in the plan's order."""
+        of_sets = np.bincount(places, costs)
+        cells = np.tile(of_sets, models)
+        middles = np.cumsum(cells) - cells / 2
+        owners = (middles / cells.sum() * shares).astype(np.int32).reshape(models, len(of_sets))
+        return [row[places] for row in owners]
 
     def order(self, costs: Costs, owners: Owners, share: int) -> NDArray[np.intp]:
         """The places in the plan of one share's asks, the dearest chunk first: what takes long is not begun last, and

@@ -29,9 +29,11 @@ others."""
 
 @dataclass
 class AskTally:
-    """What became of asks, over all models: no reply, asked again, answered out of the cache."""
+    """What became of asks, over all models: no reply (of these so many for what may pass), asked again, answered out of
+    the cache."""
 
     failed: int = 0
+    may_pass: int = 0
     retried: int = 0
     cached: int = 0
 
@@ -86,6 +88,7 @@ async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
     kind = RECORD
     if record.reply.error:
         tools.tally.failed += 1
+        tools.tally.may_pass += not record.reply.final
         record = msgspec.structs.replace(record, score=tools.grader.cascade.scorer.score(ask.sample, record.reply))
         kind, key = FAILURE, f"{key}:{time.time_ns()}"
     tools.store.put_all([(SAMPLE, record.digest, canonical(ask.sample)), (kind, key, canonical(record))])

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from mmdyn.data import LocatedSet
 from mmdyn.run.executors._executor import Engine
-from mmdyn.run.partition import Partition, cost
+from mmdyn.run.partition import Owners, Partition, cost
 from mmdyn.run.plan import Ask, Skip, asks_of, plan
+
+_Located: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Of each ask the place of its set, where in the set's file its sample lies, and its condition with its epoch."""
 
 
 class RankShare:
-    """The asks of share `number` among `shares`; iterate it as often as wanted, `len` counts them.
+    """The asks of share `number` among `shares`, by model; `len` counts them over all models.
 
     `seed` draws who gets what; it must be one for all shares.
     """
@@ -39,17 +44,25 @@ class RankShare:
             offsets.append(self._sets[ask.place].at)
             turns.append(numbers[replace(ask.condition, chain="")] * epochs + ask.epoch)
             costs.append(cost(ask))
-        estimated = np.frombuffer(costs, np.float32)
-        order = partition.order(estimated, partition.owners(estimated, shares, seed), number)
-        self._places = np.frombuffer(places, np.uint32)[order]
-        self._offsets = np.frombuffer(offsets, np.int64)[order]
-        self._turns = np.frombuffer(turns, np.uint32)[order]
+        estimated, of_set = np.frombuffer(costs, np.float32), np.frombuffer(places, np.uint32)
+        located = of_set, np.frombuffer(offsets, np.int64), np.frombuffer(turns, np.uint32)
+
+        def taken(owners: Owners) -> _Located:
+            order = partition.order(estimated, owners, number)
+            return located[0][order], located[1][order], located[2][order]
+
+        models = len(engine.models)
+        if partition.strategy == "cell":
+            self._asks = [taken(owners) for owners in partition.cells(of_set, estimated, models, shares)]
+        else:
+            self._asks = [taken(partition.owners(estimated, shares, seed))] * models
 
     def __len__(self) -> int:
-        return len(self._places)
+        return sum(len(places) for places, _, _ in self._asks)
 
-    def __iter__(self) -> Iterator[Ask]:
-        for place, offset, turn in zip(self._places, self._offsets, self._turns, strict=True):
+    def of(self, model: int) -> Iterator[Ask]:
+        """What is put to the model of this place, the dearest first; as often as wanted."""
+        for place, offset, turn in zip(*self._asks[model], strict=True):
             sample = self._sets[place].read(int(offset))
             provider = self._providers[place] if self._providers else None
             number, epoch = divmod(int(turn), self._epochs)

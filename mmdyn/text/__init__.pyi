@@ -22,11 +22,14 @@ from .maths import (
 )
 from .normalise import one_spelling as one_spelling, visible_and_gaps as visible_and_gaps, visible_text as visible_text
 from .numbers import Number as Number, in_unit as in_unit, read_number as read_number
-from .printed_options import (
+from .option_lists import (
     SplitQuestion as SplitQuestion,
+    leading_label as leading_label,
     options_are_letters as options_are_letters,
     question_range as question_range,
+    read_labels as read_labels,
     read_letters as read_letters,
+    read_options as read_options,
     split_options as split_options,
     split_questions as split_questions,
     strip_question_number as strip_question_number,

@@ -8,6 +8,7 @@ from .batches import (
 from .interrupts import interrupts_deferred as interrupts_deferred, run_to_the_end as run_to_the_end
 from .progress import ProgressBar as ProgressBar
 from .ranks import Ranks as Ranks
+from .ray_cluster import RayConfig as RayConfig, open_ray as open_ray, room_for as room_for
 from .run_folder import (
     ANSWERED_NOW as ANSWERED_NOW,
     COMPARISON as COMPARISON,

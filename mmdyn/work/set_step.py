@@ -36,6 +36,8 @@ from mmdyn.sample import Sample
 from mmdyn.work.pool import Job, find_result, run_jobs, unsettled
 from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
+from mmdyn.work.ray_cluster import RayConfig
+from mmdyn.work.ray_pool import in_replicas
 from mmdyn.work.store import Store
 
 IMPORTED_SOURCE = ".source"
@@ -133,6 +135,7 @@ def make_set(
     limit: int | None = None,
     only: Collection[str] | None = None,
     workers: int = 1,
+    cluster: RayConfig | None = None,
     quiet: bool = False,
 ) -> SampleSet:
     """Do a step on the samples of a set (on the first `limit`, and of these on those whose ids are in `only`, which
@@ -140,7 +143,8 @@ def make_set(
 
     Outcomes are written in the order of the samples that they were made of. Called again with the same arguments it
     goes on, and a finished set is opened as it is, unless outcomes are unsettled (`may_pass`): those are tried again.
-    Of launched ranks each does a share, and rank 0 writes the set. Raises UserError for settings that do not fit or
+    Of launched ranks each does a share, and rank 0 writes the set; on a `cluster` its replicas do the work, and this
+    process writes. Raises UserError for settings that do not fit or
     that differ from those in `out`, Busy where another process is at it.
     """
     for what, number in (("workers", workers), ("limit", 1 if limit is None else limit)):
@@ -149,7 +153,7 @@ def make_set(
     made: dict[str, Json] = {**step.made, "limit": limit, "version": version("mmdyn")}
     if not step.dynamic:
         made |= _source(Origin(source.name, source.manifest.digest))
-    making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment())
+    making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment(), cluster)
     finished = making.finished()
     return finished if finished is not None else making.carry_out()
 
@@ -172,6 +176,7 @@ class _Making(Struct, frozen=True):
     workers: int
     quiet: bool
     ranks: Ranks
+    cluster: RayConfig | None
 
     def finished(self) -> SampleSet | None:
         """The set in `out` where it is finished, with nothing to try again, and was made so, whatever the version.
@@ -276,6 +281,9 @@ class _Making(Struct, frozen=True):
         with ProgressBar(label, total, quiet=self.quiet) as progress:
             run = partial(run_jobs, self._share(), store=store, kind=_OUTCOMES, advance=progress.advance)
             run = partial(run, settled=lambda line: msgspec.json.decode(line, type=_Settled).settled)
+            if self.cluster:
+                over = partial(in_replicas, config=self.cluster, threads=max(1, threads))
+                return run(make=make, workers=1, over=over)
             if self.workers > 1 and not threads:
                 return run(make=make, workers=self.workers)
             if self.workers > 1 and not self.quiet:

@@ -279,6 +279,11 @@ class Reader:
         unsaved = ((key, value) for (of, key), value in self._unsaved.items() if of == kind and key.startswith(prefix))
         return _find_prefix(self._dbs, kind, prefix) or next(unsaved, None)
 
+    def kinds(self) -> list[str]:
+        """The kinds of which there is something."""
+        saved = {kind for db in self._dbs for kind, _ in _query(db, "SELECT DISTINCT kind, kind FROM records")}
+        return sorted(saved.union(kind for kind, _ in self._unsaved))
+
     def items(self, kind: str) -> Iterator[tuple[str, bytes]]:
         """Every (key, value) of a kind in key order over all files, each key once: the first file's value."""
         unsaved = sorted((key, value) for (of, key), value in self._unsaved.items() if of == kind)

@@ -171,7 +171,7 @@ def _listed(text: str) -> tuple[str, tuple[Option, ...]]:
         options = tuple(Option(line[1], line[2].strip()) for line in lines)
         return f"{text[: lines[0].start()]}\n{text[lines[-1].end() :]}".strip(), options
     try:
-        stem, options = split_options(text, least=3)
+        stem, options, _ = split_options(text, least=3)
     except ValueError:
         return text, ()
     return stem, options

@@ -91,10 +91,27 @@ def test_bars_that_end_lines_and_bars_that_do_not(text: str, made: str) -> None:
         ("One\nTwo", ("One", "Two")),
         ("First 1. one and 2. two", ("one and", "two")),
         ("1. One\n2. Two\n3. Three", ("One", "Two\n3. Three")),
+        ('"1. One {x | x}.", | "2. Two.", | ]', ("One {x | x}.", "Two.")), ('1. One.", | "2. Two.", | ]', ("One.", "Two.")),
+        ('["1. One", "2. Two"]', ("One", "Two")), ('[\n"One",\n"Two",\n]', ("One", "Two")), ("['One, so', 'Two']", ("One, so", "Two")),
+        (r'["\\alpha \"x\"", "Two"]', (r'\alpha "x"', "Two")), (r'["$\nu$", "Two"]', (r"$\nu$", "Two")),
+        ("**A** | 1. One. | **B** | 1. Two.", ("One.", "Two.")), ("1. One.|2. Two.", ("One.", "Two.")), ("1. One; 2. Two", ("One", "Two")),
+        ("One | Two", ("One", "Two")), ("① One ② Two", ("One", "Two")), ("1. One<br>2. Two", ("One", "Two")), (r"1. One\n2. Two", ("One", "Two")),
+        ("[1] One\n[2] Two", ("One", "Two")), ("- [ ] 1. One\n- [ ] 2. Two", ("One", "Two")), ("Item 1: One\nItem 2: Two", ("One", "Two")),
     ],
 )  # fmt: skip
 def test_ways_to_write_a_list(text: str, items: tuple[str, ...]) -> None:
     assert split_checklist(text, 2)[0] == items
+
+
+@pytest.mark.parametrize("text", ["1. See Theorem 2. It holds 2. Two", "1. a; b 3. c", "One"])
+def test_lists_that_can_be_cut_in_two_ways_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="num_checklist says 2"):
+        split_checklist(text, 2)
+
+
+def test_numbers_start_again_under_headings() -> None:
+    text = "## Part A\n1. a\n2. b\n\n## Part B\n1. c\n2. d\n3. e"
+    assert split_checklist(text, 5)[0] == ("a", "b", "c", "d", "e")
 
 
 def test_how_many_are_numbered() -> None:

@@ -142,7 +142,7 @@ def test_made_blanks(tmp_path: Path, row: dict[str, object], answer: object) -> 
     ("row", "problem"),
     [
         ({**ROW, "answer": ["E"]}, "the answer 'E' is no option: the options are A, B, C, D"),
-        ({**ROW, "answer": ["甲"]}, "the answer '甲' is no option's letter"),
+        ({**ROW, "answer": ["甲"]}, "the answer '甲' is no option"),
         ({**ROW, "answer": []}, "has no answer"),
         ({**ROW, "answer": "【答案】"}, "has no answer"),
         ({**ROW, "question": "下列叙述正确的是（）"}, "the question has no options"),

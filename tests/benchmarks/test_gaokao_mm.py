@@ -87,7 +87,7 @@ def test_a_made_row(folder: Path) -> None:
         ({"picture": ["../secret.png"]}, "leaves the folder"),
         ({"picture": ["/etc/passwd"]}, "leaves the folder"),
         ({"answer": ["E"]}, "the answer 'E' is no option: the options are A, B, C, D"),
-        ({"answer": ["b?"]}, "the answer 'b?' is no option's letter"),
+        ({"answer": ["b?"]}, "the answer 'b?' is no option"),
         ({"subject": "Latin_MCQs"}, "begins with none of the set's subjects"),
         ({"year": "MMXIX"}, "the year 'MMXIX' is no number"),
         ({"score": 0}, "points is 0"),

@@ -88,7 +88,7 @@ def test_a_file_of_another_name_is_refused_row_by_row(tmp_path: Path) -> None:
     [
         ({**ROW, "answer": "G"}, FILE, "the answer 'G' is no option"),
         ({**ROW, "C": "zero"}, FILE, "option C says the same as a right one"),
-        ({**ROW, "A": None}, FILE, "A must be a text"),
+        ({**ROW, "A": None}, FILE, "the key 'A' is missing"),
         ({**ROW, "index": "a~b"}, FILE, "holds a '~'"),
         ({**ROW, "image": "far.png"}, FILE, "far.png"),
         (without(ROW, "answer"), FILE, "the key 'answer' is missing: add it"),

@@ -93,6 +93,32 @@ def test_a_long_free_response_is_open_ended(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "answer", "explanation"),
+    [
+        ("4.4e-4", "4.4e-4", ""),
+        ("525 Make sure you read it.", "525", "Make sure you read it."),
+        ("**-2.28** $f(4)$", "-2.28", "$f(4)$"),
+        (r"\boxed{7} So.", "7", "So."),
+        ("Answer: C. Line C showed it.", "C", "Line C showed it."),
+        ("Yes. None of them.", "Yes", "None of them."),
+        ("160.85\n$V = 1$", "160.85", "$V = 1$"),
+    ],
+)
+def test_answers_that_are_not_marked(folder: Path, said: str, answer: str, explanation: str) -> None:
+    [row] = made("scemqa", folder, {**FREE, ANSWER: said})
+    assert row.sample and (row.sample.answer, row.sample.explanation) == (((answer,),), explanation)
+    assert row.sample.meta == ({} if "boxed" in said else {"mended": ["The answer stood without \\answer{…}."]})
+
+
+@pytest.mark.parametrize(
+    "said", ["c: Because.", r"$\mathrm{C}$. Because.", "The answer is (C). Because.", "**C.** Because."]
+)
+def test_letters_in_other_writings(folder: Path, said: str) -> None:
+    [row] = made("scemqa", folder, {**CHOICE, ANSWER: said})
+    assert row.sample and (row.sample.answer, row.sample.explanation) == (("C",), "Because.")
+
+
+@pytest.mark.parametrize(
     ("row", "problem"),
     [
         ({**CHOICE, ANSWER: "E: Because."}, "the answer 'E' is no option"),
@@ -102,7 +128,10 @@ def test_a_long_free_response_is_open_ended(folder: Path) -> None:
         ({**CHOICE, "image": "../../secret.jpg"}, "leaves the folder"),
         ({**CHOICE, "subject": "Art"}, "the subject 'Art' is none of the set's"),
         ({**CHOICE, "type": "Essay"}, "the type 'Essay' is neither"),
-        ({**FREE, ANSWER: "4.4e-4"}, r"does not begin with \answer{…}"),
+        ({**FREE, ANSWER: "4.4e-4 0.5 V"}, r"does not begin with \answer{…}"),
+        ({**FREE, ANSWER: "Beige Although both are."}, r"does not begin with \answer{…}"),
+        ({**FREE, ANSWER: "**3.397** **3** Read it."}, r"does not begin with \answer{…}"),
+        ({**CHOICE, ANSWER: "A or B"}, "does not begin with an option's letter"),
         ({**FREE, ANSWER: r"\answer{4.4"}, "is never closed"),
         (without(CHOICE, "image"), "the key 'image' is missing: add it"),
     ],

@@ -102,7 +102,7 @@ def test_grades(tmp_path: Path, grade: str, name: str) -> None:
         ({**ROW, "choices": ["tile"]}, "a single_choice needs at least two options"),
         ({**ROW, "image": "image.png"}, "is missing"),
         ({**ROW, "answer": "A"}, "answer must be a whole number, a text given"),
-        (without(ROW, "skill"), "the key 'skill' is missing: add it"),
+        (without(ROW, "subject"), "the key 'subject' is missing: add it"),
     ],
 )
 def test_bad_rows(tmp_path: Path, row: dict[str, object], problem: str) -> None:

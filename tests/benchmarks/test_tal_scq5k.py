@@ -106,11 +106,46 @@ def test_difficulty(tmp_path: Path, level: str, difficulty: str) -> None:
     assert row.sample and row.sample.fields["difficulty"] == difficulty and row.sample.fields["level"] == int(level)
 
 
+def test_null_is_as_good_as_none(tmp_path: Path) -> None:
+    [row] = made(
+        "tal_scq5k", tmp_path, {**ROW, "answer_analysis": None, "knowledge_point_routes": None}, file="en.jsonl"
+    )
+    assert row.sample and row.sample.explanation == "" and row.sample.knowledge_points == () and row.sample.meta == {}
+    [bad] = made("tal_scq5k", tmp_path, {**ROW, "problem": None}, file="en.jsonl")
+    assert bad.problem == "the key 'problem' is missing: add it"
+    routes = {**ROW, "knowledge_point_routes": ["a->->b"]}
+    made("tal_scq5k", tmp_path, routes, ROW, file="en.jsonl")
+    assert [point.point for point in load("benchmarks", "tal_scq5k")().knowledge(tmp_path)] == ["Counting"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "mended"),
+    [
+        (["A", "b.", "C", "D"], "The options' labels were written 'b.'."),
+        (["A", r"$\mathrm{B}$", "C", "D"], "The options' labels were written '$\\\\mathrm{B}$'."),
+        (["A", "B", "C", "F"], "Option D was labelled F."),
+        (["A", "C", "B", "D"], "The options stood in the order A, C, B, D."),
+    ],
+)
+def test_labels_are_put_right(tmp_path: Path, labels: list[str], mended: str) -> None:
+    options = [[{"aoVal": label, "content": text}] for label, text in zip(labels, "1234", strict=True)]
+    [row] = made("tal_scq5k", tmp_path, {**ROW, "answer_option_list": options}, file="en.jsonl")
+    assert row.sample and row.sample.labels == tuple("ABCD") and row.sample.meta == {"mended": [mended]}
+    assert texts(row.sample) == (["1", "3", "2", "4"] if labels[1] == "C" else ["1", "2", "3", "4"])
+
+
+@pytest.mark.parametrize("labels", ["ABBD", "ABD", "ABCE", "1234"])
+def test_labels_that_contradict_themselves(tmp_path: Path, labels: str) -> None:
+    options = [[{"aoVal": label, "content": f"$${at}$$"}] for at, label in enumerate(labels)]
+    [row] = made("tal_scq5k", tmp_path, {**ROW, "answer_option_list": options, "answer_value": "A"}, file="en.jsonl")
+    assert "labelled" in row.problem
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
         ({**ROW, "answer_value": "D"}, "the answer 'D' is no option: the options are A, B, C"),
-        ({**ROW, "answer_value": "二"}, "the answer '二' is no option's letter"),
+        ({**ROW, "answer_value": "二"}, "the answer '二' is no option"),
         ({**ROW, "answer_option_list": _options("1", "2 ", "2")}, "option C says the same as a right one"),
         ({**ROW, "answer_option_list": [[]]}, "a list that is not of one option"),
         ({**ROW, "answer_option_list": _options("1", "", "2")}, "option B is empty"),

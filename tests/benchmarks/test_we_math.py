@@ -6,7 +6,6 @@ import pytest
 from real_sets import assert_refused, bad, counts, made, real, source, texts, without
 
 from making import picture
-from mmdyn.errors import InputError
 from mmdyn.plugins import load
 
 ROW = {
@@ -102,7 +101,27 @@ def test_bad_rows(folder: Path, row: dict[str, object], problem: str) -> None:
     assert_refused("we_math", folder, {**ROW, "ID": "2steps_9"}, row, problem)
 
 
-def test_knowledge_names_a_bad_line(folder: Path) -> None:
-    made("we_math", folder, ROW, without(ROW, "key"))
-    with pytest.raises(InputError, match=r"questions\.jsonl:2: the key 'key' is missing"):
-        list(load("benchmarks", "we_math")().knowledge(folder))
+def test_knowledge_passes_over_what_read_tells_of(folder: Path) -> None:
+    made("we_math", folder, without(ROW, "key"), ROW)
+    assert [point.point for point in load("benchmarks", "we_math")().knowledge(folder)] == ["Area of Circles"]
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("A. point ;O.;B. point ;A.;C. point C; D. No correct answer", ["point ;O.", "point ;A.", "point C", "No correct answer"]),
+        ("a. 1;b. 2;c. 3; d. No correct answer", ["1", "2", "3", "No correct answer"]),
+        ("A. 1 B. 2 ;C. 3; D. No correct answer", ["1", "2", "3", "No correct answer"]),
+    ],
+)  # fmt: skip
+def test_options_between_semicolons(folder: Path, option: str, words: list[str]) -> None:
+    [row] = made("we_math", folder, {**ROW, "option": option})
+    assert row.sample and texts(row.sample) == words
+
+
+@pytest.mark.parametrize(
+    "option", ["A. 1;B. 2;C. 3; No correct answer", "A. 1;B. 2;C. 3; £. No correct answer", "A. 1;B. 2;D. 3"]
+)
+def test_a_part_that_may_be_an_option_of_its_own(folder: Path, option: str) -> None:
+    [row] = made("we_math", folder, {**ROW, "option": option})
+    assert "do not run A, B, C" in row.problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import struct
 import zlib
 from pathlib import Path
@@ -95,7 +96,7 @@ def rejected(out: Path) -> list[tuple[str, int, str]]:
 
 
 def assert_listed(source: Path, out: Path, expected: list[tuple[int, str]]) -> None:
-    """Every expected problem, in order, by `convert --skip-bad`, by `validate`, and the first one by `convert`."""
+    """Every expected problem, in order, by `convert --skip-bad`, by `validate`, and counted by `convert`."""
     seen = list[str]()
     made = convert(source, out, skip_bad=True, on_row=lambda row: seen.append(row.problem))
     found = rejected(out)
@@ -107,7 +108,11 @@ def assert_listed(source: Path, out: Path, expected: list[tuple[int, str]]) -> N
     assert listed == found
     with pytest.raises(InputError) as caught:
         convert(source, out.with_name("other"))
-    assert str(caught.value).startswith(f"{source}:{expected[0][0]}: {expected[0][1]}")
+    assert str(caught.value).startswith(f"{source}:{expected[0][0]}: {len(expected)} rows are bad (")
+    counts = re.findall(r"[(;] ?(\d+) × ", str(caught.value))
+    assert sum(map(int, counts)) == len(expected) and str(caught.value).endswith(
+        " (or leave such rows out: --skip-bad)"
+    )
     assert not out.with_name("other").exists()
 
 
@@ -130,7 +135,7 @@ LINES = [
     ({"qestion": "q"}, "unknown key 'qestion' (did you mean 'question'?); free keys belong inside \"meta\""),
     ({"task_type": "open-ended"}, "task_type 'open-ended' is unknown (did you mean 'open_ended'?): use one of single_choice, "),
     ({"language": "fr"}, "language 'fr' is unknown: use one of en, zh"),
-    ({"answer": None}, "answer must be true or false or a text or a list, null given"),
+    ({"answer": None}, "the key 'answer' is missing: add it"),
     ({"points": 0}, "points is 0: it must be a positive number"),
     ({"id": 5}, "id must be a text, a whole number given"),
     ({"images": "a.png"}, "images must be a list, a text given"),

@@ -76,6 +76,8 @@ def test_the_hint_stands_before_the_question_as_vlmevalkit_asks_it(tmp_path: Pat
         ({"A": "x", "B": "y", "C": "z", "answer": "['A', 'C']"}, "multi_select", ("A", "C")),
         ({"A": "x", "B": "y", "answer": " (B) "}, "single_choice", ("B",)),
         ({"A": "x", "B": "y", "answer": "B", "task_type": "multiple_answer_choice"}, "multi_select", ("B",)),
+        ({"A": "x", "B": "y z", "answer": "Y z."}, "single_choice", ("B",)),
+        ({"A": "x", "B": "y", "answer": r"$\mathrm{B}$"}, "single_choice", ("B",)),
         ({"answer": "A"}, "open_ended", "A"),
         ({"answer": " 42 ", "task_type": "calculation"}, "open_ended", " 42 "),
         ({"answer": "True.", "task_type": "true-false"}, "true_false", True),
@@ -88,6 +90,16 @@ def test_the_hint_stands_before_the_question_as_vlmevalkit_asks_it(tmp_path: Pat
 def test_task_type_and_answer(tmp_path: Path, cells: dict[str, str], kind: str, answer: object) -> None:
     sample = read_one(tmp_path, **cells)
     assert (sample.task_type, sample.answer) == (kind, answer)
+
+
+def test_labels_that_stand_in_the_cells_too(tmp_path: Path) -> None:
+    sample = read_one(tmp_path, A="A. two", B="(B) three", answer="three")
+    assert [option.text for option in sample.options] == ["two", "three"] and sample.answer == ("B",)
+    assert sample.meta == {"mended": ["Letters before the options' words were taken off."]}
+    (bad,) = read(
+        write_tsv(tmp_path / "x.tsv", {"index": "1", "question": "q", "answer": "A", "A": "A. 1", "B": "A. 2"})
+    )
+    assert bad.problem == "two options are labelled 'A': correct one of the labels"
 
 
 @pytest.mark.parametrize(

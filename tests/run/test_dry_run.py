@@ -119,7 +119,7 @@ def test_a_mistake_is_told_as_by_a_run(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="two models are called openai:m: tell them apart with label="):
         estimated(opened, ["openai:m,temperature=1", "baseline:lexical", "openai:m"], tmp_path / "run")
     for wrong, problem in (
-        ({"ray": "local,replicas=0"}, "replicas is 0"),
+        ({"executor": "ray,local,replicas=0"}, "replicas is 0"),
         ({"partition": "coast"}, "there is no partition 'coast'"),
         ({"max_cost": 1}, "--max-cost needs the price of openai:m"),
         ({"policy": "strikt"}, "there is no scorer 'strikt'"),

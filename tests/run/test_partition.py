@@ -48,6 +48,20 @@ def test_chunks_stay_together_the_dearest_first() -> None:
     assert (np.diff(order.reshape(-1, 4)) == 1).all()
 
 
+@pytest.mark.parametrize(("models", "sets", "shares"), [(3, 4, 4), (2, 5, 3), (1, 1, 4), (7, 3, 5)])
+def test_cells_are_whole_and_a_share_opens_few_models(models: int, sets: int, shares: int) -> None:
+    random = np.random.default_rng(models)
+    places = np.repeat(np.arange(sets, dtype=np.uint32), random.integers(1, 40, sets))
+    costs = random.uniform(1, 100, len(places)).astype(np.float32)
+    rows = Partition("cell").cells(places, costs, models, shares)
+    owners = np.array([[{*row[places == place]} for place in range(sets)] for row in rows])
+    assert all(len(cell) == 1 for cell in owners.ravel())
+    flat = [cell.copy().pop() for cell in owners.ravel()]
+    assert flat == sorted(flat) and len(rows) == models
+    loads = np.bincount(flat, np.tile(np.bincount(places, costs), models), shares)
+    assert loads.max() - loads.min() <= 2 * np.bincount(places, costs).max() or models * sets < shares
+
+
 def test_what_a_lost_share_left_is_spread_by_another_seed() -> None:
     costs = np.random.default_rng(2).uniform(1, 100, 4000).astype(np.float32)
     for partition in (Partition("size"), Partition("cost"), Partition("count", 10)):
@@ -75,7 +89,7 @@ def test_how_a_partition_is_written() -> None:
     assert Partition.parse("count") == Partition("count", CHUNK)
     assert Partition.parse("count,asks=5") == Partition("count", 5)
     for text, problem in (
-        ("costs", r"there is no partition 'costs' \(did you mean 'cost'\?\): size, count, cost are"),
+        ("costs", r"there is no partition 'costs' \(did you mean 'cost'\?\): size, count, cost, cell are"),
         ("size,asks=5", "'asks=5' is no setting of the partition 'size': write count,asks=N, or size alone"),
         ("count,asks=0", "'asks=0' is no setting of the partition 'count'"),
     ):

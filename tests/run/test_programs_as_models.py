@@ -20,7 +20,7 @@ from shell import mmdyn
 from making import choice, write_set
 from mmdyn.errors import InputError, UserError
 from mmdyn.models import Message
-from mmdyn.run import Execution, RayConfig, evaluate, read_config
+from mmdyn.run import Execution, evaluate, read_config
 
 TOUCHES = """
 from pathlib import Path
@@ -155,9 +155,9 @@ def test_objects_that_cannot_be_told_apart_or_travel_are_refused(tmp_path: Path)
     with pytest.raises(UserError, match="two models are called python:one: tell them apart with label="):
         evaluate(questions, [Agent("one"), Agent("one")], tmp_path / "run", execution=QUIET)
     with pytest.raises(
-        UserError, match=r"an object of this process is no model for replicas: write its class as FILE\.py:CLASS"
+        UserError, match=r"an object of this process is no model for others: write its class as FILE\.py:CLASS"
     ):
-        evaluate(questions, Agent("one"), tmp_path / "ray", execution=Execution(quiet=True, ray=RayConfig("local")))
+        evaluate(questions, Agent("one"), tmp_path / "ray", execution=Execution("ray,local", quiet=True))
 
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "programs.md"

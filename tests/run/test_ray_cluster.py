@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import contents, evaluated, many_samples
+from running import contents, evaluated, many_samples, typed
 from serving import hold, serve, wait_until
 
 from mmdyn.data import SampleSet
 from mmdyn.errors import MissingExtra, UserError
-from mmdyn.run import Execution, RayConfig
+from mmdyn.run import Execution
 from mmdyn.run.executors import open_executor
-from mmdyn.run.executors.ray import room_for
-from mmdyn.work import Reader
+from mmdyn.work import RayConfig, Reader, room_for
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("default")
+OPS = "pad,color,shuffle,paraphrase,pad+shuffle"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def start(source: SampleSet, model: str, out: Path, *more: str) -> subprocess.Po
 
 
 def on(cluster: Any, settings: str = "", *more: str) -> list[str]:
-    return ["--ray", cluster.address + settings, *more]
+    return ["--executor", f"ray,{cluster.address}{settings}", *more]
 
 
 def test_a_node_that_is_killed_loses_no_sample(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
@@ -114,7 +114,9 @@ def refused(source: SampleSet, out: Path, *options: str) -> str:
 
 def test_gpus_of_a_cluster_without_any_are_refused(cluster: Any, source: SampleSet, tmp_path: Path) -> None:
     said = "3 replicas with 0.5 GPUs each are asked for, and the cluster has room for 0: lower the replicas or the gpus"
-    assert refused(source, tmp_path / "run", *on(cluster, ",replicas=3,gpus=0.5")) == f"mmdyn: {said} of --ray\n"
+    assert (
+        refused(source, tmp_path / "run", *on(cluster, ",replicas=3,gpus=0.5")) == f"mmdyn: {said} of --executor ray\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,22 +137,25 @@ def test_what_fits_on_gpus_fits_on_one_of_them(gpus: float, nodes: list[float], 
 
 def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     for ray, problem in (
-        ("local,replica=2", r"--ray has no option 'replica' \(did you mean 'replicas'\?\); it takes address, replicas"),
-        ("local,replicas=0", "replicas is 0: give another number"),
+        (
+            "ray,local,replica=2",
+            r"--executor ray has no option 'replica' \(did you mean 'replicas'\?\); it takes address, replicas",
+        ),
+        ("ray,local,replicas=0", "replicas is 0: give another number"),
         (RayConfig(gpus=1.5), "gpus is 1.5, which Ray gives to no replica: give a fraction of one, or a whole"),
     ):
         with pytest.raises(UserError, match=problem):
-            open_executor(Execution(ray=ray))
+            open_executor(Execution(ray))
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UserError, match="Ray starts its replicas by itself: run the command without a launcher"):
-        open_executor(Execution(ray="local"))
+    with pytest.raises(UserError, match="a cluster starts its processes by itself: run the command without a launcher"):
+        open_executor(Execution("ray,local"))
 
 
 def test_where_ray_is_not_installed(source: SampleSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"ray is needed for this and is not installed: pip install 'mmdyn\[ray\]'"):
-        evaluated(source, "baseline:lexical", tmp_path / "run", ray="local")
+        evaluated(source, "baseline:lexical", tmp_path / "run", executor="ray,local")
 
 
 @pytest.mark.parametrize(
@@ -163,4 +168,32 @@ def test_where_ray_is_not_installed(source: SampleSet, tmp_path: Path, monkeypat
 )
 def test_an_address_where_no_cluster_is(source: SampleSet, tmp_path: Path, address: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
-        evaluated(source, "baseline:lexical", tmp_path / "run", ray=address)
+        evaluated(source, "baseline:lexical", tmp_path / "run", executor=f"ray,{address}")
+
+
+def test_variants_are_the_same_from_a_cluster_that_loses_a_node(
+    cluster: Any, source: SampleSet, tmp_path: Path
+) -> None:
+    node = cluster.add_node(num_cpus=1)
+    command = [sys.executable, "-m", "mmdyn", "perturb", str(source.folder), "--ops", OPS, "--draws", "3", "-q"]
+    running = subprocess.Popen(
+        [*command, "-o", tmp_path / "ray" / "made", *on(cluster, ",replicas=2")], stderr=subprocess.PIPE, text=True
+    )
+    work = tmp_path / "ray" / "made" / ".work"
+    wait_until(lambda: work.exists() and any(file.stat().st_size > 50_000 for file in work.glob("main.*")), running)
+    cluster.remove_node(node, allow_graceful=False)
+    said = running.communicate(timeout=240)
+    assert running.returncode == 0, said
+    subprocess.run([*command, "-o", tmp_path / "here" / "made"], check=True, timeout=240)
+    assert files(tmp_path / "ray") == files(tmp_path / "here") and len(files(tmp_path / "here")) > 100
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_who_makes_variants() -> None:
+    said = typed("perturb", "set", "-o", "out", "--ops", "pad", "--executor", "slurm").exception
+    assert str(said).startswith(
+        "variants are made here or on a Ray cluster: under Slurm start ranks by srun (docs/clusters.md)"
+    )

@@ -13,6 +13,7 @@ from making import choice
 from mmdyn.data import SAMPLES_FILE, LocatedSet, SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical
+from mmdyn.models import open_model
 from mmdyn.run import ConditionSpec, KnowledgeConfig, Limits
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.executors._executor import Engine, Job
@@ -31,25 +32,33 @@ def engine(tmp_path: Path) -> Engine:
     job = Job(tmp_path, (), ConditionSpec(epochs=3), limits=Limits(n=20), conditions=conditions)
     with Store(tmp_path / "records") as store:
         providers = ContextProviders(sets, job.conditions, KnowledgeConfig(), store)
-        return Engine(job, sets, [], store, providers=providers.by_set)
+        models = [open_model("baseline:lexical"), open_model("baseline:majority")]
+        return Engine(job, sets, models, store, providers=providers.by_set)
 
 
 def key(ask: Ask) -> bytes:
     return canonical(ask)
 
 
-@pytest.mark.parametrize("partition", ["size", "cost", "count,asks=7"])
+@pytest.mark.parametrize("partition", ["size", "cost", "count,asks=7", "cell"])
 def test_shares_together_are_the_plan(engine: Engine, partition: str) -> None:
     planned = Counter(key(ask) for ask in engine.plan() if isinstance(ask, Ask))
     shares = [RankShare(engine, Partition.parse(partition), number, 3, "seed") for number in range(3)]
-    assert sum((Counter(map(key, share)) for share in shares), Counter()) == planned
-    assert [len(share) for share in shares] == [sum(1 for _ in share) for share in shares]
+    for model in (0, 1):
+        assert sum((Counter(map(key, share.of(model))) for share in shares), Counter()) == planned
+    assert [len(share) for share in shares] == [sum(1 for model in (0, 1) for _ in share.of(model)) for share in shares]
     assert planned.total() > 300 and set(planned.values()) == {1}
 
 
 def test_a_share_begins_with_what_costs_most(engine: Engine) -> None:
-    costs = [cost(ask) for ask in RankShare(engine, Partition(), 0, 2)]
+    costs = [cost(ask) for ask in RankShare(engine, Partition(), 0, 2).of(0)]
     assert costs == sorted(costs, reverse=True)
+
+
+def test_a_cell_is_asked_by_one_share_and_a_models_cells_lie_together(engine: Engine) -> None:
+    shares = [RankShare(engine, Partition("cell"), number, 2) for number in range(2)]
+    cells = [[sorted({ask.place for ask in share.of(model)}) for model in (0, 1)] for share in shares]
+    assert cells == [[[0, 1], []], [[], [0, 1]]]
 
 
 def by_hand(folder: Path) -> SampleSet:

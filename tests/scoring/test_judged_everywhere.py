@@ -81,7 +81,7 @@ def test_beside_a_ray_cluster_this_process_judges(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     opened, asked, lines = prepared(tmp_path)
     judged = scripted(tmp_path / "judge.jsonl", *lines)
-    command = eval_command(opened, asked, judged, tmp_path / "run", "--ray", "local,gpus=0")
+    command = eval_command(opened, asked, judged, tmp_path / "run", "--executor", "ray,local,gpus=0")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert values(tmp_path / "run") == MARKS

@@ -12,6 +12,7 @@ import msgspec
 from mmdyn.errors import did_you_mean
 from mmdyn.keys import canonical
 from mmdyn.sample import CHOICE_TYPES, TASK_TYPES, Answer, Language, Option, TaskType
+from mmdyn.text import read_labels
 
 OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -86,7 +87,7 @@ def guess_task_type(answer: str, labels: tuple[str, ...]) -> TaskType:
     """By options and answer: no options is open_ended, several letters multi_select, else single_choice."""
     if not labels:
         return "open_ended"
-    return "multi_select" if len(read_labels(answer, labels)) > 1 else "single_choice"
+    return "multi_select" if len(read_listed_labels(answer, labels)) > 1 else "single_choice"
 
 
 def read_language(name: str, text: str) -> Language:
@@ -105,7 +106,7 @@ def read_language(name: str, text: str) -> Language:
     raise ValueError(f"the language {name[:40]!r} is unknown: use en or zh")
 
 
-def read_answer(text: str, kind: TaskType, labels: tuple[str, ...] = ()) -> Answer:
+def read_answer(text: str, kind: TaskType, labels: tuple[str, ...] = (), texts: tuple[str, ...] = ()) -> Answer:
     """A cell's answer for a task type, as `write_answer` and other people write it.
 
     Raises ValueError for none, and for a true_false of other words.
@@ -113,7 +114,7 @@ def read_answer(text: str, kind: TaskType, labels: tuple[str, ...] = ()) -> Answ
     if not text.strip():
         raise ValueError("the answer is empty: fill it in")
     if kind in CHOICE_TYPES:
-        return read_labels(text, labels)
+        return read_listed_labels(text, labels, texts)
     if kind == "fill_in_the_blank":
         return _read_blanks(text)
     if kind == "open_ended":
@@ -128,19 +129,12 @@ _TRUE = {"true", "t", "yes", "y", "1", "对", "正确", "是", "√", "✓"}
 _FALSE = {"false", "f", "no", "n", "0", "错", "错误", "否", "×", "✗"}
 
 
-def read_labels(text: str, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """The options that an answer names: AC, "A, C", ["A", "C"], (A) …; whatever names none comes back as it is."""
-    if text in labels:
-        return (text,)
-    if text.strip().startswith("["):
+def read_listed_labels(text: str, labels: tuple[str, ...], texts: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The options that an answer names, also as a list ["A", "C"]; whatever names none comes back as it is."""
+    if text.strip().startswith("[") and text not in labels:
         listed = read_list_cell(text)
         return listed if all(item in labels for item in listed) else tuple(item.strip() for item in listed)
-    bare = text.strip(" .()（）\t\r\n")
-    for parts in ((text.strip(),), (bare,), tuple(re.findall(r"[^\s,;、，；/&]+", bare)), tuple(bare)):
-        for named in (parts, tuple(part.upper() for part in parts)):
-            if named and all(part in labels for part in named):
-                return named
-    return (text.strip(),)
+    return read_labels(text, labels, texts) or (text.strip(),)
 
 
 def _read_blanks(text: str) -> Answer:
@@ -161,14 +155,14 @@ def write_answer(answer: Answer, kind: TaskType, labels: tuple[str, ...] = ()) -
         return answer
     if kind in CHOICE_TYPES:
         plain = "".join(text for text in answer if isinstance(text, str))
-        unlisted = not plain.strip().startswith("[") and read_labels(plain, labels) == answer
+        unlisted = not plain.strip().startswith("[") and read_listed_labels(plain, labels) == answer
         return plain if unlisted else canonical(answer).decode()
     if _read_blanks(plain := answer[0][0]) == answer:
         return plain
     return canonical([blank[0] if len(blank) == 1 else blank for blank in answer]).decode()
 
 
-def read_options(cells: Mapping[str, str]) -> tuple[Option, ...]:
+def read_option_cells(cells: Mapping[str, str]) -> tuple[Option, ...]:
     """The options in the columns A, B, C, … that are not empty. Raises ValueError where one between two others is
     empty."""
     given = [letter for letter in OPTION_LETTERS if cells.get(letter, "").strip()]

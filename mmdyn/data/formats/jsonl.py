@@ -17,7 +17,7 @@ from mmdyn.sample import ImageRef, Sample, from_dict
 
 
 class Jsonl:
-    """A sample a line; a picture is a path relative to the file's folder, or a data: URL."""
+    """A sample a line; a picture is a path relative to the file's folder, or a data: URL. null is as good as no key."""
 
     suffixes = (".jsonl", ".ndjson")
 
@@ -43,6 +43,7 @@ def _read(line: bytes, folder: Path, images: ImageFolder) -> Sample:
         raise ValueError(f"not valid JSON ({error}): write one sample a line") from None
     if not isinstance(value, dict):
         raise ValueError('the line is no JSON object: write one sample a line, {"id": …, "question": …}')
+    value = {key: given for key, given in value.items() if given is not None}
     for holder in (value, *_dicts(value.get("options"))):
         _bring(holder, folder, images)
     return from_dict(value, Sample)

@@ -23,7 +23,7 @@ from mmdyn.data.formats._cells import (
     read_language,
     read_list_cell,
     read_number,
-    read_options,
+    read_option_cells,
     read_task_type,
     write_answer,
 )
@@ -33,6 +33,7 @@ from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.keys import Json, canonical
 from mmdyn.sample import ImageRef, Option, Sample, TaskType, from_dict, from_json
+from mmdyn.text import read_options
 
 REST = "mmdyn"
 
@@ -138,8 +139,8 @@ def sample_of_tsv_row(
     cells = row.cells
     if REST in cells:
         return _read_back(row)
-    options = read_options(cells)
-    labels = tuple(option.label for option in options)
+    options, mended = read_options([option.text for option in read_option_cells(cells)])
+    labels, texts = tuple(option.label for option in options), tuple(option.text for option in options)
     named = cells.get("task_type", "").strip()
     kind = task_type or (read_task_type(named) if named else guess_task_type(cells.get("answer", ""), labels))
     question = "\n".join(text for text in (cells.get("hint", ""), cells["question"]) if text.strip())
@@ -147,14 +148,15 @@ def sample_of_tsv_row(
         id=id or _id(cells),
         question=question,
         task_type=kind,
-        answer=read_answer(cells.get("answer", ""), kind, labels),
+        answer=read_answer(cells.get("answer", ""), kind, labels, texts),
         language=read_language(cells.get("language", ""), question),
         options=options,
         images=row.images,
         fields={**_fields(cells), **(fields or {})},
         knowledge_points=read_list_cell(cells.get("knowledge", "")),
         explanation=cells.get("analysis", ""),
-        meta={name: text for name, text in cells.items() if name not in _OWN and text.strip()},
+        meta={name: text for name, text in cells.items() if name not in _OWN and text.strip()}
+        | ({"mended": list(mended)} if mended else {}),
     )
 
 
@@ -259,7 +261,7 @@ def _read_back(row: TsvRow) -> Sample:
 
 def _options(cells: Mapping[str, str], places: tuple[_Place, ...], images: tuple[ImageRef, ...]) -> tuple[Option, ...]:
     if not places:
-        return read_options(cells)
+        return read_option_cells(cells)
     given = [number for number, letter in enumerate(OPTION_LETTERS, 1) if cells.get(letter, "").strip()]
     count = max([len(places), *given])
     options = list[Option]()

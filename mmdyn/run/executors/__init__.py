@@ -1,11 +1,11 @@
-"""Who carries out a run: one process, several that a launcher started, or replicas on a Ray cluster."""
+"""Who carries out a run: one process, several that a launcher started, replicas on a Ray cluster, or jobs of Slurm."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mmdyn.models import read_settings
-from mmdyn.run.execution import Execution, RayConfig
+from mmdyn.errors import UserError
+from mmdyn.run.execution import Execution, SlurmConfig
 from mmdyn.run.partition import Partition
 from mmdyn.work import Ranks
 
@@ -14,17 +14,25 @@ if TYPE_CHECKING:
 
 
 def open_executor(execution: Execution) -> Executor:
-    """Replicas on a Ray cluster where one is named, this process where it is alone, or else the ranks that were
-    launched. Raises UserError."""
-    ranks, shared = Ranks.of_environment(), Partition.parse(execution.partition)
-    if execution.ray:
+    """The cluster where one is named, this process where it is alone, or else the ranks that were launched. Raises
+    UserError."""
+    ranks, partition, cluster = Ranks.of_environment(), Partition.parse(execution.partition), execution.cluster
+    if execution.retry < 0:
+        raise UserError(f"--retry is {execution.retry}: give 0 or more")
+    if cluster and ranks.size > 1:
+        raise UserError("a cluster starts its processes by itself: run the command without a launcher")
+    if isinstance(cluster, SlurmConfig):
+        from mmdyn.run.executors.slurm import Slurm
+
+        return Slurm(partition, cluster)
+    if cluster:
         from mmdyn.run.executors.ray import Ray
 
-        return Ray(ranks, shared, read_settings(execution.ray, RayConfig))
+        return Ray(partition, cluster)
     if ranks.size > 1:
         from mmdyn.run.executors.accelerate import Accelerate
 
-        return Accelerate(ranks, shared)
+        return Accelerate(ranks, partition)
     from mmdyn.run.executors.local import Local
 
     return Local()

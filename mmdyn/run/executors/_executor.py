@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
-from mmdyn.models import Budget, Model, open_asker
+from mmdyn.errors import ModelError, UserError
+from mmdyn.keys import Json
+from mmdyn.models import Budget, Model, open_asker, open_model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
 from mmdyn.run.conditions import ConditionSpec
-from mmdyn.run.context_providers import ContextProvider
+from mmdyn.run.context_providers import ContextProvider, ContextProviders
 from mmdyn.run.execution import Execution, Limits
 from mmdyn.run.grader import Grader
 from mmdyn.run.knowledge_config import KnowledgeConfig
@@ -70,43 +73,90 @@ class Engine:
         self.budget, self.cascade = budget or Budget(), cascade or Cascade(Scorer(job.scoring.policy))
         self.providers = providers
 
+    @property
+    def model_texts(self) -> list[str]:
+        """The MODELs, for other processes to open. Raises UserError for an object, which is in this process alone."""
+        texts = [model for model in self.job.models if isinstance(model, str)]
+        if len(texts) < len(self.job.models):
+            raise UserError("an object of this process is no model for others: write its class as FILE.py:CLASS")
+        return texts
+
     def plan(self) -> Iterator[Ask | Skip]:
         """Every ask of the job, streamed in the sets' order."""
         return plan(self.sets, self.job.conditions, self.job.spec.epochs, self.job.limits.n, self.providers)
 
     def ask(
         self,
-        asks: Callable[[], Iterable[Ask | Skip]],
-        models: Sequence[Model] | None = None,
+        asks: Callable[[int], Iterable[Ask | Skip]],
+        total: int,
         *,
-        of_all: int | None = None,
+        host: Callable[[int, Model], Model] = lambda place, model: model,
         what: str = "asking",
     ) -> None:
-        """Put asks to every model in turn (or to `models` in their stead), score the replies and record them.
+        """Put to every model in turn the asks for it, `total` in all, score the replies and record them.
 
-        `asks` is called once a model; `of_all` counts what it gives where that is not the whole plan. A model is closed
-        when its last reply is in and judged, the judges when all is. Raises ModelError for a model or a judge that
-        cannot be asked, Stopped where the budget is used up.
+        A model that cannot be asked keeps no other from being asked; what failed is asked again as often as the job
+        says, a model that has failed opened anew. A model is closed when its last reply is in and judged, the judges
+        when all is. Raises ModelError for a model or a judge that cannot be asked, Stopped where the budget is used up.
+
+        Args:
+            asks: by a model's place, from 0; called anew each time.
+            host: what is asked in a model's stead, such as its replicas.
         """
-        models = self.models if models is None else models
-        total = self.job.planned if of_all is None else of_all
-        with ProgressBar(what, total * len(models), quiet=self.job.execution.quiet) as progress:
-            run_to_the_end(self._ask_all(models, asks, progress))
+        with ProgressBar(what, total, quiet=self.job.execution.quiet) as progress:
+            run_to_the_end(self._ask_all(asks, host, progress))
 
     async def _ask_all(
-        self, models: Sequence[Model], asks: Callable[[], Iterable[Ask | Skip]], progress: ProgressBar
+        self, asks: Callable[[int], Iterable[Ask | Skip]], host: Callable[[int, Model], Model], progress: ProgressBar
     ) -> None:
-        job, renderers = self.job, open_renderers(self.job, self.sets)
-        grader, expansions, tally = Grader(self.store, self.cascade), Expansions(self.store), AskTally()
+        job, tally, grader = self.job, AskTally(), Grader(self.store, self.cascade)
+        tools = partial(SampleTools, self.sets, open_renderers(job, self.sets), store=self.store, grader=grader)
+        tools = partial(tools, expansions=Expansions(self.store), tally=tally)
+        failed: dict[int, ModelError | None] = dict.fromkeys(range(len(self.models)))
         try:
-            for model in models:
-                async with open_asker(
-                    model, job.limits.concurrency, self.budget, use_cache=job.execution.use_cache
-                ) as asker:
-                    tools = SampleTools(self.sets, renderers, asker, self.store, grader, expansions, progress, tally)
-                    await ask_all(asks(), tools)
+            for attempt in range(job.execution.retry + 1):
+                left, failed = failed, {}
+                for place in left:
+                    model = host(place, open_model(job.models[place]) if attempt else self.models[place])
+                    before = tally.may_pass
+                    error = await self._ask_model(model, asks(place), partial(tools, progress=progress))
+                    if error or tally.may_pass > before:
+                        failed[place] = error
+                    if error and len(self.models) > 1:
+                        progress.say(f"{model.label}: {error}")
+                progress = ProgressBar("asking again", quiet=True)
         finally:
             await self.cascade.close()
+        for lost in filter(None, failed.values()):
+            raise lost
+
+    async def _ask_model(
+        self, model: Model, asks: Iterable[Ask | Skip], tools: Callable[..., SampleTools]
+    ) -> ModelError | None:
+        """Why the model could not be asked; None where it was. Raises ModelError for a judge."""
+        limits, execution = self.job.limits, self.job.execution
+        async with open_asker(model, limits.concurrency, self.budget, use_cache=execution.use_cache) as asker:
+            try:
+                await ask_all(asks, tools(asker=asker))
+            except ModelError as error:
+                if not asker.is_broken:
+                    raise
+                return error
+        return None
+
+
+def open_providers(
+    job: Job,
+    sets: Sequence[SampleSet],
+    conditions: Sequence[Condition],
+    store: Store,
+    known: dict[str, Json] | None = None,
+) -> ContextProviders:
+    """What lies beside the samples of a job's sets; `known`: the settings of another process, which looked it up."""
+    quiet, seed = job.execution.quiet, job.spec.seed
+    return ContextProviders(
+        sets, conditions, job.knowledge, store, known, seed=seed, examples=job.spec.examples, quiet=quiet
+    )
 
 
 def open_renderers(job: Job, sets: Sequence[SampleSet]) -> list[Renderer]:

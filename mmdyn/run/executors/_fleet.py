@@ -131,7 +131,9 @@ class Fleet:
         while not (await asyncio.wait([opening], timeout=1))[0]:
             waited = 0.0 if self._there else time.monotonic() - max(began, self._went)
             if waited > WAIT_SECONDS:
-                raise UserError(f"the cluster has had no room for a replica of {self.label}: lower --gpus-per-replica")
+                raise UserError(
+                    f"the cluster has had no room for a replica of {self.label}: lower the gpus of --executor ray"
+                )
             if waited > NOTE_SECONDS and not noted:
                 noted = True
                 print(f"waiting for room for a replica of {self.label} on the cluster", file=sys.stderr)

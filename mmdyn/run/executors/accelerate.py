@@ -6,45 +6,26 @@ own and writes a file of its own; the first one waits until all have said that t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import msgspec
-from msgspec import Struct
-
-from mmdyn.errors import MmdynError, Stopped, UserError
-from mmdyn.keys import canonical, digest
+from mmdyn.errors import Stopped, UserError
 from mmdyn.run.executors._executor import Engine
+from mmdyn.run.executors._launch import End, Launch
 from mmdyn.run.partition import Partition
 from mmdyn.run.share import RankShare
 from mmdyn.work import Ranks, Store, session_of
-
-LAUNCH, BEGIN, END = "launch", "begin of share", "end of share"
-"""The store's kinds for what the first rank says when all may begin, a digest of what is shared, by the session of its
-store, and for what each other rank says first and last, by that session and its number.
-"""
-
-
-class End(Struct, frozen=True):
-    """How a rank's share ended; `error` is empty where all was asked."""
-
-    error: str = ""
-    stopped: bool = False
 
 
 class Accelerate:
     """One rank of a launch. Its `partition` deals the asks out anew at each launch."""
 
     def __init__(self, ranks: Ranks, partition: Partition) -> None:
-        self.ranks, self._partition = ranks, partition
-        self._session = ""
+        self.ranks, self._launch = ranks, Launch("", partition, ranks.size)
 
     def meet(self, store: Store) -> None:
         """Wait until the first rank has prepared the run. Raises UserError where it is lost."""
 
         def announced() -> bool:
-            self._session = session_of(store.folder, self.ranks.writer_of(0))
-            return store.get(LAUNCH, self._session) is not None
+            self._join(session_of(store.folder, self.ranks.writer_of(0)))
+            return self._launch.is_announced(store)
 
         if self.ranks.number:
             self.ranks.wait_for(0, store.folder, announced)
@@ -57,13 +38,16 @@ class Accelerate:
         """
         if self.ranks.number:
             try:
-                with self._saying_so(engine):
+                broken_off = End("was stopped before its share was asked")
+                with self._launch.saying_so(engine.store, str(self.ranks.number), broken_off):
+                    self._launch.check(engine)
                     self._ask(engine)
             except Stopped:
                 self.ranks.linger(engine.store.folder)
                 raise
             return
-        self._announce(engine)
+        self._join(engine.store.session)
+        self._launch.announce(engine)
         stopped: Stopped | None = None
         try:
             self._ask(engine)
@@ -75,56 +59,19 @@ class Accelerate:
         if stopped:
             raise stopped
 
-    def _announce(self, engine: Engine) -> None:
-        store = engine.store
-        self._session = store.session
-        for kind in (LAUNCH, BEGIN, END):
-            store.forget(kind)
-        store.put(LAUNCH, self._session, canonical(self._work(engine)))
-        store.flush()
+    def _join(self, session: str) -> None:
+        self._launch = Launch(session, self._launch.partition, self.ranks.size)
 
     def _ask(self, engine: Engine) -> None:
-        share = RankShare(engine, self._partition, self.ranks.number, self.ranks.size, self._session)
-        engine.ask(lambda: share, of_all=len(share), what=f"asking, rank {self.ranks.number}")
-
-    @contextmanager
-    def _saying_so(self, engine: Engine) -> Iterator[None]:
-        """Leave word of how the share ended, whatever ended it, so that the first rank does not wait for more."""
-        store, key = engine.store, f"{self._session}:{self.ranks.number}"
-        store.put(BEGIN, key, b"true")
-        store.flush()
-        end = End("was stopped before its share was asked")
-        try:
-            if store.get(LAUNCH, self._session) != canonical(self._work(engine)):
-                raise UserError("this rank was given another task than rank 0: start every rank with the same command")
-            yield
-            end = End()
-        except MmdynError as error:
-            end = End(str(error), isinstance(error, Stopped))
-            raise
-        finally:
-            store.put(END, key, canonical(end))
-            store.flush()
+        share = RankShare(engine, self._launch.partition, self.ranks.number, self.ranks.size, self._launch.session)
+        engine.ask(share.of, len(share), what=f"asking, rank {self.ranks.number}")
 
     def _wait_for(self, rank: int, store: Store) -> End:
-        key = f"{self._session}:{rank}"
+        found, has_begun = self._launch.end_of, self._launch.has_begun
         self.ranks.wait_for(
-            rank, store.folder, lambda: store.get(END, key) is not None, begun=lambda: store.get(BEGIN, key) is not None
+            rank, store.folder, lambda: found(store, str(rank)) is not None, begun=lambda: has_begun(store, str(rank))
         )
-        end = msgspec.json.decode(store.get(END, key) or b"", type=End)
+        end = found(store, str(rank)) or End()
         if end.error and not end.stopped:
             raise UserError(f"rank {rank}: {end.error}")
         return end
-
-    def _work(self, engine: Engine) -> str:
-        """A digest of what the ranks share, and how."""
-        job = engine.job
-        sets = [[opened.name, opened.manifest.digest] for opened in engine.sets]
-        models = [[model.label, model.identity] for model in engine.models]
-        how = [
-            [job.spec, job.knowledge, job.limits.n, job.prompt, job.conditions, job.planned],
-            [engine.cascade.name, engine.cascade.mode],
-            self._partition,
-            self.ranks.size,
-        ]
-        return digest([sets, models, how])

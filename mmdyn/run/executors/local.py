@@ -16,4 +16,4 @@ class Local:
 
     def run(self, engine: Engine) -> None:
         """Ask the whole plan."""
-        engine.ask(engine.plan)
+        engine.ask(lambda _: engine.plan(), engine.job.planned * len(engine.models))

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from mmdyn.sample import Option
 from mmdyn.text import (
+    leading_label,
     options_are_letters,
     question_range,
     read_letters,
+    read_options,
     split_options,
     split_questions,
     strip_question_number,
@@ -85,7 +89,7 @@ def test_a_lost_point_is_made_up_for() -> None:
 
 
 def test_no_options_and_empty_options() -> None:
-    assert split_options("函数的图像大致为 ( )\n") == ("函数的图像大致为 ( )", ())
+    assert split_options("函数的图像大致为 ( )\n") == ("函数的图像大致为 ( )", (), ())
     empty = split_options("哪幅图正确\nA.\nB.\nC.\nD.")
     assert texts(empty.options) == ["", "", "", ""]
 
@@ -95,12 +99,73 @@ def test_no_options_and_empty_options() -> None:
     [
         "Which?\nA. one\nB. two\nD. four", "Which?\nA. one\nB. two\nC. three",
         "Which?\nA. one\nB. \nC. three\nD. four", "Which?\nA. one\nB. two\nC. three\nD. four\nA. five",
-        "Which?\n$\\mathrm{A}$. one\n$\\mathrm{B}$. two\n$\\mathrm{C}$. three\n$\\mathrm{D}$. four",
+        "Which?\nA. one\nB. two\nB. three\nD. four", "Which?\nA. one\nB. two\nC. three\nE. four",
+        "Which?\nA. one\nB. two\nC. three\nD. four\n£. five", "Which?\nA. one\nB. two\nC. three\nD. four\nfive",
+        "Which?\nA. one B. two E. three D. four", "Which?\nA. one\n0. two\nC. three\nD. four",
+        "Vitamins A. and B.\na. one\nb. two\nc. three\nd. four",
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_for_certain_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="do not run A, B, C"):
         split_options(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("Which?\nA. one\nB. two\nc. three\nD. four", "The options' labels were written 'c.'."),
+        (
+            "Which?\nA. one\nB. two\n$\\mathrm{C}$. three\nD. four",
+            r"The options' labels were written '$\\mathrm{C}$.'.",
+        ),
+        ("Which?\nA. one  B. two\n**C.** three  D. four", "The options' labels were written '**C.**'."),
+        ("Which?\nA. one\nB. two\nC. three\nF. four", "Option D was labelled F."),
+        ("Which?\nA. one\nF. two\nC. three\nD. four", "Option B was labelled F."),
+        ("Which?\nA. one    C. three\nB. two    D. four", "The options stood in the order A, C, B, D."),
+        ("Which?\nA. one\nB. two\nB. two\nC. three\nD. four", "Option B stood there twice."),
+        ("Which?\nA. one\nB. two\nOption C: three\nD. four", "The options' labels were written 'Option C:'."),
+    ],
+)
+def test_what_a_person_reads_without_doubt_is_mended_and_told(text: str, mended: str) -> None:
+    question = split_options(text)
+    assert (question.stem, texts(question.options)) == ("Which?", ["one", "two", "three", "four"])
+    assert question.mended == (mended,)
+
+
+def test_all_labels_in_lower_case_or_in_tex() -> None:
+    for form in ("{0}. {1}", "({0}) {1}", "{0}) {1}"):
+        small = "\n".join(
+            form.format(label, word) for label, word in zip("abcd", ("one", "two", "three", "four"), strict=True)
+        )
+        assert texts(split_options(f"Which?\n{small}").options) == ["one", "two", "three", "four"]
+    tex = " ".join(rf"$\mathrm{{{label}}}$. $x_{at}$" for at, label in enumerate("ABCD"))
+    assert texts(split_options(f"Which?\n{tex}").options) == ["$x_0$", "$x_1$", "$x_2$", "$x_3$"]
+
+
+def test_options_that_stand_one_by_one() -> None:
+    options, mended = read_options(["A. one", "b. two", "C. three"])
+    assert texts(options) == ["one", "two", "three"] and len(mended) == 2
+    assert texts(read_options(["E、C、A", "C、B、A", "A、D、B"])[0]) == ["E、C、A", "C、B、A", "A、D、B"]
+    assert texts(read_options(["A)", "B)"])[0]) == ["A)", "B)"]
+    assert texts(read_options(["E. coli", "B. subtilis"])[0]) == ["E. coli", "B. subtilis"]
+    assert read_options(["one", "two"], ["a", "(B)"])[0] == (Option("A", "one"), Option("B", "two"))
+    for words in (["A. one", "C. two", "B. three"], ["A. one", "B. two", "0. three"], ["A. one", "B. two", "B. three"]):
+        with pytest.raises(ValueError, match=r"labelled|letter"):
+            read_options(words)
+
+
+def test_an_answer_in_the_options_words() -> None:
+    options = (Option("A", "one"), Option("B", "two and 3"), Option("C", "ab"), Option("D", "E"))
+    for text, labels in (("B. two and 3", "B"), ("Two and 3.", "B"), ("(A) one", "A"), ("d", "D")):
+        assert read_letters(text, options) == tuple(labels)
+    for text in ("A. two and 3", "ab", "E", "3"):
+        with pytest.raises(ValueError, match="is no option: the options are A, B, C, D"):
+            read_letters(text, options)
+
+
+def test_a_label_before_an_explanation() -> None:
+    assert leading_label("A It says") == ("A", "It says") and leading_label("$\\mathrm{c}$: so") == ("C", "so")
+    assert leading_label("a force of 3 N") is None and leading_label("A or B: so") is None
 
 
 def test_fewer_options_where_fewer_are_asked_for() -> None:
@@ -129,6 +194,15 @@ def test_chinese_numbers_and_questions_without_words() -> None:
     assert [blank.stem for blank in blanks] == ["41.", "42."]
 
 
+def test_numbers_that_begin_again() -> None:
+    options = "A. a\nB. b\nC. c\nD. d"
+    passage, questions = split_questions(f"See 3 texts.\n1. x\n{options}\n2. y\n{options}\n1. z\n{options}", 3)
+    assert passage == "See 3 texts." and [question.stem for question in questions] == ["1. x", "2. y", "1. z"]
+    assert questions[2].mended == ("The questions' numbers began again: 1, 2, 1.",)
+    with pytest.raises(ValueError, match="numbers do not follow each other"):
+        split_questions(f"1. x\n{options}\n2. y\n{options}\n2. z\n{options}", 3)
+
+
 @pytest.mark.parametrize(
     ("text", "count", "problem"),
     [
@@ -148,16 +222,17 @@ def test_questions_that_cannot_be_split(text: str, count: int, problem: str) -> 
     ("text", "letters"),
     [
         ("B", "B"), ("ACE\n", "ACE"), ("A, C", "AC"), ("A、C", "AC"), ("$A B C$", "ABC"), (r"$\mathrm{BD}$", "BD"),
-        ("B.", "B"),
+        ("B.", "B"), ("b", "B"), ("(B)", "B"), ("答案：BD", "BD"), ("Answer: C", "C"), ("(A) and (C)", "AC"), ("Ｃ", "C"),
+        ("bd", "BD"),
     ],
 )  # fmt: skip
 def test_letters(text: str, letters: str) -> None:
     assert read_letters(text) == tuple(letters)
 
 
-@pytest.mark.parametrize("text", ["", "b", "Both", "1", "A or B", "I"])
+@pytest.mark.parametrize("text", ["", "Both", "1", "A or B", "I", "bad", "none"])
 def test_no_letters(text: str) -> None:
-    with pytest.raises(ValueError, match="is no option's letter"):
+    with pytest.raises(ValueError, match="is no option: the options are A, B, C, D, E, F, G, H"):
         read_letters(text)
 
 
@@ -201,5 +276,12 @@ def test_long_hostile_texts_take_no_time() -> None:
         "字\n" * 50_000,
         "$" * 100_001,
         "\\hline A" + " " * 100_000,
+        "\t" * 100_000,
+        "; " * 50_000,
+        "\\mathrm{ " * 20_000,
+        "**" * 50_000,
     ):
+        for stem in (f"{text}\nWhich?", "Which?"):
+            with suppress(ValueError):
+                split_options(f"{stem}\nA. 1\nB. 2\nC. 3\nD. 4{text if stem == 'Which?' else ''}")
         assert split_options(strip_question_number(text) + "\nA. 1\nB. 2\nC. 3\nD. 4").options[3].text == "4"
