@@ -15,6 +15,7 @@ from making import blank, choice, image_ref, multi, open_ended, picture, true_fa
 from mmdyn.data import SampleSet, SetManifest
 from mmdyn.errors import InputError, Stopped, UserError
 from mmdyn.keys import canonical
+from mmdyn.models import open_model
 from mmdyn.run import ConditionSpec, ExamplesConfig, KnowledgeConfig, Limits, export
 from mmdyn.run.context_providers import ContextProviders
 from mmdyn.run.examples import check_examples
@@ -158,13 +159,17 @@ def test_shares_of_several_processes_have_the_examples_of_one(sets: list[SampleS
         ContextProviders(sets, conditions, KnowledgeConfig(), store).look_up(10)
         engines = [
             Engine(
-                job, order, [], store, providers=ContextProviders(order, conditions, KnowledgeConfig(), store).by_set
+                job,
+                order,
+                [open_model("baseline:lexical")],
+                store,
+                providers=ContextProviders(order, conditions, KnowledgeConfig(), store).by_set,
             )
             for order in (sets, sets)
         ]
         whole = Counter(map(key, engines[0].plan()))
         shares = [RankShare(engine, Partition(), number, 2) for number, engine in enumerate(engines)]
-        assert sum((Counter(map(key, share)) for share in shares), Counter()) == whole
+        assert sum((Counter(map(key, share.of(0))) for share in shares), Counter()) == whole
         assert whole.total() > 150
 
 
