@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,14 +57,15 @@ class Group(NamedTuple):
 
 
 def read_bank(source: Path, share_by: str) -> list[Group]:
-    """The statements of a bank by subject and language, groups in order of their names.
+    """The statements of a bank by subject and language, groups in order of their names and statements in
+    order of their ids, whatever the bank's order.
 
     Args:
         source: JSON Lines of Statements, or a set of them (`mmdyn build bank` makes one).
         share_by: The level of the subject: discipline, field or subfield.
 
     Raises:
-        InputError: A line is no statement, an id stands twice, a pair names no true statement, or nothing is there.
+        InputError: A line is no statement, an id stands twice, a pair is false itself, or nothing is there.
     """
     groups, statements = dict[tuple[str, Language], Group](), dict[str, Statement]()
     for _, statement in _of_set(SampleSet(source)) if is_set(source) else numbered_statements(source):
@@ -77,6 +79,9 @@ def read_bank(source: Path, share_by: str) -> list[Group]:
             raise InputError(source, None, f"{statement.id!r} names {pair.id!r} as its pair, which is false itself")
     if not groups:
         raise InputError(source, None, "holds no statement: give JSON Lines with id, text and label")
+    for group in groups.values():
+        group.true.sort(key=attrgetter("id"))
+        group.false.sort(key=attrgetter("id"))
     return [groups[key] for key in sorted(groups)]
 
 

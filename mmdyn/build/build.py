@@ -3,6 +3,7 @@ audited."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -53,7 +54,7 @@ def build(
         seed: Another seed draws otherwise.
         workers: Processes, where no model is asked.
         concurrency: Requests in flight at most.
-        limit: The first so many samples.
+        limit: The first so many samples; not for a step that sees the whole set, or makes one of files.
         name: The new set's name; that of the folder without one.
         quiet: No progress.
 
@@ -68,6 +69,8 @@ def build(
     step, settings = plugins.resolve("steps", step), settings or kind.Settings()
     name = name or out.resolve().name
     made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
+    if not hasattr(kind, "make") and (model or limit is not None):
+        raise UserError(f"{step} takes all at once and asks no model: leave {'--model' if model else '--limit'} out")
     if hasattr(kind, "read"):
         return _read(kind(settings), f"{COMMAND} {step}", Path(str(source)), out, name, made)
     made["command"] = f"{COMMAND} {step}"
@@ -160,4 +163,9 @@ def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str,
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     step = str(made["command"]).rpartition(" ")[2]
     without = {id: Dropped(id, id, step, 0, 0, "refused", reason, operator=step) for id, reason in sieve.refuse(source)}
+    if len(without) >= len(source):
+        reasons = Counter(item.reason for item in without.values())
+        raise UserError(
+            f"{step} refuses all {len(source)} samples of {source.folder} ({reasons.most_common(1)[0][0]}, …)"
+        )
     return write_without(source, out, name, {**made, "source": origin}, without)

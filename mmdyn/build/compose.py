@@ -20,13 +20,13 @@ from mmdyn.build.bank import LEVELS, Group, Statement, read_bank
 from mmdyn.build.draws import Draws
 from mmdyn.build.option_sets import blind_earnings, draw_sets, places_of, set_count
 from mmdyn.build.overlap import Overlaps
-from mmdyn.build.wording import Form, sample_of
+from mmdyn.build.wording import MOST_PLACES, Form, sample_of
 from mmdyn.data import OPTION_LETTERS, Row, SampleSet, made, write_rows
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 
 TRIES = 200
-"""Draws of a question until it shares no more statements with another set than it may."""
+"""Draws of a question's statements until there are enough, and no more are shared with another set than may be."""
 
 COMMAND = "mmdyn compose"
 
@@ -94,7 +94,7 @@ def compose(
     name: str | None = None,
     avoid: Sequence[str | Path] = (),
 ) -> SampleSet:
-    """Compose a set of questions; the same bank, spec and sets to avoid give the same bytes.
+    """Compose a set of questions; the same statements, in any order, spec and sets to avoid give the same samples.
 
     set.json says under `made.summary` how many questions each subject has, where the right options stand, what solvers
     earn that see nothing but which statements the options name, and what is shared with the sets of `avoid`.
@@ -111,6 +111,8 @@ def compose(
         UserError: The bank is too small, or numbers do not fit each other; nothing is written.
     """
     bank, out = Path(bank), Path(out)
+    if spec.max_shared is not None and not avoid:
+        raise UserError("--max-shared bounds what is shared with other sets: name them by --avoid")
     sizes = read_sizes(spec)
     groups = fitting(read_bank(bank, spec.share_by), spec, sizes)
     overlaps = Overlaps([SampleSet(folder) for folder in avoid])
@@ -127,6 +129,10 @@ def read_sizes(spec: ComposeSpec) -> Sizes:
     statements, options, combination = (
         read_range(getattr(spec, name), f"--{name}") for name in ("statements", "options", "combination")
     )
+    if spec.questions < 1:
+        raise UserError(f"--questions {spec.questions}: give 1 or more")
+    if statements.stop - 1 > MOST_PLACES:
+        raise UserError(f"--statements {spec.statements}: numerals go up to {MOST_PLACES}")
     if options.stop - 1 > len(OPTION_LETTERS) or options.start < 2:
         raise UserError(f"--options {spec.options}: give 2 to {len(OPTION_LETTERS)}")
     if combination.stop - 1 > statements.start:
@@ -157,7 +163,7 @@ def fitting(groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes) -> list[Gr
         return [group for group in groups if group not in small]
     told = "; ".join(_told(group, spec) for group in small[:3])
     fits = min(room(group, spec, sizes.combination, most) for group in groups)
-    if fits > sizes.combination.stop - 1:
+    if fits:
         mend = f"--statements {fits} fits all, --skip-small leaves them out"
     else:
         mend = "add statements, share by a wider level, or leave them out by --skip-small"
@@ -171,7 +177,7 @@ def room(group: Group, spec: ComposeSpec, combination: range, most: int) -> int:
         {one.origin if not spec.allow_pairs else one.id for one in part} for part in (group.true, group.false)
     )
     asked = {"correct": (True,), "incorrect": (False,)}.get(spec.asked, (True, False))
-    for count in range(most, combination.stop - 1, -1):
+    for count in range(most, combination.stop - 2, -1):
         parts = [(size, count - size) if correct else (count - size, size) for size in combination for correct in asked]
         if len(true | false) >= count and all(len(true) >= t and len(false) >= f for t, f in parts):
             return count
@@ -184,7 +190,7 @@ def draw_questions(groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes, ove
     for group in groups:
         count = ceil(spec.questions * group.size / total)
         if spec.form == "statement":
-            questions += _single(group, spec, count)
+            questions += _single(group, spec, count, overlaps)
             continue
         for number in range(count):
             question = _draw(group, spec, sizes, number, overlaps)
@@ -212,13 +218,15 @@ class Positions:
 
 
 def _draw(group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: Overlaps) -> Question:
+    """Only statements are drawn anew: were the sets, too, those that are easy to fill would be right more often."""
+    identity = (COMMAND, spec.seed, group.name, group.language, number)
+    draws = Draws(*identity)
+    places, count = draws.one(sizes.statements), draws.one(sizes.options)
+    correct = spec.asked == "correct" or (spec.asked == "both" and draws.below(2) == 0)
+    sets = draws.shuffled(draw_sets(draws, places, 2 if spec.form == "claim" else count, sizes.combination))
+    right = draws.below(len(sets))
     for attempt in range(TRIES):
-        draws = Draws(COMMAND, spec.seed, group.name, group.language, number, attempt)
-        places, count = draws.one(sizes.statements), draws.one(sizes.options)
-        correct = spec.asked == "correct" or (spec.asked == "both" and draws.below(2) == 0)
-        sets = draws.shuffled(draw_sets(draws, places, 2 if spec.form == "claim" else count, sizes.combination))
-        right = draws.below(len(sets))
-        statements = _fill(draws, group, spec, sets[right], places, correct=correct)
+        statements = _fill(Draws(*identity, attempt), group, spec, sets[right], places, correct=correct)
         question = Question(group, statements, correct, sets, right)
         if statements and (spec.max_shared is None or overlaps.most_shared(question.ids) <= spec.max_shared):
             return question
@@ -227,29 +235,37 @@ def _draw(group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: 
 
 
 def _fill(draws: Draws, group: Group, spec: ComposeSpec, right: int, places: int, *, correct: bool) -> list[Statement]:
-    """A statement for every place, those of the right set of the asked polarity; none where too few are left."""
-    found, origins = list[Statement](), set[str]()
-    for number in range(places):
-        label = bool(right >> number & 1) == correct
-        candidates = group.true if label else group.false
+    """A statement for every place, those of the right set of the asked polarity; none where too few are left.
+
+    The polarity that has fewer statements comes first, as those of the other one may be their falsifications.
+    """
+    candidates = [group.true if bool(right >> place & 1) == correct else group.false for place in range(places)]
+    found, origins = dict[int, Statement](), set[str]()
+    for place in sorted(range(places), key=lambda place: len(candidates[place])):
         for _ in range(TRIES):
-            statement = draws.one(candidates)
+            statement = draws.one(candidates[place])
             origin = statement.id if spec.allow_pairs else statement.origin
             if origin not in origins:
                 origins.add(origin)
-                found.append(statement)
+                found[place] = statement
                 break
         else:
             return []
-    return found
+    return [found[place] for place in range(places)]
 
 
-def _single(group: Group, spec: ComposeSpec, count: int) -> Iterator[Question]:
+def _single(group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps) -> Iterator[Question]:
     """Statements on their own, no one twice. Raises UserError where there are fewer."""
-    statements = [*group.true, *group.false]
+    statements = [
+        one
+        for one in (*group.true, *group.false)
+        if spec.max_shared is None or overlaps.most_shared([one.id]) <= spec.max_shared
+    ]
     if count > len(statements):
-        raise UserError(f"there are {len(statements)} statements of {group.name or 'the bank'}: ask for fewer")
+        left = "" if spec.max_shared is None else " that share as few with another set"
+        raise UserError(f"there are {len(statements)} statements{left} of {group.name or 'the bank'}: ask for fewer")
     for statement in Draws(COMMAND, spec.seed, group.name, group.language, "statement").shuffled(statements)[:count]:
+        overlaps.add([statement.id])
         yield Question(group, [statement], True, [1], 0)
 
 

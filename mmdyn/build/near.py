@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from mmdyn.errors import MissingExtra
@@ -9,13 +10,15 @@ from mmdyn.text import fold
 
 PERMUTATIONS = 128
 _GRAMS = 3
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_HAN_OR_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_]+|[^\w\s]")
 
 
 class NearTexts:
     """Texts under their ids; those are alike that have a share of word triples in common (Broder 1997).
 
-    Characters stand for words in a text without spaces. The share is measured on the triples themselves: hashing only
-    finds whom to compare. Raises MissingExtra.
+    Characters stand for words in Chinese and in a text without spaces. The share is measured on the triples themselves:
+    hashing only finds whom to compare. Raises MissingExtra.
     """
 
     def __init__(self, likeness: float) -> None:
@@ -46,7 +49,8 @@ class NearTexts:
 
 def _grams_of(text: str) -> frozenset[str]:
     folded = fold(text).casefold()
-    words = folded.split() if len(folded.split()) > 2 * _GRAMS or " " in folded else list(folded)
+    chinese, spaced = _HAN.search(folded), " " in folded
+    words = _HAN_OR_WORD.findall(folded) if chinese else folded.split() if spaced else list(folded)
     return frozenset(" ".join(words[at : at + _GRAMS]) for at in range(max(1, len(words) - _GRAMS + 1)))
 
 

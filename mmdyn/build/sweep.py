@@ -8,7 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import fields, replace
 
-from mmdyn.build.compose import ComposeSpec, compose, read_range
+from mmdyn.build.bank import read_bank
+from mmdyn.build.compose import ComposeSpec, compose, fitting, read_range, read_sizes
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError, did_you_mean
 
@@ -35,14 +36,28 @@ def compose_sweep(
         avoid: Composed sets, as `compose` takes them.
 
     Raises:
-        InputError, UserError: As `compose` does, and for a setting that is not swept.
+        InputError, UserError: As `compose` does, before the first set is written where the bank is too small for one of
+            them; and for a setting that is not swept, or swept twice.
     """
-    axes = dict(_axis(text) for text in sweep)
+    axes = dict[str, range]()
+    for text in sweep:
+        axis, swept = _axis(text)
+        if axis in axes:
+            raise UserError(f"--sweep {text}: {axis} is swept twice: give one range")
+        axes[axis] = swept
     numbers = {field.name for field in fields(ComposeSpec) if field.type is int}
+    specs = dict[str, ComposeSpec]()
     for values in product(*axes.values()):
         given = dict(zip(axes, values, strict=True))
         ending = "-".join(f"{axis}-{value}" for axis, value in given.items())
-        one = replace(spec, **{axis: value if axis in numbers else str(value) for axis, value in given.items()})
+        specs[ending] = replace(
+            spec, **{axis: value if axis in numbers else str(value) for axis, value in given.items()}
+        )
+    if axes:
+        groups = read_bank(Path(bank), spec.share_by)
+        for one in specs.values():
+            fitting(groups, one, read_sizes(one))
+    for ending, one in specs.items():
         folder = Path(out) / ending if ending else Path(out)
         begins = name or (Path(out).resolve().name if ending else None)
         yield compose(bank, folder, one, name=f"{begins}-{ending}" if ending else begins, avoid=avoid)

@@ -13,6 +13,8 @@ from mmdyn.sample import Language, Option, Sample
 
 Form: TypeAlias = Literal["choice", "claim", "statement"]
 _NUMERALS = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+MOST_PLACES = 39
+"""Numerals go up to xxxix."""
 _COMMA = {"en": ", ", "zh": "、"}
 
 

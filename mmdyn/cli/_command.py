@@ -30,6 +30,8 @@ METAVARS = {
     **{"shots": "K:WAY", "examples": "SET,…"},
 }
 LARGEST = (1 << 63) - 1
+FROM_ZERO = {"max_shared"}
+"""Whole numbers that may be 0 though that is not their default."""
 """Of a seed."""
 
 
@@ -132,7 +134,7 @@ def _kind_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
     if bool in kinds:
         return {}
     if int in kinds and str not in kinds:
-        return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 else (1,)))}
+        return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 or name in FROM_ZERO else (1,)))}
     if float in kinds:
         return {"metavar": "X", "type": click.FloatRange(min=0, min_open=True)}
     return {"metavar": METAVARS.get(name, "NAME"), "type": str, "multiple": name == "judges"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -38,11 +40,7 @@ def command() -> None:
 def _command(name: str, kind: Any) -> click.Command:
     @click.argument("source", metavar="SET")
     @click.option("-o", "--out", metavar="OUT", required=True, type=OutPath(), help="The new set's folder.")
-    @click.option("-m", "--model", metavar="MODEL", default="", help="Who is asked, where the step asks a model.")
-    @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Another seed draws otherwise.")
-    @number_option("--workers", "N")
-    @number_option("--concurrency", "N", default=32)
-    @limit_option("limit")
+    @_drawing(kind)
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
@@ -58,3 +56,23 @@ def _command(name: str, kind: Any) -> click.Command:
 
     done.__doc__ = kind.__doc__
     return click.command(name, cls=Command, groups=lambda: {"Step": options_of(kind.Settings)})(done)
+
+
+def _drawing(kind: Any) -> Callable[[Any], Any]:
+    """The options of a step that does something with every sample; other steps see all at once, and take none."""
+    if not hasattr(kind, "make"):
+        return lambda command: command
+    options = [
+        click.option(
+            "--seed", metavar="N", type=int, default=0, show_default=True, help="Another seed draws otherwise."
+        ),
+        limit_option("limit"),
+    ]
+    if kind.asks:
+        options += [
+            click.option("-m", "--model", metavar="MODEL", default="", help="Who is asked."),
+            number_option("--concurrency", "N", default=32),
+        ]
+    else:
+        options += [number_option("--workers", "N")]
+    return lambda command: reduce(lambda done, option: option(done), options, command)

@@ -37,7 +37,7 @@ def command(
 
     BANK is a JSON Lines file of statements: id, text, label (true or false), discipline, field, subfield, language,
     pair (of a false one, the id of the statement that it falsifies), error_type, source. The same seed makes the same
-    set.
+    questions.
     \f
     out: The new set's folder; with --sweep a folder of sets.
     avoid: A composed set: tell what is shared with it (bound that by --max-shared).

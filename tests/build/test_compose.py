@@ -113,7 +113,7 @@ def test_questions_are_in_proportion_to_the_bank_rounded_up(tmp_path: Path) -> N
     assert Counter(sample.fields["discipline"] for sample in made) == {"art": 30, "law": 40, "tea": 31}
 
 
-def test_the_same_seed_is_the_same_set_whatever_the_order_of_the_bank(tmp_path: Path) -> None:
+def test_the_same_seed_is_the_same_set(tmp_path: Path) -> None:
     file = bank(tmp_path)
     first = compose(file, tmp_path / "a", ComposeSpec(questions=30))
     assert compose(file, tmp_path / "b", ComposeSpec(questions=30)).manifest.digest == first.manifest.digest
@@ -229,3 +229,74 @@ def test_real_statements(tmp_path: Path) -> None:
     for seed in range(3):
         for sample in compose(tmp_path / "bank.jsonl", tmp_path / str(seed), ComposeSpec(questions=100, seed=seed)):
             check(sample, ComposeSpec(), origins)
+
+
+@pytest.mark.parametrize("asked", ["correct", "incorrect"])
+def test_the_right_option_is_of_any_size_though_statements_of_a_polarity_are_few(tmp_path: Path, asked: str) -> None:
+    """Where all were drawn anew until a question could be filled, the shortest option was right in a quarter of all."""
+    file = bank(tmp_path, true=4, false=12)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        if line["id"] >= "law-f4" or line["id"] in ("law-f10", "law-f11"):
+            line.pop("pair", None)
+        if asked == "incorrect":
+            line["label"] = not line["label"]
+            if line["label"]:
+                line.pop("pair", None)
+            elif line["id"] in {f"law-{k}" for k in range(4)}:
+                line["pair"] = f"law-f{line['id'][-1]}"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    spec = ComposeSpec(questions=2000, statements="8", asked=asked)  # type: ignore[arg-type]
+    blind = compose(file, tmp_path / "out", spec).manifest.made["summary"]["blind_solvers"]  # type: ignore[index, call-overload]
+    limit = blind["chance and three standard errors"]
+    assert max(blind["shortest"], blind["longest"], blind["most frequent statements, by mean"]) <= limit
+
+
+def test_the_order_of_the_bank_does_not_matter(tmp_path: Path) -> None:
+    file = bank(tmp_path)
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(sorted(file.read_text().splitlines(keepends=True))))
+    assert other.read_text() != file.read_text()
+    made = [compose(one, tmp_path / one.stem, ComposeSpec(questions=30), name="x") for one in (file, other)]
+    assert list(made[0]) == list(made[1])
+
+
+def test_as_many_statements_as_the_largest_option_names(tmp_path: Path) -> None:
+    made = list(compose_sweep(bank(tmp_path), tmp_path / "out", ComposeSpec(questions=20), ["statements=4-5"]))
+    assert [{len(sample.meta["statements"]) for sample in one} for one in made] == [{4}, {5}]  # type: ignore[arg-type]
+
+
+def test_single_statements_are_bounded_by_other_sets_too(tmp_path: Path) -> None:
+    file, spec = bank(tmp_path), ComposeSpec(questions=60, form="statement")
+    first = compose(file, tmp_path / "a", spec)
+    again = compose(file, tmp_path / "b", spec, name="b", avoid=[first.folder])
+    assert again.manifest.made["summary"]["overlap"]["equal"] == 60  # type: ignore[index, call-overload]
+    words = ("--form", "statement", "--questions", 60, "--avoid", first.folder, "--max-shared", 0)
+    assert mmdyn("compose", file, "-o", tmp_path / "c", *words).returncode == 0
+    ids = [{one.meta["statements"][0] for one in each} for each in (first, SampleSet(tmp_path / "c"))]  # type: ignore[index]
+    assert len(ids[1]) == 60 and not ids[0] & ids[1]
+    done = mmdyn("compose", file, "-o", tmp_path / "d", *words[:2], "--questions", 61, *words[4:])
+    assert done.returncode == 2 and "there are 60 statements that share as few" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"questions": 0}, "--questions 0: give 1 or more"),
+        ({"statements": "40"}, "numerals go up to 39"),
+        ({"max_shared": 3}, "name them by --avoid"),
+    ],
+)
+def test_what_would_be_ignored_or_break_is_told(tmp_path: Path, given: dict, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        compose(bank(tmp_path), tmp_path / "out", ComposeSpec(**given))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_writes_nothing_where_the_bank_is_too_small_for_one_set(tmp_path: Path) -> None:
+    file = bank(tmp_path, true=10, false=10)
+    with pytest.raises(UserError, match="too few statements for questions of 11"):
+        list(compose_sweep(file, tmp_path / "out", ComposeSpec(questions=5), ["statements=9-11"]))
+    with pytest.raises(UserError, match="options is swept twice"):
+        list(compose_sweep(file, tmp_path / "out", ComposeSpec(questions=5), ["options=4", "options=5"]))
+    assert not (tmp_path / "out").exists()

@@ -75,12 +75,12 @@ def test_runs_that_do_not_fit_are_told(source: SampleSet, tmp_path: Path) -> Non
     with pytest.raises(UserError, match="has no scored answer to a question of"):
         build("retire", other, tmp_path / "out", settings("retire", runs=str(run)), quiet=True)
     with pytest.raises(UserError, match=r"has no model 'gpt': it has scripted:model0\.jsonl"):
-        build("effort", source, tmp_path / "out", settings("effort", run=str(run), model="gpt"), quiet=True)
+        build("effort", source, tmp_path / "out", settings("effort", run=str(run), label="gpt"), quiet=True)
 
 
 def test_questions_without_effort_leave(source: SampleSet, tmp_path: Path) -> None:
     run = run_of(source, tmp_path, models=1)
-    with pytest.raises(UserError, match="there is no sample for"):
+    with pytest.raises(UserError, match="effort refuses all 4 samples of"):
         build("effort", source, tmp_path / "out", settings("effort", run=str(run)), quiet=True)
     with serve(reply="hashed") as server:
         done = mmdyn("eval", source.folder, "-m", f"openai:m,base_url={server.url}", "-o", tmp_path / "served", "-q")
@@ -89,7 +89,7 @@ def test_questions_without_effort_leave(source: SampleSet, tmp_path: Path) -> No
         "effort", source, tmp_path / "all", settings("effort", run=str(tmp_path / "served"), least=1), quiet=True
     )
     assert len(made) == 4
-    with pytest.raises(UserError, match="there is no sample for"):
+    with pytest.raises(UserError, match="effort refuses all 4 samples of"):
         build(
             "effort",
             source,

@@ -14,10 +14,11 @@ from PIL import Image, ImageFilter
 from serving import scripted
 from shell import mmdyn
 
-from making import blank, choice, image_ref, open_ended, picture, write_set
+from making import blank, choice, image_ref, open_ended, picture, true_false, write_set
 from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
+from mmdyn.plugins import load
 from mmdyn.sample import Sample
 
 
@@ -39,7 +40,9 @@ def reasons(made: SampleSet) -> dict[str, str]:
 
 
 def questions(folder: Path, count: int) -> SampleSet:
-    return write_set(folder, [open_ended(f"q{k}", answer=f"{k + 100}") for k in range(count)])
+    return write_set(
+        folder, [open_ended(f"q{k}", answer=f"{k + 100}", fields={"subject": "law"}) for k in range(count)]
+    )
 
 
 def test_open_questions_become_choices_whose_right_options_are_balanced(tmp_path: Path) -> None:
@@ -59,7 +62,7 @@ def test_open_questions_become_choices_whose_right_options_are_balanced(tmp_path
         assert list(after.answer) == right
         assert after.meta == {
             "open_answer": before.answer,
-            "built": [{"step": "options", "version": 1, "of": before.digest}],
+            "built": [{"step": "options", "version": 2, "of": before.digest}],
         }
     places = Counter(sample.answer[0] for sample in made)
     assert set(places) == set("ABCDEF") and max(places.values()) < 35
@@ -313,3 +316,65 @@ def png(image: Image.Image) -> bytes:
     out = io.BytesIO()
     image.save(out, "PNG")
     return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("sample", "texts", "told"),
+    [
+        (blank("q", question="It is __.", answer=(("hue", "colour"),)), ("Colour", "a", "b", "c"), "'colour' and 'Col"),
+        (open_ended("q", answer="iron"), ("None of the above", "a", "b", "c"), "speaks of the other answers"),
+        (open_ended("q", answer="铁", language="zh"), ("以上都不对", "甲", "乙", "丙"), "speaks of the other answers"),
+        (open_ended("q", answer="100 cm"), ("1.02 m", "5 m", "7 m", "9 m"), "'100 cm' and '1.02 m' say the same"),
+    ],
+)
+def test_no_second_option_is_right(tmp_path: Path, sample: Sample, texts: tuple[str, ...], told: str) -> None:
+    source = write_set(tmp_path / "set", [sample])
+    model = scripted(tmp_path, {"match": "4", "reply": wrong(*texts)}, {"reply": wrong(*texts)})
+    kind = load("steps", "options")
+    made = build("options", source, tmp_path / "out", kind.Settings(no_none=True), model=model, quiet=True)
+    assert len(made) == 0 and told in reasons(made)["q"]
+    with pytest.raises(UserError, match="--options 1: give 2 to 25"):
+        build("options", source, tmp_path / "few", kind.Settings(options=1), model=model, quiet=True)
+
+
+def test_a_false_statement_and_its_pair_stay_a_pair_in_translation(tmp_path: Path) -> None:
+    rows = [
+        true_false("a", True, question="Iron is a metal."),
+        true_false("a-false-1", False, question="Iron is a gas.", meta={"pair": "a"}),
+    ]
+    made = build(
+        "translate",
+        write_set(tmp_path / "set", rows),
+        tmp_path / "out",
+        load("steps", "translate").Settings(unchecked=True),
+        model=translations(tmp_path, "铁。"),
+        quiet=True,
+    )
+    assert [(one.id, one.meta.get("pair")) for one in made] == [("a-zh", None), ("a-false-1-zh", "a-zh")]
+
+
+def test_a_changed_power_is_seen_though_it_is_no_formula(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [open_ended("q", question="Is it 10⁵ m?", answer="yes")])
+    made = build("translate", source, tmp_path / "o", model=translations(tmp_path, "是 10⁶ m 吗？", "是"), quiet=True)
+    assert "'⁵' is not in the translation" in reasons(made)["q"]
+
+
+def test_what_a_step_does_not_take_is_told(tmp_path: Path) -> None:
+    source = questions(tmp_path / "set", 3)
+    with pytest.raises(UserError, match="leave --limit out"):
+        build("cap", source, tmp_path / "out", limit=2)
+    with pytest.raises(UserError, match="has the field 'subjct'"):
+        build("cap", source, tmp_path / "out", load("steps", "cap").Settings(field="subjct"))
+    with pytest.raises(UserError, match=r"screen refuses all 3 samples of .* \(the field year is missing, …\)"):
+        build("screen", source, tmp_path / "out", load("steps", "screen").Settings(require="year"))
+    for step in ("cap", "effort", "bank"):
+        shown = mmdyn("build", step, "--help")
+        assert shown.returncode == 0 and "--limit" not in shown.stdout and "used more than once" not in shown.stderr
+        assert "--model" not in shown.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_chinese_with_a_foreign_name_is_compared_by_characters(tmp_path: Path) -> None:
+    text = "下列关于 New York 这座城市的人口、面积与气候的说法中，正确的是哪一项？请选出来"
+    rows = [open_ended("a", question=text, language="zh"), open_ended("b", question=f"{text}吧", language="zh")]
+    assert reasons(build("dedup", write_set(tmp_path / "set", rows), tmp_path / "out", quiet=True)).keys() == {"b"}

@@ -9,6 +9,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from mmdyn.data import SampleSet
+from mmdyn.errors import UserError
 from mmdyn.keys import stream
 
 
@@ -35,7 +36,7 @@ class Cap:
         self._settings = settings
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
-        """The ids above the number, whatever the order of the set."""
+        """The ids above the number, whatever the order of the set. Raises UserError for a field that no sample has."""
         settings, kept = self._settings, Counter[str]()
         ranked = [
             (
@@ -45,6 +46,8 @@ class Cap:
             )
             for sample in source
         ]
+        if not any(settings.field in sample.fields for sample in source):
+            raise UserError(f"no question of {source.folder} has the field {settings.field!r}: name another by --field")
         for _, id, value in sorted(ranked):
             kept[value] += 1
             if kept[value] > settings.most:

@@ -28,7 +28,7 @@ class Dedup:
     picture are another question.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     Settings = _Settings
 
     def __init__(self, settings: _Settings) -> None:

@@ -9,18 +9,19 @@ from msgspec import Struct
 
 from mmdyn.build.answered import answers_of
 from mmdyn.data import SampleSet
+from mmdyn.errors import UserError
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose effort.
 
     run: A run that asked the set.
-    model: Its label, where the run has several.
+    label: The model's, where the run has several.
     least: Tokens of reasoning, or of the whole reply where the server counts none apart.
     """
 
     run: str = ""
-    model: str = ""
+    label: str = ""
     least: int = 2000
 
 
@@ -34,9 +35,13 @@ class Effort:
         self._settings = settings
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
-        """The ids of questions that took fewer, on the mean of their answers, or have no answer."""
+        """The ids of questions that took fewer, on the mean of their answers, or have no answer. Raises UserError
+        where several models answered and none is named."""
         settings = self._settings
-        found = answers_of([settings.run], source, settings.model)
+        found = answers_of([settings.run], source, settings.label)
+        models = {record.model for records in found.values() for record in records}
+        if len(models) > 1:
+            raise UserError(f"{settings.run} has several models: name one by --label ({', '.join(sorted(models))})")
         for sample in source:
             counted = [
                 record.reply.usage.reasoning_tokens or record.reply.usage.completion_tokens

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations, product
 from typing import ClassVar
 
 from msgspec import Struct
@@ -12,9 +13,17 @@ from msgspec.structs import replace
 from mmdyn.build.draws import Draws
 from mmdyn.build.step import Asked, Refused
 from mmdyn.data import OPTION_LETTERS
-from mmdyn.equal import read_value, same
+from mmdyn.equal import same
+from mmdyn.errors import UserError
 from mmdyn.prompts import filled
-from mmdyn.sample import Option, Sample
+from mmdyn.sample import Match, Option, Sample
+
+_NONE = re.compile(
+    r"\b(?:none|all|any|both|neither) of (?:the |these )?(?:above|below|others?|answers|options|choices|following)\b"
+    r"|\bother (?:answers|options|choices)\b|以上[都皆均]|(?:以上|其[他它余])(?:答案|选项)|[都皆均]不(?:对|正确)",
+    re.IGNORECASE,
+)
+"""An answer that speaks of the others."""
 
 
 class _Distractors(Struct, forbid_unknown_fields=True):
@@ -42,16 +51,21 @@ class Options:
     answers.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
+        if not 2 <= settings.options < len(OPTION_LETTERS):
+            raise UserError(f"--options {settings.options}: give 2 to {len(OPTION_LETTERS) - 1}")
+        if not 0 <= settings.gap <= 1:
+            raise UserError(f"--gap {settings.gap:g}: give a share from 0 to 1, such as 0.05")
         self._settings, self._asked = settings, asked
 
     def make(self, sample: Sample, draws: Draws) -> Iterator[Sample]:
         """The sample as a choice. Raises Refused where it has several blanks or is one, ValueError as `ask` does."""
-        answer, settings = _answer(sample), self._settings
+        answer, *others = _answers(sample)
+        settings, none = self._settings, filled("build", "none_of_them", sample.language)
         count = settings.options
         right = draws.below(count if settings.no_none else count + 1)
         wrong = count if right == count else count - 1
@@ -61,7 +75,10 @@ class Options:
             texts = [text.strip() for text in reply.distractors]
             if len(texts) != wrong or not all(texts):
                 raise ValueError(f"it holds {len(texts)} wrong answers, not {wrong}")
-            for one, other in combinations((answer, *texts), 2):
+            if told := next((text for text in texts if _NONE.search(text) or same(text, none)), ""):
+                raise ValueError(f"{told[:40]!r} speaks of the other answers")
+            pairs = chain(combinations((answer, *texts), 2), product(others, texts))
+            for one, other in pairs:
                 if _too_near(one, other, settings.gap):
                     raise ValueError(f"{one[:40]!r} and {other[:40]!r} say the same, or nearly")
             return texts
@@ -73,27 +90,21 @@ class Options:
         if right < count:
             texts.insert(right, answer)
         if not settings.no_none:
-            texts.append(filled("build", "none_of_them", sample.language))
+            texts.append(none)
         options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, texts, strict=False))
         made = {"options": options, "answer": (OPTION_LETTERS[right],), "task_type": "single_choice"}
         yield replace(sample, **made, meta=sample.meta | {"open_answer": answer})
 
 
-def _answer(sample: Sample) -> str:
-    """The one text that answers a sample. Raises Refused."""
+def _answers(sample: Sample) -> list[str]:
+    """The texts each of which answers a sample. Raises Refused."""
     if isinstance(sample.answer, str):
-        return sample.answer.strip()
+        return [sample.answer.strip()]
     if sample.task_type == "fill_in_the_blank" and isinstance(sample.answer, tuple) and len(sample.answer) == 1:
-        return str(sample.answer[0][0]).strip()
+        return [text.strip() for text in sample.answer[0]]
     raise Refused(f"a {sample.task_type} of {len(sample.told.right)} answers is no open question")
 
 
 def _too_near(one: str, other: str, gap: float) -> bool:
-    """Whether two answers are equal, or numbers so near each other that rounding may make them so."""
-    if same(one, other) or same(other, one):
-        return True
-    values = read_value(one), read_value(other)
-    if values[0] is None or values[1] is None or values[0].unit != values[1].unit:
-        return False
-    left, right = (float(value.value) for value in values if value)
-    return abs(left - right) <= gap * abs(left)
+    """Whether two answers are equal, or quantities so near each other that rounding may make them so, in any unit."""
+    return same(one, other) or same(other, one) or same(other, one, Match(tolerance=gap))

@@ -15,7 +15,7 @@ from mmdyn.build.draws import Draws
 from mmdyn.build.step import Asked, Refused
 from mmdyn.sample import IMAGE_MARK, Language, Sample
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*|[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]+")
 _NAMES = {"en": "English", "zh": "中文"}
 _OTHER: dict[Language, Language] = {"en": "zh", "zh": "en"}
 
@@ -43,10 +43,11 @@ class Translate:
 
     Formulas, numbers and marks of pictures must be those of the original. Each translation is put back into the
     original's language, and the model says whether both ask the same; where it does not, the question is refused. A
-    question and its translation share a group. Source: R-Bench, section 2.4, whose translations people reviewed.
+    question and its translation share a group; the translation of a false statement names that of its pair. Source:
+    R-Bench, section 2.4, whose translations people reviewed.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
 
@@ -66,7 +67,9 @@ class Translate:
                 raise Refused(f"the translation asks something else ({' '.join(verdict.why.split())[:120]})")
         made = _with_texts(sample, new)
         group = sample.group or sample.id
-        yield replace(made, id=f"{sample.id}-{language}", language=language, group=group)
+        pair = sample.meta.get("pair")
+        meta = sample.meta | ({"pair": f"{pair}-{language}"} if pair else {})
+        yield replace(made, id=f"{sample.id}-{language}", language=language, group=group, meta=meta)
 
     def _put(self, texts: tuple[str, ...], language: Language, draws: Draws) -> tuple[str, ...]:
         """Texts in a language."""
