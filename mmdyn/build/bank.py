@@ -122,6 +122,8 @@ def statement_of(sample: Sample) -> Statement:
 
 
 def _of_set(source: SampleSet) -> Iterator[tuple[int, Statement]]:
+    if source.manifest.parent:
+        raise InputError(source.folder, None, "is a set of variants: give the set that it was made of")
     for number, sample in enumerate(source, 1):
         try:
             yield number, statement_of(sample)

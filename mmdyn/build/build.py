@@ -69,8 +69,7 @@ def build(
     step, settings = plugins.resolve("steps", step), settings or kind.Settings()
     name = name or out.resolve().name
     made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
-    if not hasattr(kind, "make") and (model or limit is not None):
-        raise UserError(f"{step} takes all at once and asks no model: leave {'--model' if model else '--limit'} out")
+    _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
         return _read(kind(settings), f"{COMMAND} {step}", Path(str(source)), out, name, made)
     made["command"] = f"{COMMAND} {step}"
@@ -80,12 +79,21 @@ def build(
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
     if sieves:
         return _sieved(kind(settings), opened, out, name, made)
-    if kind.asks == (not model):
-        raise UserError(f"{step} {'asks a model: give --model' if kind.asks else 'asks no model: leave --model out'}")
     making = Making(step, kind, settings, model, seed, concurrency)
     made |= {"seed": seed, "model": making.identity()}
     work = SetStep(step, made, concurrency if model else 0, partial(_prepare, making), dynamic=False)
     return make_set(work, opened, out, name=name, limit=limit, workers=workers, quiet=quiet)
+
+
+def _check_taken(kind: Any, step: str, model: str, limit: int | None) -> None:
+    """Raises UserError for a model or a limit where the step takes none, or for no model where it asks one."""
+    if not hasattr(kind, "make"):
+        if model or limit is not None:
+            raise UserError(
+                f"{step} takes all at once and asks no model: leave {'--model' if model else '--limit'} out"
+            )
+    elif kind.asks == (not model):
+        raise UserError(f"{step} {'asks a model: give --model' if kind.asks else 'asks no model: leave --model out'}")
 
 
 class Making(Struct, frozen=True):

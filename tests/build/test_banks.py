@@ -213,3 +213,11 @@ def test_a_bank_becomes_a_set_and_that_questions(tmp_path: Path) -> None:
         compose(write_set(tmp_path / "open", [open_ended()]).folder, tmp_path / "c")
     with pytest.raises(UserError, match="no such file or folder"):
         build("bank", tmp_path / "nothing", tmp_path / "d")
+
+
+def test_variants_are_no_bank(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=f"{k}") for k in range(3)])
+    done = mmdyn("perturb", source.folder, "-o", tmp_path / "variants", "--ops", "text.convert:blank", "-q")
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(InputError, match="is a set of variants"):
+        compose(tmp_path / "variants", tmp_path / "out", ComposeSpec(questions=1))

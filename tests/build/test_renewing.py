@@ -97,3 +97,9 @@ def test_questions_without_effort_leave(source: SampleSet, tmp_path: Path) -> No
             settings("effort", run=str(tmp_path / "served"), least=10**6),
             quiet=True,
         )
+
+
+def test_whose_effort_counts_is_named(source: SampleSet, tmp_path: Path) -> None:
+    run = run_of(source, tmp_path, models=2)
+    with pytest.raises(UserError, match=r"has several models: name one by --label \(scripted:model0"):
+        build("effort", source, tmp_path / "out", settings("effort", run=str(run)), quiet=True)
