@@ -40,6 +40,12 @@ MORE = {
     "format": ("text|json|csv|markdown|latex", "How tables are printed. [default: text]"),
 }
 """What goes with tables alone."""
+ONCE = ("measure", "pair", "models", "paper", "format")
+NEEDS = {
+    **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",)},
+    "by": ("paired", "gap", "trend", "spread"),
+}
+"""The tables that an option goes with."""
 
 
 def table_options(command: F) -> F:
@@ -57,23 +63,33 @@ def print_tables(
     *,
     quiet: bool,
 ) -> None:
-    """Print tables as they were asked for; exit status 1 where records failed."""
+    """Print tables as they were asked for; exit status 1 where records failed. Raises UsageError for options that do
+    not go together."""
     from mmdyn.tables import FORMATS, named_table, read_model_facts, tabulate
     from mmdyn.work import ProgressBar
 
     form, paper = _one(given, "format", "text"), _one(given, "paper", "")
     if form not in FORMATS or _one(given, "pair", "parent") not in ("parent", "group"):
         raise click.UsageError(f"--format is one of {', '.join(FORMATS)}, --pair parent or group: give one of these")
+    for name in ONCE:
+        if len(given[name]) > 1:
+            raise click.UsageError(f"--{name} is given {len(given[name])} times: give it once")
+    for name, kinds in NEEDS.items():
+        if (by if name == "by" else given[name]) and not any(given[kind] for kind in kinds):
+            raise click.UsageError(f"--{name} goes with --{' or --'.join(kinds)}: give one, or leave --{name} out")
     declared = [name for name in ("measure", "macro", "group", "pair") if given[name]]
     if declared and not any(given[kind] for kind in KINDS if kind != "table"):
         raise click.UsageError(f"--table says its own {declared[0]}: leave --{declared[0]} out, or declare the table")
     facts = read_model_facts(Path(file)) if (file := _one(given, "models", "")) else {}
-    where = dict(map(_values, given["where"]))
+    where = _by_name(given, "where")
     tables: list[tuple[NamedTable | list[Part], Published | None]] = [
         (table.narrowed(where), published) for table, published in (named_table(name, paper) for name in given["table"])
     ]
     if (parts := _parts(given, by)) or not tables:
         tables.append((parts, None))
+    if len(tables) > 1 and (csv_file or form in ("json", "csv")):
+        raise click.UsageError("JSON and CSV are of one table: give one --table, or declared tables, at a time")
+    failed = 0
     for table, published in tables:
         with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
             found = tabulate(folders, table, published=published, facts=facts, progress=progress)
@@ -86,17 +102,18 @@ def print_tables(
             click.echo(f"wrote {csv_file}", err=True)
         if not found.complete:
             click.echo("records are missing or not scored yet: run the same `mmdyn eval` once more", err=True)
-        if found.failed:
-            click.echo(f"{found.failed} records failed", err=True)
-            click.get_current_context().exit(1)
+        failed = max(failed, found.failed)
+    if failed:
+        click.echo(f"{failed} records failed", err=True)
+        click.get_current_context().exit(1)
 
 
 def _parts(given: dict[str, tuple[str, ...]], by: list[str]) -> list[Part]:
     """The declarations, in the order of KINDS."""
     from mmdyn import table as declared
 
-    named: dict[str, Any] = {"measure": _one(given, "measure", "score"), "where": dict(map(_values, given["where"]))}
-    groups = dict(map(_values, given["group"]))
+    named: dict[str, Any] = {"measure": _one(given, "measure", "score"), "where": _by_name(given, "where")}
+    groups = _by_name(given, "group")
     parts: list[Part] = []
     for text in given["pivot"]:
         factors = tuple(_names(text))
@@ -119,6 +136,14 @@ def _one(given: dict[str, tuple[str, ...]], name: str, default: str) -> str:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _by_name(given: dict[str, tuple[str, ...]], option: str) -> dict[str, tuple[str, ...]]:
+    """NAME=VALUE,… options by their names. Raises UsageError for one that is named twice."""
+    found = dict(map(_values, given[option]))
+    if len(found) < len(given[option]):
+        raise click.UsageError(f"--{option} names one thing twice: write all its values at once, NAME=X,Y")
+    return found
 
 
 def _values(text: str) -> tuple[str, tuple[str, ...]]:

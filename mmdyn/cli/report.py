@@ -102,6 +102,8 @@ def command(
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
+    if wanted and given["format"] and (as_json or csv_file):
+        raise click.UsageError("--json and --csv are formats themselves: leave --format out")
     if wanted:
         print_tables(folders, given | {"format": ("json",)} if as_json else given, by, csv_file, quiet=quiet)
         return

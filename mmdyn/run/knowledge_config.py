@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -95,7 +96,7 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
         """Where points come from, for people; of a MODEL its name alone."""
         base, retriever, _ = self.read()
         said = {"base": base.path, "retriever": retriever.name, "embedder": retriever.embedder}
-        said |= {"examples": retriever.examples, "rerank": self.rerank.partition(",")[0]}
+        said |= {"examples": retriever.examples, "rerank": _name_of(self.rerank)}
         said |= {"query": ",".join(retriever.query)}
         return {name: value for name, value in said.items() if value}
 
@@ -215,3 +216,8 @@ def _reranker(text: str) -> Iterator[Reranker | None]:
         yield reranker
     finally:
         reranker.close()
+
+
+def _name_of(model: str) -> str:
+    """A MODEL without what may hold a key: its options, a program's arguments, the query of an address."""
+    return re.split(r"[,?\s]", model.strip(), maxsplit=1)[0]

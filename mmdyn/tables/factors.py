@@ -78,7 +78,7 @@ BINNED: dict[str, Callable[[Record], float]] = {
 
 def plain_model(label: str) -> str:
     """A model's name without its backend, its owner, and signs."""
-    return re.sub(r"[^a-z0-9.]", "", re.split(r"[:/]", label)[-1].lower())
+    return re.sub(r"[^\w.]|_", "", re.sub(r"^[^:]*:", "", label).rpartition("/")[2].lower())
 
 
 def read_model_facts(file: Path) -> ModelFacts:
@@ -93,6 +93,8 @@ def read_model_facts(file: Path) -> ModelFacts:
     names = [name for name in (rows[0] if rows else ()) if name]
     if "model" not in names:
         raise InputError(file, 1, "names no models: begin with a line such as model,family,size,kind")
+    if len({plain_model(row["model"]) for row in rows}) < len(rows):
+        raise InputError(file, None, "names a model twice, or two whose names differ in signs alone: give each once")
     return {name: {plain_model(row["model"]): row[name].strip() for row in rows} for name in names if name != "model"}
 
 

@@ -143,9 +143,10 @@ def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:
 
 
 def _test(one: tuple[Block, Row, Cell | None], other: tuple[Block, Row, Cell | None]) -> float | None:
+    """The p-value with which one is better than the other over what both have; None where it is not."""
     assert one[2] is not None and other[2] is not None
     found = compared(one[0], one[2], other[2])
-    return found.p if found else None
+    return found.p if found and found.value < 0 else None
 
 
 def told_apart(block: Block, boards: Sequence[Sequence[Cell]]) -> list[Ints]:

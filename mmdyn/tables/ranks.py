@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from mmdyn.errors import UserError
 from mmdyn.stats import rank_correlations
 from mmdyn.table import Leaderboard, Ranking
 from mmdyn.tables.blocks import Block, Key, Numbered, macro_cell
@@ -28,9 +29,9 @@ def leaderboard_rows(block: Block, part: Leaderboard) -> Iterator[Numbered]:
     axes, values = ("model", part.columns), block.columns.fields[part.columns].values
     cells = {key: cell for key, cell in block.cells(axes).items() if len(cell.values)}
     every = [value for value in values if any(column == value for _, column in cells)]
-    groups = {MACRO: every} | {
-        name: [value for value in chosen if value in every] for name, chosen in part.groups.items()
-    }
+    if taken := {MACRO, TOTAL, RANK, *values} & part.groups.keys():
+        raise UserError(f"a group cannot be called {taken.pop()!r}, as a column is: give it another name")
+    groups = {MACRO: every} | {name: list(chosen) for name, chosen in part.groups.items()}
     means = dict[Key, Numbered]()
     for model in dict.fromkeys(model for model, _ in cells):
         for name, members in groups.items():
@@ -77,7 +78,8 @@ def ranking_rows(block: Block, part: Ranking) -> Iterator[Numbered]:
     known = np.array([sure[one] * sure[other] for one, other in pairs])
     value = float(np.mean(taus)) if taus else None
     low, high = (float(np.where(known == 0, end, known).mean()) for end in (-1, 1))
-    ends = (round(min(low, value or low), 6), round(max(high, value or high), 6))
+    told = [] if value is None else [value]
+    ends = (round(min(low, *told), 6), round(max(high, *told), 6))
     more = {
         "n": len(np.unique(np.concatenate([cell.parents for cell in cells.values()]))),
         "method": f"Kendall's tau-b; {RANGE}",

@@ -102,9 +102,13 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing)]
     title = part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
-        return TablePart(
-            title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *columns.fields[part.columns].values]
-        )
+        known = columns.fields[part.columns].values
+        notes += [
+            f"no record has {part.columns} = {' or '.join(chosen)}, of which the group {name} is"
+            for name, chosen in part.groups.items()
+            if not {*chosen} & {*known}
+        ]
+        return TablePart(title, part.columns, rows, notes, [RANK, MACRO, TOTAL, *part.groups, *known])
     if isinstance(part, Pivot) and len(axes) > 1:
         return TablePart(title, axes[-1], rows, notes, [*columns.fields[axes[-1]].values, TOTAL, MACRO])
     return TablePart(title, "quantity", rows, notes)

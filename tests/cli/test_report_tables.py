@@ -61,6 +61,21 @@ def test_failed_records_end_in_1(tmp_path: Path) -> None:
     result = mmdyn("report", run, "--pivot", "model")
     assert (result.returncode, "1 records failed" in result.stderr) == (1, True)
     assert "records are missing or not scored yet" in result.stderr
+    result = mmdyn("report", run, "--table", "opencompass.leaderboard", "--pivot", "model")
+    assert result.returncode == 1 and "Leaderboard" in result.stdout and "pivot of score by model" in result.stdout
+
+
+def test_a_group_of_nothing_is_told(run: Path) -> None:
+    result = mmdyn("report", run, "--leaderboard", "level", "--group", "one=esay", "--group", "both=easy,nothing")
+    assert result.returncode == 0, result.stderr
+    assert "no record has level = esay, of which the group one is" in result.stdout
+    assert "without nothing" in result.stdout
+
+
+def test_models_that_one_name_would_stand_for_are_told(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "models.csv").write_text("model,size\nm1,7\nM-1,72\n")
+    result = mmdyn("report", run, "--pivot", "size", "--models", tmp_path / "models.csv")
+    assert result.returncode == 2 and "names a model twice" in result.stderr
 
 
 @pytest.mark.parametrize(("words", "says"), [
@@ -71,7 +86,15 @@ def test_failed_records_end_in_1(tmp_path: Path) -> None:
     (["--pivot", "level", "--flips"], "--flips, --correct, --repeats and --auc are of the summary"),
     (["--pivot", "level", "--format", "pdf"], "--format is one of text, json, csv, markdown, latex"),
     (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
-    (["--table", "opencompass.table1", "--macro", "level"], "--table says its own macro: leave --macro out"),
+    (["--table", "opencompass.table1", "--macro", "level"], "--macro goes with --pivot: give one, or leave --macro out"),
+    (["--table", "opencompass.table1", "--measure", "cost"], "--table says its own measure: leave --measure out"),
+    (["--pivot", "level", "--by", "level"], "--by goes with --paired or --gap or --trend or --spread: give one"),
+    (["--pivot", "level", "--paper", "x"], "--paper goes with --table: give one, or leave --paper out"),
+    (["--pivot", "level", "--measure", "cost", "--measure", "score"], "--measure is given 2 times: give it once"),
+    (["--pivot", "level", "--where", "level=a", "--where", "level=b"], "--where names one thing twice"),
+    (["--pivot", "level", "--table", "opencompass.table1", "--json"], "JSON and CSV are of one table"),
+    (["--pivot", "level", "--format", "latex", "--json"], "--json and --csv are formats themselves"),
+    (["--leaderboard", "set", "--group", "mean=x"], "a group cannot be called 'mean', as a column is"),
     (["--table", "opencompass.x"], "there is no table 'opencompass.x'"),
 ])  # fmt: skip
 def test_a_mistake_ends_in_a_sentence_and_2(run: Path, words: list[str], says: str) -> None:

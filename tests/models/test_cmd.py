@@ -230,7 +230,7 @@ def test_a_file_is_found_from_where_mmdyn_was_started(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     Path("question.txt").write_text("another")
     Path("solve").write_text("#!/bin/sh\ncat question.txt\n")
-    with pytest.raises(UserError, match=r"there is no program '\./solve': install it, or give its path"):
+    with pytest.raises(UserError, match=r"\./solve is not executable: `chmod \+x"):
         open_model("cmd:./solve")
     Path("solve").chmod(0o755)
     assert [

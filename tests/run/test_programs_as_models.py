@@ -21,6 +21,7 @@ from making import choice, write_set
 from mmdyn.errors import InputError, UserError
 from mmdyn.models import Message
 from mmdyn.run import Execution, evaluate, read_config
+from mmdyn.run.knowledge_config import KnowledgeConfig
 
 TOUCHES = """
 from pathlib import Path
@@ -50,6 +51,7 @@ PROGRAMS = {
     "with spaces": {"models": [f"  cmd : {sys.executable} touches.py"]},
     "an interpreter": {"models": ["vlmeval:X,python=./touches.py"]},
     "a folder of code": {"models": ["vlmeval:X,label=a,path=."]},
+    "code of a checkpoint": {"models": ["hf:nowhere,trust_remote_code=true"]},
     "a judge": {"scoring": {"judges": RUN}},
     "one of two judges": {"scoring": {"judges": ["baseline:random", RUN]}},
     "a rewriter": {"conditions": {"ops": "text.paraphrase", "rewriter": RUN}},
@@ -199,3 +201,9 @@ def test_what_the_docs_show_goes_through_acadreason(tmp_path: Path, monkeypatch:
     met = re.findall(r"judge python:judge\.py:Judge.* (\d+) of (\d+) ", done.stdout)
     none, items, all_hints = re.search(MET, DOCS.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
     assert met == [(none, items), (all_hints, items)] * 2
+
+
+def test_run_json_names_a_reranker_without_what_may_hold_a_key() -> None:
+    for model in ("http://127.0.0.1:9/r?key=SECRET,timeout=2", "cmd:rank.py --token=SECRET", "openai:m,api_key=SECRET"):
+        assert "SECRET" not in str(KnowledgeConfig(rerank=model).words)
+    assert KnowledgeConfig(rerank="openai:m,temperature=0").words["rerank"] == "openai:m"

@@ -352,3 +352,12 @@ def test_memory_stays_at_tens_of_bytes_a_record(tmp_path: Path) -> None:
     kept = [columns.parents, columns.asked, columns.chance, *columns.worth.values(), *columns.flags.values()]
     kept += [field.codes for field in columns.fields.values()]
     assert sum(column.nbytes for column in kept) <= 70 * 400
+
+
+def test_a_higher_mean_is_no_best_where_the_shared_questions_say_otherwise(tmp_path: Path) -> None:
+    """m1 was asked easy questions beside those that both had, of which m2 has more right."""
+    cells = [({"model": "m1", "part": "shared"}, 5, 20), ({"model": "m1", "part": "own"}, 40, 40)]
+    cells += [({"model": "m2", "part": "shared"}, 14, 20)]
+    run = counted_run(tmp_path / "run", cells)
+    rows = tabulate([run.folder], [Pivot(by=("model",))]).parts[0].rows
+    assert [(row.factors["model"], row.value, row.mark) for row in rows] == [("m1", 0.75, ""), ("m2", 0.7, "")]

@@ -71,6 +71,7 @@ class Watch:
 
     def end_all(self) -> int:
         """Kill whatever is left; how many processes that were."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who ends this process may not cut that short
         left, until = 0, time.monotonic() + END_SECONDS
         with suppress(OSError):
             os.killpg(self._main, signal.SIGKILL)

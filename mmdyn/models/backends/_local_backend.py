@@ -114,6 +114,7 @@ class LocalBackend(ABC):
 
     cached = weighs = True
     varied: ClassVar[Mapping[str, str]] = {"temperature": "0.7"}
+    starts: ClassVar[tuple[str, ...]] = ("trust_remote_code",)
     name: ClassVar[str]
     batches_waiting: ClassVar[int]
     """So many batches' requests are let in, so that those of about one length make full ones."""

@@ -173,6 +173,8 @@ def _command(text: str) -> tuple[list[str], dict[str, Path]]:
         raise UserError(f"the command {text!r} cannot be read ({error}): mend its quotation marks") from None
     named = words[0] if words else ""
     program = shutil.which(Path(named).expanduser().absolute() if os.sep in named else named)
+    if program is None and os.path.isfile(Path(named).expanduser()):  # noqa: PTH113
+        raise UserError(f"{named} is not executable: `chmod +x {named}`, or name what runs it before it")
     if program is None:
         raise UserError(f"there is no program {text.strip()!r}: install it, or give its path")
     paths = {word: Path(word).expanduser().absolute() for word in words[os.sep not in named :]}
