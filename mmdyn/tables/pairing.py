@@ -135,18 +135,18 @@ def mark_best(numbered: Sequence[tuple[Block, Row, Cell | None]]) -> list[Row]:
     for places in columns.values():
         places.sort(key=lambda place: -(rows[place].value or 0.0))
         tests = [_test(numbered[one], numbered[other]) for one, other in pairwise(places)]
-        for place, p, mark in zip(places, holm(tests), ("best", "second"), strict=False):
-            if p is None or p > ALPHA:
+        adjusted = holm([test and test.p for test in tests])
+        for place, test, p, mark in zip(places, tests, adjusted, ("best", "second"), strict=False):
+            if test is None or p is None or p > ALPHA or test.value >= 0:
                 break
             rows[place] = replace(rows[place], mark=mark)
     return rows
 
 
-def _test(one: tuple[Block, Row, Cell | None], other: tuple[Block, Row, Cell | None]) -> float | None:
-    """The p-value with which one is better than the other over what both have; None where it is not."""
+def _test(one: tuple[Block, Row, Cell | None], other: tuple[Block, Row, Cell | None]) -> Difference | None:
+    """What the other has more than one over the questions that both have."""
     assert one[2] is not None and other[2] is not None
-    found = compared(one[0], one[2], other[2])
-    return found.p if found and found.value < 0 else None
+    return compared(one[0], one[2], other[2])
 
 
 def told_apart(block: Block, boards: Sequence[Sequence[Cell]]) -> list[Ints]:
