@@ -17,6 +17,9 @@ from mmdyn.tables.rows import MACRO, TOTAL, Row
 APART = ("model", *(factor for factor in FACTORS if factor != "chain"), "run")
 """What is never averaged over, but kept apart: chains alone are pooled."""
 
+SMALL = 10
+"""Questions of a group: the interval of a mean over groups, most of which have fewer, is not sure to hold."""
+
 NEVER_TOTAL = (*APART, "mode", "changed")
 
 Key: TypeAlias = tuple[str, ...]
@@ -104,6 +107,8 @@ class Block(NamedTuple):
             note = f"no answer has {self.measured}" if len(cell.asked) else "no record"
             return self.row(axes, key, quantity, None, **cell.counts, **{"note": note} | more)
         found: dict[str, Any] = {"n": len(np.unique(cell.parents)), **cell.counts, **more}
+        if strata is not None:
+            found["note"] = "; ".join(filter(None, (more.get("note"), _small_groups(strata))))
         if self.measure.unit == "count":
             return self.row(axes, key, quantity, found["n"], **found)
         if self.measure.unit != "share":
@@ -136,3 +141,12 @@ def macro_cell(cells: Mapping[int, Cell]) -> tuple[Cell, Ints]:
     counts = {name: sum(cell.counts[name] for cell in each) for name in each[0].counts}
     bounded = any(cell.bounded for cell in each)
     return Cell(**found, ids=ids, weights=np.concatenate(scaled), counts=counts, bounded=bounded), strata
+
+
+def _small_groups(strata: Ints) -> str:
+    """What a reader must know of the interval of a mean of means, most of which are of few questions
+    (docs/coverage.md); empty else."""
+    _, sizes = np.unique(strata, return_counts=True)
+    small = int((sizes < SMALL).sum())
+    told = f"the interval may be too short: {small} of {len(sizes)} means are of fewer than {SMALL} questions"
+    return told if 2 * small > len(sizes) else ""

@@ -354,6 +354,17 @@ def test_memory_stays_at_tens_of_bytes_a_record(tmp_path: Path) -> None:
     assert sum(column.nbytes for column in kept) <= 70 * 400
 
 
+def test_a_mean_over_tiny_groups_says_that_its_interval_may_be_too_short(tmp_path: Path) -> None:
+    cells = [({"model": "m1", "field": f"f{size}-{k}"}, size // 2, size) for k in range(3) for size in (2, 9, 10)]
+    found = table(Pivot(by=("model", "field"), macro=("field",)), counted_run(tmp_path / "run", cells))
+    notes = {row.factors["field"]: row.note for row in found.rows}
+    assert notes["mean"] == "the interval may be too short: 6 of 9 means are of fewer than 10 questions"
+    assert notes["all"] == notes["f2-0"] == ""
+    larger = [cell for cell in cells if not cell[0]["field"].startswith("f2")]
+    row = table(Pivot(by=("model", "field"), macro=("field",)), counted_run(tmp_path / "other", larger)).rows[-1]
+    assert (row.factors["field"], row.note) == ("mean", "")
+
+
 def test_a_higher_mean_is_no_best_where_the_shared_questions_say_otherwise(tmp_path: Path) -> None:
     """m1 was asked easy questions beside those that both had, of which m2 has more right."""
     cells = [({"model": "m1", "part": "shared"}, 5, 20), ({"model": "m1", "part": "own"}, 40, 40)]
