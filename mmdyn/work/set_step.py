@@ -24,6 +24,7 @@ from mmdyn.data import (
     SAMPLES_FILE,
     Dropped,
     Origin,
+    Replies,
     SampleSet,
     SetWriter,
     is_being_written,
@@ -53,12 +54,14 @@ _SETTINGS, _OUTCOMES = "settings", "outcomes"
 class Outcome(Struct, frozen=True, omit_defaults=True):
     """What became of a sample, or of one attempt at it: a new sample, or a dropped one with the reason.
 
-    `may_pass`: the reason may be gone in another run, such as a model that did not answer.
+    `may_pass`: the reason may be gone in another run, such as a model that did not answer. `replies`: what a model said
+    while all the outcomes of a sample were made.
     """
 
     sample: Sample | None = None
     dropped: Dropped | None = None
     may_pass: bool = False
+    replies: Replies | None = None
 
 
 class Maker(Protocol):
@@ -327,6 +330,8 @@ class _Making(Struct, frozen=True):
 
 
 def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
+    if outcome.replies:
+        writer.hear(outcome.replies)
     if outcome.dropped:
         writer.drop(outcome.dropped)
     if outcome.sample:

@@ -37,7 +37,11 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
 
     Raises UserError where there is none, or where the given one is another.
     """
-    origin = dynamic.manifest.parent
+    source = dynamic.manifest.made.get("source")
+    built = (
+        Origin(str(source["name"]), str(source["digest"])) if isinstance(source, dict) and "digest" in source else None
+    )
+    origin = dynamic.manifest.parent or built
     if origin is None:
         raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
     if given is not None:
