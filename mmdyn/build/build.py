@@ -56,9 +56,8 @@ def build(
 ) -> SampleSet:
     """Do a step on every sample of a set (of the first `limit`), into the set folder `out`, and open it.
 
-    Called again with the same arguments it goes on where it was interrupted, and tries again what a model did not
-    answer. What a step refuses stands in dropped.jsonl with the reason. A sample's meta["built"] lists the steps that
-    made it, each with its name, its version and the digest of the sample that it took.
+    Called again with the same arguments it goes on where it was interrupted, and tries again what was not answered.
+    dropped.jsonl says what was refused and why, replies.jsonl what a model said, a sample's meta["built"] its steps.
 
     Args:
         step: A step's name: `mmdyn list steps`.
@@ -75,9 +74,6 @@ def build(
         skip_bad: Of files, list in rejected.jsonl what is no sample, and leave it out.
         quiet: No progress.
 
-    Returns:
-        The set.
-
     Raises:
         UserError: There is no such step, settings do not fit or differ from those in `out`, or a model is missing.
         Busy: Another process is at it.
@@ -85,20 +81,18 @@ def build(
     kind, out = plugins.load("steps", step), Path(out)
     step, settings = plugins.resolve("steps", step), settings or kind.Settings()
     name = name or out.resolve().name
-    made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
-    if read := fingerprints(settings):
-        made["read"] = read
+    read, made = fingerprints(settings), {"settings": asdict(settings), "version_of_step": kind.version}
+    made |= {"read": read} if read else {}
     _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
         path = Path(str(source))
         rows, how = read_files(kind(settings), path, ImageFolder(out)), made_of(f"{COMMAND} {step}", path, **made)
         return write_rows(rows, out, name, how, skip_bad=skip_bad)
     made["command"] = f"{COMMAND} {step}"
-    sieves = hasattr(kind, "refuse")
-    opened = load(source) if sieves and not isinstance(source, SampleSet) else open_source(source, out)
+    opened = load(source) if hasattr(kind, "refuse") and not isinstance(source, SampleSet) else open_source(source, out)
     if opened.manifest.parent:
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
-    if sieves:
+    if hasattr(kind, "refuse"):
         return _sieved(kind(settings), opened, out, name, made)
     making = Making(step, kind, settings, model, seed, concurrency, budget)
     made |= {"seed": seed, "model": making.identity()}
