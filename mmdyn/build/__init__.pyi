@@ -1,4 +1,4 @@
-from .build import build as build
+from .build import Making as Making, StepMaker as StepMaker, build as build
 from .compose import ComposeSpec as ComposeSpec, compose as compose
 from .draws import Draws as Draws
 from .replay import Again as Again, replay as replay

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Protocol
 
 from mmdyn.keys import Json, digest
 from mmdyn.models import Budget, Message, SyncModelClient, identity
@@ -30,6 +31,25 @@ class NotingClient(SyncModelClient):
     def _replies(self) -> tuple[tuple[str, str], ...]:
         found: tuple[tuple[str, str], ...] = getattr(self._noted, "replies", ())
         return found
+
+
+class Client(Protocol):
+    """Who replies to a step, from any thread."""
+
+    label: str
+    identity: dict[str, Json]
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The text of one answer."""
+        ...
+
+    def take_replies(self) -> tuple[tuple[str, str], ...]:
+        """What this thread was told since it last took it: digests of what was asked, and replies."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the model."""
+        ...
 
 
 class RepeatingClient:

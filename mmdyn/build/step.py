@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, TypeVar
 from msgspec import Struct
 
 from mmdyn.build.draws import Draws
-from mmdyn.build.replies import NotingClient, RepeatingClient
+from mmdyn.build.replies import Client
 from mmdyn.data import ImageFolder, Row, SampleSet
 from mmdyn.keys import digest, sha256
 from mmdyn.models import ImagePart, Message, TextPart, ask_and_wait
@@ -90,7 +90,7 @@ class Source(Protocol):
 class Asked:
     """A model that steps ask for objects, in the language of what they work on; it sees the pictures of `folder`."""
 
-    def __init__(self, client: NotingClient | RepeatingClient, folder: ImageFolder) -> None:
+    def __init__(self, client: Client, folder: ImageFolder) -> None:
         self._client, self._folder, self.label = client, folder, client.label
         self.identity, self.close, self.take_replies = client.identity, client.close, client.take_replies
 

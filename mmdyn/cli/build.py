@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import click
 
 from mmdyn.cli._command import Command, Groups, limits_options, options_of, take
+from mmdyn.cli._estimate import dry_run_option, print_estimate
 from mmdyn.cli._shared import OutPath, limit_option, number_option
 from mmdyn.errors import printable
 
@@ -46,12 +48,16 @@ def _command(name: str, kind: Any) -> click.Command:
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
-        from mmdyn.build import build
+        from mmdyn.build import Making, build
         from mmdyn.data import describe_stages, stages
-        from mmdyn.run import Limits
+        from mmdyn.run import Limits, estimate_build
 
         settings, limits = take(arguments, kind.Settings), take(arguments, Limits)
         budget = limits.budget
+        if arguments.pop("dry_run", False):
+            making = Making(name, kind, settings, arguments["model"], arguments["seed"], limits.concurrency, budget)
+            print_estimate(partial(estimate_build, making, source, Path(out), arguments["limit"]))
+            return
         try:
             made = build(
                 name, source, out, settings, quiet=quiet, budget=budget, concurrency=limits.concurrency, **arguments
@@ -88,6 +94,7 @@ def _drawing(kind: Any) -> Callable[[Any], Any]:
     ]
     if kind.asks:
         options.append(click.option("-m", "--model", metavar="MODEL", default="", help="Who is asked."))
+        options.append(dry_run_option)
     else:
         options += [number_option("--workers", "N")]
     return lambda command: reduce(lambda done, option: option(done), options, command)

@@ -138,3 +138,20 @@ def test_bad_rows_of_a_file_are_left_out(tmp_path: Path) -> None:
     done = mmdyn("build", "bank", bank, "-o", tmp_path / "out", "--skip-bad")
     assert done.returncode == 0, done.stderr
     assert "bank: 2 came in, 1 went on" in done.stderr and "1 rejected by bank" in done.stderr
+
+
+def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [open_ended(f"q{k}", answer=str(100 + k)) for k in range(4)])
+    model = scripted(
+        tmp_path,
+        {"match": "Write 4 wrong", "reply": json.dumps({"distractors": list("1234")})},
+        {"reply": json.dumps({"distractors": list("12345")})},
+    )
+    words = ["build", "options", source.folder, "-m", model]
+    dry = mmdyn(*words, "-o", tmp_path / "out", "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert "4 requests to send; nothing to pay" in dry.stdout or "4 requests to send; cost" in dry.stdout
+    assert not (tmp_path / "out").exists() and "nothing was asked or written" in dry.stderr
+    assert mmdyn(*words, "-o", tmp_path / "out").returncode == 0
+    dry = mmdyn(*words, "-o", tmp_path / "out", "--dry-run")
+    assert dry.returncode == 0 and "0 requests to send" in dry.stdout, "all are in the set"
