@@ -234,11 +234,14 @@ def audit_command(path: Path, out: Path, limit: int, seed: int, parent: str | No
     seed: Another seed takes other variants.
     """
     from mmdyn.data import SampleSet
-    from perturb import find_parent, write_sheet
+    from mmdyn.sheets import draw_cards, write_sheet
+    from perturb import VARIANT_FORM, find_parent, variant_cards
 
     dynamic = SampleSet(path)
-    count = write_sheet(dynamic, find_parent(dynamic, parent), out, limit, seed)
-    click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
+    made_of = find_parent(dynamic, parent)
+    cards = draw_cards(variant_cards(dynamic, made_of), limit, seed)
+    write_sheet(dynamic, made_of, cards, VARIANT_FORM, out)
+    click.echo(f"{out}: {len(cards)} variants; open it in a browser, mark them and save the labels")
 
 
 @command.command("apply")
@@ -255,7 +258,7 @@ def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | No
     name: The new set's name. [default: the folder's]
     """
     from mmdyn.data import SampleSet
-    from perturb import apply_marks
+    from mmdyn.sheets import apply_marks
 
     source = SampleSet(path)
     made = apply_marks(marks, source, out, name=name)

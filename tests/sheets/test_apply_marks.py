@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from making_sets import make_set, marks_of_sheet
+from making_sets import make_set, marks_of_sheet, write_variants
 from shell import mmdyn
 
 from mmdyn.data import SampleSet
-from perturb import find_parent, perturb, write_sheet
+from perturb import perturb
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def dynamic(tmp_path: Path) -> SampleSet:
 
 def labels(dynamic: SampleSet, file: Path, **said: str) -> Path:
     """The marks that a sheet of all variants saves, by the variants' place on it."""
-    write_sheet(dynamic, find_parent(dynamic), file.with_suffix(".html"), 100)
+    write_variants(dynamic, file.with_suffix(".html"), 100)
     lines = marks_of_sheet(file.with_suffix(".html").read_text("utf-8"))
     file.write_text(
         "".join(json.dumps({**lines[int(place[1:])], "label": label}) + "\n" for place, label in said.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from making_sets import make_set, marks_of_sheet as marks
+from making_sets import make_set, marks_of_sheet as marks, write_variants
 from serving import scripted
 
 from making import choice, picture, write_set
@@ -19,7 +19,7 @@ from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from perturb import find_parent, labelled_cases, perturb, write_sheet
+from perturb import labelled_cases, perturb
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def dynamic(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
 
 
 def test_a_sheet_shows_variants_of_every_chain_with_their_pictures(dynamic: SampleSet, tmp_path: Path) -> None:
-    assert write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 9) == 9
+    assert write_variants(dynamic, tmp_path / "sheet.html", 9) == 9
     page = (tmp_path / "sheet.html").read_text("utf-8")
     lines = marks(page)
     chains = [line["id"].split("~")[1] for line in lines]
@@ -48,14 +48,14 @@ def test_a_sheet_shows_variants_of_every_chain_with_their_pictures(dynamic: Samp
 def test_the_choice_depends_on_the_seed_alone(dynamic: SampleSet, tmp_path: Path) -> None:
     pages = []
     for seed in (0, 0, 1):
-        write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 12, seed)
+        write_variants(dynamic, tmp_path / "sheet.html", 12, seed)
         pages.append((tmp_path / "sheet.html").read_bytes())
     assert pages[0] == pages[1] != pages[2]
 
 
 def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic: SampleSet, tmp_path: Path) -> None:
     def key(found: SampleSet, seed: int, count: int = 12) -> str:
-        write_sheet(found, find_parent(found), tmp_path / "sheet.html", count, seed)
+        write_variants(found, tmp_path / "sheet.html", count, seed)
         keys = re.findall(r'data-key="([0-9a-f]{32})"', (tmp_path / "sheet.html").read_text("utf-8"))
         assert len(keys) == 1
         return str(keys[0])
@@ -66,7 +66,7 @@ def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic
 
 
 def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: SampleSet, tmp_path: Path) -> None:
-    write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 4)
+    write_variants(dynamic, tmp_path / "sheet.html", 4)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -80,20 +80,19 @@ def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: Samp
 
 def test_every_attempt_at_a_draw_has_a_card_of_its_own(tmp_path: Path) -> None:
     dynamic = judged_set(tmp_path)
-    source = find_parent(dynamic)
-    assert write_sheet(dynamic, source, tmp_path / "sheet.html", 50) == 6
+    assert write_variants(dynamic, tmp_path / "sheet.html", 50) == 6
     page = (tmp_path / "sheet.html").read_text("utf-8")
     lines = marks(page)
     assert sorted((line["id"], line["attempt"]) for line in lines) == [
         (f"q{n}~shuffle~0", attempt) for n in (1, 2) for attempt in range(3)
     ]
     assert len({line["digest"] for line in lines}) > 2 and page.count("draw 0, attempt 2, seed 1") == 2
-    assert write_sheet(dynamic, source, tmp_path / "sheet.html", 2) == 2, "more than twice as many as are wanted"
+    assert write_variants(dynamic, tmp_path / "sheet.html", 2) == 2, "more than twice as many as are wanted"
 
 
 def test_a_label_counts_for_the_attempt_that_was_marked(tmp_path: Path) -> None:
     dynamic = judged_set(tmp_path)
-    write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 50)
+    write_variants(dynamic, tmp_path / "sheet.html", 50)
     lines = marks((tmp_path / "sheet.html").read_text("utf-8"))
     rows = [{**line, "label": line["attempt"] == 1} for line in lines if line["id"] == "q1~shuffle~0"]
     found = list(labelled_cases([json.dumps(row).encode() for row in rows], "labels.jsonl"))
@@ -120,7 +119,7 @@ def test_what_a_picture_is_its_bytes_say(tmp_path: Path) -> None:
     (folder / "samples.jsonl").write_bytes(canonical(sample) + b"\n")
     source = SampleSet(folder)
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
-    write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+    write_variants(dynamic, tmp_path / "sheet.html", 5, parent=source)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     assert page.count("data:image/jpeg;base64,") == page.count("data:image/png;base64,") == 2
     (line,) = marks(page)
@@ -128,7 +127,7 @@ def test_what_a_picture_is_its_bytes_say(tmp_path: Path) -> None:
     assert case.looks == (), "they were carried over under other names, and nobody judged them"
     (folder / "pics" / "other.xyz").write_text("no picture", "utf-8")
     with pytest.raises(UserError, match=r"pics/other\.xyz cannot be shown: not a picture that can be read"):
-        write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+        write_variants(dynamic, tmp_path / "sheet.html", 5, parent=source)
 
 
 def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:
@@ -136,7 +135,7 @@ def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:
     sample = choice("</script><b>", question=hostile, texts=("<i>", "b", "c", "d"))
     source = write_set(tmp_path / "source", [sample], "<b>{cards}")
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
-    write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+    write_variants(dynamic, tmp_path / "sheet.html", 5)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     assert "<script>alert" not in page and "<b>{cards}" not in page and "<i>" not in page
     assert page.count("{title}") == 2 and page.count("</script>") == 2
@@ -149,4 +148,4 @@ def test_the_command_writes_it_and_says_what_is_wrong(dynamic: SampleSet, tmp_pa
     )
     assert run.exit_code == 0 and "4 variants; open it in a browser" in run.output
     with pytest.raises(UserError, match=r"none/s\.html cannot be written \(No such file or directory\)"):
-        write_sheet(dynamic, find_parent(dynamic), tmp_path / "none" / "s.html", 4)
+        write_variants(dynamic, tmp_path / "none" / "s.html", 4)
