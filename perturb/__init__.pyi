@@ -1,3 +1,4 @@
+from .audit.audit_variants import audit_variants as audit_variants
 from .audit.chain_counts import summarize as summarize
 from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
 from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
@@ -13,7 +14,6 @@ from .audit.side_by_side import (
     print_beside as print_beside,
     write_pictures as write_pictures,
 )
-from .audit.variant_cards import VARIANT_FORM as VARIANT_FORM, variant_cards as variant_cards
 from .chains import expand as expand, load_operator as load_operator, parse_chains as parse_chains, presets as presets
 from .item import NO_PICTURE as NO_PICTURE, Item as Item, NotApplicable as NotApplicable, Picture as Picture
 from .judge._judge import Case as Case, VariantJudge as VariantJudge, case_of as case_of

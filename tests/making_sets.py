@@ -10,8 +10,6 @@ from typing import Any
 from making import blank, choice, image_ref, multi, open_ended, picture, true_false, write_set
 from mmdyn.data import SampleSet
 from mmdyn.sample import Option, Sample
-from mmdyn.sheets import draw_cards, write_sheet
-from perturb import VARIANT_FORM, find_parent, variant_cards
 
 PICTURES = [picture(60, 40, text="7"), picture(50, 50, "RGBA", text="8"), picture(80, 30, "L", text="9"), picture(64, 64, format="JPEG", text="3")]  # fmt: skip
 REFS = [image_ref(data, "jpg" if data[:2] == b"\xff\xd8" else "png") for data in PICTURES]
@@ -42,14 +40,6 @@ def make_set(folder: Path, *, backwards: bool = False) -> SampleSet:
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file under a folder with its bytes."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def write_variants(dynamic: SampleSet, out: Path, count: int, seed: int = 0, parent: SampleSet | None = None) -> int:
-    """Write a sheet of a dynamic set's variants; how many it holds."""
-    parent = parent or find_parent(dynamic)
-    cards = draw_cards(variant_cards(dynamic, parent), count, seed)
-    write_sheet(dynamic, parent, cards, VARIANT_FORM, out)
-    return len(cards)
 
 
 def marks_of_sheet(page: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from mmdyn.sample import Sample, from_dict
 _LABELS: dict[Json, bool] = {"keep": True, "reject": False}
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class Seen(Struct, frozen=True):
     """What was marked: a sample of a set, or one that it dropped, and the set that it was made of ("" for none).
 
     `digest` is of the sample as people saw it; a line without one is taken at its word.

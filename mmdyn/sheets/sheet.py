@@ -17,9 +17,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, ImageFolder, SampleSet, describe_sample, open_image
+from mmdyn.data import IMAGE_MEDIA_TYPES, IMAGE_SUFFIXES, ImageFolder, SampleSet, describe_sample, open_image, stages
 from mmdyn.errors import UserError
-from mmdyn.keys import digest
+from mmdyn.keys import digest, sha256
 from mmdyn.sample import ImageRef, Sample
 from mmdyn.sheets.form import Form
 from mmdyn.sheets.marks import Seen, digest_shown
@@ -71,23 +71,21 @@ def write_sheet(source: SampleSet, parent: SampleSet | None, cards: Sequence[Car
 
     Raises UserError where the file cannot be written or a picture is missing.
     """
-    folders = {"set": str(source.folder.resolve()), "parent_set": str(parent.folder.resolve()) if parent else ""}
-    seen = [
-        Seen(**folders, id=card.place[0], attempt=card.place[1], digest=digest_shown(card.marked.sample))
-        for card in cards
-    ]
+    folders = str(source.folder.resolve()), str(parent.folder.resolve()) if parent is not None else ""
+    seen = [Seen(*folders, *card.place, digest_shown(card.marked.sample)) for card in cards]
+    pictures = dict[str, str]()
+    sides = [[_side(side, pictures) for side in (card.before, card.marked) if side] for card in cards]
+    shown = {"form": form, "funnel": stages(source), "sides": sides, "told": [card.told for card in cards]}
     page = files(__package__).joinpath("sheet.html").read_text("utf-8")
     places = {
         "script": _hash_of_script(page),
         "key": _key(source, seen),
         "title": escape(f"Audit of {source.name}"),
-        "question": escape(form.question),
-        "count": str(len(cards)),
-        "cards": "\n".join(_card(card) for card in cards),
-        "data": msgspec.json.encode(seen).decode().replace("<", "\\u003c"),
+        "data": _data(seen),
+        "shown": _data(shown | {"pictures": pictures}),
     }
     try:
-        out.write_text(_filled(page, places), "utf-8")
+        out.write_text(re.sub(r"\{(\w+)\}", lambda found: places.get(found[1], found[0]), page), "utf-8")
     except OSError as error:
         raise UserError(f"{out} cannot be written ({error.strerror}): choose another file") from None
 
@@ -104,33 +102,24 @@ def _key(source: SampleSet, seen: list[Seen]) -> str:
     return digest([source.manifest.digest, [(mark.id, mark.attempt, mark.digest) for mark in seen]])
 
 
-def _filled(page: str, places: dict[str, str]) -> str:
-    """One pass, so that what is put in is never read as a place."""
-    return re.sub(rf"\{{({'|'.join(places)})\}}", lambda found: places[found[1]], page)
+def _data(data: object) -> str:
+    """JSON that a page may hold: nothing in it ends the element."""
+    return msgspec.json.encode(data).decode().replace("<", "\\u003c")
 
 
-def _card(card: Card) -> str:
-    sides = "".join(
-        f"<div>{_pictures(side)}<pre>{escape(_words(side))}</pre></div>" for side in (card.before, card.marked) if side
-    )
-    buttons = "".join(f'<button type="button" value="{label}">{label}</button> ' for label in ("keep", "reject"))
-    return f'<article><div class="pair">{sides}</div><p class="trail">{escape(card.told)}</p>{buttons}</article>'
+def _side(side: Side, pictures: dict[str, str]) -> dict[str, object]:
+    """A sample without its trail, as whoever marks should not know what the judge said; its pictures go into
+    `pictures`."""
+    words = describe_sample(replace(side.sample, variant=None), side.images)
+    return {"words": words, "pictures": [_picture(ref, side.images, pictures) for ref in side.sample.all_images]}
 
 
-def _words(side: Side) -> str:
-    """A sample without its trail: whoever marks should not know what the judge said."""
-    return describe_sample(replace(side.sample, variant=None), side.images)
-
-
-def _pictures(side: Side) -> str:
-    return "".join(_picture(ref, side.images) for ref in side.sample.all_images)
-
-
-def _picture(ref: ImageRef, images: ImageFolder) -> str:
-    """A picture within the page; what it is its bytes say, whatever its name."""
+def _picture(ref: ImageRef, images: ImageFolder, pictures: dict[str, str]) -> str:
+    """A picture within the page, once; what it is its bytes say, whatever its name."""
     try:
         data = images.read(ref)
         kind = IMAGE_MEDIA_TYPES[IMAGE_SUFFIXES[open_image(data).format or ""]]
     except ValueError as error:
         raise UserError(f"{images.path(ref)} cannot be shown: {error}") from None
-    return f'<img alt="" src="data:{kind};base64,{base64.b64encode(data).decode()}">'
+    pictures[name := sha256(data)] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return name
