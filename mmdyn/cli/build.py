@@ -10,6 +10,7 @@ import click
 
 from mmdyn.cli._command import Command, options_of, take
 from mmdyn.cli._shared import OutPath, limit_option, number_option
+from mmdyn.errors import printable
 
 
 class Steps(click.Group):
@@ -44,14 +45,14 @@ def _command(name: str, kind: Any) -> click.Command:
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
-        from mmdyn.build import build, tell_funnel
+        from mmdyn.build import build
+        from mmdyn.data import describe_stages, stages
 
         settings = take(arguments, kind.Settings)
         made = build(name, source, out, settings, quiet=quiet, **arguments)
-        if not quiet:
-            for line in tell_funnel(made):
-                click.echo(line, err=True)
-        if made.manifest.counts.get("failed"):
+        for line in () if quiet else describe_stages(made):
+            click.echo(printable(line), err=True)
+        if "failed" in stages(made)[-1].left:
             click.get_current_context().exit(1)
 
     done.__doc__ = kind.__doc__

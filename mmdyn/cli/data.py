@@ -101,11 +101,12 @@ def convert_command(
 @click.argument("id", required=False)
 @limit_option("limit", 5)
 @click.option("--json", "as_json", is_flag=True)
+@click.option("--stages", "funnel", is_flag=True)
 @PARENT
 @click.option("--pictures", metavar="DIR", type=OutPath())
 @click.option("--replay", "again", is_flag=True)
 @click.option("--style-backend", metavar="NAME", default="")
-def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit: Any) -> None:
+def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: bool, **audit: Any) -> None:
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 
     A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
@@ -113,6 +114,7 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit:
     \f
     limit: How many samples.
     as_json: A JSON object a line, as in samples.jsonl.
+    funnel: In place of samples the steps by which the set was made: what came in, what left and why, what went on.
     pictures: Copy the pictures, before and after.
     again: Make the variants again from their trails: are the bytes equal?
     style_backend: With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]
@@ -122,10 +124,14 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit:
 
     from msgspec import to_builtins
 
-    from mmdyn.data import describe_sample, load
-    from mmdyn.errors import UserError
+    from mmdyn.data import describe_sample, describe_stages, load, stages
+    from mmdyn.errors import UserError, printable
 
     source = load(path)
+    if funnel:
+        told = (json.dumps(to_builtins(stage)) for stage in stages(source)) if as_json else describe_stages(source)
+        click.echo("\n".join(map(printable, told)))
+        return
     if source.manifest.parent and not as_json:
         show_variants(source, id, limit, **audit)
         return

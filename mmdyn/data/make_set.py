@@ -29,8 +29,10 @@ from mmdyn.data.set_folder import (
     Origin,
     SampleSet,
     SetWriter,
+    StageCount,
     read_set_manifest,
 )
+from mmdyn.data.stages import stage_counts
 from mmdyn.errors import Busy, InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
@@ -140,6 +142,7 @@ class Incoming(Struct):
     knowledge: Iterable[KnowledgePoint] = ()
     dropped: Iterable[Dropped] = ()
     parent: Origin | None = None
+    stages: tuple[StageCount, ...] = ()
 
 
 def write_without(
@@ -170,10 +173,11 @@ def from_set(
     """Another set, or what of it belongs to some parents; its pictures are copied into `images`. Samples `without`, by
     their ids, are dropped as it says."""
     without = without or {}
-    dropped = (item for item in source.dropped() if parents is None or item.parent in parents)
-    manifest = read_set_manifest(source.folder)
-    rows = _rows(source, images, parents, without)
-    return Incoming(rows, source.knowledge(), chain(dropped, without.values()), manifest.parent if manifest else None)
+    manifest, rows = read_set_manifest(source.folder), _rows(source, images, parents, without)
+    parent = manifest.parent if manifest else None
+    kept = (item for item in source.dropped() if not parent or parents is None or item.parent in parents)
+    before = () if parent or not manifest else stage_counts(source)
+    return Incoming(rows, source.knowledge(), chain(kept, without.values()), parent, before)
 
 
 def write_set(
@@ -193,7 +197,7 @@ def write_set(
     """
     samples, bad = 0, list[Row]()
     try:
-        with SetWriter(out, name, parent=incoming.parent, made=made) as writer:
+        with SetWriter(out, name, parent=incoming.parent, made=made, stages=incoming.stages) as writer:
             for row in incoming.rows:
                 if samples == limit:
                     break

@@ -38,10 +38,22 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
 
 
+class StageCount(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many samples came into a step, how many it made, and how many lines of dropped.jsonl and of rejected.jsonl
+    are its own."""
+
+    step: str
+    came_in: int
+    made: int
+    dropped: int
+    rejected: int = 0
+
+
 class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     """set.json. `counts`: samples by outcome; `digest`: of samples and images alone; `made`: how (command, config,
     seed, hashes); `forms`: by chain, how many of a dynamic set's variants have which task type, where it is not their
-    parents'; `strength`: of its variants, by chain."""
+    parents'; `strength`: of its variants, by chain; `stages`: the steps by which the set was made that it was made
+    of (stages.py), in the order of which dropped.jsonl lists what left."""
 
     name: str
     counts: dict[str, int]
@@ -52,6 +64,7 @@ class SetManifest(Struct, frozen=True, forbid_unknown_fields=True):
     made: dict[str, Json] = {}
     forms: dict[str, dict[str, int]] = {}
     strength: dict[str, ChainStrength] | UnsetType = UNSET
+    stages: tuple[StageCount, ...] | UnsetType = UNSET
 
 
 class Dropped(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -253,6 +266,7 @@ class SetWriter:
         *,
         parent: Origin | None = None,
         made: dict[str, Json] | None = None,
+        stages: tuple[StageCount, ...] = (),
         replace: bool = False,
     ) -> None:
         there = (folder / MANIFEST_FILE).exists() or ((folder / SAMPLES_FILE).exists() and not is_being_written(folder))
@@ -260,7 +274,7 @@ class SetWriter:
             raise UserError(f"{folder} already holds a set: choose another folder, or remove this one")
         self.folder, self.images = folder, ImageFolder(folder)
         self.manifest: SetManifest | None = None
-        self._name, self._parent, self._made = name, parent, made or {}
+        self._name, self._parent, self._made, self._stages = name, parent, made or {}, stages or UNSET
         self._counts: dict[str, int] = {"samples": 0}
         self._forms: dict[str, Counter[str]] = {}
         self._digest, self._ids, self._strength = SetDigest(), set[int](), StrengthTally()
@@ -324,9 +338,15 @@ class SetWriter:
 
     def _finish(self) -> None:
         counts, forms = (dict(sorted(self._counts.items())), {chain: dict(by) for chain, by in self._forms.items()})
-        made, strength = self._made, self._strength.medians() or UNSET
         self.manifest = SetManifest(
-            self._name, counts, self._digest.hex(), parent=self._parent, made=made, forms=forms, strength=strength
+            self._name,
+            counts,
+            self._digest.hex(),
+            parent=self._parent,
+            made=self._made,
+            forms=forms,
+            strength=self._strength.medians() or UNSET,
+            stages=self._stages,
         )
         part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")

@@ -29,6 +29,7 @@ from mmdyn.data import (
     is_being_written,
     is_set,
     load,
+    stage_counts,
 )
 from mmdyn.errors import InputError, MmdynError, UserError
 from mmdyn.keys import Json, canonical, sha256
@@ -305,7 +306,10 @@ class _Making(Struct, frozen=True):
         settled, samples = True, self.source.folder / SAMPLES_FILE
         again = is_unsettled(self.out)
         parent = self._origin if self.step.dynamic else None
-        with SetWriter(self.out, self.name, parent=parent, made=self.made, replace=again) as writer:
+        stages = () if parent else stage_counts(self.source)
+        with SetWriter(self.out, self.name, parent=parent, made=self.made, stages=stages, replace=again) as writer:
+            for left in () if parent else self.source.dropped():
+                writer.drop(left)
             for point in self.source.knowledge():
                 writer.know(point)
             for key, _, line in store.get_all(_OUTCOMES, self._jobs()):
