@@ -50,7 +50,7 @@ class Annotate:
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
     asks_people: ClassVar[Form] = Form(
-        "Should this question be asked, with this answer and this checklist? (AcadReason, figure 10)",
+        "Should this question be asked, with this answer and this checklist?",
         {
             "boundaries": "what is given, what is sought and in which scope is clear",
             "complete": "the question holds what it takes to understand and solve it",
