@@ -1,4 +1,4 @@
-from .audit.apply_marks import apply_marks as apply_marks
+from .audit.audit_variants import audit_variants as audit_variants
 from .audit.chain_counts import summarize as summarize
 from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
 from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
@@ -9,7 +9,6 @@ from .audit.pairs import (
     workbench_for as workbench_for,
 )
 from .audit.replay import replay as replay
-from .audit.sheet import write_sheet as write_sheet
 from .audit.side_by_side import (
     folder_name as folder_name,
     print_beside as print_beside,

@@ -232,22 +232,36 @@ def sample_command(
 @click.option("-o", "--out", required=True, type=OutPath())
 @limit_option("limit", 60)
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--review", is_flag=True)
+@click.option("--step", metavar="STEP")
 @PARENT
-def audit_command(path: Path, out: Path, limit: int, seed: int, parent: str | None) -> None:
-    """Write an HTML sheet of variants beside their parents, for people to mark keep or reject.
+def audit_command(
+    path: Path, out: Path, limit: int, seed: int, review: bool, step: str | None, parent: str | None
+) -> None:
+    """Write an HTML sheet of a set's samples, for people to mark keep or reject in a browser.
 
-    The labels that the sheet saves are read by `mmdyn judge --calibrate`.
+    Variants, and what a step made, stand beside what they were made of; dropped ones that can be shown are among them.
+    `mmdyn data apply` and `mmdyn judge --calibrate` read the labels that the sheet saves.
     \f
     out: The HTML file to write.
-    limit: Variants at most.
-    seed: Another seed takes other variants.
+    limit: Samples at most.
+    seed: Another seed takes other samples.
+    review: The first samples of SET in their order, those before the others about which a model was unsure; no dropped
+        ones.
+    step: Ask what this step asks people. [default: the last step that made SET]
     """
     from mmdyn.data import SampleSet
-    from perturb import find_parent, write_sheet
+    from mmdyn.sheets import audit
+    from perturb import audit_variants
 
-    dynamic = SampleSet(path)
-    count = write_sheet(dynamic, find_parent(dynamic, parent), out, limit, seed)
-    click.echo(f"{out}: {count} variants; open it in a browser, mark them and save the labels")
+    made = SampleSet(path)
+    if made.manifest.parent:
+        if review or step:
+            raise click.UsageError(f"{path} is a set of variants: leave {'--review' if review else '--step'} out")
+        count = audit_variants(made, out, parent, limit, seed)
+    else:
+        count = audit(made, out, parent, limit, seed, review=review, step=step)
+    click.echo(f"{out}: {count} samples; open it in a browser, mark them and save the labels")
 
 
 @command.command("apply")
@@ -264,7 +278,7 @@ def apply_command(marks: tuple[Path, ...], path: Path, out: Path, name: str | No
     name: The new set's name. [default: the folder's]
     """
     from mmdyn.data import SampleSet
-    from perturb import apply_marks
+    from mmdyn.sheets import apply_marks
 
     source = SampleSet(path)
     made = apply_marks(marks, source, out, name=name)

@@ -16,6 +16,7 @@ from mmdyn.data import JsonRow, SampleSet, is_set, read_json_rows
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample, Verdict, from_dict
+from mmdyn.sheets import Seen, digest_shown, is_mark, label_of
 from mmdyn.stats import Share, kappa_interval, weighted_kappa
 from mmdyn.tables import Calibration
 from perturb.audit.judged_lines import pair_of
@@ -23,22 +24,6 @@ from perturb.audit.pairs import find_parent, pairs, shown_to_judge, workbench_fo
 from perturb.codec import decode
 from perturb.judge._forms import UNKNOWN
 from perturb.judge._judge import Case, Look
-
-_LABELS: dict[Json, bool] = {"keep": True, "reject": False}
-
-
-class Mark(Struct, frozen=True):
-    """What a line of an audit sheet says beside its `label`: a variant of a dynamic set, and the set that it was made
-    of.
-
-    `digest` is of the variant as people saw it; a line without one is taken at its word.
-    """
-
-    set: str
-    parent_set: str
-    id: str
-    attempt: int = 0
-    digest: str = ""
 
 
 class Sources(Struct, frozen=True):
@@ -50,47 +35,27 @@ class Sources(Struct, frozen=True):
     style: str = ""
 
 
-def digest_shown(variant: Sample) -> str:
-    """A digest of what people see of a variant: words and pictures, and neither the trail nor the verdict."""
-    return replace(variant, variant=None).digest
-
-
 def labelled_cases(lines: Iterable[bytes], where: str, sources: Sources | None = None) -> Iterator[tuple[bool, Case]]:
     """Each labelled line's label (True: the meaning was kept) and case. `label` is true or false, keep or reject.
 
     A line is a pair of texts (`a`, `b`, `answer`), a pair of pictures (`before_image`, `after_image`: files, relative
     to the folder of `where`), either with a `group` where lines with another question or picture before are about the
-    same, or a variant of an audit sheet (a Mark's fields), read from its sets after all others.
+    same, or a variant of an audit sheet (what a Seen holds), read from its sets after all others.
     Raises InputError, and UserError where a set cannot be read or is not the one that was marked.
     """
-    marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Mark, bool]]](dict)
+    marked = defaultdict[tuple[str, str], dict[tuple[str, int], tuple[Seen, bool]]](dict)
     for number, row in read_json_rows(lines, where):
         try:
             keep = label_of(row)
             if not is_mark(row):
                 yield keep, _case(row, Path(where).parent)
                 continue
-            mark = from_dict(row, Mark)
+            mark = from_dict(row, Seen)
             marked[mark.set, mark.parent_set][mark.id, mark.attempt] = mark, keep
         except ValueError as error:
             raise InputError(where, number, str(error)) from None
     for (dynamic, parent), labels in marked.items():
         yield from _of_sheet(dynamic, parent, labels, sources or Sources())
-
-
-def label_of(row: JsonRow) -> bool:
-    """Whether a labelled line says that the meaning was kept. Raises ValueError."""
-    label = row.get("label")
-    if isinstance(label, bool):
-        return label
-    if isinstance(label, str) and label in _LABELS:
-        return _LABELS[label]
-    raise ValueError('"label" must be true (keep) or false (reject)')
-
-
-def is_mark(row: JsonRow) -> bool:
-    """Whether a line is of an audit sheet."""
-    return "a" not in row and all(isinstance(row.get(key), str) for key in ("set", "parent_set", "id"))
 
 
 def _case(row: JsonRow, folder: Path) -> Case:
@@ -108,7 +73,7 @@ def _case(row: JsonRow, folder: Path) -> Case:
 
 
 def _of_sheet(
-    marked: str, marked_parent: str, labels: dict[tuple[str, int], tuple[Mark, bool]], sources: Sources
+    marked: str, marked_parent: str, labels: dict[tuple[str, int], tuple[Seen, bool]], sources: Sources
 ) -> Iterator[tuple[bool, Case]]:
     """The marked variants of a set, each beside its parent. A parent that was moved is looked for beside the set."""
     folder = Path(sources.dynamic or marked)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mmdyn.data import Origin, SampleSet, is_set, read_set_manifest
-from mmdyn.errors import InputError, UserError
+from mmdyn.data import SampleSet
+from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant
-from mmdyn.work import IMPORTED_SOURCE
+from mmdyn.sheets import find_source
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import pictures_in
 from perturb.item import EMBEDDED
@@ -44,15 +44,8 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
     origin = dynamic.manifest.parent or built
     if origin is None:
         raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
-    if given is not None:
-        found = SampleSet(given)
-        if found.manifest.digest != origin.digest:
-            problem = f"{dynamic.folder} was not made of {given}, or of another version of it"
-            raise UserError(f"{problem}: give {origin.name}")
+    if (found := find_source(dynamic, given)) is not None:
         return found
-    for folder in (dynamic.folder / IMPORTED_SOURCE, *sorted(dynamic.folder.resolve().parent.iterdir())):
-        if _holds(folder, origin):
-            return SampleSet(folder)
     raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
 
 
@@ -95,15 +88,6 @@ def shown_to_judge(pair: VariantPair, parent: SampleSet, dynamic: SampleSet, ser
     except ValueError as error:
         raise UserError(f"{pair.after.id} cannot be shown to a judge: {error}") from None
     return Case(pair.before, pair.after, tuple(looks))
-
-
-def _holds(folder: Path, origin: Origin) -> bool:
-    """Whether a folder is the set; what else lies beside a set, broken or closed to us, is nobody's business."""
-    try:
-        manifest = read_set_manifest(folder)
-        return manifest is not None and Origin(manifest.name, manifest.digest) == origin and is_set(folder)
-    except (InputError, OSError):
-        return False
 
 
 def _joined(variants: Iterator[Sample] | SampleSet, parent: SampleSet) -> Iterator[VariantPair]:

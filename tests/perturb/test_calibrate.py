@@ -16,10 +16,10 @@ from mmdyn.data import LabelledFile, SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.keys import sha256
 from mmdyn.sample import Verdict
+from mmdyn.sheets import Seen, digest_shown
 from mmdyn.stats import Share
 from mmdyn.tables import Calibration
 from perturb import Sources, labelled_cases, measure, open_judge, perturb
-from perturb.audit.judge_calibration import Mark, digest_shown
 
 KEPT, REJECTED, FAILED = Verdict("kept"), Verdict("rejected"), Verdict("failed")
 
@@ -157,7 +157,7 @@ def marked(folder: Path) -> tuple[SampleSet, SampleSet, dict[str, Any]]:
     source = write_set(folder / "source", [choice("q1")], "named")
     dynamic = perturb(source, folder / "out", ops="shuffle", seed=1, quiet=True)
     (variant,) = dynamic
-    mark = Mark(str(dynamic.folder), str(source.folder), variant.id, 0, digest_shown(variant))
+    mark = Seen(set=str(dynamic.folder), parent_set=str(source.folder), id=variant.id, digest=digest_shown(variant))
     return source, dynamic, {**to_builtins(mark), "label": "keep"}
 
 

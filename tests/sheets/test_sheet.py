@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -19,7 +20,7 @@ from mmdyn.cli import commands
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import canonical
-from perturb import find_parent, labelled_cases, perturb, write_sheet
+from perturb import audit_variants, labelled_cases, perturb
 
 
 @pytest.fixture(autouse=True)
@@ -34,28 +35,35 @@ def dynamic(tmp_path_factory: pytest.TempPathFactory) -> SampleSet:
 
 
 def test_a_sheet_shows_variants_of_every_chain_with_their_pictures(dynamic: SampleSet, tmp_path: Path) -> None:
-    assert write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 9) == 9
+    assert audit_variants(dynamic, tmp_path / "sheet.html", None, 9) == 9
     page = (tmp_path / "sheet.html").read_text("utf-8")
     lines = marks(page)
     chains = [line["id"].split("~")[1] for line in lines]
     assert {chain: chains.count(chain) for chain in chains} == {"pad": 3, "shuffle": 3, "convert": 3}
-    assert page.count("<article>") == 9 and page.count('value="keep"') == page.count('value="reject"') == 9
-    assert page.count("data:image/") >= 6
+    assert [len(sides) for sides in cards(page)["sides"]] == [2] * 9
+    assert 3 <= len(cards(page)["pictures"]) == page.count("data:image/"), "each picture is there once"
     assert all(line["set"] == str(dynamic.folder.resolve()) for line in lines)
     assert not re.search(r'(?:src|href)="(?!data:)', page), "nothing is fetched"
+
+
+def cards(page: str) -> dict[str, Any]:
+    """What the page makes its cards of."""
+    found = re.search(r'<script type="application/json" id="shown">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return dict(json.loads(found[1]))
 
 
 def test_the_choice_depends_on_the_seed_alone(dynamic: SampleSet, tmp_path: Path) -> None:
     pages = []
     for seed in (0, 0, 1):
-        write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 12, seed)
+        audit_variants(dynamic, tmp_path / "sheet.html", None, 12, seed)
         pages.append((tmp_path / "sheet.html").read_bytes())
     assert pages[0] == pages[1] != pages[2]
 
 
 def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic: SampleSet, tmp_path: Path) -> None:
     def key(found: SampleSet, seed: int, count: int = 12) -> str:
-        write_sheet(found, find_parent(found), tmp_path / "sheet.html", count, seed)
+        audit_variants(found, tmp_path / "sheet.html", None, count, seed)
         keys = re.findall(r'data-key="([0-9a-f]{32})"', (tmp_path / "sheet.html").read_text("utf-8"))
         assert len(keys) == 1
         return str(keys[0])
@@ -66,7 +74,7 @@ def test_marks_are_kept_under_what_is_on_the_sheet_wherever_the_set_lies(dynamic
 
 
 def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: SampleSet, tmp_path: Path) -> None:
-    write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 4)
+    audit_variants(dynamic, tmp_path / "sheet.html", None, 4)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -80,20 +88,19 @@ def test_the_policy_lets_the_pages_own_script_run_and_nothing_else(dynamic: Samp
 
 def test_every_attempt_at_a_draw_has_a_card_of_its_own(tmp_path: Path) -> None:
     dynamic = judged_set(tmp_path)
-    source = find_parent(dynamic)
-    assert write_sheet(dynamic, source, tmp_path / "sheet.html", 50) == 6
+    assert audit_variants(dynamic, tmp_path / "sheet.html", None, 50) == 6
     page = (tmp_path / "sheet.html").read_text("utf-8")
     lines = marks(page)
     assert sorted((line["id"], line["attempt"]) for line in lines) == [
         (f"q{n}~shuffle~0", attempt) for n in (1, 2) for attempt in range(3)
     ]
     assert len({line["digest"] for line in lines}) > 2 and page.count("draw 0, attempt 2, seed 1") == 2
-    assert write_sheet(dynamic, source, tmp_path / "sheet.html", 2) == 2, "more than twice as many as are wanted"
+    assert audit_variants(dynamic, tmp_path / "sheet.html", None, 2) == 2, "more than twice as many as are wanted"
 
 
 def test_a_label_counts_for_the_attempt_that_was_marked(tmp_path: Path) -> None:
     dynamic = judged_set(tmp_path)
-    write_sheet(dynamic, find_parent(dynamic), tmp_path / "sheet.html", 50)
+    audit_variants(dynamic, tmp_path / "sheet.html", None, 50)
     lines = marks((tmp_path / "sheet.html").read_text("utf-8"))
     rows = [{**line, "label": line["attempt"] == 1} for line in lines if line["id"] == "q1~shuffle~0"]
     found = list(labelled_cases([json.dumps(row).encode() for row in rows], "labels.jsonl"))
@@ -120,15 +127,16 @@ def test_what_a_picture_is_its_bytes_say(tmp_path: Path) -> None:
     (folder / "samples.jsonl").write_bytes(canonical(sample) + b"\n")
     source = SampleSet(folder)
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
-    write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+    audit_variants(dynamic, tmp_path / "sheet.html", source.folder, 5)
     page = (tmp_path / "sheet.html").read_text("utf-8")
-    assert page.count("data:image/jpeg;base64,") == page.count("data:image/png;base64,") == 2
+    assert page.count("data:image/jpeg;base64,") == page.count("data:image/png;base64,") == 1
     (line,) = marks(page)
     ((_, case),) = labelled_cases([json.dumps({**line, "label": True}).encode()], "labels.jsonl")
     assert case.looks == (), "they were carried over under other names, and nobody judged them"
-    (folder / "pics" / "other.xyz").write_text("no picture", "utf-8")
-    with pytest.raises(UserError, match=r"pics/other\.xyz cannot be shown: not a picture that can be read"):
-        write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+    (shown,) = dynamic
+    dynamic.images.path(shown.all_images[1]).write_text("no picture", "utf-8")
+    with pytest.raises(UserError, match=r"\.png cannot be shown: not a picture that can be read"):
+        audit_variants(dynamic, tmp_path / "sheet.html", source.folder, 5)
 
 
 def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:
@@ -136,10 +144,10 @@ def test_nothing_in_a_sample_becomes_markup(tmp_path: Path) -> None:
     sample = choice("</script><b>", question=hostile, texts=("<i>", "b", "c", "d"))
     source = write_set(tmp_path / "source", [sample], "<b>{cards}")
     dynamic = perturb(source, tmp_path / "out", ops="shuffle", seed=1, quiet=True)
-    write_sheet(dynamic, source, tmp_path / "sheet.html", 5)
+    audit_variants(dynamic, tmp_path / "sheet.html", None, 5)
     page = (tmp_path / "sheet.html").read_text("utf-8")
     assert "<script>alert" not in page and "<b>{cards}" not in page and "<i>" not in page
-    assert page.count("{title}") == 2 and page.count("</script>") == 2
+    assert page.count("{title}") == 2 and page.count("</script>") == 3
     assert marks(page)[0]["id"] == "</script><b>~shuffle~0"
 
 
@@ -147,6 +155,6 @@ def test_the_command_writes_it_and_says_what_is_wrong(dynamic: SampleSet, tmp_pa
     run = CliRunner().invoke(
         commands, ["data", "audit", str(dynamic.folder), "-o", str(tmp_path / "s.html"), "-n", "4"]
     )
-    assert run.exit_code == 0 and "4 variants; open it in a browser" in run.output
+    assert run.exit_code == 0 and "4 samples; open it in a browser" in run.output
     with pytest.raises(UserError, match=r"none/s\.html cannot be written \(No such file or directory\)"):
-        write_sheet(dynamic, find_parent(dynamic), tmp_path / "none" / "s.html", 4)
+        audit_variants(dynamic, tmp_path / "none" / "s.html", None, 4)
