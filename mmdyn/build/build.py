@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 
 from mmdyn import plugins
 from mmdyn.build.draws import Draws
+from mmdyn.build.settings_files import fingerprints
 from mmdyn.build.step import KIND, Asked, Refused, Step
 from mmdyn.data import Dropped, ImageFolder, SampleSet, load, made as made_of, replace_images, write_rows, write_without
 from mmdyn.errors import InputError, NotNow, UserError
@@ -69,6 +70,8 @@ def build(
     step, settings = plugins.resolve("steps", step), settings or kind.Settings()
     name = name or out.resolve().name
     made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
+    if read := fingerprints(settings):
+        made["read"] = read
     _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
         return _read(kind(settings), f"{COMMAND} {step}", Path(str(source)), out, name, made)

@@ -27,7 +27,7 @@ METAVARS = {
     **dict.fromkeys(("judges", "rerank", "rewriter", "variant_judge"), "MODEL"),
     **{"ops": "CHAINS", "take": "FIELD=VALUE:N,…", "base": "BASE,…", "executor": "NAME,…", "layout": "KEY=VALUE,…"},
     **dict.fromkeys(("retriever", "rubric"), "NAME,…"),
-    **{"shots": "K:WAY", "examples": "SET,…"},
+    **{"shots": "K:WAY", "examples": "SET,…", "File": "FILE", "Files": "FILE,…", "Runs": "RUN,…"},
 }
 LARGEST = (1 << 63) - 1
 FROM_ZERO = {"max_shared"}
@@ -137,4 +137,5 @@ def _kind_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
         return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 or name in FROM_ZERO else (1,)))}
     if float in kinds:
         return {"metavar": "X", "type": click.FloatRange(min=0, min_open=True)}
-    return {"metavar": METAVARS.get(name, "NAME"), "type": str, "multiple": name == "judges"}
+    metavar = METAVARS.get(name) or METAVARS.get(getattr(annotation, "__name__", ""), "NAME")
+    return {"metavar": metavar, "type": str, "multiple": name == "judges"}

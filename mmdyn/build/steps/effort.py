@@ -8,6 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from mmdyn.build.answered import answers_of
+from mmdyn.build.settings_files import Runs
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 
@@ -20,7 +21,7 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     least: Tokens of reasoning, or of the whole reply where the server counts none apart.
     """
 
-    run: str = ""
+    run: Runs = Runs("")
     label: str = ""
     least: int = 2000
 

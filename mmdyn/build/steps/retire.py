@@ -9,6 +9,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from mmdyn.build.answered import answers_of
+from mmdyn.build.settings_files import Runs, listed
 from mmdyn.data import SampleSet
 from mmdyn.keys import canonical
 from mmdyn.record import Record
@@ -23,7 +24,7 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     contradicted: Share of models that give one and the same wrong answer, from which on the key is in doubt.
     """
 
-    runs: str = ""
+    runs: Runs = Runs("")
     models: int = 3
     saturated: float = 1.0
     contradicted: float = 0.75
@@ -44,8 +45,7 @@ class Retire:
 
     def refuse(self, source: SampleSet) -> Iterator[tuple[str, str]]:
         """The ids of questions that leave. Raises UserError for a run that did not ask the set."""
-        runs = [run.strip() for run in self._settings.runs.split(",") if run.strip()]
-        for id, records in answers_of(runs, source).items():
+        for id, records in answers_of(listed(self._settings.runs), source).items():
             by_model = dict[str, list[Record]]()
             for record in records:
                 by_model.setdefault(record.model, []).append(record)

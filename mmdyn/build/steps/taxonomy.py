@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.build.draws import Draws
+from mmdyn.build.settings_files import File
 from mmdyn.build.step import Asked
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.sample import Sample
@@ -28,7 +29,7 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     of: What is filed: the question, or a field of it, such as curriculum, which is asked about once for each value.
     """
 
-    names: str = ""
+    names: File = File("")
     into: str = "subfield"
     of: str = "question"
 
