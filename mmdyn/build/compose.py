@@ -25,6 +25,9 @@ from mmdyn.data import OPTION_LETTERS, Row, SampleSet, made, write_rows
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
 
+SETTINGS: dict[Form, str] = {"choice": "multi", "claim": "question", "statement": "statement"}
+"""What questions of a form are called in the field `setting` (Encyclo-K, figure 6)."""
+
 TRIES = 200
 """Draws of a question's statements until there are enough, and no more are shared with another set than may be."""
 
@@ -273,7 +276,8 @@ def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
     statements = question.statements
     shared = {level: {getattr(one, level) for one in statements} for level in LEVELS}
     fields: dict[str, str | int | float] = {name: values.pop() for name, values in shared.items() if len(values) == 1}
-    fields = {name: value for name, value in fields.items() if value} | {"statements": len(statements)}
+    fields = {name: value for name, value in fields.items() if value}
+    fields |= {"statements": len(statements), "setting": SETTINGS[spec.form]}
     if spec.form != "statement":
         fields |= {"asked": "correct" if question.correct else "incorrect"}
         fields |= {"combination": question.sets[question.right].bit_count()}
