@@ -7,7 +7,7 @@ stands for a full one, and a preset, which comes with the package, or a YAML fil
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import get_args
@@ -81,7 +81,9 @@ class Recipe(Struct, frozen=True):
     factorial: bool = False
 
     @staticmethod
-    def read(ops: str, draws: int, seed: int, *, factorial: bool, redraws: int, tools: ToolNames) -> Recipe:
+    def read(
+        ops: str | Sequence[str], draws: int, seed: int, *, factorial: bool, redraws: int, tools: ToolNames
+    ) -> Recipe:
         """Raises UserError for numbers that do not fit, and what `parse_chains` raises."""
         numbers = {"draws": (draws, 1), "concurrency": (tools.concurrency, 1), "redraws": (redraws, 0)}
         for what, (number, least) in numbers.items():
@@ -134,13 +136,14 @@ def load_operator(name: str) -> type[Operator]:
     return found
 
 
-def parse_chains(ops: str, *, factorial: bool = False) -> tuple[Chain, ...]:
-    """Read `pad,color,pad@strong+color`; a preset's name or a YAML file's stands for the chains in it.
+def parse_chains(ops: str | Sequence[str], *, factorial: bool = False) -> tuple[Chain, ...]:
+    """Read `pad,color,pad@strong+color`, or a list of such; a preset's name or a YAML file's stands for the chains in
+    it.
 
     `factorial`: every subset of the chains, chained in their order, with shared draws.
     Raises PluginError for an unknown name, UserError for an empty or repeated chain, InputError for a bad file.
     """
-    chains = tuple(_parse_chain(text) for text in expand(ops))
+    chains = tuple(_parse_chain(text) for text in expand(ops if isinstance(ops, str) else ",".join(ops)))
     keys = [[(link.operator, link.severity, link.form) for link in chain.links] for chain in chains]
     for number, key in enumerate(keys):
         if key in keys[:number]:

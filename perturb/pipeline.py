@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mmdyn.data import SampleSet, choose_quota
+from mmdyn.data import Given, SampleSet, choose_quota
 from mmdyn.errors import UserError
 from mmdyn.work import RayConfig, SetStep, make_set, open_source
 from perturb.chains import Recipe
@@ -18,10 +18,10 @@ from perturb.variants import VariantMaker
 
 
 def perturb(
-    source: SampleSet | str | Path,
+    source: Given,
     out: str | Path,
     *,
-    ops: str,
+    ops: str | Sequence[str],
     draws: int = 1,
     seed: int = 0,
     factorial: bool = False,
@@ -48,8 +48,8 @@ def perturb(
     WORLD_SIZE in the environment) each do a share, and rank 0 writes the set.
 
     Args:
-        source: an opened set, a set folder, or a file of any format, which is imported into out/.source.
-        ops: chains such as "pad,color,pad@strong+color+shuffle", presets or YAML files of chains; each makes `draws`
+        source: an opened set, a set folder, or a file of any format or samples, which are imported into out/.source.
+        ops: chains such as "pad,color,pad@strong+color", presets or YAML files of chains, or a list; each makes `draws`
             variants of a sample, or one where nothing in it is random.
         factorial: whether to make every subset of the chains, chained, with shared draws.
         rewriter: who rewrites: "embedded" or a MODEL.

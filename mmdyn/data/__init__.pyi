@@ -28,7 +28,7 @@ from .images import (
     open_image as open_image,
     read_inside as read_inside,
 )
-from .load_set import is_set as is_set, load as load
+from .load_set import Given as Given, is_kept as is_kept, is_samples as is_samples, is_set as is_set, load as load
 from .make_set import fingerprint as fingerprint, made as made, write_rows as write_rows, write_without as write_without
 from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (

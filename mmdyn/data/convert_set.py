@@ -10,9 +10,10 @@ from pathlib import Path
 from mmdyn import plugins
 from mmdyn.data.hub_set import HubSet
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.load_set import Format, find_format, format_of, is_set, scratch, suffixes
+from mmdyn.data.load_set import Format, find_format, format_of, is_set, suffixes
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.rows import Row
+from mmdyn.data.scratch import scratch
 from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json

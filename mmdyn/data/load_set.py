@@ -1,20 +1,26 @@
-"""File formats, and a path of any of them -> an opened set."""
+"""File formats, and a path of any of them, or samples in memory -> an opened set."""
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from mmdyn import plugins
+from mmdyn.data.formats.jsonl import sample_of_line
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.make_set import Incoming, made, place, write_set
+from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.rows import Row
+from mmdyn.data.scratch import is_scratch, scratch
 from mmdyn.data.set_folder import SAMPLES_FILE, SampleSet
-from mmdyn.errors import InputError, PluginError, did_you_mean
+from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
+from mmdyn.keys import Json, canonical, digest
+from mmdyn.sample import Sample
+
+Given: TypeAlias = SampleSet | str | Path | Sequence[Sample | Mapping[str, object]]
+"""An opened set, a set folder, a file of any format, or samples (or the same as a file's lines have it, as dicts)."""
+
+IN_MEMORY = "the given samples"
 
 
 class Format(Protocol):
@@ -34,22 +40,25 @@ class Format(Protocol):
         """Stream a set into a file. Raises UserError where the format cannot carry a sample."""
 
 
-def load(path: str | Path, into: Path | None = None) -> SampleSet:
-    """Open a set folder, or import a file of any format into `into` (a temporary folder without it) and open that.
+def load(path: Given, into: Path | None = None) -> SampleSet:
+    """Open a set folder, or import a file of any format, or samples, into `into` (a temporary folder without it) and
+    open that.
 
-    An earlier import in `into` is replaced: the file may name pictures that have changed though it has not.
+    Pictures of samples are named relative to the working directory. An earlier import in `into` is replaced: the file
+    may name pictures that have changed though it has not. A set that is gone when the process ends is copied into it.
     Raises InputError for the first bad row, UserError where `into` holds anything else.
     """
-    path = Path(path)
-    if is_set(path):
-        return SampleSet(path)
-    format = find_format(path)
-    how = made("import", path)
-    out = into or scratch(path.stem)
-    with place(out, how, replace=True) as done:
-        return (
-            done if done is not None else write_set(Incoming(format.read(path, ImageFolder(out))), out, path.stem, how)
-        )
+    if isinstance(path, SampleSet):
+        return path if into is None or is_kept(path) else _copy(path, into)
+    if not isinstance(path, str | Path):
+        lines = _lines(path)
+        source: Json = {"name": IN_MEMORY, "digest": digest(lines)}
+        return _import(lambda images: Incoming(_read(lines, images)), "samples", {"source": source}, into)
+    file = Path(path)
+    if is_set(file):
+        return SampleSet(file)
+    format = find_format(file)
+    return _import(lambda images: Incoming(format.read(file, images)), file.stem, made("import", file), into)
 
 
 def is_set(path: Path) -> bool:
@@ -57,11 +66,38 @@ def is_set(path: Path) -> bool:
     return (path / SAMPLES_FILE).is_file()
 
 
-def scratch(name: str) -> Path:
-    """A new folder of a name, which is removed when the process ends."""
-    folder = tempfile.mkdtemp(prefix="mmdyn-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder) / (name or "set")
+def is_kept(given: Given) -> bool:
+    """Whether it is a set folder that other processes find, and later ones."""
+    if isinstance(given, SampleSet):
+        return not is_scratch(given.folder)
+    return isinstance(given, str | Path) and is_set(Path(given))
+
+
+def is_samples(given: object) -> bool:
+    """Whether it is samples in memory."""
+    return isinstance(given, Sequence) and len(given) > 0 and isinstance(given[0], Sample | Mapping)
+
+
+def _copy(source: SampleSet, into: Path) -> SampleSet:
+    return _import(lambda images: from_set(source, images), source.name, source.manifest.made, into)
+
+
+def _import(read: Callable[[ImageFolder], Incoming], name: str, how: dict[str, Json], into: Path | None) -> SampleSet:
+    out, how = into or scratch(name), how | {"command": "import"}
+    with place(out, how, replace=True) as done:
+        return done if done is not None else write_set(read(ImageFolder(out)), out, name, how)
+
+
+def _lines(given: Sequence[Sample | Mapping[str, object]]) -> list[str]:
+    try:
+        return [canonical(one).decode() for one in given]
+    except TypeError as error:
+        raise UserError(f"{IN_MEMORY} hold what JSON has no form for ({error}): make it numbers and texts") from None
+
+
+def _read(lines: Iterable[str], images: ImageFolder) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        yield Row.build(IN_MEMORY, number, sample_of_line, line.encode(), Path(), images)
 
 
 def find_format(path: Path) -> Format:

@@ -7,21 +7,24 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from mmdyn.data.files import all_lines, numbered_lines, read_records
 from mmdyn.data.images import ImageFolder
-from mmdyn.data.rows import KnowledgePoint, Row, check_sample
+from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
+from mmdyn.data.scratch import scratch
 from mmdyn.data.strength import ChainStrength, StrengthTally
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
 
+S = TypeVar("S", bound=Struct)
 T = TypeVar("T")
 
 SCHEMA = 1
@@ -116,6 +119,10 @@ class SetDigest:
         return f"{self._sum:064x}"
 
 
+class _Id(Struct):
+    id: str
+
+
 class SampleSet:
     """An opened set folder. Iterating streams its samples.
 
@@ -157,6 +164,59 @@ class SampleSet:
     def __len__(self) -> int:
         return self.manifest.counts.get("samples", 0)
 
+    @overload
+    def __getitem__(self, key: int | str) -> Sample: ...
+    @overload
+    def __getitem__(self, key: slice | list[str] | list[int]) -> SampleSet: ...
+    def __getitem__(self, key: int | str | slice | list[str] | list[int]) -> Sample | SampleSet:
+        """The sample at a place, or of an id; of a slice, or of several of these, a set in a temporary folder, which
+        whoever works on it keeps a copy of. Raises IndexError, and UserError for an unknown id."""
+        if isinstance(key, int | str):
+            return self.read(self._place(key))
+        chosen = list(self._places.values())[key] if isinstance(key, slice) else list(map(self._place, key))
+        made: dict[str, Json] = {"command": "slice", "source": {"name": self.name, "digest": self.manifest.digest}}
+        with SetWriter(scratch(self.name), self.name, parent=self.manifest.parent, made=made) as writer:
+            for sample in map(self.read, dict.fromkeys(chosen)):
+                writer.add(bring_images(sample, self.images, writer.images))
+            for point in self.knowledge():
+                writer.know(point)
+        return SampleSet(writer.folder)
+
+    def _place(self, key: int | str) -> int:
+        if isinstance(key, int):
+            if not -len(self._places) <= key < len(self._places):
+                raise IndexError(f"the set has {len(self._places)} samples, so there is no number {key}")
+            return list(self._places.values())[key]
+        if key not in self._places:
+            raise UserError(
+                f"{self.folder} has no sample {key!r}{did_you_mean(key, self._places)}: give one of its ids"
+            )
+        return self._places[key]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """At which byte of the file each sample lies, by its id."""
+        offset, places = 0, dict[str, int]()
+        for line in all_lines(self.folder / SAMPLES_FILE):
+            if line.strip():
+                places[self._decode(line, _Id).id] = offset
+            offset += len(line)
+        return places
+
+    def read(self, offset: int) -> Sample:
+        """The sample at a byte of the file. Raises InputError where there is none, as in a file that was changed."""
+        with (self.folder / SAMPLES_FILE).open("rb") as file:
+            file.seek(offset)
+            return self._decode(file.readline(), Sample)
+
+    def _decode(self, line: bytes, kind: type[S]) -> S:
+        try:
+            return from_json(line, kind)
+        except ValueError as error:
+            raise InputError(
+                self.folder / SAMPLES_FILE, None, f"changed while it was read ({error}): run again"
+            ) from None
+
     def map(self, make: Callable[[Sample], T]) -> Iterator[T]:
         """What `make` makes of each sample. Raises UserError, naming the sample, where it raises ValueError."""
         for sample in self:
@@ -196,22 +256,8 @@ class LocatedSet(SampleSet):
         for line in all_lines(self.folder / SAMPLES_FILE):
             if line.strip():
                 self.at = offset
-                yield self._decode(line)
+                yield self._decode(line, Sample)
             offset += len(line)
-
-    def read(self, offset: int) -> Sample:
-        """The sample at a byte of the file. Raises InputError where there is none, as in a file that was changed."""
-        with (self.folder / SAMPLES_FILE).open("rb") as file:
-            file.seek(offset)
-            return self._decode(file.readline())
-
-    def _decode(self, line: bytes) -> Sample:
-        try:
-            return from_json(line, Sample)
-        except ValueError as error:
-            raise InputError(
-                self.folder / SAMPLES_FILE, None, f"changed while it was read ({error}): run again"
-            ) from None
 
 
 def read_samples(folder: Path) -> Iterator[Row]:

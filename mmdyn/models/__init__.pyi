@@ -34,6 +34,7 @@ from .message import (
 )
 from .model import (
     Asks as Asks,
+    GivenModel as GivenModel,
     Model as Model,
     RejectedError as RejectedError,
     Spec as Spec,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -119,6 +119,10 @@ class Asks(Protocol):
         """The answer to messages, or a coroutine for it. It may raise what a Model's may."""
 
 
+GivenModel: TypeAlias = str | Asks | Callable[..., Any]
+"""A MODEL, an object with `ask`, or a function that is one's."""
+
+
 class Model(Protocol):
     """A model that can be asked. One public class a file under models/backends, constructed with its Spec.
 
@@ -157,16 +161,18 @@ class Model(Protocol):
         """Let go of connections and memory."""
 
 
-def open_model(given: str | Asks, *, varied: bool = False) -> Model:
+def open_model(given: GivenModel, *, varied: bool = False) -> Model:
     """The model that a MODEL names, or that an object is, ready to be asked.
 
     Args:
-        given: `backend:name,option=value,…`, or an object with `ask`.
+        given: `backend:name,option=value,…`, an object with `ask`, or a function.
         varied: Where its options do not say, it is to answer differently each time it is asked the same.
 
     Raises:
         UserError: There is no such backend, option or value.
     """
+    if isinstance(given, type):
+        raise UserError(f"{given.__name__} is a class: give an object of it, {given.__name__}(…)")
     if not isinstance(given, str):
         return cast("Model", plugins.load("models", "python")(given))
     spec = Spec.parse(given)

@@ -81,7 +81,7 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     shots: Numbers = "0"
     examples: str | ExamplesConfig = ""
     prompt: str = ""
-    ops: str = ""
+    ops: Names = ""
     draws: int = 1
     seed: int = 0
     rewriter: str = "embedded"
@@ -93,6 +93,7 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         for field in ("modes", "contexts", "styles", "shots"):
             force_setattr(self, field, split_names(getattr(self, field)))
+        force_setattr(self, "ops", self.ops if isinstance(self.ops, str) else ",".join(self.ops))
         force_setattr(self, "prompt", str(self.prompt or ""))
 
     def conditions(self, usual: Sequence[str] = ("standard",)) -> tuple[Condition, ...]:

@@ -13,10 +13,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from mmdyn.context import NONE, Context
-from mmdyn.data import SampleSet, is_set
+from mmdyn.data import Given, SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
+from mmdyn.models import NO_WEIGHING, Budget, GivenModel, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
@@ -30,7 +30,7 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import Given, GivenModel, entry_of, open_sets, run_store, several, variants_folder
+from mmdyn.run.sets import entry_of, open_sets, run_store, several, variants_folder
 from mmdyn.shots import Shots
 from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb import parse_chains, perturb
@@ -52,10 +52,10 @@ def evaluate(
 ) -> RunFolder:
     """Ask every model every sample under every condition, score the replies and record them in `out`.
 
-    A set is an opened one, a set folder, or a file of any format; a model is a MODEL, or an object with `ask`
-    (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again with the same arguments
-    it goes on where it stopped. Judges' scores come into force when no verdict is missing. The groups are the
-    sections of a YAML config and of `mmdyn eval --help`.
+    A set is an opened one, a set folder, a file of any format, or a list of samples; a model is a MODEL, an object with
+    `ask`, or a function (docs/programs.md). Variants that are made on the way are kept under out/sets. Called again
+    with the same arguments it goes on where it stopped. Judges' scores come into force when no verdict is missing. The
+    groups are the sections of a YAML config and of `mmdyn eval --help`.
 
     Raises UserError for settings that do not fit, ModelError for a model that cannot be asked, Stopped at a limit.
     """
@@ -108,7 +108,7 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
     if not sets or not spec.styles:
         raise UserError("name at least one set and one style")
     for given in sets:
-        if not isinstance(given, SampleSet) and not Path(given).exists():
+        if isinstance(given, str | Path) and not Path(given).exists():
             raise UserError(f"{given}: no such file or folder in {Path.cwd()}: check the path")
     if is_set(job.out):
         raise UserError(f"{job.out} is a set: choose another folder for the run")
@@ -123,7 +123,9 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
 
 def vary(job: Job, source: SampleSet, out: Path) -> SampleSet:
     """The variants of a set that a job makes on the way, kept under `out`."""
-    given = {name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")}
+    given: dict[str, Any] = {
+        name: getattr(job.spec, name) for name in ("ops", "draws", "seed", "rewriter", "style_backend", "take")
+    }
     given |= {"judge": job.spec.variant_judge, "workers": job.execution.workers, "limit": job.limits.n}
     if job.limits.concurrency != Limits().concurrency:  # a styler's own number is higher than that of requests
         given["concurrency"] = job.limits.concurrency
@@ -173,7 +175,7 @@ def _config(
         prompts=templates_digest(Template(job.prompt) if job.prompt else None),
         prompt=job.prompt,
         instructions=own_instructions(job.conditions),
-        ops=job.spec.ops,
+        ops=str(job.spec.ops),
         versions=_versions(models),
         planned=job.planned * len(models),
         skipped=skipped,

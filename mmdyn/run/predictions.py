@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mmdyn.data import OPTION_LETTERS, SampleSet
+from mmdyn.data import OPTION_LETTERS, Given, SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.models import VLMEVAL_FAILURES
@@ -22,7 +22,7 @@ from mmdyn.record import Condition, Reply
 from mmdyn.run.plan import Ask
 from mmdyn.run.prediction_files import LONGEST_CELL, PredictionRow, read_predictions
 from mmdyn.run.run_sample import record_key, record_of
-from mmdyn.run.sets import Given, entry_of, open_sets, run_store
+from mmdyn.run.sets import entry_of, open_sets, run_store
 from mmdyn.sample import Option, Sample
 from mmdyn.scoring import Scorer
 from mmdyn.work import FAILURE, RECORD, RUN, SAMPLE, ModelEntry, RunConfig, RunFolder, Store, score_kind, write_config

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mmdyn.data import Given
 from mmdyn.errors import Stopped
 from mmdyn.models import Budget, say_cost
 from mmdyn.record import Condition, Record, Score
@@ -22,7 +23,7 @@ from mmdyn.run.flow import carry_out, waiting_for
 from mmdyn.run.grader import Grader, JudgeCounts
 from mmdyn.run.recorded import check_asked, pictures_of, sample_of
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import Given, open_sets, several
+from mmdyn.run.sets import open_sets, several
 from mmdyn.sample import Sample
 from mmdyn.tables import Waiting
 from mmdyn.work import (

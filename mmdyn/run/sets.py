@@ -9,14 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mmdyn.data import SampleSet, is_set, load
+from mmdyn.data import Given, SampleSet, is_kept, is_samples, load
 from mmdyn.errors import UserError
-from mmdyn.models import Asks
 from mmdyn.work import FOUND, RUN, Ranks, Reader, SetEntry, Store
-
-Given = SampleSet | str | Path
-GivenModel = str | Asks
-"""An opened set, a set folder, or a file of any format."""
 
 ALONE = Ranks()
 
@@ -46,12 +41,12 @@ def _holds_any(folder: Path) -> bool:
 
 
 def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[SampleSet]:
-    """Open every set; a file is imported under out/sets, by a process on its own.
+    """Open every set; what is no set folder that stays is imported under out/sets, by a process on its own.
 
     Raises UserError where two share a name, a set is given twice, or several ranks are given a file.
     """
     for given in sets if ranks.size > 1 else ():
-        if not isinstance(given, SampleSet) and not is_set(Path(given)):
+        if not is_kept(given):
             raise UserError(f"{given} is no set folder, which several processes need: `mmdyn data convert` makes one")
     opened = [_open(given, out) for given in sets]
     digests, names = dict[str, SampleSet](), dict[str, SampleSet]()
@@ -67,14 +62,13 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
 
 def several(given: Any) -> tuple[Any, ...]:
     """One given thing, or several of them."""
-    is_one = isinstance(given, str | Path | SampleSet) or hasattr(given, "ask")
-    return (given,) if is_one else tuple(given)
+    is_one = isinstance(given, str | Path | SampleSet) or hasattr(given, "ask") or callable(given)
+    return (given,) if is_one or is_samples(given) else tuple(given)
 
 
 def variants_folder(opened: SampleSet, out: Path) -> Path:
     """Where the variants of a set are kept that a run makes on the way."""
-    safe = re.sub(r"[^\w.-]", "_", opened.name)
-    return out / "sets" / f"{safe}-dynamic"
+    return out / "sets" / f"{_safe(opened.name)}-dynamic"
 
 
 def entry_of(opened: SampleSet, out: Path) -> SetEntry:
@@ -87,13 +81,18 @@ def entry_of(opened: SampleSet, out: Path) -> SetEntry:
 
 def _open(given: Given, out: Path) -> SampleSet:
     """An import is named by what is in it, so that a file that changed never replaces what an earlier run asked."""
-    if isinstance(given, SampleSet) or is_set(Path(given)):
-        return given if isinstance(given, SampleSet) else SampleSet(given)
+    if is_kept(given):
+        return load(given)
     part = out / "sets" / ".import"
     imported = load(given, into=part)
-    folder = out / "sets" / f"{Path(given).stem}-{imported.manifest.digest[:12]}"
+    name = Path(given).stem if isinstance(given, str | Path) else _safe(imported.name)
+    folder = out / "sets" / f"{name}-{imported.manifest.digest[:12]}"
     if folder.exists():
         shutil.rmtree(part)
     else:
         part.replace(folder)
     return SampleSet(folder)
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", name)

@@ -23,12 +23,13 @@ from mmdyn.data import (
     MANIFEST_FILE,
     SAMPLES_FILE,
     Dropped,
+    Given,
     Origin,
     Replies,
     SampleSet,
     SetWriter,
     is_being_written,
-    is_set,
+    is_kept,
     load,
     stage_counts,
 )
@@ -118,14 +119,12 @@ class _Work:
         return canonical(_Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
 
 
-def open_source(source: SampleSet | str | Path, out: Path) -> SampleSet:
-    """The set to work on: an opened one, a set folder, or a file of any format, which is imported under `out`.
+def open_source(source: Given, out: Path) -> SampleSet:
+    """The set to work on: an opened one, a set folder, or a file of any format or samples, imported under `out`.
 
-    Raises UserError for a file where several ranks are at work.
+    Raises UserError for what is to be imported where several ranks are at work.
     """
-    if isinstance(source, SampleSet):
-        return source
-    if Ranks.of_environment().size > 1 and not is_set(Path(source)):
+    if Ranks.of_environment().size > 1 and not is_kept(source):
         raise UserError(f"{source} is no set folder, which several processes need: `mmdyn data convert` makes one")
     return load(source, into=out / IMPORTED_SOURCE)
 

@@ -25,7 +25,7 @@ class Jsonl:
         """Stream the lines. Raises InputError where the file is no UTF-8 text."""
         check_text_file(path)
         for number, line in numbered_lines(path):
-            yield Row.build(path, number, _read, line, path.parent, images)
+            yield Row.build(path, number, sample_of_line, line, path.parent, images)
 
     def write(self, source: SampleSet, path: Path) -> None:
         """Stream a set; pictures go into `images/` beside the file, named by their bytes. Raises UserError."""
@@ -35,7 +35,8 @@ class Jsonl:
                 file.write(canonical(sample) + b"\n")
 
 
-def _read(line: bytes, folder: Path, images: ImageFolder) -> Sample:
+def sample_of_line(line: bytes, folder: Path, images: ImageFolder) -> Sample:
+    """The sample of a line, its pictures brought from `folder` into `images`. Raises ValueError."""
     text = decode_line(line)
     try:
         value = msgspec.json.decode(text.removeprefix("\ufeff"))

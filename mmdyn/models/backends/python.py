@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from msgspec import Struct
 
@@ -31,7 +31,8 @@ class _Options(Struct, frozen=True):
 
 
 class Python:
-    """Asks an object: `ask(messages)`, a function or a coroutine, gives a text or a Reply (docs/programs.md).
+    """Asks an object: `ask(messages)`, or the object where it is a function, gives a text or a Reply, at once or as a
+    coroutine (docs/programs.md).
 
     Options, after FILE.py:CLASS: `label`, `concurrency` and `max_tries` as for every backend; every other one is a
     keyword of the class, read as JSON where it is some, else as a text. A plain function is asked one thing at a time,
@@ -47,8 +48,9 @@ class Python:
     varied: ClassVar[Mapping[str, str]] = {}
     starts: ClassVar[tuple[str, ...]] = ("",)
 
-    def __init__(self, given: Spec | Asks) -> None:
+    def __init__(self, given: Spec | Asks | Callable[..., Any]) -> None:
         options, known = _Options(), dict[str, Json]()
+        made: object = given
         if isinstance(given, Spec):
             own = {key: value for key, value in given.options.items() if key in _Options.__struct_fields__}
             keywords = {key: json_or_text(value) for key, value in given.options.items() if key not in own}
@@ -57,7 +59,8 @@ class Python:
             made, ask, code = _made(path, name, keywords)
             name, known = f"{path.name}:{name}", {"file": code, "options": digest(keywords)}
         else:
-            made, ask, name = given, given.ask, type(given).__qualname__
+            ask = getattr(given, "ask", None) or cast("Callable[..., Any]", given)
+            name = getattr(given, "__name__", type(given).__qualname__)
         identity = getattr(made, "identity", None)
         self.identity: dict[str, Json] = {"backend": "python", "object": name, **known, "identity": identity}
         self.label = options.label or f"python:{getattr(made, 'label', name)}"
