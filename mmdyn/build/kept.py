@@ -44,8 +44,8 @@ def difference(text: str, other: str) -> str:
     names for another one; of words for numbers, which idioms hold, too, only those are told that stand against others.
     """
     for read in (_marks, _formulas):
-        if gone := read(text) - read(other) or read(other) - read(text):
-            return f"{next(iter(gone))[:40]!r} is not in both texts"
+        if changed := read(text) - read(other) or read(other) - read(text):
+            return f"{next(iter(changed))[:40]!r} is not in both texts"
     (said, formulas, symbols), (now, others, letters) = _read(text), _read(other)
     each = "每" in text + other
     gone, new = _unmatched(said, now, each=each, gain=True), _unmatched(now, said, each=each, gain=False)
