@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -43,10 +44,10 @@ def sample_of(
     """
     language: Language = made_of["language"]
     if form == "statement":
-        question = filled("compose", "statement", language, statement=statements[0])
+        question = filled("compose", "statement", language, statement=_in_a_line(statements[0]))
         return Sample(question=question, task_type="true_false", answer=correct, **made_of)
     word = draws.one(filled("compose", "correct" if correct else "incorrect", language).split("\n"))
-    listed = "\n".join(f"{roman(place, upper=upper)}. {text}" for place, text in enumerate(statements, 1))
+    listed = "\n".join(f"{roman(place, upper=upper)}. {_in_a_line(text)}" for place, text in enumerate(statements, 1))
     named = [_COMMA[language].join(roman(place + 1, upper=upper) for place in places_of(one)) for one in sets]
     if form == "claim":
         question = filled("compose", "claim", language, statements=listed, word=word, places=named[0])
@@ -55,6 +56,11 @@ def sample_of(
     options = tuple(Option(letter, text) for letter, text in zip(OPTION_LETTERS, named, strict=False))
     answer = (OPTION_LETTERS[right],)
     return Sample(question=f"{stem}\n\n{listed}", task_type="single_choice", options=options, answer=answer, **made_of)
+
+
+def _in_a_line(text: str) -> str:
+    """A statement without line breaks, which would look like further statements."""
+    return re.sub(r"\s*[\n\r]\s*", " ", text.strip()) if "\n" in text or "\r" in text else text
 
 
 def filled_lines(name: str, language: Language) -> list[str]:

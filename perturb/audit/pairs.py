@@ -10,7 +10,7 @@ from msgspec import Struct
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant
-from mmdyn.sheets import find_source
+from mmdyn.sheets import find_source, origin_of
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import pictures_in
 from perturb.item import EMBEDDED
@@ -37,15 +37,11 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
 
     Raises UserError where there is none, or where the given one is another.
     """
-    source = dynamic.manifest.made.get("source")
-    built = (
-        Origin(str(source["name"]), str(source["digest"])) if isinstance(source, dict) and "digest" in source else None
-    )
-    origin = dynamic.manifest.parent or built
-    if origin is None:
-        raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
     if (found := find_source(dynamic, given)) is not None:
         return found
+    origin = origin_of(dynamic)
+    if origin is None:
+        raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
     raise UserError(f"the set {origin.name} that {dynamic.folder} was made of is not beside it: name it with --parent")
 
 

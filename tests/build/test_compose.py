@@ -11,6 +11,8 @@ from benchmarks.real_sets import source
 from shell import mmdyn
 
 from mmdyn.build import ComposeSpec, compose, compose_sweep
+from mmdyn.build.draws import Draws
+from mmdyn.build.wording import sample_of
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
 from mmdyn.sample import Sample
@@ -300,3 +302,10 @@ def test_a_sweep_writes_nothing_where_the_bank_is_too_small_for_one_set(tmp_path
     with pytest.raises(UserError, match="options is swept twice"):
         list(compose_sweep(file, tmp_path / "out", ComposeSpec(questions=5), ["options=4", "options=5"]))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_statement_of_several_lines_stands_in_one() -> None:
+    made_of = {"id": "q", "language": "en", "fields": {}, "meta": {}}
+    texts = ["One\n  ii. two", "Three  four"]
+    made = sample_of("choice", texts, Draws("x"), made_of, correct=True, sets=[1, 2], right=0, upper=False)
+    assert made.question.split("\n")[2:] == ["i. One ii. two", "ii. Three  four"]

@@ -1,0 +1,103 @@
+"""What a text and its translation have in common: formulas, quantities with sign and unit, symbols, pictures' marks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from mmdyn.sample import IMAGE_MARK
+from mmdyn.text import LOWERCASE_WORD, Quantity, read_formulas, read_quantities, read_symbols, readable_text
+
+BLANK_MARK = re.compile(r"<blank (\d{1,3})>")
+"""What stands for a blank while a question is translated."""
+_MARK = re.compile(rf"{IMAGE_MARK.pattern}|{BLANK_MARK.pattern}")
+
+_FORMULA = re.compile(
+    r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|(?<!\\)\$(?=\S)[^$\n]*?(?<=[^\s\\])\$(?!\d)|(?<!\\)\$ [^$\n]* \$(?!\s?\d)",
+    re.DOTALL,
+)
+_WORDS_OF_FORMULA = re.compile(r"\\(?:text|mbox)\s?\{[^{}]*\}|\s")
+_ORDINAL = "th"
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_SAID: tuple[tuple[str, str], ...] = (
+    (r"零下|负(?=[\d一二三四五六七八九十百])|\b(?:minus|negative)\s(?=\d)", " -"),
+    (r"(?<![\d\s][\u3400-\u9fff])(?<=[\u3400-\u9fff])[-−](?=\d)", " -"),
+    (r"(?<=\d%)[-−](?=\d)|(?<=\d)-{2,}(?=\d)", " to "),
+    (r"个(?=小时|星期|月|世纪)|块(?!钱)", " "),
+    (r"(?<=\d)\s?打(?=\s?[\u3400-\u9fff])", " dozen "),
+    (r"岁", "年"),
+    (r"(?:\d\d世纪|(?<!\d)(?:1\d|20))(?=\d0(?:'?s\b|年代))", ""),
+    (r"(?<=\d0)'?s\b", " years"),
+    *((rf"\b{name}\b(?![ ][a-z])", f" {number} ") for number, name in enumerate(_MONTHS.split("|"), 1)),
+)
+"""What is said in one language as the readers do not read it, and how they do: signs, ranges, counters, ages, dates."""
+_CALENDAR = frozenset({"", _ORDINAL, "year", "month", "d"})
+"""Units that dates have in Chinese alone."""
+_OPEN_VALUES = (1, 2)
+"""Numbers that languages also say by articles and by both, once and twice."""
+
+
+def difference(text: str, other: str) -> str:
+    """The first thing that a translation may not change and did; the empty string where there is none.
+
+    Numbers count by their value and unit, in digits or in words. A bare number may take a unit that the other text
+    names for another one; of words for numbers, which idioms hold, too, only those are told that stand against others.
+    """
+    for read in (_marks, _formulas):
+        if changed := read(text) - read(other) or read(other) - read(text):
+            return f"{next(iter(changed))[:40]!r} is not in both texts"
+    (said, formulas, symbols), (now, others, letters) = _read(text), _read(other)
+    each = "每" in text + other
+    gone, new = _unmatched(said, now, each=each, gain=True), _unmatched(now, said, each=each, gain=False)
+    if gone and new:
+        return f"{_told(gone[0])!r} became {_told(new[0])!r}"
+    if lost := [one for one in (*gone, *new) if not one.spelled and one.value not in _OPEN_VALUES]:
+        return f"{_told(lost[0])!r} is not in both texts"
+    if formulas - others and others - formulas:
+        return f"{min(formulas - others)[:40]!r} became {min(others - formulas)[:40]!r}"
+    lost_symbols = symbols - letters
+    return f"{min(lost_symbols)!r} is not in both texts" if lost_symbols and letters - symbols else ""
+
+
+def _marks(text: str) -> Counter[str]:
+    return Counter(found[0] for found in _MARK.finditer(text))
+
+
+def _formulas(text: str) -> Counter[str]:
+    return Counter(_WORDS_OF_FORMULA.sub("", found) for found in _FORMULA.findall(text))
+
+
+def _read(text: str) -> tuple[list[Quantity], frozenset[str], frozenset[str]]:
+    """The quantities of a text; its formulas and symbols, those between delimiters left out."""
+    for pattern, said in _SAID:
+        text = re.sub(pattern, said, text)
+    plain, bare = (readable_text(_MARK.sub(" ", one).replace("\n", " . ")) for one in (text, _FORMULA.sub(" ; ", text)))
+    quantities, _ = read_quantities(plain, frozenset(LOWERCASE_WORD.findall(plain.lower())))
+    _, rest = read_quantities(bare, frozenset(LOWERCASE_WORD.findall(bare.lower())))
+    return quantities, read_formulas(rest), frozenset(one for one in read_symbols(rest) if one.isascii())
+
+
+def _unmatched(some: list[Quantity], others: list[Quantity], *, each: bool, gain: bool) -> list[Quantity]:
+    """Those that the others do not hold; one and two in words are left out.
+
+    each: A text says "each hour" (每), so that the unit of a rate may stand apart.
+    gain: The others may have a unit where these have none; else only one that stands with these elsewhere.
+    """
+    named = {one.unit for one in others if gain} | {one.unit for one in some if not gain}
+
+    def fit(one: Quantity, two: Quantity) -> bool:
+        if one.value != two.value:
+            return False
+        bare, other = (one.unit, two.unit) if gain else (two.unit, one.unit)
+        rate = each and bare.partition("/")[0] == other.partition("/")[0]
+        return bare == other or rate or {bare, other} <= _CALENDAR or (not bare and other in named)
+
+    return [
+        one
+        for one in some
+        if not (one.spelled and one.value in _OPEN_VALUES) and not any(fit(one, two) for two in others)
+    ]
+
+
+def _told(one: Quantity) -> str:
+    return f"{one.value} {one.unit}".strip()
