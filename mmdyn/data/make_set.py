@@ -235,7 +235,9 @@ def _bad_rows(bad: list[Row]) -> UserError:
     reasons = Counter(re.sub(r"'[^']*'|\"[^\"]*\"|\b\d[\d,.]*", "…", row.problem) for row in bad)
     if len(bad) > 1:
         told = f"{len(bad)} rows are bad ({'; '.join(f'{n} × {reason}' for reason, n in reasons.most_common())})"
-    return InputError(bad[0].file, bad[0].line, f"{told} (or leave such rows out: --skip-bad of `mmdyn data convert`)")
+    return InputError(
+        bad[0].file, bad[0].line, f"{told} (or leave such rows out: --skip-bad, here or of `mmdyn data convert`)"
+    )
 
 
 def _add(writer: SetWriter, sample: Sample | None) -> str:
