@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from mmdyn.build.draws import Draws
 from mmdyn.build.step import Asked, Refused
 from mmdyn.sample import IMAGE_MARK, Language, Sample
-from mmdyn.sheets import Form
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*|[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]+")
 _NAMES = {"en": "English", "zh": "中文"}
@@ -51,16 +50,6 @@ class Translate:
     version: ClassVar[int] = 2
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = Form(
-        "Does each translation ask the same, in good language?",
-        {
-            "meaning": "it asks the same and has the same answer",
-            "formulas": "formulas, numbers and units are those of the original",
-            "names": "names and terms are those of the field in its language",
-            "language": "it reads as if it had been written in its language",
-            "complete": "nothing is left out or added",
-        },
-    )
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
         self._settings, self._asked = settings, asked
