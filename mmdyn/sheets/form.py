@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
 from msgspec import Struct
 
 from mmdyn import plugins
 from mmdyn.data import SampleSet, stages
+from mmdyn.errors import InputError
 
 
-class Form(Struct, frozen=True):
-    """A question about each sample, and criteria by which people answer it. A step says it by `asks_people`.
+class Form(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question about each sample, and criteria by which people answer it: what a file NAME.toml beside a step's says.
 
     question: What keep and reject decide.
     criteria: By a word that marks name it by: what holds of a sample that is kept. 19 have keys.
@@ -22,9 +27,13 @@ class Form(Struct, frozen=True):
 
 
 def form_of(step: str) -> Form | None:
-    """What a step asks people; None where it asks nothing, or is not installed."""
-    found = getattr(plugins.load("steps", step), "asks_people", None) if step in plugins.names("steps") else None
-    return found if isinstance(found, Form) else None
+    """What a step asks people; None where it asks nothing, or is not installed. Raises InputError."""
+    spec = find_spec(plugins.names("steps")[step].partition(":")[0]) if step in plugins.names("steps") else None
+    file = Path(spec.origin).with_suffix(".toml") if spec and spec.origin else Path()
+    try:
+        return msgspec.toml.decode(file.read_bytes(), type=Form) if file.is_file() else None
+    except msgspec.DecodeError as error:
+        raise InputError(file, None, f"is no form of a sheet ({error})") from None
 
 
 def form_of_set(made: SampleSet) -> Form:

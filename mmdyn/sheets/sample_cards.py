@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 
 from msgspec.structs import replace
 
@@ -31,12 +32,8 @@ def sample_cards(made: SampleSet, sources: Sequence[SampleSet]) -> Iterator[Card
 def review_cards(made: SampleSet, count: int) -> list[Card]:
     """The first `count` samples of a set, those before the others about which a model was unsure (a field
     NAME_unsure)."""
-    found: dict[bool, list[Card]] = {True: [], False: []}
-    for sample in made:
-        of_kind = found[_is_unsure(sample)]
-        if len(of_kind) < count:
-            of_kind.append(Card(Side(sample, made.images)))
-    return (found[True] + found[False])[:count]
+    cards = (Card(Side(sample, made.images)) for sample in made)
+    return nsmallest(count, cards, key=lambda card: not _is_unsure(card.marked.sample))
 
 
 def beside_sources(cards: Sequence[Card], sources: Sequence[SampleSet]) -> list[Card]:

@@ -10,7 +10,6 @@ from msgspec import Struct
 from mmdyn.build.draws import Draws
 from mmdyn.build.step import Asked
 from mmdyn.sample import Sample
-from mmdyn.sheets import Form
 from mmdyn.text import fold
 
 
@@ -49,17 +48,6 @@ class Annotate:
     version: ClassVar[int] = 1
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = Form(
-        "Should this question be asked, with this answer and this checklist?",
-        {
-            "boundaries": "what is given, what is sought and in which scope is clear",
-            "complete": "the question holds what it takes to understand and solve it",
-            "logic": "question and reasoning keep to the rules of the discipline",
-            "consistent": "question, hints, checklist and answer do not contradict each other",
-            "verifiable": "each item of the checklist is a single fact of the answer, held or not held",
-            "hints": "no hint gives away the answer",
-        },
-    )
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
         self._settings, self._asked = settings, asked

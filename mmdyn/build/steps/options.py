@@ -17,7 +17,6 @@ from mmdyn.equal import same
 from mmdyn.errors import UserError
 from mmdyn.prompts import filled
 from mmdyn.sample import Match, Option, Sample
-from mmdyn.sheets import Form
 
 _NONE = re.compile(
     r"\b(?:none|all|any|both|neither) of (?:the |these )?(?:above|below|others?|answers|options|choices|following)\b"
@@ -55,15 +54,6 @@ class Options:
     version: ClassVar[int] = 2
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = Form(
-        "Is exactly one option right, and is it the one that is marked?",
-        {
-            "right": "the marked option answers the question",
-            "wrong": "no other option does",
-            "gap": "numbers differ by more than rounding",
-            "plausible": "wrong options are such as a mistake would give",
-        },
-    )
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
         if not 2 <= settings.options < len(OPTION_LETTERS):

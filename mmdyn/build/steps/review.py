@@ -9,11 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.build.draws import Draws
-from mmdyn.build.educators_form import EDUCATORS_FORM
 from mmdyn.build.step import Asked, Refused
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample
-from mmdyn.sheets import Form
 
 
 class _Review(Struct, forbid_unknown_fields=True):
@@ -44,7 +42,6 @@ class Review:
     version: ClassVar[int] = 1
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = EDUCATORS_FORM
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
         self._settings, self._asked = settings, asked

@@ -7,13 +7,11 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.educators_form import EDUCATORS_FORM
 from mmdyn.build.picture_quality import picture_problem
 from mmdyn.build.steps.dedup import Dedup
 from mmdyn.build.word_quality import word_problems
 from mmdyn.data import SampleSet
 from mmdyn.sample import Sample
-from mmdyn.sheets import Form
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +39,6 @@ class Screen:
 
     version: ClassVar[int] = 2
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = EDUCATORS_FORM
 
     def __init__(self, settings: _Settings) -> None:
         self._settings = settings

@@ -14,7 +14,6 @@ from mmdyn.build.settings_files import File
 from mmdyn.build.step import Asked
 from mmdyn.errors import InputError, UserError, did_you_mean
 from mmdyn.sample import Sample
-from mmdyn.sheets import Form
 
 
 class _Filed(Struct, forbid_unknown_fields=True):
@@ -44,7 +43,6 @@ class Taxonomy:
     version: ClassVar[int] = 1
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = Form("Is each question filed under the right name?")
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
         self._settings, self._asked = settings, asked

@@ -15,7 +15,6 @@ from mmdyn.build.draws import Draws
 from mmdyn.build.kept import BLANK_MARK, difference
 from mmdyn.build.step import Asked, Refused
 from mmdyn.sample import Answer, Language, Sample
-from mmdyn.sheets import Form
 from mmdyn.text import BLANK, fold
 
 _NAMES = {"en": "English", "zh": "中文"}
@@ -60,16 +59,6 @@ class Translate:
     version: ClassVar[int] = 3
     asks: ClassVar[bool] = True
     Settings: ClassVar[type[Struct]] = _Settings
-    asks_people: ClassVar[Form] = Form(
-        "Does each translation ask the same, in good language?",
-        {
-            "meaning": "it asks the same and has the same answer",
-            "formulas": "formulas, numbers and units are those of the original",
-            "names": "names and terms are those of the field in its language",
-            "language": "it reads as if it had been written in its language",
-            "complete": "nothing is left out or added",
-        },
-    )
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
         self._settings, self._asked = settings, asked
