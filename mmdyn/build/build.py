@@ -173,10 +173,18 @@ def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str,
     """The set without what a sieve refuses."""
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     step = str(made["command"]).rpartition(" ")[2]
-    without = {id: Dropped(id, id, step, 0, 0, "refused", reason, operator=step) for id, reason in sieve.refuse(source)}
-    if len(without) >= len(source):
-        reasons = Counter(item.reason for item in without.values())
-        raise UserError(
-            f"{step} refuses all {len(source)} samples of {source.folder} ({reasons.most_common(1)[0][0]}, …)"
+    reasons = dict(sieve.refuse(source))
+    without = {
+        sample.id: Dropped(
+            sample.id, sample.id, step, 0, 0, "refused", reasons[sample.id], operator=step, sample=sample
         )
-    return write_without(source, out, name, {**made, "source": origin}, without)
+        for sample in source
+        if sample.id in reasons
+    }
+    if len(without) >= len(source):
+        commonest = Counter(reasons.values()).most_common(1)[0][0]
+        raise UserError(f"{step} refuses all {len(source)} samples of {source.folder} ({commonest}, …)")
+    if summary := getattr(sieve, "summary", None):
+        made["summary"] = summary
+    made["source"] = origin
+    return write_without(source, out, name, made, without, *filter(None, [getattr(sieve, "become", None)]))

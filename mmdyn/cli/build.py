@@ -44,12 +44,12 @@ def _command(name: str, kind: Any) -> click.Command:
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
-        from mmdyn.build import build, tell_funnel
+        from mmdyn.build import build, tell_funnel, tell_summary
 
         settings = take(arguments, kind.Settings)
         made = build(name, source, out, settings, quiet=quiet, **arguments)
         if not quiet:
-            for line in tell_funnel(made):
+            for line in (*tell_funnel(made), *tell_summary(made)):
                 click.echo(line, err=True)
         if made.manifest.counts.get("failed"):
             click.get_current_context().exit(1)
