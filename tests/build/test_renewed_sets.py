@@ -68,7 +68,7 @@ def test_reviewers_decide_and_their_agreement_is_told(tmp_path: Path) -> None:
         "all reviewers", "clear", "sound", "ann and ben", "ann and cy", "ben and cy",
     ]  # fmt: skip
     assert 0.8 < rows[0]["kappa"] < 0.95 and rows[0]["kappa_ci95"][0] < rows[0]["kappa"] < rows[0]["kappa_ci95"][1]
-    assert "sound: Fleiss' kappa too few to tell; 97.7 %" in done.stderr
+    assert "sound: Fleiss' kappa too few to tell; 97.8 %" in done.stderr
     assert "ann and ben: Cohen's kappa 0.92 [" in done.stderr
     strict = mmdyn("build", "validate", source.folder, "-o", tmp_path / "all", *words, "--rule", "all")
     assert strict.returncode == 0 and len(SampleSet(tmp_path / "all")) == 20
@@ -81,7 +81,7 @@ def test_reviewers_decide_and_their_agreement_is_told(tmp_path: Path) -> None:
 
 def test_a_set_is_renewed_to_its_old_size_and_shares(tmp_path: Path) -> None:
     file = bank(tmp_path)
-    old = compose(file, tmp_path / "old", ComposeSpec(questions=12, seed=1, statements="4", combination="2"))
+    old = compose(file, tmp_path / "old", ComposeSpec(questions=12, seed=1, statements="6", options="4"))
     ids = [one.id for one in old]
     words: list[object] = ["eval", old.folder, "-o", tmp_path / "run", "-q"]
     for number in range(3):
@@ -98,7 +98,7 @@ def test_a_set_is_renewed_to_its_old_size_and_shares(tmp_path: Path) -> None:
     told = reasons(SampleSet(tmp_path / "left"))
     assert told[ids[-1]] == "faulty: 1 of 1 reviewer rejects it (sound)" and set(told) == {*ids[:2], ids[-1]}
     assert told[ids[0]].startswith("saturated: 3 models score 100 % on the mean ('scripted:model0.jsonl, scripted:")
-    spec = ComposeSpec(questions=8, seed=1, statements="4", combination="2", max_shared=0)
+    spec = ComposeSpec(questions=8, seed=1, statements="6", options="4", max_shared=0)
     new = compose(file, tmp_path / "new", spec, avoid=[tmp_path / "left"])
     words = ["build", "replace", tmp_path / "left", "-o", tmp_path / "renewed", "--by", new.folder]
     done = mmdyn(*words, "--like", "discipline")
@@ -120,7 +120,7 @@ def test_a_variant_that_stands_in_is_in_one_group_with_its_parent(tmp_path: Path
     people = marks(tmp_path, "ann", source, {"q0": "sound", "q1": "sound"})
     retire, stand_in = load("steps", "retire"), load("steps", "replace")
     left = build("retire", source, tmp_path / "left", retire.Settings(marks=str(people)), quiet=True)
-    done = mmdyn("perturb", source.folder, "-o", tmp_path / "new", "--ops", "text.shuffle_options", "--draws", "3")
+    done = mmdyn("perturb", source.folder, "-o", tmp_path / "new", "--ops", "text.shuffle", "--draws", "3")
     assert done.returncode == 0, done.stderr
     settings = stand_in.Settings(by=str(tmp_path / "new"))
     made = list(build("replace", left, tmp_path / "out", settings, quiet=True))
