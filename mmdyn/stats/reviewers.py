@@ -13,7 +13,7 @@ UNSEEN, DRAWS, ENDS = 0.4, 2000, (0.02, 0.98)
 """What each pattern of marks counts for before any is seen, how often shares of patterns are drawn, and which quantiles
 are the ends. Chosen by simulation: docs/coverage.md."""
 
-FEWEST, FEWEST_CLUSTERS = 3, 10
+FEWEST, FEWEST_CLUSTERS = 3, 15
 """Clusters with a rejection, as many with a mark that keeps, and all clusters, for kappa to have an interval. Chosen by
 simulation: docs/coverage.md."""
 
