@@ -1,7 +1,7 @@
 """How often the intervals of what labels say hold, where several labels are about one question. Prints the tables of
-docs/coverage.md, "Labels".
+docs/coverage.md, "Labels"; with --reviewers those of "Reviewers".
 
-    python bench/label_coverage.py [--replications 10000] [--workers 2]
+    python bench/label_coverage.py [--replications 10000] [--workers 2] [--reviewers]
 
 A label is a pair: people's mark and the grader's value. The labels of a question are drawn by an urn (Pólya's), which
 makes any two of them alike in the intraclass correlation that is named: question by question, table of pairs by table
@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mmdyn.keys import stream
-from mmdyn.stats import Estimate, Floats, Ints, Share, kappa_interval, rogan_gladen
+from mmdyn.stats import Estimate, Floats, Ints, Share, cohen_kappa, fleiss_kappa, kappa_interval, rogan_gladen
 
 SIZES = (20, 50, 100, 200, 500)
 LABELS_A_QUESTION = (1, 2, 3, 5, 10)
@@ -150,6 +150,62 @@ def row(count: int, design: Design) -> list[Cell]:
     return list(chain(*found, *(shares(grader, count, design) for grader in TWO)))
 
 
+class Reviewed(NamedTuple):
+    """How three reviewers mark n questions.
+
+    A reviewer gives the truth with a chance of his own, and else rejects at a rate of his own. `missing`: the share of
+    questions that one of them did not mark. `grouped`: so many questions in a row have one truth in half of all groups.
+    """
+
+    name: str
+    knows: tuple[float, float, float]
+    rejects: tuple[float, float, float]
+    missing: float = 0.0
+    grouped: int = 1
+
+
+REVIEWED = (
+    Reviewed("equal", (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+    Reviewed("one poor", (1.0, 1.0, 0.5), (1.0, 1.0, 1.0)),
+    Reviewed("one lenient", (1.0, 1.0, 1.0), (1.0, 1.0, 0.25)),
+    Reviewed("one strict, three in ten questions lack a mark", (1.0, 1.0, 0.7), (1.0, 1.0, 1.6), missing=0.3),
+    Reviewed("equal, questions in threes", (1.0, 1.0, 1.0), (1.0, 1.0, 1.0), grouped=3),
+)
+"""`knows` is a share of the square root of kappa, `rejects` one of the prevalence."""
+
+PREVALENCES, KAPPAS, QUESTIONS = (0.05, 0.1, 0.2, 0.5), (0.0, 0.3, 0.6, 0.9), (20, 30, 100, 300)
+
+
+def reviewed_row(count: int, design: tuple[Reviewed, float, float]) -> list[Cell]:
+    """How Fleiss' kappa, the share of pairs that agree, and Cohen's kappa of the first and the last reviewer hold, for
+    every number of questions."""
+    how, prevalence, kappa = design
+    knows, rates = np.array(how.knows) * sqrt(kappa), np.array(how.rejects) * prevalence
+    marginal = knows * prevalence + (1 - knows) * rates
+    both = np.outer(marginal, marginal) + np.outer(knows, knows) * prevalence * (1 - prevalence)
+    apart = marginal[:, None] + marginal - 2 * both
+    pairs, mean, (a, b) = apart[np.triu_indices(3, 1)].mean(), marginal.mean(), marginal[[0, 2]]
+    truths = 1 - pairs / (2 * mean * (1 - mean)), 1 - pairs, 1 - apart[0, 2] / (a * (1 - b) + b * (1 - a))
+    cells = list[Cell]()
+    for n in QUESTIONS:
+        random, held = stream("reviewers", f"{how.name} {prevalence} {kappa} {n}"), list[tuple[bool | None, ...]]()
+        for _ in range(count):
+            groups = np.arange(n) // how.grouped
+            shared = (random.random(n) < prevalence)[groups]
+            true = np.where((random.random(n) < 0.5)[groups], shared, random.random(n) < prevalence)
+            marks = np.where(random.random((n, 3)) < knows, true[:, None], random.random((n, 3)) < rates)
+            there = np.ones((n, 3), np.bool_)
+            there[np.arange(n), random.integers(0, 3, n)] = random.random(n) >= how.missing
+            values, two = marks.astype(np.float64), there[:, 0] & there[:, 2]
+            fleiss = fleiss_kappa(values[there], np.nonzero(there)[0], groups, random)
+            cohen = cohen_kappa(values[two, 0], values[two, 2], groups[two], random)
+            assert fleiss and cohen
+            ends = fleiss.kappa_ci95, fleiss.agree_ci95, cohen.kappa_ci95
+            held.append(tuple(e and bool(e[0] <= t <= e[1]) for e, t in zip(ends, truths, strict=True)))
+        cells += [_cell(list(column)) for column in zip(*held, strict=True)]
+    return cells
+
+
 HEAD = tuple(
     f"{what}, {grader.name}" for what, graders in (("kappa", TWO), ("weighted kappa", FIVE)) for grader in graders
 ) + tuple(f"{what}, {one.name}" for one in TWO for what in ("agreement", "sensitivity", "specificity", "Rogan-Gladen"))
@@ -173,22 +229,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=10000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--reviewers", action="store_true")
     options = parser.parse_args()
-    count, every = options.replications, designs()
-    print(f"| labels a question | ICC | n | {' | '.join(HEAD)} |\n|{'---|' * (3 + len(HEAD))}")
+    count, every, head, done = options.replications, list[tuple[Any, ...]](designs()), HEAD, row
+    named = "labels a question | ICC | n"
+    if options.reviewers:
+        every, done, named = (
+            list(product(REVIEWED, PREVALENCES, KAPPAS)),
+            reviewed_row,
+            "reviewers | prevalence | kappa",
+        )
+        head = tuple(f"{what}, {n}" for n in QUESTIONS for what in ("Fleiss", "agreement", "Cohen"))
+    print(f"| {named} | {' | '.join(head)} |\n|{'---|' * (3 + len(head))}")
     told = list[tuple[float, str]]()
     failed = cells = 0
     with ProcessPoolExecutor(options.workers) as pool:
-        for design, found in zip(every, pool.map(partial(row, count), every), strict=True):
-            print(
-                f"| {' | '.join(map(str, design))} | {' | '.join(_spell(cell, count) for cell in found)} |", flush=True
-            )
-            for name, cell in zip(HEAD, found, strict=True):
+        for design, found in zip(every, pool.map(partial(done, count), every), strict=True):
+            first = getattr(design[0], "name", design[0])
+            begins = " | ".join(map(str, (first, *design[1:])))
+            print(f"| {begins} | {' | '.join(_spell(cell, count) for cell in found)} |", flush=True)
+            for name, cell in zip(head, found, strict=True):
                 if cell[1] <= 99:
                     cells, failed = cells + 1, failed + (not passes(cell, count))
-                    told.append((cell[0], f"{name}, {design}: {cell[0]:.1f} % of those told, {cell[1]:.1f} % untold"))
+                    told.append((cell[0], f"{name}, {begins}: {cell[0]:.1f} % of those told, {cell[1]:.1f} % untold"))
     print(f"\n{cells} cells, {failed} below {WANTED} %. Worst: {min(told)[1]}")
-    for grader in (*TWO, *FIVE):
+    for grader in () if options.reviewers else (*TWO, *FIVE):
         print(f"true kappa of {grader.name}, {len(grader.pairs)} levels: {grader.kappa:.3f}")
 
 

@@ -1,3 +1,4 @@
+from .agreement import tell_summary as tell_summary
 from .build import Making as Making, StepMaker as StepMaker, build as build
 from .compose import ComposeSpec as ComposeSpec, compose as compose
 from .draws import Draws as Draws

@@ -187,7 +187,12 @@ def read_files(reader: Any, path: Path, images: ImageFolder) -> Iterator[Row]:
 
 def refused_by(sieve: Any, source: SampleSet, step: str) -> dict[str, Dropped]:
     """What a sieve takes out of a set, by id."""
-    return {id: Dropped(id, id, step, 0, 0, "refused", reason, operator=step) for id, reason in sieve.refuse(source)}
+    reasons = dict(sieve.refuse(source))
+    return {
+        id: Dropped(id, id, step, 0, 0, "refused", reasons[id], operator=step, sample=sample)
+        for sample in source
+        if (id := sample.id) in reasons
+    }
 
 
 def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json]) -> SampleSet:
@@ -200,4 +205,7 @@ def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str,
         raise UserError(
             f"{step} refuses all {len(source)} samples of {source.folder} ({reasons.most_common(1)[0][0]}, …)"
         )
-    return write_without(source, out, name, {**made, "source": origin}, without)
+    if summary := getattr(sieve, "summary", None):
+        made["summary"] = summary
+    become = getattr(sieve, "become", None)
+    return write_without(source, out, name, {**made, "source": origin}, without, *filter(None, [become]))

@@ -88,6 +88,11 @@ class Question(NamedTuple):
         """The statements' ids."""
         return [statement.id for statement in self.statements]
 
+    @property
+    def origins(self) -> list[Json]:
+        """What each statement shares with its falsifications."""
+        return [statement.origin for statement in self.statements]
+
 
 def compose(
     bank: str | Path,
@@ -107,7 +112,8 @@ def compose(
         out: The set's folder.
         spec: What is composed.
         name: The set's name; that of the folder without one.
-        avoid: Composed sets; with `max_shared` no question shares more statements with one of theirs.
+        avoid: Composed sets; with `max_shared` no question shares more statements with one of theirs, or with one that
+            a step took out of them. A statement and its falsification are the same.
 
     Raises:
         InputError: The bank, or a set to avoid, cannot be read.
@@ -197,7 +203,7 @@ def draw_questions(groups: Sequence[Group], spec: ComposeSpec, sizes: Sizes, ove
             continue
         for number in range(count):
             question = _draw(group, spec, sizes, number, overlaps)
-            overlaps.add(question.ids)
+            overlaps.add(question.origins)
             questions.append(positions.placed(question))
     return questions
 
@@ -231,7 +237,7 @@ def _draw(group: Group, spec: ComposeSpec, sizes: Sizes, number: int, overlaps: 
     for attempt in range(TRIES):
         statements = _fill(Draws(*identity, attempt), group, spec, sets[right], places, correct=correct)
         question = Question(group, statements, correct, sets, right)
-        if statements and (spec.max_shared is None or overlaps.most_shared(question.ids) <= spec.max_shared):
+        if statements and (spec.max_shared is None or overlaps.most_shared(question.origins) <= spec.max_shared):
             return question
     limit = "" if spec.max_shared is None else f" that shares at most {spec.max_shared} statements with another set's"
     raise UserError(f"no further question{limit} was found in {TRIES} draws ({_told(group, spec)}): ask for fewer")
@@ -262,13 +268,13 @@ def _single(group: Group, spec: ComposeSpec, count: int, overlaps: Overlaps) -> 
     statements = [
         one
         for one in (*group.true, *group.false)
-        if spec.max_shared is None or overlaps.most_shared([one.id]) <= spec.max_shared
+        if spec.max_shared is None or overlaps.most_shared([one.origin]) <= spec.max_shared
     ]
     if count > len(statements):
         left = "" if spec.max_shared is None else " that share as few with another set"
         raise UserError(f"there are {len(statements)} statements{left} of {group.name or 'the bank'}: ask for fewer")
     for statement in Draws(COMMAND, spec.seed, group.name, group.language, "statement").shuffled(statements)[:count]:
-        overlaps.add([statement.id])
+        overlaps.add([statement.origin])
         yield Question(group, [statement], True, [1], 0)
 
 
@@ -281,7 +287,8 @@ def _row(bank: Path, spec: ComposeSpec, number: int, question: Question) -> Row:
     if spec.form != "statement":
         fields |= {"asked": "correct" if question.correct else "incorrect"}
         fields |= {"combination": question.sets[question.right].bit_count()}
-    meta: dict[str, Json] = {"statements": list(question.ids), "true": [one.label for one in statements]}
+    meta: dict[str, Json] = {"statements": list(question.ids), "origins": question.origins}
+    meta["true"] = [one.label for one in statements]
     meta["sets"] = [[*places_of(one)] for one in question.sets]
     draws = Draws(COMMAND, "wording", spec.seed, number)
     id = f"composed-{spec.seed}-{number}"

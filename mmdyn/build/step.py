@@ -58,7 +58,8 @@ class Step(Protocol):
 class Sieve(Protocol):
     """A step that sees the whole set and takes samples out of it. One public class a file under mmdyn/build/steps.
 
-    Constructed with its settings.
+    Constructed with its settings. It may have a `summary`, known once `refuse` was read, that set.json keeps under
+    `made`; and a method `become` that makes rows of those that stay, as `write_without` takes it.
     """
 
     version: ClassVar[int]

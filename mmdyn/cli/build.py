@@ -48,7 +48,7 @@ def _command(name: str, kind: Any) -> click.Command:
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
-        from mmdyn.build import Making, build
+        from mmdyn.build import Making, build, tell_summary
         from mmdyn.data import describe_stages, stages
         from mmdyn.run import Limits, estimate_build
 
@@ -66,7 +66,7 @@ def _command(name: str, kind: Any) -> click.Command:
             if budget.requests and not quiet:
                 tokens = f"{budget.prompt_tokens:,} tokens in, {budget.completion_tokens:,} out"
                 click.echo(f"asked {budget}, {tokens}", err=True)
-        for line in () if quiet else describe_stages(made):
+        for line in () if quiet else (*describe_stages(made), *tell_summary(made)):
             click.echo(printable(line), err=True)
         if "failed" in stages(made)[-1].left:
             click.get_current_context().exit(1)

@@ -34,6 +34,7 @@ from .raw_rows import RawRow as RawRow, read_raw_rows as read_raw_rows
 from .rows import (
     KnowledgePoint as KnowledgePoint,
     Row as Row,
+    bring_images as bring_images,
     check_sample as check_sample,
     replace_images as replace_images,
 )

@@ -147,13 +147,23 @@ class Incoming(Struct):
 
 
 def write_without(
-    source: SampleSet, out: Path, name: str | None, how: dict[str, Json], without: Mapping[str, Dropped]
+    source: SampleSet,
+    out: Path,
+    name: str | None,
+    how: dict[str, Json],
+    without: Mapping[str, Dropped],
+    become: Callable[[Iterable[Row], ImageFolder], Iterable[Row]] = lambda rows, images: rows,
 ) -> SampleSet:
-    """A set without some samples, by their ids, which are listed as dropped; one that was made so before is opened."""
+    """A set without some samples, by their ids, which are listed as dropped; one that was made so before is opened.
+
+    `become`: what is made of the rows that stay; it puts pictures of its own into the folder.
+    """
     with place(out, how) as done:
         if done is not None:
             return done
-        return write_set(from_set(source, ImageFolder(out), without=without), out, name or out.resolve().name, how)
+        incoming = from_set(source, ImageFolder(out), without=without)
+        incoming.rows = become(incoming.rows, ImageFolder(out))
+        return write_set(incoming, out, name or out.resolve().name, how)
 
 
 def write_rows(

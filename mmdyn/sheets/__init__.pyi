@@ -11,4 +11,5 @@ from .marks import (
     label_of as label_of,
     read_marks as read_marks,
 )
+from .marks_of_set import marks_of_set as marks_of_set, rejection as rejection
 from .sheet import Card as Card, Side as Side, draw_cards as draw_cards, write_sheet as write_sheet

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mmdyn.data import Dropped, SampleSet, fingerprint, write_without
-from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.sheets.marks import Marks, digest_shown, read_marks
+from mmdyn.sheets.marks import Mark
+from mmdyn.sheets.marks_of_set import marks_of_set
 
 COMMAND = "mmdyn data apply"
 
@@ -30,26 +30,18 @@ def apply_marks(marks: Sequence[Path], source: SampleSet, out: Path, *, name: st
         InputError: A line is no mark.
         UserError: A marked sample is not in the set, or is not what was marked, or everything was rejected.
     """
-    left = read_marks(marks)
-    rejected = {sample.id: gone for sample in source if (gone := _rejected(sample, left, source.folder))}
-    if missing := sorted(left.keys() - {(item.id, item.attempt) for item in source.dropped()}):
-        raise UserError(f"{missing[0][0]} is not in {source.folder}: was the set made again since it was marked?")
+    given = marks_of_set(marks, source)
+    rejected = {sample.id: gone for sample in source if (gone := _rejected(sample, given.get(sample.id, [])))}
     files: list[Json] = [fingerprint(file) for file in marks]
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     how: dict[str, Json] = {**source.manifest.made, "command": COMMAND, "marks": files, "marked": origin}
     return write_without(source, out, name, how, rejected)
 
 
-def _rejected(sample: Sample, left: Marks, folder: Path) -> Dropped | None:
-    """A sample as dropped where it was rejected; its marks are taken out of those that are left."""
-    place = sample.id, sample.variant.attempt if sample.variant else 0
-    if place not in left:
-        return None
-    marks = left.pop(place).values()
-    if any(mark.digest not in ("", digest_shown(sample)) for mark in marks):
-        raise UserError(f"{sample.id} in {folder} is not what was marked: give the set that was")
+def _rejected(sample: Sample, marks: Sequence[Mark]) -> Dropped | None:
+    """A sample as dropped where it was rejected."""
     rejecting = [mark for mark in marks if mark.label == "reject"]
-    if 2 * len(rejecting) < len(marks):
+    if not marks or 2 * len(rejecting) < len(marks):
         return None
     failed = ", ".join(dict.fromkeys(name for mark in rejecting for name in mark.failed))
     return _dropped(sample, f"people rejected it ({len(rejecting)} of {len(marks)}{': ' * bool(failed)}{failed})")

@@ -39,6 +39,7 @@ from .repeated_tries import (
     tries_agree as tries_agree,
     worst_at_k as worst_at_k,
 )
+from .reviewers import Agreement as Agreement, cohen_kappa as cohen_kappa, fleiss_kappa as fleiss_kappa
 from .roc import roc_auc as roc_auc
 from .shares import Share as Share
 from .significance import holm as holm, mcnemar as mcnemar

@@ -48,9 +48,11 @@ def reasons(made: SampleSet) -> dict[str, str]:
 def test_saturated_and_doubtful_questions_are_retired(source: SampleSet, tmp_path: Path) -> None:
     run = run_of(source, tmp_path)
     made = build("retire", source, tmp_path / "out", settings("retire", runs=str(run)), quiet=True)
+    names = [f"scripted:model{number}.jsonl" for number in range(4)]
+    three = ", ".join(names[:3])
     assert reasons(made) == {
-        "easy": "saturated: 4 models score 100 % on the mean",
-        "doubt": 'in doubt: 3 of 4 models answer ["C"], which the key calls wrong',
+        "easy": f"saturated: 4 models score 100 % on the mean ('{', '.join(names)}')",
+        "doubt": f'in doubt: 3 of 4 models (\'{three}\') answer ["C"], and the key says ["B"]',
     }
     kept = build(
         "retire",
