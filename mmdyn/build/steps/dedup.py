@@ -41,12 +41,13 @@ class Dedup:
             words = "\n".join((sample.question, *(option.text for option in sample.options)))
             pictures = [fingerprint_of(source.images, ref) for ref in sample.all_images]
             seen[sample.id] = _Seen(sample.answer is False, str(sample.meta.get("pair", "")), pictures)
-            for earlier in self._texts.near(words):
+            sketch = self._texts.sketch(words)
+            for earlier in self._texts.near(sketch):
                 if seen[earlier].is_like(seen[sample.id]):
                     yield sample.id, f"it says the same as {earlier!r}, or nearly"
                     break
             else:
-                self._texts.add(sample.id, words)
+                self._texts.add(sample.id, sketch)
 
 
 class _Seen(NamedTuple):
