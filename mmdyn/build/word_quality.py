@@ -100,8 +100,8 @@ def blanks_differ(sample: Sample) -> str:
 
 
 def explained_otherwise(sample: Sample) -> str:
-    """Its explanation ends with another letter than its answer."""
-    found = list(_CONCLUDES.finditer(sample.explanation)) if sample.options else []
+    """Its explanation ends with another letter than its answer; that of a group may speak of all its questions."""
+    found = list(_CONCLUDES.finditer(sample.explanation)) if sample.options and not sample.group else []
     if not found:
         return ""
     said = read_letters(found[-1]["zh"] or found[-1]["en"])

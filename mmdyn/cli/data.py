@@ -144,6 +144,8 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
         click.echo(json.dumps(to_builtins(sample)) if as_json else describe_sample(sample, source.images) + "\n")
         shown = True
     if not shown:
+        if id is None:
+            raise UserError(f"{path} has no sample: its dropped.jsonl says why")
         raise UserError(f"there is no sample {id!r} in {path}: `mmdyn data show {path}` prints the first ones")
 
 

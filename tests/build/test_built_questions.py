@@ -404,3 +404,22 @@ def test_chinese_with_a_foreign_name_is_compared_by_characters(tmp_path: Path) -
     text = "下列关于 New York 这座城市的人口、面积与气候的说法中，正确的是哪一项？请选出来"
     rows = [open_ended("a", question=text, language="zh"), open_ended("b", question=f"{text}吧", language="zh")]
     assert reasons(build("dedup", write_set(tmp_path / "set", rows), tmp_path / "out", quiet=True)).keys() == {"b"}
+
+
+def test_questions_of_a_group_share_a_text_and_an_explanation(tmp_path: Path) -> None:
+    text = (
+        "A passage about ice, which floats on water since it is less dense than that, as people have known for long. "
+    )
+    rows = [
+        choice(f"g{k}", "ABA"[k], question=text + ask, group="passage", explanation="1. A 2. B. The answer is B")
+        for k, ask in enumerate(("Why?", "Since when?", "Why?"))
+    ]
+    made = build("screen", write_set(tmp_path / "set", rows), tmp_path / "out", quiet=True)
+    assert reasons(made) == {"g2": "it says the same as 'g0', or nearly"}
+
+
+def test_a_set_of_nothing_says_where_the_reasons_are(tmp_path: Path) -> None:
+    model = scripted(tmp_path, {"reply": says(cannot="no idea")})
+    build("options", questions(tmp_path / "set", 1), tmp_path / "out", model=model, quiet=True)
+    done = mmdyn("data", "show", tmp_path / "out")
+    assert done.returncode == 2 and "has no sample: its dropped.jsonl says why" in done.stderr

@@ -47,7 +47,8 @@ class Cap:
             for sample in source
         ]
         if not any(settings.field in sample.fields for sample in source):
-            raise UserError(f"no question of {source.folder} has the field {settings.field!r}: name another by --field")
+            there = ", ".join(sorted({name for sample in source for name in sample.fields})) or "they have none"
+            raise UserError(f"no question of {source.folder} has the field {settings.field!r}: give --field ({there})")
         for _, id, value in sorted(ranked):
             kept[value] += 1
             if kept[value] > settings.most:

@@ -25,10 +25,10 @@ class Dedup:
     """Take out questions that say the same as an earlier one, or nearly.
 
     Question and options count, and pictures, which may have another size or format: the same words under another
-    picture are another question.
+    picture are another question, and so are other words about the text that the questions of a group share.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     Settings = _Settings
 
     def __init__(self, settings: _Settings) -> None:
@@ -40,7 +40,9 @@ class Dedup:
         for sample in source:
             words = "\n".join((sample.question, *(option.text for option in sample.options)))
             pictures = [fingerprint_of(source.images, ref) for ref in sample.all_images]
-            seen[sample.id] = _Seen(sample.answer is False, str(sample.meta.get("pair", "")), pictures)
+            seen[sample.id] = _Seen(
+                words, sample.group, sample.answer is False, str(sample.meta.get("pair", "")), pictures
+            )
             sketch = self._texts.sketch(words)
             for earlier in self._texts.near(sketch):
                 if seen[earlier].is_like(seen[sample.id]):
@@ -51,9 +53,11 @@ class Dedup:
 
 
 class _Seen(NamedTuple):
-    """What tells questions of like words apart: a false statement is none of the true one that it was made of, nor of
-    another false one of that."""
+    """What tells questions of like words apart: those of a group share a text, and a false statement is none of the
+    true one that it was made of, nor of another false one of that."""
 
+    words: str
+    group: str | None
     false: bool
     pair: str
     pictures: list[int]
@@ -61,6 +65,8 @@ class _Seen(NamedTuple):
     def is_like(self, other: _Seen) -> bool:
         """Whether one may be left out for the other."""
         if self.false != other.false or (self.pair and self.pair == other.pair):
+            return False
+        if self.group and self.group == other.group and self.words != other.words:
             return False
         pairs = zip(self.pictures, other.pictures, strict=False)
         return len(self.pictures) == len(other.pictures) and all(alike(*pair) for pair in pairs)

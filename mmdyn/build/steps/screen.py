@@ -37,7 +37,7 @@ class Screen:
     possible, the explanation concludes the answer, and nothing stands twice.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings) -> None:
