@@ -72,7 +72,7 @@ def test_the_checks_are_those_of_ci() -> None:
 
 
 def test_the_files_are_in_the_house_s_style(house: Path) -> None:
-    assert len(PYTHON) == 3
+    assert len(PYTHON) == 5
     done = shell(house, f"ruff check {' '.join(PYTHON)} && ruff format --check {' '.join(PYTHON)}")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -107,6 +107,16 @@ def test_the_model_backend(house: Path) -> None:
     (condition,) = json.loads(done.stdout)["conditions"]
     assert (condition["model"], condition["n"], condition["unparsed"]) == ("program:echo Answer: B", 3, 1)
     assert condition["score"] == pytest.approx(1 / 3)
+
+
+def test_the_step(house: Path) -> None:
+    printed = follow(house, "A step of building")
+    assert "3 requests to send" in printed and "sides replayed: equal, byte for byte" in printed
+    (made,) = SampleSet(house / "explained")
+    assert (made.id, made.explanation) == ("sides", "A triangle has three corners, and a side between each two.")
+    assert [item.reason.partition("declines ")[2] for item in SampleSet(house / "explained").dropped()] == [
+        "(I do not know)"
+    ] * 2
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mmdyn.data import SampleSet, check_text_file, is_set, numbered_records
 from mmdyn.errors import InputError
-from mmdyn.sample import Language, Sample
+from mmdyn.sample import Language, Sample, from_json
 
 LEVELS = ("discipline", "field", "subfield")
 """The levels of a statement's subject, from the widest down."""
@@ -95,6 +95,14 @@ def numbered_statements(file: Path) -> Iterator[tuple[int, Statement]]:
         if (first := lines.setdefault(statement.id, line)) != line:
             raise InputError(file, line, f"the id {statement.id!r} stands in line {first}, too: change it")
         yield line, statement
+
+
+def read_statement(line: bytes) -> Statement:
+    """The statement of a line. Raises ValueError."""
+    statement = from_json(line, Statement)
+    if problem := _problem(statement):
+        raise ValueError(problem)
+    return statement
 
 
 def sample_of_statement(statement: Statement) -> Sample:

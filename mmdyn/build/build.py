@@ -14,12 +14,24 @@ from msgspec.structs import asdict, replace
 
 from mmdyn import plugins
 from mmdyn.build.draws import Draws
+from mmdyn.build.replies import NotingClient
 from mmdyn.build.settings_files import fingerprints
 from mmdyn.build.step import KIND, Asked, Refused, Step
-from mmdyn.data import Dropped, ImageFolder, SampleSet, load, made as made_of, replace_images, write_rows, write_without
+from mmdyn.data import (
+    Dropped,
+    ImageFolder,
+    Replies,
+    Row,
+    SampleSet,
+    load,
+    made as made_of,
+    replace_images,
+    write_rows,
+    write_without,
+)
 from mmdyn.errors import InputError, NotNow, UserError
 from mmdyn.keys import Json
-from mmdyn.models import SyncModelClient, prompts_digest
+from mmdyn.models import Budget, prompts_digest
 from mmdyn.sample import Sample
 from mmdyn.work import Outcome, SetStep, make_set, open_source
 
@@ -38,13 +50,14 @@ def build(
     concurrency: int = 32,
     limit: int | None = None,
     name: str | None = None,
+    budget: Budget | None = None,
+    skip_bad: bool = False,
     quiet: bool = False,
 ) -> SampleSet:
     """Do a step on every sample of a set (of the first `limit`), into the set folder `out`, and open it.
 
-    Called again with the same arguments it goes on where it was interrupted, and tries again what a model did not
-    answer. What a step refuses stands in dropped.jsonl with the reason. A sample's meta["built"] lists the steps that
-    made it, each with its name, its version and the digest of the sample that it took.
+    Called again with the same arguments it goes on where it was interrupted, and tries again what was not answered.
+    dropped.jsonl says what was refused and why, replies.jsonl what a model said, a sample's meta["built"] its steps.
 
     Args:
         step: A step's name: `mmdyn list steps`.
@@ -57,10 +70,9 @@ def build(
         concurrency: Requests in flight at most.
         limit: The first so many samples; not for a step that sees the whole set, or makes one of files.
         name: The new set's name; that of the folder without one.
+        budget: What may be asked of the model, and what was spent. Stopped where it allows no more.
+        skip_bad: Of files, list in rejected.jsonl what is no sample, and leave it out.
         quiet: No progress.
-
-    Returns:
-        The set.
 
     Raises:
         UserError: There is no such step, settings do not fit or differ from those in `out`, or a model is missing.
@@ -69,20 +81,20 @@ def build(
     kind, out = plugins.load("steps", step), Path(out)
     step, settings = plugins.resolve("steps", step), settings or kind.Settings()
     name = name or out.resolve().name
-    made: dict[str, Json] = {"settings": asdict(settings), "version_of_step": kind.version}
-    if read := fingerprints(settings):
-        made["read"] = read
+    read, made = fingerprints(settings), {"settings": asdict(settings), "version_of_step": kind.version}
+    made |= {"read": read} if read else {}
     _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
-        return _read(kind(settings), f"{COMMAND} {step}", Path(str(source)), out, name, made)
+        path = Path(str(source))
+        rows, how = read_files(kind(settings), path, ImageFolder(out)), made_of(f"{COMMAND} {step}", path, **made)
+        return write_rows(rows, out, name, how, skip_bad=skip_bad)
     made["command"] = f"{COMMAND} {step}"
-    sieves = hasattr(kind, "refuse")
-    opened = load(source) if sieves and not isinstance(source, SampleSet) else open_source(source, out)
+    opened = load(source) if hasattr(kind, "refuse") and not isinstance(source, SampleSet) else open_source(source, out)
     if opened.manifest.parent:
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
-    if sieves:
+    if hasattr(kind, "refuse"):
         return _sieved(kind(settings), opened, out, name, made)
-    making = Making(step, kind, settings, model, seed, concurrency)
+    making = Making(step, kind, settings, model, seed, concurrency, budget)
     made |= {"seed": seed, "model": making.identity()}
     work = SetStep(step, made, concurrency if model else 0, partial(_prepare, making), dynamic=False)
     return make_set(work, opened, out, name=name, limit=limit, workers=workers, quiet=quiet)
@@ -108,6 +120,7 @@ class Making(Struct, frozen=True):
     model: str
     seed: int
     concurrency: int
+    budget: Budget | None = None
 
     def identity(self) -> Json:
         """What of the model and the prompts decides replies; None where none is asked. Raises UserError for settings
@@ -122,15 +135,15 @@ class Making(Struct, frozen=True):
 
     def open_model(self, images: ImageFolder) -> Asked | None:
         """Who is asked, and sees these pictures."""
-        return Asked(SyncModelClient(self.model, self.concurrency), images) if self.model else None
+        return Asked(NotingClient(self.model, self.concurrency, self.budget), images) if self.model else None
 
 
 class StepMaker:
     """Does a step on one sample after the other; pictures are put under `out`. Usable from several threads."""
 
-    def __init__(self, source: Path, out: Path, making: Making) -> None:
+    def __init__(self, source: Path, out: Path, making: Making, asked: Asked | None = None) -> None:
         self._source, self._out, self._making = ImageFolder(source), ImageFolder(out), making
-        self._asked = making.open_model(self._source)
+        self._asked = asked or making.open_model(self._source)
         self._step: Step = making.kind(making.settings, self._asked)
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:
@@ -143,6 +156,8 @@ class StepMaker:
             status = "refused" if isinstance(error, Refused) else "failed"
             what = (sample.id, sample.id, making.name, 0, making.seed, status, str(error))
             yield Outcome(dropped=Dropped(*what, operator=making.name), may_pass=isinstance(error, NotNow))
+        if self._asked and (replies := self._asked.take_replies()):
+            yield Outcome(replies=Replies(sample.digest, self._asked.label, replies))
 
     def close(self) -> None:
         """Let go of the model."""
@@ -162,18 +177,24 @@ def _prepare(making: Making, source: SampleSet, out: Path, scratch: Path) -> Cal
     return partial(StepMaker, source.folder, out, making)
 
 
-def _read(source: Any, command: str, path: Path, out: Path, name: str, settings: dict[str, Json]) -> SampleSet:
-    """The set of what stands in files."""
+def read_files(reader: Any, path: Path, images: ImageFolder) -> Iterator[Row]:
+    """What a step reads in files. Raises InputError."""
     if not path.exists():
         raise InputError(path, None, "no such file or folder: check the path")
-    return write_rows(source.read(path, ImageFolder(out)), out, name, made_of(command, path, **settings))
+    rows: Iterator[Row] = reader.read(path, images)
+    return rows
+
+
+def refused_by(sieve: Any, source: SampleSet, step: str) -> dict[str, Dropped]:
+    """What a sieve takes out of a set, by id."""
+    return {id: Dropped(id, id, step, 0, 0, "refused", reason, operator=step) for id, reason in sieve.refuse(source)}
 
 
 def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json]) -> SampleSet:
     """The set without what a sieve refuses."""
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     step = str(made["command"]).rpartition(" ")[2]
-    without = {id: Dropped(id, id, step, 0, 0, "refused", reason, operator=step) for id, reason in sieve.refuse(source)}
+    without = refused_by(sieve, source, step)
     if len(without) >= len(source):
         reasons = Counter(item.reason for item in without.values())
         raise UserError(

@@ -9,9 +9,10 @@ from typing import ClassVar, Protocol, TypeVar
 from msgspec import Struct
 
 from mmdyn.build.draws import Draws
+from mmdyn.build.replies import Client
 from mmdyn.data import ImageFolder, Row, SampleSet
 from mmdyn.keys import digest, sha256
-from mmdyn.models import ImagePart, Message, SyncModelClient, TextPart, ask_and_wait
+from mmdyn.models import ImagePart, Message, TextPart, ask_and_wait
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import ImageRef, Language, Sample
 
@@ -89,9 +90,9 @@ class Source(Protocol):
 class Asked:
     """A model that steps ask for objects, in the language of what they work on; it sees the pictures of `folder`."""
 
-    def __init__(self, client: SyncModelClient, folder: ImageFolder) -> None:
+    def __init__(self, client: Client, folder: ImageFolder) -> None:
         self._client, self._folder, self.label = client, folder, client.label
-        self.identity, self.close = client.identity, client.close
+        self.identity, self.close, self.take_replies = client.identity, client.close, client.take_replies
 
     def ask(
         self,

@@ -52,6 +52,31 @@ def show_variants(
         click.get_current_context().exit(1)
 
 
+def replay_built(made: SampleSet, id: str | None, number: int, parent: str | None) -> None:
+    """Print samples before and after a step of building, and make them again. Exit status 1 where one differs."""
+    from rich.console import Console
+
+    from mmdyn.build import replay
+    from mmdyn.errors import UserError, printable
+    from perturb import find_parent, print_beside
+
+    files = parent is not None and not Path(parent, "samples.jsonl").is_file()
+    source = Path(parent) if files and parent else find_parent(made, parent)
+    found = replay(made, source, [id] if id else ())
+    shown = [again for again, _ in zip(found, range(number), strict=False)]
+    if not shown:
+        raise UserError(_none(made, id))
+    for again in shown:
+        for after in again.after if again.before else ():
+            assert again.before and not isinstance(source, Path)
+            print_beside(again.before, after, source.images, made.images, Console())
+        name = (again.before or again.after[0]).id
+        told = "; ".join(again.differing) or ("equal, byte for byte" if again.after else "it leaves as then")
+        click.echo(printable(f"{name} replayed: {told}{' differ' * bool(again.differing)}"))
+    if any(again.differing for again in shown):
+        click.get_current_context().exit(1)
+
+
 def _show(
     pair: VariantPair, source: SampleSet, dynamic: SampleSet, pictures: Path | None, services: Services | None
 ) -> bool:

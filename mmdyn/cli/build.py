@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import click
 
-from mmdyn.cli._command import Command, options_of, take
+from mmdyn.cli._command import Command, Groups, limits_options, options_of, take
+from mmdyn.cli._estimate import dry_run_option, print_estimate
 from mmdyn.cli._shared import OutPath, limit_option, number_option
 from mmdyn.errors import printable
 
@@ -45,22 +48,42 @@ def _command(name: str, kind: Any) -> click.Command:
     @click.option("--name", metavar="NAME", help="The new set's name. [default: the folder's]")
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
     def done(source: str, out: str, quiet: bool, **arguments: Any) -> None:
-        from mmdyn.build import build
+        from mmdyn.build import Making, build
         from mmdyn.data import describe_stages, stages
+        from mmdyn.run import Limits, estimate_build
 
-        settings = take(arguments, kind.Settings)
-        made = build(name, source, out, settings, quiet=quiet, **arguments)
+        settings, limits = take(arguments, kind.Settings), take(arguments, Limits)
+        budget = limits.budget
+        if arguments.pop("dry_run", False):
+            making = Making(name, kind, settings, arguments["model"], arguments["seed"], limits.concurrency, budget)
+            print_estimate(partial(estimate_build, making, source, Path(out), arguments["limit"]))
+            return
+        try:
+            made = build(
+                name, source, out, settings, quiet=quiet, budget=budget, concurrency=limits.concurrency, **arguments
+            )
+        finally:
+            if budget.requests and not quiet:
+                tokens = f"{budget.prompt_tokens:,} tokens in, {budget.completion_tokens:,} out"
+                click.echo(f"asked {budget}, {tokens}", err=True)
         for line in () if quiet else describe_stages(made):
             click.echo(printable(line), err=True)
         if "failed" in stages(made)[-1].left:
             click.get_current_context().exit(1)
 
-    done.__doc__ = kind.__doc__
-    return click.command(name, cls=Command, groups=lambda: {"Step": options_of(kind.Settings)})(done)
+    done.__doc__ = f"{inspect.getdoc(kind)}\n\nTakes {takes(kind)}."
+    return click.command(name, cls=Command, groups=partial(_groups, kind))(done)
+
+
+def _groups(kind: Any) -> Groups:
+    asks = {"Asking": limits_options()} if getattr(kind, "asks", False) else {}
+    return {"Step": options_of(kind.Settings), **asks}
 
 
 def _drawing(kind: Any) -> Callable[[Any], Any]:
-    """The options of a step that does something with every sample; other steps see all at once, and take none."""
+    """The options of a step that does something with every sample, or reads files; other steps see all at once."""
+    if hasattr(kind, "read"):
+        return click.option("--skip-bad", is_flag=True, help="List what is no sample in rejected.jsonl, and go on.")
     if not hasattr(kind, "make"):
         return lambda command: command
     options = [
@@ -70,10 +93,17 @@ def _drawing(kind: Any) -> Callable[[Any], Any]:
         limit_option("limit"),
     ]
     if kind.asks:
-        options += [
-            click.option("-m", "--model", metavar="MODEL", default="", help="Who is asked."),
-            number_option("--concurrency", "N", default=32),
-        ]
+        options.append(click.option("-m", "--model", metavar="MODEL", default="", help="Who is asked."))
+        options.append(dry_run_option)
     else:
         options += [number_option("--workers", "N")]
     return lambda command: reduce(lambda done, option: option(done), options, command)
+
+
+def takes(kind: Any) -> str:
+    """What a step takes, and whom it asks."""
+    if hasattr(kind, "read"):
+        return "a file or folder, and makes a set of it"
+    if hasattr(kind, "refuse"):
+        return "a set, and takes samples out of it"
+    return f"a set, sample by sample, and {'asks a model' if kind.asks else 'asks nobody'}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._audit import show_variants
+from mmdyn.cli._audit import replay_built, show_variants
 from mmdyn.cli._command import CommandGroup
 from mmdyn.cli._shared import OutPath, limit_option, quiet_option, split
 
@@ -110,13 +110,13 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
     """Print a set's first samples, or the one of an ID (a parent's ID prints its variants too).
 
     A variant's ID prints it beside its parent, with its trail and verdict; dropped variants have IDs too.
-    Exit status: 1 where --replay finds a variant that differs.
+    Exit status: 1 where --replay finds one that differs.
     \f
     limit: How many samples.
     as_json: A JSON object a line, as in samples.jsonl.
     funnel: In place of samples the steps by which the set was made: what came in, what left and why, what went on.
     pictures: Copy the pictures, before and after.
-    again: Make the variants again from their trails: are the bytes equal?
+    again: Make variants, or what a step built, again from their trails and the replies then: are the bytes equal?
     style_backend: With --replay: who restyles pictures; flux:PATH takes weights from a folder. [default: as SET says]
     """
     import json
@@ -134,6 +134,9 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
         return
     if source.manifest.parent and not as_json:
         show_variants(source, id, limit, **audit)
+        return
+    if audit["again"]:
+        replay_built(source, id, limit, audit["parent"])
         return
     wanted = (sample for sample in source if id in (None, sample.id, sample.parent))
     shown = False

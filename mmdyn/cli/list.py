@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 
 import click
 
@@ -60,8 +61,9 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         if source.partition(".")[0] not in OURS:
             click.echo(f"{name}  ({source})")
         else:
-            told = _settings(name) if kind == "operators" else _source(name) if kind == "benchmarks" else ""
-            click.echo(name + told)
+            tellers: dict[str, Callable[[str], str]]
+            tellers = {"operators": _settings, "benchmarks": _source, "steps": _step}
+            click.echo(name + (tellers[kind](name) if kind in tellers else ""))
     for name, operators in aliases.items():
         click.echo(f"{name}  = {operators}{_settings(*operators.split('+'))}")
     for name, listed in chains.items():
@@ -74,6 +76,15 @@ def _source(benchmark: str) -> str:
     about, where = inspect.getdoc(inspect.getmodule(loader)) or "", inspect.getdoc(loader) or ""
     first = where.partition("\n\n")[0].partition(" (")[2]
     return "  " + " ".join(f"{about.removesuffix('.')} ({first.removesuffix('.')}".split())
+
+
+def _step(step: str) -> str:
+    """What a step takes and does."""
+    from mmdyn.cli.build import takes
+
+    kind = load("steps", step)
+    first = " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
+    return f"  takes {takes(kind)}: {first}"
 
 
 def _aliases() -> dict[str, str]:

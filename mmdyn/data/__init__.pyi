@@ -46,6 +46,7 @@ from .set_folder import (
     Dropped as Dropped,
     LocatedSet as LocatedSet,
     Origin as Origin,
+    Replies as Replies,
     SampleSet as SampleSet,
     SetDigest as SetDigest,
     SetManifest as SetManifest,

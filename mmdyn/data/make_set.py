@@ -24,6 +24,7 @@ from mmdyn.data.set_folder import (
     KNOWLEDGE_FILE,
     MANIFEST_FILE,
     REJECTED_FILE,
+    REPLIES_FILE,
     SAMPLES_FILE,
     Dropped,
     Origin,
@@ -40,7 +41,7 @@ from mmdyn.sample import Sample
 LOCK = ".lock"
 _FILES = {
     name + end
-    for name in (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE)
+    for name in (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, REPLIES_FILE, MANIFEST_FILE)
     for end in ("", ".part")
 }
 
@@ -155,13 +156,17 @@ def write_without(
         return write_set(from_set(source, ImageFolder(out), without=without), out, name or out.resolve().name, how)
 
 
-def write_rows(rows: Iterable[Row], out: Path, name: str | None, how: dict[str, Json]) -> SampleSet:
+def write_rows(
+    rows: Iterable[Row], out: Path, name: str | None, how: dict[str, Json], *, skip_bad: bool = False
+) -> SampleSet:
     """The set of some rows, by its folder's name where it has no other; what was made so before is opened as it is.
 
     Raises InputError for a bad row, and what `place` raises.
     """
     with place(out, how) as done:
-        return done if done is not None else write_set(Incoming(rows), out, name or out.resolve().name, how)
+        if done is not None:
+            return done
+        return write_set(Incoming(rows), out, name or out.resolve().name, how, skip_bad=skip_bad)
 
 
 def from_set(
@@ -230,7 +235,9 @@ def _bad_rows(bad: list[Row]) -> UserError:
     reasons = Counter(re.sub(r"'[^']*'|\"[^\"]*\"|\b\d[\d,.]*", "…", row.problem) for row in bad)
     if len(bad) > 1:
         told = f"{len(bad)} rows are bad ({'; '.join(f'{n} × {reason}' for reason, n in reasons.most_common())})"
-    return InputError(bad[0].file, bad[0].line, f"{told} (or leave such rows out: --skip-bad)")
+    return InputError(
+        bad[0].file, bad[0].line, f"{told} (or leave such rows out: --skip-bad, here or of `mmdyn data convert`)"
+    )
 
 
 def _add(writer: SetWriter, sample: Sample | None) -> str:

@@ -1,5 +1,5 @@
-"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl. Streamed both
-ways."""
+"""The set folder: set.json, samples.jsonl, images/, dropped.jsonl, knowledge.jsonl, rejected.jsonl, replies.jsonl.
+Streamed both ways."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ T = TypeVar("T")
 SCHEMA = 1
 SAMPLES_FILE, DROPPED_FILE = "samples.jsonl", "dropped.jsonl"
 KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE = "knowledge.jsonl", "rejected.jsonl", "set.json"
+REPLIES_FILE = "replies.jsonl"
 
 _NAMED_BY_BYTES = re.compile(r"/[0-9a-f]{64}\.\w+$")
 
@@ -89,6 +90,15 @@ class Rejected(Struct, frozen=True, forbid_unknown_fields=True):
     file: str
     line: int | None
     problem: str
+
+
+class Replies(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model, by its label, replied while something was made of the sample of a digest: digests of what it was
+    asked, and the texts."""
+
+    of: str
+    by: str
+    replies: tuple[tuple[str, str], ...]
 
 
 class SetDigest:
@@ -163,6 +173,10 @@ class SampleSet:
     def dropped(self) -> Iterator[Dropped]:
         """The variants that were not kept."""
         return read_records(self.folder / DROPPED_FILE, Dropped)
+
+    def replies(self) -> Iterator[Replies]:
+        """What a model replied while the set was made."""
+        return read_records(self.folder / REPLIES_FILE, Replies)
 
     def knowledge(self) -> Iterator[KnowledgePoint]:
         """The knowledge points that the set brings texts for."""
@@ -301,6 +315,10 @@ class SetWriter:
         self.count(dropped.status)
         self._write(DROPPED_FILE, canonical(dropped))
 
+    def hear(self, replies: Replies) -> None:
+        """Add what a model replied."""
+        self._write(REPLIES_FILE, canonical(replies))
+
     def know(self, point: KnowledgePoint) -> None:
         """Add a knowledge point's text."""
         self._write(KNOWLEDGE_FILE, canonical(point))
@@ -317,7 +335,7 @@ class SetWriter:
     def __enter__(self) -> SetWriter:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            files = (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE)
+            files = (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, REPLIES_FILE, MANIFEST_FILE)
             if is_being_written(self.folder):
                 for file in files:
                     (self.folder / file).unlink(missing_ok=True)
@@ -350,7 +368,7 @@ class SetWriter:
         )
         part = self.folder / f"{MANIFEST_FILE}.part"
         part.write_bytes(msgspec.json.format(canonical(self.manifest), indent=2) + b"\n")
-        for file in (DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, SAMPLES_FILE):
+        for file in (DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, REPLIES_FILE, SAMPLES_FILE):
             if file in self._files:
                 (self.folder / f"{file}.part").replace(self.folder / file)
             else:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from mmdyn.models.message import Message
 from mmdyn.models.structured_retry import ask_until_usable
-from mmdyn.models.sync_client import SyncModelClient
 
 T = TypeVar("T")
 
 
-def ask_and_wait(
-    client: SyncModelClient, prompt: Message, language: str, read: Callable[[str], T], nonce: int = 0
-) -> T:
+class Asking(Protocol):
+    """Who is asked; `ask` blocks its thread, as SyncModelClient's does."""
+
+    label: str
+
+    def ask(self, messages: tuple[Message, ...], nonce: int = 0) -> str:
+        """The text of one answer."""
+        ...
+
+
+def ask_and_wait(client: Asking, prompt: Message, language: str, read: Callable[[str], T], nonce: int = 0) -> T:
     """The same as `ask_until_usable` for a thread, which waits. Raises what `SyncModelClient.ask` raises,
     too."""
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from mmdyn.errors import ModelError
 from mmdyn.models.asker import Asker
+from mmdyn.models.budget import Budget
 from mmdyn.models.cache import open_cache
 from mmdyn.models.message import Message
 from mmdyn.models.model import open_model
@@ -26,14 +27,20 @@ class SyncModelClient:
         concurrency: Requests in flight at most.
         varied: It is to answer differently each time it is asked the same, as far as its options leave that open.
 
+        budget: What may be asked, and what was spent.
+
     Raises:
-        UserError: There is no such backend or option.
+        UserError: There is no such backend or option, or a limit on cost cannot be kept.
     """
 
-    def __init__(self, model: str, concurrency: int = 32, *, varied: bool = False) -> None:
-        self._cache = open_cache()
+    def __init__(
+        self, model: str, concurrency: int = 32, *, varied: bool = False, budget: Budget | None = None
+    ) -> None:
+        self._cache, budget = open_cache(), budget or Budget()
         try:
-            self._asker = Asker(open_model(model, varied=varied), concurrency=concurrency, cache=self._cache)
+            opened = open_model(model, varied=varied)
+            budget.check([opened])
+            self._asker = Asker(opened, concurrency=concurrency, cache=self._cache, budget=budget)
         except BaseException:
             self._cache.close()
             raise

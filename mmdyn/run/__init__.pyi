@@ -1,3 +1,4 @@
+from .build_dry_run import estimate_build as estimate_build
 from .compare import Comparison as Comparison, compare as compare
 from .conditions import ConditionSpec as ConditionSpec, ExamplesConfig as ExamplesConfig
 from .config import (

@@ -156,7 +156,7 @@ class _Judges:
             budget.check([judge.asker.model for judge in cascade.judges])
         self._rubric = scoring.check()
         self._asks = models * self._rubric.votes
-        self._judges = [_opened(text, budget)[0] for text in scoring.judges]
+        self._judges = [opened_model(text, budget)[0] for text in scoring.judges]
         self._rows = dict[tuple[str, str, str], EstimateRow]()
 
     @property
@@ -202,13 +202,14 @@ def picture_tokens(width: int, height: int) -> float:
 
 def _open_models(given: Sequence[GivenModel], budget: Budget) -> tuple[list[_Asked], list[str]]:
     """Every model, with a note on each that cannot be opened here, for want of a key say."""
-    opened = [_opened(text, budget) for text in given]
+    opened = [opened_model(text, budget) for text in given]
     asked = [who for who, _ in opened]
     check_labels([who.label for who in asked])
     return asked, [note for _, note in opened if note]
 
 
-def _opened(text: GivenModel, budget: Budget) -> tuple[_Asked, str]:
+def opened_model(text: GivenModel, budget: Budget) -> tuple[_Asked, str]:
+    """A model, and a note where it cannot be opened here."""
     try:
         model = open_model(text)
     except ModelError as error:
@@ -282,13 +283,14 @@ def _count_all(
     if prompts.second:
         expansion, text = seen.find_expansion(who.model, ask, prompts.first)
         if not prompts.expanded:
-            _count(row, who, prompts.first, REASONING_TOKENS, expansion)
+            count_request(row, who, prompts.first, REASONING_TOKENS, expansion)
         if expansion and not found:
             found = seen.find_second(who.model, ask, prompts.second(text))
-    _count(row, who, prompts.last, 0 if choices(prompts.last) else _answer_tokens(ask, prompts.last), found)
+    count_request(row, who, prompts.last, 0 if choices(prompts.last) else _answer_tokens(ask, prompts.last), found)
 
 
-def _count(row: EstimateRow, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:
+def count_request(row: EstimateRow, who: _Asked, messages: tuple[Message, ...], written: int, found: Found) -> None:
+    """Count a request; `found` says where its reply is already, if it is."""
     row.planned += 1
     if found:
         setattr(row, found, getattr(row, found) + 1)

@@ -1,6 +1,6 @@
 from .apply_marks import apply_marks as apply_marks
 from .audit import audit as audit
-from .find_source import find_source as find_source
+from .find_source import find_source as find_source, origin_of as origin_of
 from .form import Form as Form
 from .marks import (
     Mark as Mark,

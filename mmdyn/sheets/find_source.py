@@ -15,7 +15,7 @@ def find_source(made: SampleSet, given: str | Path | None = None) -> SampleSet |
 
     Raises UserError where the given one is another.
     """
-    origin = _origin(made)
+    origin = origin_of(made)
     if given is not None:
         found = SampleSet(given)
         if origin is None or found.manifest.digest != origin.digest:
@@ -37,7 +37,7 @@ def find_sources(made: SampleSet, given: str | Path | None = None) -> Iterator[S
         source = find_source(source)
 
 
-def _origin(made: SampleSet) -> Origin | None:
+def origin_of(made: SampleSet) -> Origin | None:
     """What a set was made of: the parent of a set of variants, or the source of a step."""
     source = made.manifest.made.get("source")
     if made.manifest.parent or not isinstance(source, dict):

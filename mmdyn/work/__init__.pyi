@@ -41,6 +41,7 @@ from .set_step import (
     SetStep as SetStep,
     is_unsettled as is_unsettled,
     make_set as make_set,
+    open_made as open_made,
     open_source as open_source,
 )
 from .store import (

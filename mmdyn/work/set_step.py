@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
@@ -24,6 +24,7 @@ from mmdyn.data import (
     SAMPLES_FILE,
     Dropped,
     Origin,
+    Replies,
     SampleSet,
     SetWriter,
     is_being_written,
@@ -39,7 +40,7 @@ from mmdyn.work.progress import ProgressBar
 from mmdyn.work.ranks import Ranks
 from mmdyn.work.ray_cluster import RayConfig
 from mmdyn.work.ray_pool import in_replicas
-from mmdyn.work.store import Store
+from mmdyn.work.store import Reader, Store
 
 IMPORTED_SOURCE = ".source"
 """Where a file is imported to, under the new set's folder."""
@@ -53,12 +54,14 @@ _SETTINGS, _OUTCOMES = "settings", "outcomes"
 class Outcome(Struct, frozen=True, omit_defaults=True):
     """What became of a sample, or of one attempt at it: a new sample, or a dropped one with the reason.
 
-    `may_pass`: the reason may be gone in another run, such as a model that did not answer.
+    `may_pass`: the reason may be gone in another run, such as a model that did not answer. `replies`: what a model said
+    while all the outcomes of a sample were made.
     """
 
     sample: Sample | None = None
     dropped: Dropped | None = None
     may_pass: bool = False
+    replies: Replies | None = None
 
 
 class Maker(Protocol):
@@ -157,6 +160,16 @@ def make_set(
     making = _Making(step, source, out, name, made, limit, only, workers, quiet, Ranks.of_environment(), cluster)
     finished = making.finished()
     return finished if finished is not None else making.carry_out()
+
+
+@contextmanager
+def open_made(out: Path) -> Iterator[Callable[[Sample], bool]]:
+    """Which samples' outcomes a new set's folder holds already, for good."""
+    if not (out / _WORK).is_dir():
+        yield lambda sample: (out / MANIFEST_FILE).is_file()
+        return
+    with Reader(out / _WORK) as kept:
+        yield lambda sample: kept.get(_OUTCOMES, sha256(canonical(sample))) is not None
 
 
 def is_unsettled(out: Path) -> bool:
@@ -327,6 +340,8 @@ class _Making(Struct, frozen=True):
 
 
 def _add(writer: SetWriter, outcome: Outcome, samples: Path) -> None:
+    if outcome.replies:
+        writer.hear(outcome.replies)
     if outcome.dropped:
         writer.drop(outcome.dropped)
     if outcome.sample:

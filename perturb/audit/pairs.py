@@ -10,7 +10,7 @@ from msgspec import Struct
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.sample import Sample, Variant
-from mmdyn.sheets import find_source
+from mmdyn.sheets import find_source, origin_of
 from perturb.audit.replay import operator_of, places, redo, trail_of
 from perturb.codec import pictures_in
 from perturb.item import EMBEDDED
@@ -37,7 +37,7 @@ def find_parent(dynamic: SampleSet, given: str | Path | None = None) -> SampleSe
 
     Raises UserError where there is none, or where the given one is another.
     """
-    origin = dynamic.manifest.parent
+    origin = origin_of(dynamic)
     if origin is None:
         raise UserError(f"{dynamic.folder} is no dynamic set: give one that `mmdyn perturb` made")
     if (found := find_source(dynamic, given)) is not None:

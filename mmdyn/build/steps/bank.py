@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from mmdyn.build.bank import numbered_statements, sample_of_statement
-from mmdyn.data import ImageFolder, Row
+from mmdyn.build.bank import read_statement, sample_of_statement
+from mmdyn.data import ImageFolder, Row, check_text_file, numbered_lines
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,6 +25,7 @@ class Bank:
     def __init__(self, settings: _Settings) -> None: ...
 
     def read(self, source: Path, images: ImageFolder) -> Iterator[Row]:
-        """A row for each statement. Raises InputError for a line that is none."""
-        for line, statement in numbered_statements(source):
-            yield Row.build(source, line, sample_of_statement, statement)
+        """A row for each line. Raises InputError for what is no text file."""
+        check_text_file(source)
+        for number, line in numbered_lines(source):
+            yield Row.build(source, number, lambda line: sample_of_statement(read_statement(line)), line)

@@ -27,6 +27,7 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     discipline: What the book is about; it goes into the statements.
     seconds: A PDF is given up after.
     megabytes: Of memory that reading a PDF may take.
+    disk: Megabytes of disk that the pictures of a PDF may take.
     """
 
     dpi: int = 150
@@ -34,6 +35,7 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     discipline: str = ""
     seconds: int = 600
     megabytes: int = 2000
+    disk: int = 5000
 
 
 class Pages:
@@ -77,7 +79,7 @@ class Pages:
 
     def _draw(self, source: Path, scratch: Path) -> None:
         """Draw a PDF's pages into a folder."""
-        limits = (str(self._settings.dpi), str(self._settings.megabytes))
+        limits = (str(self._settings.dpi), str(self._settings.megabytes), str(self._settings.disk))
         command = [sys.executable, "-m", "mmdyn.build._draw_pdf", str(source.resolve()), str(scratch), *limits]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=self._settings.seconds)
@@ -87,7 +89,9 @@ class Pages:
             raise MissingExtra("pypdfium2", "build")
         if done.returncode:
             reason = done.stderr.strip().rpartition("\n")[2][:200] or f"exit status {done.returncode}"
-            raise InputError(source, None, f"cannot be read as a PDF ({reason}): check it, or raise --megabytes")
+            raise InputError(
+                source, None, f"cannot be read as a PDF ({reason}): check it, or raise --megabytes or --disk"
+            )
 
 
 def masked(data: bytes, regions: list[tuple[float, float, float, float]]) -> bytes:
