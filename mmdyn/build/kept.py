@@ -18,19 +18,13 @@ _FORMULA = re.compile(
 )
 _WORDS_OF_FORMULA = re.compile(r"\\(?:text|mbox)\s?\{[^{}]*\}|\s")
 _ORDINAL = "th"
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_SAID: tuple[tuple[str, str], ...] = (
+_SAID = (
     (r"零下|负(?=[\d一二三四五六七八九十百])|\b(?:minus|negative)\s(?=\d)", " -"),
     (r"(?<![\d\s][\u3400-\u9fff])(?<=[\u3400-\u9fff])[-−](?=\d)", " -"),
-    (r"(?<=\d%)[-−](?=\d)|(?<=\d)-{2,}(?=\d)", " to "),
     (r"个(?=小时|星期|月|世纪)|块(?!钱)", " "),
-    (r"(?<=\d)\s?打(?=\s?[\u3400-\u9fff])", " dozen "),
     (r"岁", "年"),
-    (r"(?:\d\d世纪|(?<!\d)(?:1\d|20))(?=\d0(?:'?s\b|年代))", ""),
-    (r"(?<=\d0)'?s\b", " years"),
-    *((rf"\b{name}\b(?![ ][a-z])", f" {number} ") for number, name in enumerate(_MONTHS.split("|"), 1)),
 )
-"""What is said in one language as the readers do not read it, and how they do: signs, ranges, counters, ages, dates."""
+"""Signs, counters and ages that one language says as the readers do not read them, and how they do."""
 _CALENDAR = frozenset({"", _ORDINAL, "year", "month", "d"})
 """Units that dates have in Chinese alone."""
 _OPEN_VALUES = (1, 2)
