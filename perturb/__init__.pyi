@@ -1,4 +1,5 @@
 from .audit.apply_marks import apply_marks as apply_marks
+from .audit.beside import Beside as Beside, beside as beside
 from .audit.chain_counts import summarize as summarize
 from .audit.judge_calibration import Sources as Sources, labelled_cases as labelled_cases, measure as measure
 from .audit.judged_lines import in_order as in_order, judge_lines as judge_lines, verdict_of as verdict_of
