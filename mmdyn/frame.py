@@ -37,7 +37,8 @@ class Framed:
             import pyarrow
         except ImportError:
             raise MissingExtra("pyarrow", "parquet") from None
-        return pyarrow.Table.from_pylist(list(_cells(self.frame())), arrow_schema(self.frame().columns))
+        found = self.frame()
+        return pyarrow.Table.from_pylist(list(_cells(found)), arrow_schema(found.columns))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame: string, Int64, float64 and boolean. Raises MissingExtra without pandas."""

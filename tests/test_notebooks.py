@@ -28,7 +28,7 @@ def test_a_notebook_runs(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     cells = [cell for cell in book.cells if cell.cell_type == "code"]
     assert [cell for cell in cells if cell.outputs or cell.execution_count] == [], "clear the outputs before it is kept"
     NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert [cell.source for cell in cells if any(one.output_type == "stream" for one in cell.outputs)] == []
+    assert [cell.source for cell in cells if any(one.get("name") == "stdout" for one in cell.outputs)] == []
     assert any(shown(cell, "image/png") for cell in cells), "a plot"
     assert any("<mark>" in shown(cell, "text/html") for cell in cells) == (file.stem == "quickstart")
     reports = [shown(cell, "text/plain") for cell in cells if "Contrasts" in shown(cell, "text/html")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from mmdyn.errors import UserError, did_you_mean
@@ -13,6 +13,8 @@ from mmdyn.tables.results import POOLED
 from mmdyn.tables.rows import MACRO, TOTAL, Row, TablePart, TableRows
 from mmdyn.tables.summary_rows import ConditionRow, ScoreCell, SummaryRows
 from mmdyn.tables.terminal import names_of
+
+SHARES = ("share", "points")
 
 
 class Point(NamedTuple):
@@ -37,15 +39,18 @@ class Chart(NamedTuple):
 def summary_charts(summary: SummaryRows) -> dict[str, Chart]:
     """Every plot of a report that has something to show, by name."""
     drops = [row for row in summary.contrasts if row.factor == "variant" and row.delta is not None]
-    whole = _whole(summary.conditions)
+    changes = [_point(_who(row, drops), _chain(row.held), row.delta or 0, row.ci95) for row in drops]
+    whole, conditions = _whole(summary.conditions), [names_of(row)["condition"] for row in summary.conditions]
+    every = ((_who(row, whole), name, row) for row, name in zip(summary.conditions, conditions, strict=True))
     charts = {
-        "drop": Chart("dots", "change, in points", [_change(row, drops) for row in drops]),
-        "scores": Chart("dots", "score, in percent", [*_scores(whole, summary.conditions)]),
+        "drop": Chart("dots", "change, in points", changes),
+        "scores": Chart("dots", "score, in percent", _cells(every)),
         "flips": Chart("bars", "questions that flipped", [*_flips(summary, drops)] if summary.flips else []),
     }
     for field in summary.conditions[0].by if summary.conditions else ():
-        cells = [(_who(row, whole, told=True), value, cell) for row in whole for value, cell in row.by[field].items()]
-        charts[f"by {field}"] = Chart("dots", "score, in percent", [*_cells(cells)])
+        named = [(", ".join(filter(None, (_who(row, whole), names_of(row)["condition"]))), row) for row in whole]
+        cells = ((name, value, cell) for name, row in named for value, cell in row.by[field].items())
+        charts[f"by {field}"] = Chart("dots", "score, in percent", _cells(cells))
     return {name: chart for name, chart in charts.items() if chart.points}
 
 
@@ -70,40 +75,26 @@ def pick_chart(charts: Mapping[str, Chart], name: str) -> Chart:
 
 def _whole(rows: Sequence[ConditionRow]) -> list[ConditionRow]:
     """Conditions, of several chains all together alone."""
-    pooled = {_but_chain(row) for row in rows if row.factors["chain"] == POOLED}
-    return [row for row in rows if row.factors["chain"] == POOLED or _but_chain(row) not in pooled]
+    beside = [(row.run, row.model, row.set, row.factors | {"chain": POOLED}) for row in rows]
+    pooled = [place for row, place in zip(rows, beside, strict=True) if row.factors["chain"] == POOLED]
+    return [
+        row for row, place in zip(rows, beside, strict=True) if row.factors["chain"] == POOLED or place not in pooled
+    ]
 
 
-def _but_chain(row: ConditionRow) -> tuple[str, ...]:
-    return (row.run, row.model, row.set, *(value for name, value in row.factors.items() if name != "chain"))
-
-
-def _who(row: Any, rows: Sequence[Any], *, told: bool = False) -> str:
-    """What tells a row from others: run, model and set where these vary, with the condition where that is to be
-    told."""
+def _who(row: Any, rows: Sequence[Any]) -> str:
+    """What of run, model and set tells a row from others."""
     names = [name for name in ("run", "model", "set") if len({getattr(one, name, "") for one in rows}) > 1]
-    said = [getattr(row, name) for name in names]
-    return ", ".join([*said, *([names_of(row)["condition"]] if told else [])])
+    return ", ".join(getattr(row, name) for name in names)
 
 
-def _scores(whole: Sequence[ConditionRow], rows: Sequence[ConditionRow]) -> Iterator[Point]:
-    return _cells([(_who(row, whole), names_of(row)["condition"], row) for row in rows])
-
-
-def _cells(cells: Sequence[tuple[str, str, ScoreCell | ConditionRow]]) -> Iterator[Point]:
-    for series, label, cell in cells:
-        if cell.score is not None:
-            yield _point(series, label, cell.score, cell.ci95)
+def _cells(cells: Iterable[tuple[str, str, ScoreCell | ConditionRow]]) -> list[Point]:
+    return [_point(who, label, cell.score, cell.ci95) for who, label, cell in cells if cell.score is not None]
 
 
 def _point(series: str, label: str, value: float, ends: Sequence[float | None] | None, by: float = 100) -> Point:
     low, high = (None if end is None else by * end for end in ends or (None, None))
     return Point(series, label, by * value, low, high)
-
-
-def _change(row: Contrast, rows: Sequence[Contrast]) -> Point:
-    assert row.delta is not None
-    return _point(_who(row, rows), _chain(row.held), row.delta, row.ci95)
 
 
 def _chain(held: dict[str, str]) -> str:
@@ -122,30 +113,29 @@ def _flips(summary: SummaryRows, drops: Sequence[Contrast]) -> Iterator[Point]:
 
 
 def _of_part(part: TablePart, rows: Sequence[Row]) -> Chart:
-    """A leaderboard's means, along a factor of numbers a line, else the numbers that have intervals."""
-    unit, kind = rows[0].unit, rows[0].kind
-    by = 100 if unit in ("share", "points") else 1
-    axis = f"{rows[0].quantity}, in {'percent' if unit == 'share' else unit}"
-    if kind == "leaderboard":
-        rows = [row for row in rows if row.factors.get(part.across) == MACRO and row.unit != "rank"]
-        unit, by = rows[0].unit, 100 if rows[0].unit == "share" else 1
-        points = [_point("", row.factors["model"], row.value or 0, row.ci95, by) for row in rows]
-        return Chart("dots", "mean, in percent" if unit == "share" else f"mean, in {unit}", points)
-    if kind == "pivot":
-        across = part.across if part.across != "quantity" else next(iter(rows[0].factors), "")
-        cells = [row for row in rows if not {TOTAL, MACRO} & {*row.factors.values()}]
-        found = [(_but(row.factors, across), row.factors.get(across, ""), row) for row in cells]
-        points = [_point(series, label, row.value or 0, row.ci95, by) for series, label, row in found]
-        numbers = len(points) > 1 and all(_is_number(point.label) for point in points)
-        return Chart("line" if numbers else "dots", axis, points, across)
-    quantity = "difference" if any(row.quantity == "difference" for row in rows) else rows[0].quantity
-    rows = [row for row in rows if row.quantity == quantity]
-    points = [_point("", _but(row.factors, "") or quantity, row.value or 0, row.ci95, by) for row in rows]
-    return Chart("dots", f"{quantity}, in {'percent' if rows[0].unit == 'share' else rows[0].unit}", points)
+    """A leaderboard's means; a pivot's cells, in lines along a factor of numbers; else differences, slopes, …"""
+    across = part.across if part.across != "quantity" else next(iter(rows[0].factors), "")
+    if rows[0].kind == "leaderboard":
+        rows, across = [row for row in rows if row.factors[across] == MACRO and row.unit != "rank"], "model"
+    elif rows[0].kind == "pivot":
+        rows = [row for row in rows if not {TOTAL, MACRO} & {*row.factors.values()}]
+    else:
+        told = {row.quantity for row in rows}
+        rows = [row for row in rows if row.quantity == ("difference" if "difference" in told else rows[0].quantity)]
+    if not rows:
+        return Chart("dots", "", [])
+    cells = [(row.factors if across in row.factors else {across: row.quantity}, row) for row in rows]
+    by, unit = (
+        (100, "percent" if rows[0].unit == "share" else "points") if rows[0].unit in SHARES else (1, rows[0].unit)
+    )
+    points = [_point(_but(told, across), told[across], row.value or 0, row.ci95, by) for told, row in cells]
+    what = "mean " * (rows[0].kind == "leaderboard") + rows[0].quantity
+    numbers = rows[0].kind == "pivot" and len(points) > 1 and all(_is_number(point.label) for point in points)
+    return Chart("line" if numbers else "dots", f"{what}, in {unit}", points, across)
 
 
 def _but(factors: Mapping[str, str], without: str) -> str:
-    return ", ".join(value for name, value in factors.items() if name != without)
+    return ", ".join(value for name, value in factors.items() if name != without and value not in (TOTAL, MACRO))
 
 
 def _is_number(text: str) -> bool:

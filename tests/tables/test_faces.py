@@ -189,6 +189,10 @@ def test_plots_of_tables(tmp_path: Path) -> None:
         for row in table.parts[2].rows
         if row.factors.get("set") == "mean"
     ]
+    assert (charts["leaderboard"].axis, {point.series for point in charts["leaderboard"].points}) == (
+        "mean score, in percent",
+        {""},
+    )
     slopes = [100 * (row.value or 0) for row in table.parts[1].rows if row.quantity == "slope"]
     assert [value for value, _, _ in drawn(table.plot("trend"))] == pytest.approx(slopes)
     done = typed(
