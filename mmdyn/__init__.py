@@ -1,6 +1,7 @@
 """mmdyn: new questions out of old ones, and how much of a model's score survives them.
 
-The public verbs are `load`, `perturb`, `evaluate`, `score` and `report`; they are imported when they are first used.
+The public verbs are `load`, `perturb`, `evaluate`, `score`, `report` and `tabulate`; `beside` and `records` show what
+lies in sets and runs. They are imported when they are first used.
 `evaluate` is told what to do in five groups: ConditionSpec, ScoringConfig, KnowledgeConfig, Limits and Execution.
 """
 
@@ -13,12 +14,12 @@ _ROOMS = {
     "mmdyn.run": [
         *("ConditionSpec", "Execution", "KnowledgeConfig", "Limits", "ScoringConfig"),
         *("BaseConfig", "ExamplesConfig", "RetrieverConfig", "RubricConfig", "SlurmConfig"),
-        *("evaluate", "score"),
+        *("evaluate", "records", "score"),
     ],
     "mmdyn.sample": ["Sample"],
-    "mmdyn.tables": ["report"],
+    "mmdyn.tables": ["report", "tabulate"],
     "mmdyn.work": ["RayConfig", "RunFolder"],
-    "perturb": ["perturb"],
+    "perturb": ["beside", "perturb"],
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = sorted(_HOMES)

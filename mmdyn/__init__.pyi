@@ -13,9 +13,10 @@ from mmdyn.run import (
     ScoringConfig as ScoringConfig,
     SlurmConfig as SlurmConfig,
     evaluate as evaluate,
+    records as records,
     score as score,
 )
 from mmdyn.sample import Sample as Sample
-from mmdyn.tables import report as report
+from mmdyn.tables import report as report, tabulate as tabulate
 from mmdyn.work import RayConfig as RayConfig, RunFolder as RunFolder
-from perturb import perturb as perturb
+from perturb import beside as beside, perturb as perturb

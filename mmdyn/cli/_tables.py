@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +14,7 @@ from mmdyn.errors import UserError
 
 if TYPE_CHECKING:
     from mmdyn.table import NamedTable, Part
-    from mmdyn.tables import Published
+    from mmdyn.tables import Chart, Published
     from mmdyn.work import RunFolder
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -37,7 +37,7 @@ MORE = {
     "pair": ("parent|group", "With --paired: what makes a pair. [default: parent]"),
     "models": ("FILE", "CSV of what is known of models: a column model, and factors such as family, size and kind."),
     "paper": ("MODEL", "With --table: the model of the paper whose numbers stand beside."),
-    "format": ("text|json|csv|markdown|latex", "How tables are printed. [default: text]"),
+    "format": ("text|json|csv|markdown|latex|html", "How tables are printed. [default: text]"),
 }
 """What goes with tables alone."""
 ONCE = ("measure", "pair", "models", "paper", "format")
@@ -60,12 +60,13 @@ def print_tables(
     given: dict[str, tuple[str, ...]],
     by: list[str],
     csv_file: Path | None,
+    plot: Callable[[Mapping[str, Chart]], object] | None,
     *,
     quiet: bool,
 ) -> None:
     """Print tables as they were asked for; exit status 1 where records failed. Raises UsageError for options that do
     not go together."""
-    from mmdyn.tables import FORMATS, named_table, read_model_facts, tabulate
+    from mmdyn.tables import FORMATS, named_table, read_model_facts, table_charts, tabulate
     from mmdyn.work import ProgressBar
 
     form, paper = _one(given, "format", "text"), _one(given, "paper", "")
@@ -93,6 +94,8 @@ def print_tables(
     for table, published in tables:
         with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
             found = tabulate(folders, table, published=published, facts=facts, progress=progress)
+        if plot:
+            plot(table_charts(found))
         sys.stdout.write("" if csv_file else FORMATS[form](found))
         if csv_file:
             try:

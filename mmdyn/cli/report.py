@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
 from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
 
 if TYPE_CHECKING:
-    from mmdyn.tables import Summary
+    from mmdyn.tables import Chart, Summary
 
 
 @click.command("report")
@@ -59,6 +64,11 @@ if TYPE_CHECKING:
 @click.option(
     "--auc", "with_auc", is_flag=True, help="How well the probabilities of weighed options tell right from wrong."
 )
+@click.option("--brief", is_flag=True, help="Ten lines: scores, what of them survives, and what to distrust.")
+@click.option(
+    "--plots", metavar="FOLDER", type=OutPath(), help="Draw what is printed, too: SVG, PDF and PNG for papers."
+)
+@click.option("--columns", type=click.Choice(["1", "2"]), help="With --plots: columns of a page. [default: 1]")
 @table_options
 @quiet_option
 def command(
@@ -72,6 +82,9 @@ def command(
     with_repeats: bool,
     ks: list[str],
     with_auc: bool,
+    brief: bool,
+    plots: Path | None,
+    columns: str | None,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -82,8 +95,7 @@ def command(
     run, draw, epoch, options, answer_position, response_tokens or reasoning_tokens. With --by the other tables than
     pivots have rows by these factors, too.
     """
-    if as_json and csv_file:
-        raise click.UsageError("--json and --csv exclude each other: give one of them")
+    _check_forms(as_json, csv_file, brief, columns, plots, given)
     correct = correct or ""
     if bool(labels) != correct.startswith("ppi"):
         raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
@@ -102,22 +114,51 @@ def command(
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
-    if wanted and given["format"] and (as_json or csv_file):
-        raise click.UsageError("--json and --csv are formats themselves: leave --format out")
     if wanted:
-        print_tables(folders, given | {"format": ("json",)} if as_json else given, by, csv_file, quiet=quiet)
+        given |= {"format": ("json",)} if as_json else {}
+        print_tables(folders, given, by, csv_file, partial(_plot, plots, columns) if plots else None, quiet=quiet)
         return
-    from mmdyn.tables import summarise
+    from mmdyn.tables import summarise, summary_charts
 
     total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
-        more: dict[str, Any] = {"flips": with_flips, "correct": correct, "labels": labels, "repeats": repeats}
-        summary = summarise(folders, by=by, auc=with_auc, progress=progress, **more)
-    _write(summary, as_json, csv_file)
+        more: dict[str, Any] = {"flips": with_flips or bool(plots), "correct": correct, "labels": labels}
+        summary = summarise(folders, by=by, auc=with_auc, repeats=repeats, progress=progress, **more)
+    if plots:
+        _plot(plots, columns, summary_charts(summary))
+        summary = summary if with_flips else replace(summary, flips=UNSET)
+    _write(summary, as_json, csv_file, brief=brief)
     leave_by(summary)
 
 
-def _write(summary: Summary, as_json: bool, csv_file: Path | None) -> None:
+def _check_forms(
+    as_json: bool, csv_file: Path | None, brief: bool, columns: str | None, plots: Path | None, given: dict[str, Any]
+) -> None:
+    """Raise UsageError for forms of output that do not go together."""
+    if as_json and csv_file:
+        raise click.UsageError("--json and --csv exclude each other: give one of them")
+    if brief and (as_json or csv_file or any(given[kind] for kind in KINDS)):
+        raise click.UsageError("--brief is a form of the summary: leave --json, --csv and tables out")
+    if columns and not plots:
+        raise click.UsageError("--columns goes with --plots FOLDER: give both")
+    if given["format"] and (as_json or csv_file) and any(given[kind] for kind in KINDS):
+        raise click.UsageError("--json and --csv are formats themselves: leave --format out")
+
+
+def _plot(folder: Path, columns: str | None, charts: Mapping[str, Chart]) -> None:
+    from mmdyn.tables import save_plots
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        files = save_plots(charts, folder, int(columns or 1))
+    for line in [*dict.fromkeys(str(one.message) for one in told), f"wrote {len(files)} files into {folder}"]:
+        click.echo(line, err=True)
+
+
+def _write(summary: Summary, as_json: bool, csv_file: Path | None, *, brief: bool) -> None:
+    if brief:
+        click.echo(repr(summary))
+        return
     if as_json:
         sys.stdout.buffer.write(summary.to_json())
         return

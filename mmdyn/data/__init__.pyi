@@ -55,8 +55,10 @@ from .set_folder import (
     is_being_written as is_being_written,
     read_set_manifest as read_set_manifest,
 )
+from .set_frame import set_frame as set_frame
 from .show import describe_sample as describe_sample, describe_trail as describe_trail
 from .stages import Stage as Stage, describe_stages as describe_stages, stage_counts as stage_counts, stages as stages
+from .show_html import sample_html as sample_html
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength
 from .take_covering import take_covering as take_covering
 from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, TypeVar, overload
@@ -19,13 +20,19 @@ from mmdyn.data.files import all_lines, numbered_lines, read_records
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import KnowledgePoint, Row, bring_images, check_sample
 from mmdyn.data.scratch import scratch
+from mmdyn.data.set_frame import set_frame
+from mmdyn.data.show_html import samples_html
 from mmdyn.data.strength import ChainStrength, StrengthTally
 from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.frame import Frame, Framed
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
 
 S = TypeVar("S", bound=Struct)
 T = TypeVar("T")
+
+SHOWN = 5
+"""Samples that a notebook shows of a set."""
 
 SCHEMA = 1
 SAMPLES_FILE, DROPPED_FILE = "samples.jsonl", "dropped.jsonl"
@@ -123,8 +130,8 @@ class _Id(Struct):
     id: str
 
 
-class SampleSet:
-    """An opened set folder. Iterating streams its samples.
+class SampleSet(Framed):
+    """An opened set folder. Iterating streams its samples; `set[3]`, `set["id"]` and `set[:10]` pick some.
 
     Raises InputError, naming file and line, for whatever is wrong in it.
     """
@@ -163,6 +170,20 @@ class SampleSet:
 
     def __len__(self) -> int:
         return self.manifest.counts.get("samples", 0)
+
+    def __repr__(self) -> str:
+        told = self._manifest
+        many = f"{told.name!r}, {told.counts.get('samples', 0)} samples" if told else "written by hand"
+        return (
+            f"<SampleSet {many}{f', variants of {told.parent.name!r}' if told and told.parent else ''}, {self.folder}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return samples_html(islice(self, SHOWN), self.images, f"{self!r}, of which the first {SHOWN}:")
+
+    def frame(self) -> Frame:
+        """A row a sample."""
+        return set_frame(self)
 
     @overload
     def __getitem__(self, key: int | str) -> Sample: ...

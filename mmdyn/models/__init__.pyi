@@ -34,7 +34,6 @@ from .message import (
 )
 from .model import (
     Asks as Asks,
-    GivenModel as GivenModel,
     Model as Model,
     RejectedError as RejectedError,
     Spec as Spec,

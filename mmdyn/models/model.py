@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -119,10 +119,6 @@ class Asks(Protocol):
         """The answer to messages, or a coroutine for it. It may raise what a Model's may."""
 
 
-GivenModel: TypeAlias = str | Asks | Callable[..., Any]
-"""A MODEL, an object with `ask`, or a function that is one's."""
-
-
 class Model(Protocol):
     """A model that can be asked. One public class a file under models/backends, constructed with its Spec.
 
@@ -161,7 +157,7 @@ class Model(Protocol):
         """Let go of connections and memory."""
 
 
-def open_model(given: GivenModel, *, varied: bool = False) -> Model:
+def open_model(given: str | Asks | Callable[..., Any], *, varied: bool = False) -> Model:
     """The model that a MODEL names, or that an object is, ready to be asked.
 
     Args:

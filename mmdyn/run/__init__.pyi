@@ -11,7 +11,7 @@ from .dry_run import EstimateRow as EstimateRow, RunEstimate as RunEstimate, est
 from .error_kinds import label_errors as label_errors
 from .evaluate import evaluate as evaluate
 from .execution import Execution as Execution, Limits as Limits, SlurmConfig as SlurmConfig
-from .export import export as export
+from .export import Records as Records, export as export, records as records
 from .flow import drain as drain, waiting_for as waiting_for
 from .hints import write_with_hints as write_with_hints
 from .knowledge_config import (

@@ -14,20 +14,7 @@ from msgspec.structs import replace
 from mmdyn.data import Given, SampleSet, is_set, open_image
 from mmdyn.errors import InputError, ModelError, UserError
 from mmdyn.keys import digest
-from mmdyn.models import (
-    TRIES,
-    Budget,
-    GivenModel,
-    ImagePart,
-    Message,
-    Model,
-    Price,
-    Spec,
-    TextPart,
-    choices,
-    identity,
-    open_model,
-)
+from mmdyn.models import TRIES, Budget, ImagePart, Message, Model, Price, Spec, TextPart, choices, identity, open_model
 from mmdyn.plugins import load
 from mmdyn.record import Usage
 from mmdyn.run.answer_lookup import AnswerLookup, Found
@@ -40,7 +27,7 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.partition import ANSWER_TOKENS, REASONING_TOKENS, reasons
 from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import open_sets, several, variants_folder
+from mmdyn.run.sets import GivenModel, open_sets, several, variants_folder
 from mmdyn.run.two_turn import expands, opening
 from mmdyn.scoring import AUTO, AUTOMATIC, Rubric, Scorer
 from mmdyn.text import BYTES_A_TOKEN, estimate_tokens

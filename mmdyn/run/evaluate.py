@@ -16,7 +16,7 @@ from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, canonical
-from mmdyn.models import NO_WEIGHING, Budget, GivenModel, Model, installed, open_model
+from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
 from mmdyn.record import Condition
 from mmdyn.run.active_scores import begun, scoring_of, settle
@@ -30,7 +30,7 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import entry_of, open_sets, run_store, several, variants_folder
+from mmdyn.run.sets import GivenModel, entry_of, open_sets, run_store, several, variants_folder
 from mmdyn.shots import Shots
 from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
 from perturb import parse_chains, perturb

@@ -7,11 +7,13 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from mmdyn.data import new_file
 from mmdyn.errors import MissingExtra, UserError
+from mmdyn.frame import Frame, Framed, arrow_schema, field_cells, field_columns
 from mmdyn.keys import canonical
 from mmdyn.record import Record
 from mmdyn.run.judged_cells import Row, as_json, judged_cells, judged_columns
@@ -57,24 +59,37 @@ def export(run: RunFolder | str | Path, file: str | Path, *, samples: bool = Fal
     Where judges scored, there are columns for the rules' score and for what each judge said. In a CSV file a text that
     a spreadsheet would run as a formula gets a leading apostrophe. Raises UserError.
     """
-    run, file = run if isinstance(run, RunFolder) else RunFolder(run), Path(file)
+    file = Path(file)
     if file.suffix not in WRITERS:
         raise UserError(f"{file} ends in none of {', '.join(WRITERS)}: choose one of them")
-    fields = _fields(run)
-    columns = COLUMNS | judged_columns(run.config) | fields | (SAMPLE_COLUMNS if samples else {})
-    with Reader(run.records_folder) as reader:
-        return WRITERS[file.suffix](file, columns, _rows(run, fields, reader, samples))
+    columns, rows = Records(run, samples=samples).frame()
+    return WRITERS[file.suffix](file, columns, rows)
 
 
-def _rows(run: RunFolder, fields: Mapping[str, type], reader: Reader, samples: bool) -> Iterator[Row]:
-    for record in run.records():
-        row = _row(record) | judged_cells(run.config, reader, record.key) | {"expansion": _expansion(reader, record)}
-        for name, value in record.fields.items():
-            kind = fields[f"field.{name}"]
-            row[f"field.{name}"] = str(value) if kind is str else kind(value)
-        if samples:
-            row |= _sample(run, record, reader)
-        yield row
+class Records(Framed):
+    """The records of a run as a data frame, one a row, failures too."""
+
+    def __init__(self, run: RunFolder | str | Path, *, samples: bool = False) -> None:
+        self.run, self._samples = run if isinstance(run, RunFolder) else RunFolder(run), samples
+
+    def frame(self) -> Frame:
+        """A row a record; with `samples` the question and its answer, too."""
+        fields = field_columns(record.fields for record in self.run.records())
+        columns = COLUMNS | judged_columns(self.run.config) | fields | (SAMPLE_COLUMNS if self._samples else {})
+        return Frame(columns, self._rows(fields))
+
+    def _rows(self, fields: Mapping[str, type]) -> Iterator[Row]:
+        run = self.run
+        with Reader(run.records_folder) as reader:
+            for record in run.records():
+                row = _row(record) | judged_cells(run.config, reader, record.key)
+                row |= {"expansion": _expansion(reader, record)} | field_cells(record.fields, fields)
+                yield row | (_sample(run, record, reader) if self._samples else {})
+
+
+def records(run: RunFolder | str | Path, *, samples: bool = False) -> Records:
+    """The records of a run, for `to_pandas()` and `to_arrow()`; `samples` adds the question and its answer."""
+    return Records(run, samples=samples)
 
 
 def _row(record: Record) -> Row:
@@ -105,16 +120,7 @@ def _sample(run: RunFolder, record: Record, reader: Reader) -> Row:
     return {"question": sample.question, "explanation": sample.explanation, **more}
 
 
-def _fields(run: RunFolder) -> dict[str, type]:
-    """The fields that any record has: numbers where all of a field's values are."""
-    kinds = dict[str, set[type]]()
-    for record in run.records():
-        for name, value in record.fields.items():
-            kinds.setdefault(f"field.{name}", set()).add(type(value))
-    return {name: str if str in found else float if float in found else int for name, found in sorted(kinds.items())}
-
-
-def _write_jsonl(file: Path, columns: Mapping[str, type], rows: Iterable[Row]) -> int:
+def _write_jsonl(file: Path, columns: Mapping[str, type], rows: Iterable[Mapping[str, Any]]) -> int:
     count = 0
     with new_file(file) as handle:
         for row in rows:
@@ -125,7 +131,7 @@ def _write_jsonl(file: Path, columns: Mapping[str, type], rows: Iterable[Row]) -
     return count
 
 
-def _write_csv(file: Path, columns: Mapping[str, type], rows: Iterable[Row]) -> int:
+def _write_csv(file: Path, columns: Mapping[str, type], rows: Iterable[Mapping[str, Any]]) -> int:
     count = 0
     with new_file(file) as handle, io.TextIOWrapper(handle, "utf-8", newline="") as text:
         writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
@@ -136,14 +142,13 @@ def _write_csv(file: Path, columns: Mapping[str, type], rows: Iterable[Row]) -> 
     return count
 
 
-def _write_parquet(file: Path, columns: Mapping[str, type], rows: Iterable[Row]) -> int:
+def _write_parquet(file: Path, columns: Mapping[str, type], rows: Iterable[Mapping[str, Any]]) -> int:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("pyarrow", "parquet") from None
-    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
-    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    schema = arrow_schema(columns)
     count = 0
     with new_file(file) as handle, parquet.ParquetWriter(handle, schema, compression="zstd") as writer:
         rows = iter(rows)
@@ -153,7 +158,7 @@ def _write_parquet(file: Path, columns: Mapping[str, type], rows: Iterable[Row])
     return count
 
 
-WRITERS: dict[str, Callable[[Path, Mapping[str, type], Iterable[Row]], int]] = {
+WRITERS: dict[str, Callable[[Path, Mapping[str, type], Iterable[Mapping[str, Any]]], int]] = {
     ".jsonl": _write_jsonl,
     ".parquet": _write_parquet,
     ".csv": _write_csv,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from mmdyn.data import Given, SampleSet, is_kept, is_samples, load
 from mmdyn.errors import UserError
+from mmdyn.models import Asks
 from mmdyn.work import FOUND, RUN, Ranks, Reader, SetEntry, Store
+
+GivenModel: TypeAlias = str | Asks | Callable[..., Any]
+"""A MODEL, an object with `ask`, or a function that is one's."""
 
 ALONE = Ranks()
 

@@ -1,6 +1,8 @@
 from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown
+from .brief import brief_lines as brief_lines
 from .cascades import Cascades as Cascades, print_cascades as print_cascades
+from .charts import Chart as Chart, Point as Point, summary_charts as summary_charts, table_charts as table_charts
 from .correction import print_corrections as print_corrections
 from .factors import read_model_facts as read_model_facts
 from .flips import print_flips as print_flips
@@ -22,15 +24,16 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
+from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
 from .repeats import print_repeats as print_repeats
 from .report_summary import Summary as Summary, report as report, summarise as summarise
-from .rows import Row as Row, TablePart as TablePart, Tabulation as Tabulation
+from .rows import Row as Row, TablePart as TablePart
 from .run_state import Spending as Spending, Waiting as Waiting, find_waiting as find_waiting
 from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
 from .summary_table import print_summary as print_summary
 from .table_names import named_table as named_table, named_tables as named_tables
-from .tabulation import tabulate as tabulate
+from .tabulation import Tabulation as Tabulation, tabulate as tabulate
 from .terminal import clean as clean, open_console as open_console, percent as percent, print_grid as print_grid
 from .win_rates import (
     Compared as Compared,

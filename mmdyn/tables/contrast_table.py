@@ -20,7 +20,7 @@ SIGNIFICANT = 0.05
 
 def print_contrasts(console: Console, contrasts: Sequence[Contrast], by: Sequence[str]) -> None:
     """Print contrasts, the main ones first, their breakdowns by some names, and in words what is significant."""
-    rows = sorted(contrasts, key=lambda row: not _is_main(row))
+    rows = sorted(contrasts, key=lambda row: not is_main(row))
     title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
     whole = zip(_grouped(rows), map(asdict, rows), strict=True)
     print_grid(console, title, [{**names, **_delta(row)} for names, row in whole])
@@ -55,7 +55,7 @@ def _without_leaks(row: Contrast) -> dict[str, object]:
 
 
 def _delta(cell: dict[str, Any]) -> dict[str, object]:
-    method = "; ".join(filter(None, (cell["method"], *_remarks(cell["note"], cell.get("differs", ()), cell["scale"]))))
+    method = "; ".join(filter(None, (cell["method"], *remarks(cell["note"], cell.get("differs", ()), cell["scale"]))))
     left_out = {"left\nout": cell["left_out"], VARIANTS_LEFT_OUT: cell["variants_left_out"]}
     counts = left_out | {"failed": cell["failed"], NEEDS_JUDGE: cell["needs_judge"]}
     tested = {"p": p_value(cell["p"]), "adj. p": p_value(cell["p_adjusted"]), "n": cell["n"]}
@@ -70,21 +70,21 @@ def _sentence(row: Contrast) -> str:
     who = f"{row.model} on {row.set}" if row.model else row.set
     verb = "higher" if row.delta > 0 else "lower"
     low, high = (100 * bound for bound in row.ci95)
-    but = "".join(f" But {remark}." for remark in _remarks(row.note, row.differs, row.scale))
+    but = "".join(f" But {remark}." for remark in remarks(row.note, row.differs, row.scale))
     return (
         f"{who}: {_level(row, row.b)} is {abs(100 * row.delta):.1f} points {verb} than {_level(row, row.a)}"
-        f" ({_said_of(row.held)}; 95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(row.p_adjusted)},"
+        f" ({said_of(row.held)}; 95 % interval {low:+.1f} to {high:+.1f}, adjusted p {p_value(row.p_adjusted)},"
         f" {row.n} pairs).{but}"
     )
 
 
-def _remarks(note: str, differs: Sequence[str], scale: str) -> list[str]:
+def remarks(note: str, differs: Sequence[str], scale: str) -> list[str]:
     """What a reader must know of a contrast. The note on the corrected scale says that the form differs."""
     differs = [what for what in differs if what != FORM or scale != "corrected"]
     return [*filter(None, [note]), *([f"its sides differ in {' and '.join(differs)}, too"] if differs else [])]
 
 
-def _is_main(row: Contrast) -> bool:
+def is_main(row: Contrast) -> bool:
     """Whether a contrast answers a main question: all else is as usual, whatever the chain."""
     return all(row.held.get(name, base) == base for name, base in BASES.items())
 
@@ -101,21 +101,21 @@ def _grouped(rows: Sequence[Contrast]) -> list[dict[str, str]]:
     """
     places = [(row.model, row.set, row.factor, *_above(row).values()) for row in rows]
     alike = Counter(places)
-    below = any(alike[place] > 1 for row, place in zip(rows, places, strict=True) if _is_main(row))
+    below = any(alike[place] > 1 for row, place in zip(rows, places, strict=True) if is_main(row))
     alone = {"held": "other conditions"} if below else {}
     return [
-        _sides(row) | (_in_group(row) if alike[place] > 1 else {} if _is_main(row) else alone)
+        _sides(row) | (_in_group(row) if alike[place] > 1 else {} if is_main(row) else alone)
         for row, place in zip(rows, places, strict=True)
     ]
 
 
 def _sides(row: Contrast) -> dict[str, str]:
     """Model, set and contrast, for people, with what its sides share."""
-    contrast = f"{_arrow(row)} ({_said_of(row.held)})"
+    contrast = f"{_arrow(row)} ({said_of(row.held)})"
     return {"model": row.model or "between models", "set": row.set, "held": "", "contrast": contrast}
 
 
-def _said_of(held: dict[str, str]) -> str:
+def said_of(held: dict[str, str]) -> str:
     """Factors that both sides share, for people: what is not as usual, or all where everything is."""
     held = dict(held)
     if held.get("variant") == "dynamic":
@@ -127,14 +127,14 @@ def _said_of(held: dict[str, str]) -> str:
 
 def _above(row: Contrast) -> dict[str, str]:
     """What may stand above a contrast. Of a variant's main contrasts, one a chain, nothing is said above."""
-    by_chain = row.factor == "variant" and not _is_main(row)
+    by_chain = row.factor == "variant" and not is_main(row)
     return {name: value for name, value in row.held.items() if not (by_chain and name == "chain")}
 
 
 def _in_group(row: Contrast) -> dict[str, str]:
     above = _above(row)
     below = {name: value for name, value in row.held.items() if name not in above}
-    return {"held": _said_of(above), "contrast": _arrow(row) + (f" ({_said_of(below)})" if below else "")}
+    return {"held": said_of(above), "contrast": _arrow(row) + (f" ({said_of(below)})" if below else "")}
 
 
 def _arrow(row: Contrast) -> str:

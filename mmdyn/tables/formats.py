@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rich.cells import cell_len
 
+from mmdyn.frame import Frame
+from mmdyn.html import Html, html_table, markup
 from mmdyn.tables.grid import Grid, grid_of
-from mmdyn.tables.rows import Row, Tabulation
+from mmdyn.tables.rows import Row, TableRows
 from mmdyn.tables.summary_csv import safe_cell
 from mmdyn.tables.terminal import PLAIN_WIDTH, clean
 
 STARS = {"": "", "best": "*", "second": "+"}
 MARKDOWN = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
+MARKED = {"": "{}", "best": "<b>{}</b>", "second": "<u>{}</u>"}
 LATEX = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
 ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`["} | {"<": "&lt;"})
 TEX = str.maketrans(
@@ -72,8 +75,8 @@ def _latex(grid: Grid) -> Iterator[str]:
     )
 
 
-def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tabulation], str]:
-    def written(tables: Tabulation) -> str:
+def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[TableRows], str]:
+    def written(tables: TableRows) -> str:
         grids = (grid_of(part) for part in tables.parts)
         titled = (grid._replace(title=": ".join(filter(None, (tables.title, grid.title)))) for grid in grids)
         return "".join(f"{line}\n" for grid in titled for line in lines(grid))
@@ -81,29 +84,48 @@ def _of_grids(lines: Callable[[Grid], Iterator[str]]) -> Callable[[Tabulation], 
     return written
 
 
-def _csv(tables: Tabulation) -> str:
+def _html(grid: Grid) -> Iterator[str]:
+    """Best and second best as in Markdown."""
+    lines = ([Html(MARKED[word.mark].format(markup(word.text))) for word in line] for line in grid.lines)
+    yield html_table(grid.heads, lines, grid.title, grid.notes)
+
+
+def table_frame(tables: TableRows) -> Frame:
     """Every row: its factors as columns, then its numbers, shares in [0, 1]."""
-    factors = dict.fromkeys(name for part in tables.parts for row in part.rows for name in row.factors)
-    fields = [name for name in Row.__struct_fields__ if name not in ("part", "kind", "factors", "quantity", "ci95")]
-    heads = ["part", "kind", "title", *factors, "quantity", "low", "high", *fields]
-    writer = csv.DictWriter(out := io.StringIO(), heads, restval="", lineterminator="\n")
-    writer.writeheader()
+    factors = dict.fromkeys((name for part in tables.parts for row in part.rows for name in row.factors), str)
+    kinds = {"int": int, "float | None": float}
+    fields = {name: kinds.get(str(kind), str) for name, kind in Row.__annotations__.items()}
+    fields = {
+        name: kind for name, kind in fields.items() if name not in ("part", "kind", "factors", "quantity", "ci95")
+    }
+    heads: dict[str, type] = {"part": int, "kind": str, "title": str, **factors, "quantity": str, "low": float}
+    return Frame(heads | {"high": float} | fields, _table_rows(tables, fields))
+
+
+def _table_rows(tables: TableRows, fields: Iterable[str]) -> Iterator[dict[str, object]]:
     for part in tables.parts:
         for row in part.rows:
             ends = dict(zip(("low", "high"), row.ci95 or (), strict=False))
             cells = {name: getattr(row, name) for name in ("part", "kind", "quantity", *fields)}
-            writer.writerow(
-                {name: safe_cell(cell) for name, cell in ({"title": part.title} | row.factors | cells | ends).items()}
-            )
+            yield {"title": part.title} | row.factors | cells | ends
+
+
+def _csv(tables: TableRows) -> str:
+    heads, rows = table_frame(tables)
+    writer = csv.DictWriter(out := io.StringIO(), heads, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: safe_cell(cell) for name, cell in row.items()})
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[Tabulation], str]] = {
+FORMATS: dict[str, Callable[[TableRows], str]] = {
     "text": _of_grids(_text),
     "json": lambda tables: tables.to_json().decode(),
     "csv": _csv,
     "markdown": _of_grids(_markdown),
     "latex": _of_grids(_latex),
+    "html": _of_grids(_html),
 }
 """How tables are written, by name. In Markdown and LaTeX (booktabs) the best is in bold type, the second best
 underlined."""

@@ -8,119 +8,54 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 from numpy.typing import NDArray
 
-from mmdyn.record import Contrast
+from mmdyn.frame import Frame, Framed
 from mmdyn.stats import mean_score
-from mmdyn.tables.auc import AucRow, find_auc
+from mmdyn.tables.auc import find_auc
 from mmdyn.tables.breakdown import cells_of
-from mmdyn.tables.cascades import Cascades, find_cascades
+from mmdyn.tables.brief import brief_lines
+from mmdyn.tables.cascades import find_cascades
+from mmdyn.tables.charts import pick_chart, summary_charts
 from mmdyn.tables.collect import collect
 from mmdyn.tables.contexts import fields_of
 from mmdyn.tables.contrasts import compare
-from mmdyn.tables.correction import CorrectionRow, find_corrections
-from mmdyn.tables.flips import Flip, find_flips
-from mmdyn.tables.meaning_judges import JudgeRow, find_judges
-from mmdyn.tables.repeats import RepeatsRow, find_repeats
-from mmdyn.tables.results import Bound, Interval, Key, OfCondition, Scores, Table, score_of
-from mmdyn.tables.run_state import FailedReply, RunState
+from mmdyn.tables.correction import find_corrections
+from mmdyn.tables.flips import find_flips
+from mmdyn.tables.meaning_judges import find_judges
+from mmdyn.tables.plot import Plot, draw_chart
+from mmdyn.tables.repeats import find_repeats
+from mmdyn.tables.results import Key, Scores, Table, score_of
 from mmdyn.tables.scale import UNKNOWN
-from mmdyn.tables.strengths import StrengthRow, find_strengths
-from mmdyn.tables.wrong_answers import ErrorRow, find_errors
+from mmdyn.tables.strengths import find_strengths
+from mmdyn.tables.summary_csv import KINDS, csv_rows
+from mmdyn.tables.summary_html import summary_html
+from mmdyn.tables.summary_rows import ConditionRow, ScoreCell, SummaryRows
+from mmdyn.tables.wrong_answers import find_errors
 from mmdyn.work import ProgressBar, RunFolder
 
 _UNKNOWN: dict[str, Any] = dict.fromkeys(("chance", "corrected", "corrected_ci95", "unread")) | {"uncorrected": 0}
 """What a ScoreCell says of chance where there is no score."""
 
 
-class ScoreCell(Struct, frozen=True):
-    """A score over n parents, in [0, 1]; None where there is none, and `note` says why. `failed`, `unscored` and
-    `needs_judge` count records.
+class Summary(SummaryRows, Framed, frozen=True):
+    """A report: its rows, also as a data frame, as plots, and as what a notebook shows."""
 
-    bound: `lower` where the score is one. chance: what guessing earns, in [0, 1]. corrected: the score corrected for
-        chance, at most 1, over the parents that have one, of which `uncorrected` have none (guessing earns all); None
-        where chance is not known. unread: the share of answers that were refused or not read, which count 0 there.
-    """
+    def frame(self) -> Frame:
+        """A row for each score and each contrast, as the CSV file has them."""
+        return Frame(KINDS, csv_rows(self))
 
-    n: int
-    score: float | None
-    ci95: Interval | None
-    chance: float | None
-    corrected: float | None
-    corrected_ci95: Interval | None
-    uncorrected: int
-    unread: float | None
-    failed: int
-    unscored: int
-    needs_judge: int
-    bound: Bound
-    method: str
-    note: str
+    def plot(self, name: str = "", *, columns: int = 1) -> Plot:
+        """A plot by its name (`drop`, `scores`, `flips`, `by FIELD`), as wide as one or two `columns` of a page;
+        without a name the first that there is. Raises UserError where there is no such plot, and MissingExtra."""
+        return draw_chart(pick_chart(summary_charts(self), name), columns)
 
+    def __repr__(self) -> str:
+        return "\n".join(brief_lines(self))
 
-class ConditionRow(OfCondition, frozen=True):
-    """A condition of a model on a set. `ok`, `unparsed`, `refused`, `failed`, `unscored` and `needs_judge` (and had
-    none) count records, n counts parents.
-
-    bound: `lower` where the score is one, as open answers, or blanks in words, had no judge. truncated: records whose
-        answer was cut off, as the finish reason says, whatever it scores. chance, corrected, corrected_ci95,
-        uncorrected, unread: as a ScoreCell has them.
-    """
-
-    n: int
-    score: float | None
-    ci95: Interval | None
-    chance: float | None
-    corrected: float | None
-    corrected_ci95: Interval | None
-    uncorrected: int
-    unread: float | None
-    ok: int
-    unparsed: int
-    refused: int
-    truncated: int
-    failed: int
-    unscored: int
-    needs_judge: int
-    bound: Bound
-    method: str
-    note: str
-    by: dict[str, dict[str, ScoreCell]]
-
-
-class Summary(Struct, frozen=True):
-    """Everything a report says, rounded to six digits. `complete` is False where records are missing or not scored yet.
-
-    `strengths` say how far the variants of each chain are from their parents, `judges` of each dynamic set who judged
-    it and how well that judge is known to tell changed questions from kept ones. `failures` are the first of the failed
-    records, with their reasons; `runs` count them all. `flips`, `corrections`, `repeats` and `auc` are there on
-    request, `cascades` where judges scored, `errors` where one has labelled wrong answers.
-    """
-
-    schema: int
-    complete: bool
-    runs: list[RunState]
-    conditions: list[ConditionRow]
-    contrasts: list[Contrast]
-    strengths: list[StrengthRow]
-    judges: list[JudgeRow]
-    failures: list[FailedReply]
-    flips: list[Flip] | UnsetType = UNSET
-    corrections: list[CorrectionRow] | UnsetType = UNSET
-    repeats: list[RepeatsRow] | UnsetType = UNSET
-    auc: list[AucRow] | UnsetType = UNSET
-    cascades: Cascades | UnsetType = UNSET
-    errors: list[ErrorRow] | UnsetType = UNSET
-
-    @property
-    def failed(self) -> int:
-        """How many records failed, in all runs."""
-        return sum(run.failed for run in self.runs)
-
-    def to_json(self) -> bytes:
-        """The summary as JSON text; equal runs give equal bytes."""
-        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+    def _repr_html_(self) -> str:
+        return summary_html(self)
 
 
 def report(

@@ -61,9 +61,9 @@ class TablePart(Struct, frozen=True):
     columns: list[str] = []
 
 
-class Tabulation(Struct, frozen=True):
-    """What `tabulate` makes. `complete` is False where records are missing or not scored; `failed` counts failed
-    records."""
+class TableRows(Struct, frozen=True):
+    """The rows of several declarations. `complete` is False where records are missing or not scored; `failed` counts
+    failed records."""
 
     title: str
     complete: bool

@@ -16,9 +16,9 @@ from mmdyn.tables.correction import CorrectionRow
 from mmdyn.tables.meaning_judges import JudgeRow
 from mmdyn.tables.measurements import named
 from mmdyn.tables.repeats import RepeatsRow
-from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import FACTORS, OfCondition, pick
 from mmdyn.tables.strengths import StrengthRow
+from mmdyn.tables.summary_rows import ConditionRow, ScoreCell, SummaryRows
 from mmdyn.tables.wrong_answers import ErrorRow, Part
 
 Row = dict[str, object]
@@ -44,24 +44,31 @@ estimate, and `low` and `high` are the bounds that these leave. A figure of repe
 repeated under `value`; an AUC has its task type there. The last columns are those of chance, as ConditionRow and
 Contrast have them: of a score what it is `corrected` for chance, of a contrast the `scale` that its figures are on."""
 
+KINDS: dict[str, type] = dict.fromkeys(COLUMNS, str)
+KINDS |= dict.fromkeys((*COLUMNS[COLUMNS.index("n") : COLUMNS.index("estimate")], "uncorrected"), int)
+KINDS |= dict.fromkeys(("estimate", "low", "high", "p", "p_adjusted", "chance", "corrected"), float)
+KINDS |= dict.fromkeys(("corrected_low", "corrected_high", "unread", "raw_delta"), float)
+"""The columns with what their cells are."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet take a cell for a formula, or for two cells."""
 
 
-def write_csv(summary: Summary, file: str | Path) -> None:
+def write_csv(summary: SummaryRows, file: str | Path) -> None:
     """Write a UTF-8 file. Texts that a spreadsheet would run as a formula get a leading apostrophe. Raises
     UserError."""
     try:
         with Path(file).open("w", encoding="utf-8", newline="") as handle:
             writer = csv.DictWriter(handle, COLUMNS, restval="", lineterminator="\n")
             writer.writeheader()
-            for row in _rows(summary):
+            for row in csv_rows(summary):
                 writer.writerow({name: safe_cell(cell) for name, cell in row.items()})
     except OSError as error:
         raise UserError(f"cannot write {file} ({error.strerror}): choose another file") from None
 
 
-def _rows(summary: Summary) -> Iterator[Row]:
+def csv_rows(summary: SummaryRows) -> Iterator[Row]:
+    """The rows, by COLUMNS."""
     cascades = summary.cascades.rows if isinstance(summary.cascades, Cascades) else ()
     every = (map(_scores, summary.conditions), map(_contrast, summary.contrasts))
     sets = (map(_strength, summary.strengths), map(_judge, summary.judges))

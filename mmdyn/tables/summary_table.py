@@ -11,11 +11,11 @@ from mmdyn.context import ALL, HINT, NONE, Context
 from mmdyn.tables.contexts import BASES, MEANINGS, known_context, place_of
 from mmdyn.tables.contrast_table import print_contrasts
 from mmdyn.tables.meaning_judges import print_judges
-from mmdyn.tables.report_summary import ConditionRow, ScoreCell, Summary
 from mmdyn.tables.results import pick
 from mmdyn.tables.run_state import RunState
 from mmdyn.tables.scale import UNKNOWN
 from mmdyn.tables.strengths import print_strengths
+from mmdyn.tables.summary_rows import ConditionRow, ScoreCell, SummaryRows
 from mmdyn.tables.terminal import (
     CHANCE,
     CORRECTED,
@@ -56,7 +56,7 @@ CHANCE_MEANS = (
 )
 
 
-def print_summary(summary: Summary, file: TextIO | None = None) -> None:
+def print_summary(summary: SummaryRows, file: TextIO | None = None) -> None:
     """Print how far the runs are, the scores, the contrasts, what is significant, how strong variants are, who judged.
 
     Args:

@@ -11,19 +11,23 @@ import numpy as np
 from msgspec.structs import replace
 
 from mmdyn.errors import UserError
+from mmdyn.frame import Frame, Framed
 from mmdyn.stats import Ints, holm
 from mmdyn.table import Counted, ErrorKinds, Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
 from mmdyn.tables.blocks import APART, Block, Numbered
+from mmdyn.tables.charts import pick_chart, table_charts
 from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.formats import FORMATS, table_frame
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
+from mmdyn.tables.plot import Plot, draw_chart
 from mmdyn.tables.published import Published
 from mmdyn.tables.ranks import RANK, leaderboard_rows, ranking_rows
 from mmdyn.tables.results import p_digits
-from mmdyn.tables.rows import MACRO, TOTAL, TablePart, Tabulation
+from mmdyn.tables.rows import MACRO, TOTAL, TablePart, TableRows
 from mmdyn.tables.trends import gap_rows, spread_rows, trend_rows
 from mmdyn.work import ProgressBar, RunFolder
 
@@ -36,6 +40,25 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Ranking: ranking_rows,
     Leaderboard: leaderboard_rows,
 }
+
+
+class Tabulation(TableRows, Framed, frozen=True):
+    """What `tabulate` makes: tables, also as a data frame, as plots, and as what a notebook shows."""
+
+    def frame(self) -> Frame:
+        """A row for each number, as the CSV file has them."""
+        return table_frame(self)
+
+    def plot(self, name: str = "", *, columns: int = 1) -> Plot:
+        """A plot of a table, as wide as one or two `columns` of a page, by its name, such as `pivot` or `leaderboard`.
+        Raises UserError where there is none of it, MissingExtra without matplotlib."""
+        return draw_chart(pick_chart(table_charts(self), name), columns)
+
+    def __repr__(self) -> str:
+        return FORMATS["text"](self)
+
+    def _repr_html_(self) -> str:
+        return FORMATS["html"](self)
 
 
 def tabulate(

@@ -14,6 +14,7 @@ from msgspec import Struct
 from mmdyn.context import NONE
 from mmdyn.data import ChainStrength
 from mmdyn.errors import InputError
+from mmdyn.html import html_table
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Condition, Record, Reply, Score
 from mmdyn.sample import from_json
@@ -176,6 +177,15 @@ class RunFolder:
             raise InputError(file, None, str(error)) from None
         if self.config.schema != SCHEMA:
             raise InputError(file, None, f"the schema is {self.config.schema}, {SCHEMA} is read: upgrade mmdyn")
+
+    def __repr__(self) -> str:
+        return f"<RunFolder {self.name!r}, {self.config.planned} answers planned, {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        config = self.config
+        asked = [", ".join(filter(None, (one.mode, one.chain, one.style))) for one in config.conditions]
+        cells = ([one.name for one in config.sets], [one.label for one in config.models], asked, [config.scorer])
+        return html_table(("sets", "models", "conditions", "scores"), [["\n".join(cell) for cell in cells]], repr(self))
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from mmdyn.keys import canonical
 from mmdyn.record import Condition, ContextInfo, Contrast, Record, Reply, Usage
 from mmdyn.tables import Breakdown, Summary, summarise, write_csv
 from mmdyn.tables.contexts import leaks_of
-from mmdyn.tables.report_summary import ConditionRow
+from mmdyn.tables.summary_rows import ConditionRow
 from mmdyn.work import EXPANSION, Expansion, Store
 
 NONE, GOLD, RETRIEVED = Condition(), Condition(context="kprag"), Condition(context="kprag:retrieved")

@@ -12,7 +12,7 @@ from mmdyn.errors import InputError, UserError
 from mmdyn.record import Condition, Contrast
 from mmdyn.stats import wilson
 from mmdyn.tables import Summary, report, summarise
-from mmdyn.tables.report_summary import ConditionRow
+from mmdyn.tables.summary_rows import ConditionRow
 
 KPRAG = Condition(context="kprag")
 

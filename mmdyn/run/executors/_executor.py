@@ -12,7 +12,7 @@ from msgspec import Struct
 from mmdyn.data import SampleSet
 from mmdyn.errors import ModelError, UserError
 from mmdyn.keys import Json
-from mmdyn.models import Budget, GivenModel, Model, open_asker, open_model
+from mmdyn.models import Budget, Model, open_asker, open_model
 from mmdyn.prompts import Template
 from mmdyn.record import Condition
 from mmdyn.run.ask_all import ask_all
@@ -25,6 +25,7 @@ from mmdyn.run.plan import Ask, Skip, plan
 from mmdyn.run.render import Renderer
 from mmdyn.run.run_sample import AskTally, SampleTools
 from mmdyn.run.scoring_config import ScoringConfig
+from mmdyn.run.sets import GivenModel
 from mmdyn.run.two_turn import Expansions
 from mmdyn.scoring import Cascade, Scorer
 from mmdyn.work import ProgressBar, Ranks, Store, run_to_the_end

@@ -1,0 +1,225 @@
+"""Reports and tables as a notebook has them: plain text, markup, data frames, plots, ten lines."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making_runs import DYNAMIC, answer, answers, write_run
+from running import typed
+
+from making import choice, write_set
+from mmdyn import load, records, report, tabulate
+from mmdyn.errors import MissingExtra, UserError
+from mmdyn.record import Condition
+from mmdyn.table import Leaderboard, Pivot, Trend
+from mmdyn.tables import Chart, Point, save_plots, summary_charts, table_charts
+from mmdyn.tables.plot import draw_chart
+from mmdyn.work import RunFolder
+from perturb import beside, perturb
+
+COLOR = Condition("dynamic", "color")
+EVIL = "<script>alert(1)</script> $\\frac{ & _x"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    told = {"fields": {"discipline": "生物", "year": 2020}}
+    found = (
+        answers("1111111100", **told) + answers("1111000000", DYNAMIC, **told) + answers("1111111000", COLOR, **told)
+    )
+    return write_run(tmp_path / "run", found)
+
+
+def test_a_report_is_brief(run: RunFolder) -> None:
+    assert repr(report(run)).splitlines() == [
+        "run: 30 of 30 answers, 0 failed",
+        "m1, exam: standard 80.0 [49.0, 94.3]; dynamic all 55.0 [29.6, 78.0]",
+        "  dynamic - standard -25.0 [-53.9, +12.1] points, 10 pairs, adjusted p 0.38",
+        "  chain pad takes most: -40.0 [-68.7, -1.1] points, 10 pairs, adjusted p 0.38",
+        "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
+        " of its judge",
+    ]
+    command = typed("report", run.folder, "--brief", "--quiet")
+    assert (command.exit_code, command.stdout) == (0, f"{report(run)!r}\n")
+    refused = typed("report", run.folder, "--brief", "--json")
+    assert refused.exit_code == 2 and "--brief is a form of the summary" in refused.stderr
+
+
+def test_ten_lines_at_most_say_what_to_distrust(tmp_path: Path) -> None:
+    found = [one for n in range(4) for one in answers("11x0", model=f"m{n}") + answers("1100", DYNAMIC, model=f"m{n}")]
+    lines = repr(report(write_run(tmp_path / "run", found, planned=50))).splitlines()
+    assert len(lines) <= 10
+    assert lines[0] == "run: 32 of 50 answers, 4 failed; the best 2 of 4 models and sets follow"
+    assert "distrust: run is not finished or not scored: 32 of 50 asked" in lines
+    assert "distrust: 4 answers failed, and are left out of every number" in lines
+
+
+def test_what_others_wrote_is_text(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [answer("q1", 1.0, model=EVIL), answer("q1", 0.0, DYNAMIC, model=EVIL)])
+    samples = write_set(tmp_path / "set", [choice(EVIL, texts=(EVIL, "x"), question=EVIL + "\x1b[2J")], "exam")
+    dynamic = perturb(samples, tmp_path / "dynamic", ops="shuffle", quiet=True)
+    pages = [samples, run, report(run, flips=True), tabulate([run], [Pivot(by=("model",))]), beside(dynamic, EVIL)]
+    for page in pages:
+        markup = page._repr_html_()
+        assert "<script>" not in markup and "&lt;script&gt;" in markup and "\x1b" not in markup
+    assert "1 samples" in repr(samples) and repr(run) == f"<RunFolder 'run', 2 answers planned, {run.folder}>"
+    plot = report(run).plot("scores")  # neither formulas nor markup are read in names
+    assert plot._repr_png_().startswith(b"\x89PNG")
+
+
+def test_markup_shows_what_a_report_and_a_table_print(run: RunFolder) -> None:
+    page = report(run, flips=True)._repr_html_()
+    assert "80.0 [49.0, 94.3]" in page and "standard → dynamic (chain pad)" in page
+    assert "Flips: 8 in all contrasts" in page or re.search(r"Flips: \d+ in all contrasts", page)
+    table = tabulate([run], [Pivot(by=("model", "chain"))])
+    assert "80.0 [49.0, 94.3]" in table._repr_html_() and "80.0 [49.0, 94.3]" in repr(table)
+    printed = typed("report", run.folder, "--pivot", "model,chain", "--format", "html", "--quiet")
+    assert printed.stdout.strip() == table._repr_html_().strip()
+
+
+def test_a_variant_beside_its_parent_marks_what_changed(tmp_path: Path) -> None:
+    samples = write_set(tmp_path / "set", [choice("q1"), choice("q2")], "exam")
+    dynamic = perturb(samples, tmp_path / "dynamic", ops="shuffle", draws=2, seed=1, quiet=True)
+    shown = beside(dynamic, dynamic[0].id)
+    assert (shown.parent.id, len(shown.variants)) == ("q1", 2)
+    assert "<mark>" in shown._repr_html_() and "variant of q1: shuffle, draw 0" in repr(shown)
+    assert beside(dynamic, "q2", parents=samples).parent.id == "q2"
+    with pytest.raises(UserError, match=r"did you mean 'q2'"):
+        beside(dynamic, "q22")
+
+
+def test_frames(run: RunFolder) -> None:
+    frame = report(run, by=["discipline"]).to_pandas()
+    assert (len(frame), frame["kind"].value_counts().to_dict()) == (15, {"score": 8, "contrast": 6, "meaning_judge": 1})
+    kinds = {"kind": "string", "n": "Int64", "estimate": "float64", "low": "float64", "note": "string"}
+    assert {name: str(frame[name].dtype) for name in kinds} == kinds
+    assert frame["estimate"][0] == 0.8
+    every = records(run).to_pandas()
+    assert (len(every), str(every["field.year"].dtype), str(every["needs_judge"].dtype)) == (30, "Int64", "boolean")
+    assert every["score"].sum() == 19
+    table = tabulate([run], [Pivot(by=("chain",))])
+    assert table.to_arrow().num_rows == len(table.parts[0].rows) == len(table.to_pandas())
+    assert {name: str(table.to_arrow().schema.field(name).type) for name in ("part", "chain", "value", "n", "high")} == {
+        "part": "int64", "chain": "string", "value": "double", "n": "int64", "high": "double"
+    }  # fmt: skip
+
+
+def test_a_set_as_a_frame(tmp_path: Path) -> None:
+    mine = load([{"id": "q1", "question": "?", "task_type": "true_false", "answer": True, "fields": {"size": 3}}])
+    frame = mine.to_pandas()
+    assert frame.loc[0, ["id", "answer", "field.size"]].tolist() == ["q1", "true", 3]
+    assert [str(frame[name].dtype) for name in ("points", "draw", "chain")] == ["float64", "Int64", "string"]
+    assert mine.to_arrow().column_names == list(frame.columns)
+
+
+@pytest.mark.parametrize(("package", "extra"), [("pandas", "pandas"), ("pyarrow", "parquet"), ("matplotlib", "plots")])
+def test_a_missing_package_is_named(run: RunFolder, monkeypatch: pytest.MonkeyPatch, package: str, extra: str) -> None:
+    found, there = report(run), builtins.__import__
+
+    def without(name: str, *more: Any, **others: Any) -> Any:
+        if name.split(".")[0] == package:
+            raise ImportError(name)
+        return there(name, *more, **others)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    calls = {"pandas": found.to_pandas, "pyarrow": found.to_arrow, "matplotlib": found.plot}
+    with pytest.raises(MissingExtra, match=rf"{package} is needed .* pip install 'mmdyn\[{extra}\]'"):
+        calls[package]()
+
+
+def drawn(plot: Any) -> list[tuple[float, float, float]]:
+    """The numbers in a figure of dots: value and ends, by series."""
+    found = []
+    for container in plot.figure.axes[0].containers:
+        (ends,) = (line.get_segments() for line in container[2])
+        found += [(x, end[0][0], end[1][0]) for x, end in zip(container[0].get_xdata(), ends, strict=True)]
+    return found
+
+
+def test_a_plot_has_the_numbers_of_the_report(run: RunFolder) -> None:
+    found = report(run, by=["discipline"], flips=True)
+    drops = [row for row in found.contrasts if row.factor == "variant"]
+    assert len(drops) == 3
+    for (value, low, high), row in zip(drawn(found.plot()), drops, strict=True):
+        assert row.delta is not None and row.ci95 is not None
+        assert (value, low, high) == pytest.approx([100 * number for number in (row.delta, *row.ci95)])
+    shown = [(point.label, round(point.value)) for point in found.plot("scores").chart.points]
+    assert shown == [("standard", 80), ("dynamic color", 70), ("dynamic pad", 40), ("dynamic all", 55)]
+    bars = found.plot("flips").figure.axes[0].containers
+    assert [[bar.get_width() for bar in side] for side in bars] == [
+        [-1, -4, -1],
+        [0, 0, 0],
+    ]  # of all chains, even ones have not flipped
+    (by,) = {point.label for point in found.plot("by discipline").chart.points}
+    assert by == "生物"
+    with pytest.raises(
+        UserError, match=r"no plot 'drops' \(did you mean 'drop'\?\): drop, scores, flips, by discipline are"
+    ):
+        found.plot("drops")
+    with pytest.raises(UserError, match="give 1 or 2"):
+        found.plot(columns=3)
+
+
+def test_plots_of_tables(tmp_path: Path) -> None:
+    found = [
+        answer(f"{year}-{n}", float((n + year) % 4 > (model == "m2")), model=model, fields={"year": year})
+        for n in range(30)
+        for year in (2019, 2020, 2021)
+        for model in ("m1", "m2")
+    ]
+    run = write_run(tmp_path / "run", found)
+    table = tabulate([run], [Pivot(by=("model", "year")), Trend(factor="year"), Leaderboard()])
+    charts = table_charts(table)
+    assert {name: chart.kind for name, chart in charts.items()} == {
+        "pivot": "line",
+        "trend": "dots",
+        "leaderboard": "dots",
+    }
+    cells = [row for row in table.parts[0].rows if row.factors["year"].isdecimal() and row.factors["model"] != "all"]
+    assert [(one.series, one.label, one.value) for one in charts["pivot"].points] == [
+        (row.factors["model"], row.factors["year"], 100 * (row.value or 0)) for row in cells
+    ]
+    assert [(one.label, one.value) for one in charts["leaderboard"].points] == [
+        (row.factors["model"], 100 * (row.value or 0))
+        for row in table.parts[2].rows
+        if row.factors.get("set") == "mean"
+    ]
+    assert (charts["leaderboard"].axis, {point.series for point in charts["leaderboard"].points}) == (
+        "mean score, in percent",
+        {""},
+    )
+    slopes = [100 * (row.value or 0) for row in table.parts[1].rows if row.quantity == "slope"]
+    assert [value for value, _, _ in drawn(table.plot("trend"))] == pytest.approx(slopes)
+    done = typed(
+        "report", run.folder, "--pivot", "model,year", "--plots", tmp_path / "plots", "--columns", 2, "--quiet"
+    )
+    assert (done.exit_code, sorted(file.name for file in (tmp_path / "plots").iterdir())) == (0, ["pivot.pdf", "pivot.png", "pivot.svg"])  # fmt: skip
+
+
+def test_plots_are_files_of_equal_bytes(run: RunFolder, tmp_path: Path) -> None:
+    charts = summary_charts(report(run, by=["discipline"], flips=True))
+    charts = {name: charts[name] for name in ("by discipline", "drop")}
+    files = save_plots(charts, tmp_path / "one", 1)
+    assert [file.name for file in files[::3]] == ["by-discipline.svg", "drop.svg"]
+    again = [file.read_bytes() for file in save_plots(charts, tmp_path / "two", 1)]
+    assert [file.read_bytes() for file in files] == again
+    assert b"<text" not in again[0] and b"/FontFile2" in again[1]  # fonts lie in the files
+    assert 'width="241.2pt"' in files[0].read_text("utf-8")  # 3.35 inches
+    done = typed("report", run.folder, "--plots", tmp_path / "three", "--quiet")
+    assert (done.exit_code, "wrote 9 files into" in done.stderr, "Flips:" in done.stdout) == (0, True, False)
+    assert (tmp_path / "three" / "drop.svg").read_bytes() == again[3]
+    refused = typed("report", run.folder, "--columns", 2)
+    assert refused.exit_code == 2 and "--columns goes with --plots FOLDER" in refused.stderr
+
+
+def test_signs_that_no_font_has_are_told() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_chart(Chart("dots", "x", [Point("_plain", "letters", 1, 0, 2)]))
+    with pytest.warns(UserWarning, match="no font of this machine has \U00012433, so plots show boxes there: install"):
+        draw_chart(Chart("dots", "x", [Point("", "\U00012433", 1)]))
