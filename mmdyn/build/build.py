@@ -16,7 +16,7 @@ from mmdyn import plugins
 from mmdyn.build.draws import Draws
 from mmdyn.build.step import KIND, Asked, Refused, Step
 from mmdyn.data import Dropped, ImageFolder, SampleSet, load, made as made_of, replace_images, write_rows, write_without
-from mmdyn.errors import InputError, NotNow, UserError
+from mmdyn.errors import NotNow, UserError, no_such_path
 from mmdyn.keys import Json
 from mmdyn.models import SyncModelClient, prompts_digest
 from mmdyn.sample import Sample
@@ -162,7 +162,7 @@ def _prepare(making: Making, source: SampleSet, out: Path, scratch: Path) -> Cal
 def _read(source: Any, command: str, path: Path, out: Path, name: str, settings: dict[str, Json]) -> SampleSet:
     """The set of what stands in files."""
     if not path.exists():
-        raise InputError(path, None, "no such file or folder: check the path")
+        raise no_such_path(path)
     return write_rows(source.read(path, ImageFolder(out)), out, name, made_of(command, path, **settings))
 
 

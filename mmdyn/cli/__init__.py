@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from mmdyn.errors import MmdynError, did_you_mean, printable
+from mmdyn.errors import MmdynError, did_you_mean, printable, unreadable
 
 
 class Commands(click.Group):
@@ -53,9 +53,8 @@ def main() -> None:
         )  # the reader left; nothing more can be said to it
         sys.exit(128 + 13)
     except OSError as error:
-        print(
-            f"mmdyn: {error.filename or 'a file'}: {error.strerror or error}: mend that and run again", file=sys.stderr
-        )
+        told = unreadable(error.filename or "a file", error, "mend that and run again")
+        print(f"mmdyn: {printable(str(told))}", file=sys.stderr)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
         signal.signal(

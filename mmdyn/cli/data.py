@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._audit import show_variants
+from mmdyn.cli._audit import no_sample, show_variants
 from mmdyn.cli._command import CommandGroup
 from mmdyn.cli._shared import OutPath, limit_option, quiet_option, split
 
@@ -123,7 +123,6 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit:
     from msgspec import to_builtins
 
     from mmdyn.data import describe_sample, load
-    from mmdyn.errors import UserError
 
     source = load(path)
     if source.manifest.parent and not as_json:
@@ -135,7 +134,7 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, **audit:
         click.echo(json.dumps(to_builtins(sample)) if as_json else describe_sample(sample, source.images) + "\n")
         shown = True
     if not shown:
-        raise UserError(f"there is no sample {id!r} in {path}: `mmdyn data show {path}` prints the first ones")
+        raise no_sample(source, id)
 
 
 @command.command("validate")

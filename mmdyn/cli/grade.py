@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from mmdyn.cli._command import Command, Groups, limits_options, scoring_options
-from mmdyn.cli._shared import quiet_option
+from mmdyn.cli._shared import InFile, Number, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def _groups() -> Groups:
 
 
 @click.command("grade", cls=Command, groups=_groups, gone={"--votes": "write --rubric NAME,votes=N"})
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=InFile())
 @click.option("--calibrate", is_flag=True)
-@click.option("--threshold", metavar="X", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True)
+@click.option("--threshold", metavar="X", type=Number(0, 1, min_open=True), default=0.5, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def command(

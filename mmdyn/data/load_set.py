@@ -13,8 +13,8 @@ from mmdyn import plugins
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.make_set import Incoming, made, place, write_set
 from mmdyn.data.rows import Row
-from mmdyn.data.set_folder import SAMPLES_FILE, SampleSet
-from mmdyn.errors import InputError, PluginError, did_you_mean
+from mmdyn.data.set_folder import SAMPLES_FILE, SampleSet, check_finished
+from mmdyn.errors import InputError, PluginError, did_you_mean, no_such_path
 
 
 class Format(Protocol):
@@ -34,11 +34,12 @@ class Format(Protocol):
         """Stream a set into a file. Raises UserError where the format cannot carry a sample."""
 
 
-def load(path: str | Path, into: Path | None = None) -> SampleSet:
+def load(path: str | Path, into: Path | None = None, *, skip_bad: bool = False) -> SampleSet:
     """Open a set folder, or import a file of any format into `into` (a temporary folder without it) and open that.
 
     An earlier import in `into` is replaced: the file may name pictures that have changed though it has not.
-    Raises InputError for the first bad row, UserError where `into` holds anything else.
+    With `skip_bad` bad rows are listed in its rejected.jsonl and left out. Raises InputError for bad rows otherwise,
+    UserError where `into` holds anything else.
     """
     path = Path(path)
     if is_set(path):
@@ -47,9 +48,8 @@ def load(path: str | Path, into: Path | None = None) -> SampleSet:
     how = made("import", path)
     out = into or scratch(path.stem)
     with place(out, how, replace=True) as done:
-        return (
-            done if done is not None else write_set(Incoming(format.read(path, ImageFolder(out))), out, path.stem, how)
-        )
+        rows = Incoming(format.read(path, ImageFolder(out)))
+        return done if done is not None else write_set(rows, out, path.stem, how, skip_bad=skip_bad)
 
 
 def is_set(path: Path) -> bool:
@@ -68,13 +68,14 @@ def find_format(path: Path) -> Format:
     """The format of a file by its ending, or of a folder by the files in it. Raises InputError."""
     endings = suffixes()
     if path.is_dir():
+        check_finished(path)
         if any(path.glob("*.parquet")):
             return endings[".parquet"]
         raise InputError(
             path, None, f"no set ({SAMPLES_FILE} is missing) and no *.parquet in it: give a set folder or a file"
         )
     if not path.exists():
-        raise InputError(path, None, "no such file or folder: check the path")
+        raise no_such_path(path)
     return format_of(path)
 
 

@@ -18,13 +18,15 @@ from mmdyn.data.files import all_lines, numbered_lines, read_records
 from mmdyn.data.images import ImageFolder
 from mmdyn.data.rows import KnowledgePoint, Row, check_sample
 from mmdyn.data.strength import ChainStrength, StrengthTally
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, no_such_path
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
 
 T = TypeVar("T")
 
 SCHEMA = 1
+WORK = ".work"
+"""Where results are kept until the set is written, under its folder; the lock of the store in it says who is at it."""
 SAMPLES_FILE, DROPPED_FILE = "samples.jsonl", "dropped.jsonl"
 KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE = "knowledge.jsonl", "rejected.jsonl", "set.json"
 
@@ -102,10 +104,11 @@ class SampleSet:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.images = ImageFolder(self.folder)
-        if is_being_written(self.folder) or not (self.folder / SAMPLES_FILE).is_file():
-            raise InputError(
-                folder, None, f"no {SAMPLES_FILE} in it, so it is no finished set: run the command that makes it"
-            )
+        if not self.folder.exists():
+            raise no_such_path(folder)
+        check_finished(self.folder)
+        if not (self.folder / SAMPLES_FILE).is_file():
+            raise InputError(folder, None, f"no {SAMPLES_FILE} in it, so it is no set: give a set folder")
         self._manifest = read_set_manifest(self.folder)
 
     @property
@@ -352,6 +355,13 @@ def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
         return canonical([ref, sha256(images.read(ref))])
     except ValueError as error:
         raise InputError(row.file, row.line, str(error)) from None
+
+
+def check_finished(folder: Path) -> None:
+    """Raise InputError for a folder in which a set was begun and is not there yet."""
+    begun = any((folder / name).exists() for name in (f"{SAMPLES_FILE}.part", WORK))
+    if is_being_written(folder) or (begun and not (folder / MANIFEST_FILE).exists()):
+        raise InputError(folder, None, "the set in it is unfinished: run the command that makes it again")
 
 
 def is_being_written(folder: Path) -> bool:

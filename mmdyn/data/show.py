@@ -33,7 +33,7 @@ def _lines(sample: Sample, images: ImageFolder) -> Iterator[str]:
         yield f"  {mark} {option.label}. {_indent(option.text).lstrip()}{picture}"
     if sample.options_in_image:
         yield "    (the options stand in the picture)"
-    yield f"  answer: {_answer(sample.answer)}"
+    yield f"  answer: {describe_answer(sample.answer)}"
     for number, ref in enumerate(sample.all_images, 1):
         yield f"  image {number}: {_picture(ref, images)}"
     for name, value in (*sample.fields.items(), ("group", sample.group)):
@@ -66,7 +66,8 @@ def _trail(sample: Sample) -> Iterator[str]:
         yield f"    {step.operator} {canonical(step.params).decode()}"
 
 
-def _answer(answer: Answer) -> str:
+def describe_answer(answer: Answer) -> str:
+    """An answer on one line, or on as many as its text has."""
     if isinstance(answer, bool):
         return str(answer).lower()
     if isinstance(answer, str):

@@ -33,19 +33,20 @@ def run_store(out: Path, ranks: Ranks = ALONE) -> Iterator[Store]:
         with Store(folder, ranks.writer) as store:
             yield store
     finally:
-        if fresh and folder.exists() and not (out / RUN).exists() and not _holds_any(folder):
+        if fresh and folder.exists() and not (out / RUN).exists() and not holds_any(folder, FOUND):
             shutil.rmtree(folder, ignore_errors=True)
         if not there:
             with suppress(OSError):  # there is something in it
                 out.rmdir()
 
 
-def _holds_any(folder: Path) -> bool:
+def holds_any(folder: Path, kind: str) -> bool:
+    """Whether a store has anything of a kind."""
     with Reader(folder) as reader:
-        return next(reader.items(FOUND), None) is not None
+        return next(reader.items(kind), None) is not None
 
 
-def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[SampleSet]:
+def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE, *, skip_bad: bool = False) -> list[SampleSet]:
     """Open every set; a file is imported under out/sets, by a process on its own.
 
     Raises UserError where two share a name, a set is given twice, or several ranks are given a file.
@@ -53,7 +54,7 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
     for given in sets if ranks.size > 1 else ():
         if not isinstance(given, SampleSet) and not is_set(Path(given)):
             raise UserError(f"{given} is no set folder, which several processes need: `mmdyn data convert` makes one")
-    opened = [_open(given, out) for given in sets]
+    opened = [_open(given, out, skip_bad=skip_bad) for given in sets]
     digests, names = dict[str, SampleSet](), dict[str, SampleSet]()
     for found in opened:
         if (twice := digests.setdefault(found.manifest.digest, found)) is not found:
@@ -85,12 +86,12 @@ def entry_of(opened: SampleSet, out: Path) -> SetEntry:
     return SetEntry(opened.name, opened.root, place.as_posix(), manifest.digest, strength=manifest.strength or {})
 
 
-def _open(given: Given, out: Path) -> SampleSet:
+def _open(given: Given, out: Path, *, skip_bad: bool) -> SampleSet:
     """An import is named by what is in it, so that a file that changed never replaces what an earlier run asked."""
     if isinstance(given, SampleSet) or is_set(Path(given)):
         return given if isinstance(given, SampleSet) else SampleSet(given)
     part = out / "sets" / ".import"
-    imported = load(given, into=part)
+    imported = load(given, into=part, skip_bad=skip_bad)
     folder = out / "sets" / f"{Path(given).stem}-{imported.manifest.digest[:12]}"
     if folder.exists():
         shutil.rmtree(part)

@@ -22,6 +22,7 @@ from msgspec import Struct
 from mmdyn.data import (
     MANIFEST_FILE,
     SAMPLES_FILE,
+    WORK,
     Dropped,
     Origin,
     SampleSet,
@@ -42,9 +43,6 @@ from mmdyn.work.store import Store
 
 IMPORTED_SOURCE = ".source"
 """Where a file is imported to, under the new set's folder."""
-
-_WORK = ".work"
-"""Where results are kept until the set is written, under its folder; the lock of the store in it says who is at it."""
 
 _SETTINGS, _OUTCOMES = "settings", "outcomes"
 
@@ -114,8 +112,9 @@ class _Work:
         return canonical(_Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
 
 
-def open_source(source: SampleSet | str | Path, out: Path) -> SampleSet:
-    """The set to work on: an opened one, a set folder, or a file of any format, which is imported under `out`.
+def open_source(source: SampleSet | str | Path, out: Path, *, skip_bad: bool = False) -> SampleSet:
+    """The set to work on: an opened one, a set folder, or a file of any format, which is imported under `out`,
+    with `skip_bad` without its bad rows.
 
     Raises UserError for a file where several ranks are at work.
     """
@@ -123,7 +122,7 @@ def open_source(source: SampleSet | str | Path, out: Path) -> SampleSet:
         return source
     if Ranks.of_environment().size > 1 and not is_set(Path(source)):
         raise UserError(f"{source} is no set folder, which several processes need: `mmdyn data convert` makes one")
-    return load(source, into=out / IMPORTED_SOURCE)
+    return load(source, into=out / IMPORTED_SOURCE, skip_bad=skip_bad)
 
 
 def make_set(
@@ -187,7 +186,7 @@ class _Making(Struct, frozen=True):
         if is_being_written(out):
             return None
         if not (out / MANIFEST_FILE).is_file():
-            if (out / SAMPLES_FILE).exists() and not (out / _WORK).exists():
+            if (out / SAMPLES_FILE).exists() and not (out / WORK).exists():
                 raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
             return None
         found = SampleSet(out)
@@ -201,14 +200,14 @@ class _Making(Struct, frozen=True):
         if is_unsettled(out):
             return None
         if self.ranks.number == 0:
-            shutil.rmtree(out / _WORK, ignore_errors=True)
+            shutil.rmtree(out / WORK, ignore_errors=True)
             if not self.quiet:
                 print(f"{out} is finished: nothing to do", file=sys.stderr)
         return found
 
     def carry_out(self) -> SampleSet:
         """Make what is not made yet, and write the set where that is this rank's task."""
-        ranks, work, before = self.ranks, self.out / _WORK, _stamp(self.out)
+        ranks, work, before = self.ranks, self.out / WORK, _stamp(self.out)
         try:
             store = Store(work, ranks.writer)
         except MmdynError:  # rank 0 may have finished the set, and removed the folder, a moment ago
@@ -339,7 +338,7 @@ def _source(origin: Origin) -> dict[str, Json]:
 
 def _unsettled_mark(out: Path) -> Path:
     """The file that is there where some of the written set is to be tried again."""
-    return out / _WORK / "unsettled"
+    return out / WORK / "unsettled"
 
 
 def _stamp(out: Path) -> tuple[int, ...]:

@@ -111,10 +111,10 @@ def test_a_dry_run_needs_no_key_and_says_what_it_would_cost(tmp_path: Path) -> N
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--mode", "dynamic"], "a dynamic mode needs variants"),
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--policy", "strikt"], "(did you mean 'strict'?)"),
         (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--ops", "padd"], "did you mean"),
-        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--prompt", "none.txt"], "none.txt cannot be read as a prompt"),
+        (["eval", "set", "-m", "baseline:lexical", "-o", "run", "--prompt", "none.txt"], "none.txt: no such file or folder"),
         (["evil"], "there is no command 'evil' (did you mean 'eval'?)"),
         (["score", "set"], "no run.json in it, so it is no run"),
-        (["run", "we_maths"], "there is no file we_maths (did you mean 'we_math'?)"),
+        (["run", "we_maths"], "there is no config 'we_maths' (did you mean 'we_math'?)"),
     ],
 )  # fmt: skip
 def test_a_users_mistake_is_one_sentence_and_status_2(tmp_path: Path, arguments: list[str], problem: str) -> None:
