@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
@@ -343,7 +343,15 @@ _WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool":
 _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 
 
+def _structs(annotation: Any) -> Iterator[type[Struct]]:
+    """The records in a field's type, alone or in a list."""
+    if hasattr(annotation, "__struct_fields__"):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _structs(part)
+
+
 def _field_names(kind: type[Struct]) -> list[str]:
-    parts = [field.type for field in msgspec.structs.fields(kind) if hasattr(field.type, "__struct_fields__")]
+    parts = [part for field in msgspec.structs.fields(kind) for part in _structs(field.type)]
     nested = (Option, Match, Step, Verdict, Told, Strength, Variant, Turn) if kind is Sample else parts
     return [name for struct in (kind, *nested) for name in struct.__struct_fields__]

@@ -33,8 +33,13 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="mmdyn")
-def commands() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done, tried again and lost; RUN/log.txt has it, too.")
+def commands(verbose: bool) -> None:
     """New questions out of old ones, and how much of a model's score survives them."""
+    if verbose:
+        from mmdyn.work import log_to_terminal
+
+        log_to_terminal()
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from mmdyn.run.executors._executor import Job
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.sample import from_dict
+from mmdyn.scoring import Scorer
 from mmdyn.work import Ranks, RunFolder
 
 
@@ -122,6 +123,7 @@ def _check(config: Config) -> None:
         if isinstance(given, Source) and not given.benchmark.startswith(NAMED_SETS):
             resolve("benchmarks", given.benchmark)
     open_executor(config.execution)
+    Scorer(config.scoring.policy)
     open_budget(config.limits.prices, config.limits.max_cost, config.limits.max_requests)
     for text in (*config.models, *config.scoring.judges):
         open_model(text)

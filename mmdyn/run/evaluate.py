@@ -32,7 +32,7 @@ from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
 from mmdyn.run.sets import Given, GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
 from mmdyn.shots import Shots
-from mmdyn.work import FAILURE, RECORD, RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
+from mmdyn.work import FAILURE, LOG, RECORD, RUN, ModelEntry, RunConfig, RunFolder, Scoring, run_log, write_config
 from perturb import parse_chains, perturb
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
@@ -92,7 +92,10 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
         job = replace(job, conditions=conditions, planned=planned)
         config = _config(job, opened, models, skipped, providers)
         _begin(job.out, config, scoring_of(cascade), write=is_first)
-        executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
+        with run_log(job.out, executor.ranks.number):
+            who, what = [model.label for model in models], [condition.mode for condition in conditions]
+            LOG.info("mmdyn %s: %d asks of %s in the modes %s", version("mmdyn"), config.planned, who, what)
+            executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
         if cascade.judges and is_first:
             settle(RunFolder(job.out), store, cascade, else_rules=job.scoring.else_rules)
     return RunFolder(job.out)
