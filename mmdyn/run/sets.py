@@ -61,7 +61,8 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE, *, skip_ba
             raise UserError(f"{found.folder} and {twice.folder} are the same set: give it once")
         if not found.manifest.parent and (twice := names.setdefault(found.name, found)) is not found:
             raise UserError(
-                f"{found.folder} and {twice.folder} are both called {found.name}: convert one of them with --name"
+                f"{found.folder} and {twice.folder} are both called {found.name}: `mmdyn data convert --name`"
+                " gives one of them another name"
             )
     return opened
 
