@@ -121,9 +121,12 @@ async def _with_judges(
 
 
 async def _watch(askers: Sequence[Asker], budget: Budget, progress: ProgressBar) -> None:
+    from mmdyn.models import say_cost
+
     while True:
         in_flight, cached = (sum(getattr(asker, name) for asker in askers) for name in ("in_flight", "cached"))
-        progress.note(requests=budget.requests, in_flight=in_flight, from_the_cache=cached)
+        cost = say_cost(budget.spent, budget.unknown)
+        progress.note(requests=budget.requests, in_flight=in_flight, from_the_cache=cached, cost=cost)
         await asyncio.sleep(1)
 
 

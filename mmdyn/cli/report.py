@@ -11,9 +11,11 @@ import click
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
 from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
+from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
     from mmdyn.tables import Summary
+    from mmdyn.work import RunFolder
 
 
 @click.command("report")
@@ -114,7 +116,16 @@ def command(
         more: dict[str, Any] = {"flips": with_flips, "correct": correct, "labels": labels, "repeats": repeats}
         summary = summarise(folders, by=by, auc=with_auc, progress=progress, **more)
     _write(summary, as_json, csv_file)
+    if with_flips and not as_json:
+        _tell_where(folders)
     leave_by(summary)
+
+
+def _tell_where(runs: list[RunFolder]) -> None:
+    """How to see what a variant changed."""
+    made = dict.fromkeys(run.set_folder(entry) for run in runs for entry in run.config.sets if entry.name != entry.root)
+    for folder in made:
+        click.echo(f"what a variant changed: {command_line('mmdyn', 'data', 'show', folder)} ID", err=True)
 
 
 def _write(summary: Summary, as_json: bool, csv_file: Path | None) -> None:

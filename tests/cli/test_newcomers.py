@@ -66,6 +66,13 @@ def test_what_a_variant_differs_in_is_listed_and_nothing_else(place: Path) -> No
     assert "  image 1: 320x240 before, " in padded and "[-" not in padded
 
 
+def test_flips_say_how_to_see_what_a_variant_changed(place: Path) -> None:
+    done = mmdyn("report", "run", "--flips", folder=place)
+    (told,) = (line for line in done.stderr.splitlines() if line.startswith("what a variant changed: "))
+    shown = told.partition(": mmdyn ")[2].split()
+    assert "answer: [-" in mmdyn(*shown[:-1], "en-triangle~shuffle~0", folder=place).stdout
+
+
 def test_printed_commands_can_be_pasted(place: Path) -> None:
     done = mmdyn("eval", "set", *ASKED, "-o", "my run", "-n", "3", folder=place)
     assert "again: mmdyn report 'my run'" in done.stderr
