@@ -18,9 +18,14 @@ returns them after it has printed what it did.
 from __future__ import annotations
 
 import difflib
+import shlex
 import unicodedata
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
+
+_BESIDE = 1000
+"""Names in a folder that are looked at for one that is near."""
 
 
 class MmdynError(Exception):
@@ -79,6 +84,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """' (did you mean x?)' for the nearest known name, or the empty string."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def no_such_path(path: str | Path) -> InputError:
+    """The one error for a path at which nothing is, with the nearest name that lies beside it."""
+    path = Path(path)
+    try:
+        beside = [found.name for found in islice(path.parent.iterdir(), _BESIDE)]
+    except OSError:
+        beside = []
+    return InputError(path, None, f"no such file or folder{did_you_mean(path.name, beside)}: check the path")
+
+
+def unreadable(path: str | Path, error: Exception, mend: str) -> InputError:
+    """A file that is not there or cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return no_such_path(path)
+    return InputError(path, None, f"cannot be read ({getattr(error, 'strerror', None) or error}): {mend}")
+
+
+def command_line(*words: str | Path) -> str:
+    """A command as it can be pasted into a shell."""
+    return shlex.join(map(str, words))
 
 
 def printable(text: str) -> str:

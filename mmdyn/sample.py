@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
@@ -287,7 +287,13 @@ def from_json(data: bytes | str, kind: type[S]) -> S:
     except msgspec.ValidationError as error:
         raise ValueError(explain(error, kind)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"not valid JSON ({error})") from None
+        raise ValueError(f"not valid JSON ({error}){nan_in(data)}") from None
+
+
+def nan_in(text: bytes | str) -> str:
+    """How to mend JSON that is broken by NaN or an infinity, which Python writes; else nothing."""
+    found = re.search(r"[:\[,]\s*(NaN|-?Infinity)\b", text if isinstance(text, str) else text.decode(errors="replace"))
+    return f": {found[1]} is no JSON, write null" if found else ""
 
 
 def from_dict(data: Mapping[str, object], kind: type[S]) -> S:
@@ -304,6 +310,8 @@ def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
     at = path.rstrip("`").lstrip(".")
     if found := re.fullmatch(r"Object contains unknown field `(.*)`", text, re.DOTALL):
         place = f" in {at}" if at else ""
+        if kind is Sample and not at and (meant := USUAL_NAMES.get(found[1])):
+            return f"unknown key {found[1]!r} (did you mean {meant!r}?)"
         mend = '; free keys belong inside "meta"' if kind is Sample else ""
         return f"unknown key {found[1][:80]!r}{place}{did_you_mean(found[1][:80], _field_names(kind))}{mend}"
     if found := re.fullmatch(r"Object missing required field `(.*)`", text):
@@ -320,12 +328,30 @@ def explain(error: msgspec.ValidationError, kind: type[Struct]) -> str:
     return text + (f" (at {at})" if at else "")
 
 
+USUAL_NAMES = {"choices": "options", "choice": "options", "prompt": "question", "query": "question"}
+USUAL_NAMES |= {
+    "image": "images",
+    "pictures": "images",
+    "type": "task_type",
+    "label": "answer",
+    "solution": "explanation",
+}
+"""What other sets call what is an option, a question, …: a key of theirs -> ours."""
+
 _ALLOWED: dict[str, tuple[str, ...]] = {"task_type": TASK_TYPES, "language": get_args(Language)}
 _WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 _WORDS |= {"array": "a list", "object": "an object", "null": "null"}
 
 
+def _structs(annotation: Any) -> Iterator[type[Struct]]:
+    """The records in a field's type, alone or in a list."""
+    if hasattr(annotation, "__struct_fields__"):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _structs(part)
+
+
 def _field_names(kind: type[Struct]) -> list[str]:
-    parts = [field.type for field in msgspec.structs.fields(kind) if hasattr(field.type, "__struct_fields__")]
+    parts = [part for field in msgspec.structs.fields(kind) for part in _structs(field.type)]
     nested = (Option, Match, Step, Verdict, Told, Strength, Variant, Turn) if kind is Sample else parts
     return [name for struct in (kind, *nested) for name in struct.__struct_fields__]

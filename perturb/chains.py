@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from mmdyn import plugins
 from mmdyn.configs import chain_presets
-from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
+from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, unreadable
 from mmdyn.keys import Json
 from mmdyn.plugins import ALIASES
 from perturb.operator import Operator, Tool
@@ -236,8 +236,8 @@ def expand(ops: str) -> Iterator[str]:
 def _text(file: Path) -> str:
     try:
         return file.expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(file, None, "cannot be read: --ops takes chains, a preset or a YAML file of chains") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(file, error, "--ops takes chains, a preset or a YAML file of chains") from None
 
 
 def _listed(text: str, where: str) -> list[str]:

@@ -36,6 +36,7 @@ def perturb(
     take: str = "",
     limit: int | None = None,
     name: str | None = None,
+    skip_bad: bool = False,
     quiet: bool = False,
 ) -> SampleSet:
     """Make the variants of a set's samples (of the first `limit`) into the set folder `out`, and open it.
@@ -56,6 +57,7 @@ def perturb(
         style_backend: who paints: "embedded", "flux" or "klein", with options.
         judge: who judges: "embedded" or a MODEL; empty for nobody. A variant that the judge rejects, by the majority of
             `votes`, is drawn again up to `redraws` times.
+        skip_bad: whether a file's bad rows are left out, and listed in out/.source/rejected.jsonl.
         take: a quota such as "difficulty=easy:695,hard:1124": variants of so many samples of each value, drawn by seed.
 
     Returns:
@@ -64,19 +66,17 @@ def perturb(
     Raises:
         UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
     """
-    names = (rewriter, style_backend, judge, votes)
-    tools = ToolNames(*names) if concurrency is None else ToolNames(*names, concurrency)
+    tools = ToolNames(rewriter, style_backend, judge, votes, *([] if concurrency is None else [concurrency]))
     recipe = Recipe.read(ops, draws, seed, factorial=factorial, redraws=redraws, tools=tools)
-    source = open_source(source, Path(out))
+    source = open_source(source, Path(out), skip_bad=skip_bad)
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
     made, waits = recipe.describe()
     only = choose_quota(source, take, seed, limit) if take else None
     made |= {"take": take} if take else {}
     step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe))
-    name = name or f"{source.name}-dynamic"
     how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
-    return make_set(step, source, Path(out), name=name, limit=limit, only=only, **how)
+    return make_set(step, source, Path(out), name=name or f"{source.name}-dynamic", limit=limit, only=only, **how)
 
 
 def _prepare(recipe: Recipe, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:

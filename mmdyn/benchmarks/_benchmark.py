@@ -28,7 +28,7 @@ from mmdyn.data import (
     read_raw_rows,
     sample_id as sample_id,
 )
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, no_such_path
 from mmdyn.keys import Json
 from mmdyn.sample import ImageRef, S, Sample, from_dict
 from mmdyn.table import NamedTable
@@ -122,7 +122,7 @@ class Benchmark(Generic[S]):
         if source.is_file():
             return [source]
         if not source.exists():
-            raise InputError(source, None, "no such file or folder: check the path")
+            raise no_such_path(source)
         ours = [[folder / name for name in self.files] for folder in (source, source / "dev")]
         for layout in (*ours, *([*_matches(source, patterns)] for patterns in self.published)):
             if found := [file for file in layout if file.is_file()]:

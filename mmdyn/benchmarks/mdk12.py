@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mmdyn.benchmarks._benchmark import Benchmark, sample_id
 from mmdyn.data import ImageFolder, Row, TsvRow, read_list_cell, read_tsv_rows, sample_of_tsv_row
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, no_such_path
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample, TaskType
 from mmdyn.table import ErrorKinds, Gap, NamedTable, Paired, Pivot, Ranking, Trend, Where
@@ -142,7 +142,7 @@ class Mdk12(Benchmark[Struct]):
 
 def _parts(source: Path) -> list[tuple[Path, _Part]]:
     if not source.exists():
-        raise InputError(source, None, "no such file or folder: check the path")
+        raise no_such_path(source)
     files = [source] if source.is_file() else sorted([*source.glob("*.tsv"), *source.glob("dev/*.tsv")])
     parts = [(file, part) for file in files if (part := _part(file))]
     if not parts:

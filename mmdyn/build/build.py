@@ -29,7 +29,7 @@ from mmdyn.data import (
     write_rows,
     write_without,
 )
-from mmdyn.errors import InputError, NotNow, UserError
+from mmdyn.errors import NotNow, UserError, no_such_path
 from mmdyn.keys import Json
 from mmdyn.models import Budget, prompts_digest
 from mmdyn.sample import Sample
@@ -180,7 +180,7 @@ def _prepare(making: Making, source: SampleSet, out: Path, scratch: Path) -> Cal
 def read_files(reader: Any, path: Path, images: ImageFolder) -> Iterator[Row]:
     """What a step reads in files. Raises InputError."""
     if not path.exists():
-        raise InputError(path, None, "no such file or folder: check the path")
+        raise no_such_path(path)
     rows: Iterator[Row] = reader.read(path, images)
     return rows
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from mmdyn.errors import MmdynError, did_you_mean, printable
+from mmdyn.errors import MmdynError, did_you_mean, printable, unreadable
 
 
 class Commands(click.Group):
@@ -33,8 +33,13 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="mmdyn")
-def commands() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done, tried again and lost; RUN/log.txt has it, too.")
+def commands(verbose: bool) -> None:
     """New questions out of old ones, and how much of a model's score survives them."""
+    if verbose:
+        from mmdyn.work import log_to_terminal
+
+        log_to_terminal()
 
 
 def main() -> None:
@@ -53,9 +58,8 @@ def main() -> None:
         )  # the reader left; nothing more can be said to it
         sys.exit(128 + 13)
     except OSError as error:
-        print(
-            f"mmdyn: {error.filename or 'a file'}: {error.strerror or error}: mend that and run again", file=sys.stderr
-        )
+        told = unreadable(error.filename or "a file", error, "mend that and run again")
+        print(f"mmdyn: {printable(str(told))}", file=sys.stderr)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
         signal.signal(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mmdyn.errors import UserError, command_line, did_you_mean
+
 if TYPE_CHECKING:
     from mmdyn.data import SampleSet
     from perturb import Services, VariantPair
@@ -29,7 +31,6 @@ def show_variants(
     Without the parent set variants are printed alone, unless something was asked for that needs it.
     """
     from mmdyn.data import describe_sample
-    from mmdyn.errors import UserError
     from perturb import find_parent, pairs, workbench_for
 
     try:
@@ -40,12 +41,12 @@ def show_variants(
         click.echo(f"{error}; the variants are shown alone", err=True)
         chosen = (sample for sample in dynamic if id in (None, sample.id, sample.parent))
         shown = [describe_sample(sample, dynamic.images) for sample in (chosen if id else islice(chosen, number))]
-        click.echo("\n\n".join(shown) if shown else _none(dynamic, id))
+        click.echo("\n\n".join(shown) if shown else str(no_sample(dynamic, id)))
         return
     wanted = (pair for pair in pairs(dynamic, source) if id in (None, pair.after.id, pair.before.id))
     found = list(wanted if id else islice(wanted, number))
     if not found:
-        raise UserError(_none(dynamic, id))
+        raise no_sample(dynamic, id)
     with closing(workbench_for(dynamic, style_backend)) as services:
         differing = [pair for pair in found if _show(pair, source, dynamic, pictures, services if again else None)]
     if differing:
@@ -57,7 +58,7 @@ def replay_built(made: SampleSet, id: str | None, number: int, parent: str | Non
     from rich.console import Console
 
     from mmdyn.build import replay
-    from mmdyn.errors import UserError, printable
+    from mmdyn.errors import printable
     from perturb import find_parent, print_beside
 
     files = parent is not None and not Path(parent, "samples.jsonl").is_file()
@@ -65,7 +66,7 @@ def replay_built(made: SampleSet, id: str | None, number: int, parent: str | Non
     found = replay(made, source, [id] if id else ())
     shown = [again for again, _ in zip(found, range(number), strict=False)]
     if not shown:
-        raise UserError(_none(made, id))
+        raise no_sample(made, id)
     for again in shown:
         for after in again.after if again.before else ():
             assert again.before and not isinstance(source, Path)
@@ -100,6 +101,9 @@ def _show(
     return bool(found.differing)
 
 
-def _none(dynamic: SampleSet, id: str | None) -> str:
-    what = f"no sample {id!r}" if id else "no variant"
-    return f"there is {what} in {dynamic.folder}: `mmdyn data show {dynamic.folder}` prints the first ones"
+def no_sample(source: SampleSet, id: str | None) -> UserError:
+    """What is said of a set that has no sample of an id, or nothing to show at all."""
+    ids = {name for sample in source for name in (sample.id, sample.parent)} if id else ()
+    what = f"no sample {id!r}{did_you_mean(id or '', ids)}" if id else "nothing to show"
+    first = command_line("mmdyn", "data", "show", source.folder)
+    return UserError(f"there is {what} in {source.folder}: `{first}` prints the first ones")

@@ -12,6 +12,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import fields
 
+from mmdyn.cli._shared import Number
 from mmdyn.errors import UserError
 
 S = TypeVar("S", bound=Struct)
@@ -136,6 +137,6 @@ def _kind_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
     if int in kinds and str not in kinds:
         return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 or name in FROM_ZERO else (1,)))}
     if float in kinds:
-        return {"metavar": "X", "type": click.FloatRange(min=0, min_open=True)}
+        return {"metavar": "X", "type": Number(min=0, min_open=True)}
     metavar = METAVARS.get(name) or METAVARS.get(getattr(annotation, "__name__", ""), "NAME")
     return {"metavar": metavar, "type": str, "multiple": name == "judges"}

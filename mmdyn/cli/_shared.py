@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mmdyn.errors import printable
+from mmdyn.errors import command_line, no_such_path, printable
 
 if TYPE_CHECKING:
     from mmdyn.data import SampleSet
@@ -43,6 +43,43 @@ class OutPath(click.Path):
         if not str(value).strip():
             self.fail("it is empty: name a file or folder", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class InFile(click.File):
+    """A file of bytes to read, - for standard input."""
+
+    def __init__(self) -> None:
+        super().__init__("rb")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The opened file. Raises InputError where nothing is there."""
+        if value != "-" and not Path(value).exists():
+            raise no_such_path(value)
+        return super().convert(value, param, ctx)
+
+
+class InPath(click.Path):
+    """A path that is there, as a Path."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path. Raises InputError where nothing is there."""
+        if not Path(value).exists():
+            raise no_such_path(value)
+        return super().convert(value, param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number in a range; what is none is refused, which click takes for one in any range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Raises click's usage error."""
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value} is not a number: give one", param, ctx)
+        return number
 
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -121,8 +158,8 @@ def finish(run: RunFolder, by: Sequence[str] = ()) -> None:
     print_summary(summary)
     if isinstance(summary.cascades, Cascades):
         print_cascades(summary.cascades)
-    beside = f" --by {','.join(by)}" if by else ""
-    click.echo(f"records and settings: {run.folder}; again: mmdyn report {run.folder}{beside}", err=True)
+    again = command_line("mmdyn", "report", run.folder, *(["--by", ",".join(by)] if by else []))
+    click.echo(f"records and settings: {run.folder}; again: {again}", err=True)
     made = [run.set_folder(entry) for entry in run.config.sets if run.config.ops and entry.name != entry.root]
     failed = [print_variants(SampleSet(folder)) for folder in made]
     leave_by(summary, failed=any(failed))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mmdyn.cli._audit import replay_built, show_variants
+from mmdyn.cli._audit import no_sample, replay_built, show_variants
 from mmdyn.cli._command import CommandGroup
 from mmdyn.cli._shared import OutPath, limit_option, quiet_option, split
 
@@ -146,7 +146,7 @@ def show_command(path: Path, id: str | None, limit: int, as_json: bool, funnel: 
     if not shown:
         if id is None:
             raise UserError(f"{path} has no sample: its dropped.jsonl says why")
-        raise UserError(f"there is no sample {id!r} in {path}: `mmdyn data show {path}` prints the first ones")
+        raise no_sample(source, id)
 
 
 @command.command("validate")

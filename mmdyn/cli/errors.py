@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from mmdyn.cli._command import Command, limits_options
 from mmdyn.cli._shared import list_failures, number_option, print_json, quiet_option, split
-from mmdyn.errors import printable
+from mmdyn.errors import command_line, printable
 
 
 @click.command("errors", cls=Command, groups=lambda: {"Limits": limits_options()})
@@ -51,7 +51,7 @@ def command(run: Path, judge: str | None, by: list[str], as_json: bool, **asking
             )
         unscored, failed = _count(run, by, as_json), 0
     if unscored:
-        again = f"`mmdyn score {run}`, with the judges it had, scores them"
+        again = f"`{command_line('mmdyn', 'score', run)}`, with the judges it had, scores them"
         click.echo(printable(f"{unscored} answers are not scored and were left out: {again}"), err=True)
     if failed or unscored:
         ctx.exit(1)
@@ -85,6 +85,6 @@ def _count(run: Path, by: list[str], as_json: bool) -> int:
     else:
         print_counts(rows)
     if left := sum(row.to_label for row in rows):
-        more = f"`mmdyn errors {run} --judge MODEL` has a judge say what made them wrong"
+        more = f"`{command_line('mmdyn', 'errors', run)} --judge MODEL` has a judge say what made them wrong"
         click.echo(printable(f"{left} wrong answers are neither cut off nor empty: {more}"), err=True)
     return sum(row.unscored for row in rows)

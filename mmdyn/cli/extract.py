@@ -7,9 +7,11 @@ from typing import BinaryIO
 
 import click
 
+from mmdyn.cli._shared import InFile
+
 
 @click.command("extract")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=InFile())
 @click.option("--policy", default="mdk12", show_default=True, help="How credit is given: `mmdyn list scorers`.")
 def command(file: BinaryIO, policy: str) -> None:
     """Read the answers out of the responses in FILE (- for standard input), by rules alone.

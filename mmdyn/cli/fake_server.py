@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from mmdyn.cli._shared import InPath, Number
 
 if TYPE_CHECKING:
     from mmdyn.testing import FakeServer
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--port", default=0, show_default="any free one", type=click.IntRange(0, 65535), help="Port to listen on."
 )
-@click.option("--latency", default=0.0, type=click.FloatRange(0), metavar="MS", help="Milliseconds before each answer.")
+@click.option("--latency", default=0.0, type=Number(0), metavar="MS", help="Milliseconds before each answer.")
 @click.option("--reply", default="first", show_default=True, metavar="first|hashed|FILE", help="What it answers.")
 @click.option("--faults", default="", metavar="KIND=RATE,…", help="How it misbehaves, and how often (0 to 1).")
 @click.option("--seed", default=0, show_default=True, help="Draws the faults.")
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model that it has; any where none is named.")
 @click.option("--context", type=click.IntRange(1), metavar="N", help="Characters of text that it takes for a request.")
 @click.option("--blind", is_flag=True, help="It takes no pictures.")
-@click.option(
-    "--media",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Where it reads pictures that come as file URLs.",
-)
+@click.option("--media", type=InPath(), metavar="FOLDER", help="Where it reads pictures that come as file URLs.")
 def command(latency: float, **settings: Any) -> None:
     """A server that answers without a model and misbehaves on request, in the APIs of OpenAI, Anthropic and Gemini.
 

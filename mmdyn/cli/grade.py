@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from mmdyn.cli._command import Command, Groups, limits_options, scoring_options
-from mmdyn.cli._shared import quiet_option
+from mmdyn.cli._shared import InFile, Number, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def _groups() -> Groups:
 
 
 @click.command("grade", cls=Command, groups=_groups, gone={"--votes": "write --rubric NAME,votes=N"})
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=InFile())
 @click.option("--calibrate", is_flag=True)
-@click.option("--threshold", metavar="X", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True)
+@click.option("--threshold", metavar="X", type=Number(0, 1, min_open=True), default=0.5, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 @quiet_option
 def command(
@@ -121,9 +121,12 @@ async def _with_judges(
 
 
 async def _watch(askers: Sequence[Asker], budget: Budget, progress: ProgressBar) -> None:
+    from mmdyn.models import say_cost
+
     while True:
         in_flight, cached = (sum(getattr(asker, name) for asker in askers) for name in ("in_flight", "cached"))
-        progress.note(requests=budget.requests, in_flight=in_flight, from_the_cache=cached)
+        cost = say_cost(budget.spent, budget.unknown)
+        progress.note(requests=budget.requests, in_flight=in_flight, from_the_cache=cached, cost=cost)
         await asyncio.sleep(1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from mmdyn.cli._command import Command
-from mmdyn.cli._shared import number_option, quiet_option
+from mmdyn.cli._shared import InFile, number_option, quiet_option
 from mmdyn.errors import printable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("judge", cls=Command)
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=InFile())
 @click.option("--judge", "name", metavar="MODEL", default="embedded", show_default=True)
 @number_option("--votes", "N")
 @number_option("--concurrency", "N", default=32)

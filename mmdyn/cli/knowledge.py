@@ -23,7 +23,8 @@ SHOWN = 100
 
 F = TypeVar("F", bound=Callable[..., object])
 
-BASE = click.option("--base", required=True, type=click.Path(path_type=Path), help="A BASE, or an index.")
+BASE = click.argument("base", metavar="[BASE]", required=False, type=click.Path(path_type=Path))
+GONE = {"--base": "write BASE, or an index, at the end"}
 RERANK = click.option(
     "--rerank", metavar="MODEL", default="", help="Who puts the first 20 in order: cross:NAME_OR_FOLDER, or a MODEL."
 )
@@ -89,9 +90,9 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
     click.echo(f"{out}: {len(index.points)} points, {len(index.passages)} texts", err=True)
 
 
-@command.command("search")
+@command.command("search", gone=GONE)
 @click.argument("text")
-@BASE
+@click.argument("base", type=click.Path(path_type=Path))
 @number_option("--k", "N", default=5)
 @RERANK
 @click.option("--json", "as_json", is_flag=True)
@@ -100,7 +101,7 @@ def index_command(base: Path, out: Path, retriever: str, **how: Any) -> None:
 def search_command(
     text: str, base: Path, k: int, rerank: str, as_json: bool, retriever: str | None, **how: Any
 ) -> None:
-    """Print the points that fit TEXT best, the best first.
+    """Print the points of BASE, or of an index, that fit TEXT best, the best first.
     \f
     k: How many points.
     as_json: A JSON object a line: id, text, score, description, route.
@@ -121,7 +122,7 @@ def search_command(
             click.echo(printable(f"{hit.score:8.3f}  {node.text}" + (f": {said}" if said else "")))
 
 
-@command.command("eval")
+@command.command("eval", gone=GONE)
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @BASE
 @click.option("--k", "ks", metavar="NUMBERS", default="1,3,5,10", show_default=True, callback=split)
@@ -133,7 +134,7 @@ def search_command(
 @_base_options
 def eval_command(
     path: Path,
-    base: Path,
+    base: Path | None,
     ks: list[str],
     retrievers: list[str],
     by: list[str],
@@ -142,7 +143,8 @@ def eval_command(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Look up each question of SET and compare what is found with the points that it names.
+    """Look up each question of SET in BASE, or in an index, and compare what is found with the points that it names.
+    Without BASE the points are the set's own.
 
     Examples that are the question's own, its cluster's or of its words are in no index that it is looked up in.
     \f
@@ -167,7 +169,7 @@ def eval_command(
     numbers, more = read_ks(ks), read_joined(joined)
     given = read_retrievers(retrievers) if retrievers else []
     source = load(path)
-    index = _open(base, given[-1] if given else RETRIEVERS[-1], how)
+    index = _open(base or path, given[-1] if given else RETRIEVERS[-1], how)
     wanted = given or index.retrievers
     asked = gather_questions(source, index.taxonomy, QueryWriter(source.images, more))
     with _reranker(rerank) as reranker:
@@ -178,13 +180,14 @@ def eval_command(
         print_retrieval(report)
 
 
-@command.command("coverage")
+@command.command("coverage", gone=GONE)
 @click.argument("path", metavar="SET", type=click.Path(path_type=Path))
 @BASE
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--join", is_flag=True)
-def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
-    """Say which points of BASE the samples of SET touch, how often, and which not.
+def coverage_command(path: Path, base: Path | None, as_json: bool, join: bool) -> None:
+    """Say which points of BASE the samples of SET touch, how often, and which not. Without BASE the points are the
+    set's own.
     \f
     as_json: One JSON object.
     join: Make one level of those that routes have beyond six.
@@ -194,7 +197,7 @@ def coverage_command(path: Path, base: Path, as_json: bool, join: bool) -> None:
     from kprag import measure_coverage, print_coverage, read_base
     from mmdyn.data import load
 
-    found = measure_coverage(load(path), read_base(base, join=join))
+    found = measure_coverage(load(path), read_base(base or path, join=join))
     if as_json:
         click.echo(json.dumps(to_builtins(found), ensure_ascii=False))
     else:

@@ -29,6 +29,7 @@ def _groups() -> Groups:
 @limit_option("limit")
 @click.option("--executor", metavar="ray,…", default="local")
 @click.option("--name", metavar="NAME")
+@click.option("--skip-bad", is_flag=True)
 @click.option("-q", "--quiet", is_flag=True)
 def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any) -> None:
     """Make variants of a set's questions: pictures padded, recoloured, restyled; words and forms changed.
@@ -47,6 +48,7 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
     executor: ray,HOST:PORT,replicas=2,gpus=0.5 has replicas on a Ray cluster make them; ray,local starts one on this
         machine. [default: this process, or those that a launcher started]
     name: The new set's name. [default: SET's name with -dynamic]
+    skip_bad: Leave bad rows of a file out; OUT/.source/rejected.jsonl lists them.
     quiet: No progress and no summary.
     """
     from mmdyn.errors import UserError

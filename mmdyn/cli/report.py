@@ -16,9 +16,11 @@ from msgspec.structs import replace
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
 from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
+from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
     from mmdyn.tables import Chart, Summary
+    from mmdyn.work import RunFolder
 
 
 @click.command("report")
@@ -128,7 +130,16 @@ def command(
         _plot(plots, columns, summary_charts(summary))
         summary = summary if with_flips else replace(summary, flips=UNSET)
     _write(summary, as_json, csv_file, brief=brief)
+    if with_flips and not as_json:
+        _tell_where(folders)
     leave_by(summary)
+
+
+def _tell_where(runs: list[RunFolder]) -> None:
+    """How to see what a variant changed."""
+    made = dict.fromkeys(run.set_folder(entry) for run in runs for entry in run.config.sets if entry.name != entry.root)
+    for folder in made:
+        click.echo(f"what a variant changed: {command_line('mmdyn', 'data', 'show', folder)} ID", err=True)
 
 
 def _check_forms(

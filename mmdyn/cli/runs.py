@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mmdyn.cli._shared import OutPath, print_json
+from mmdyn.errors import command_line
 
 if TYPE_CHECKING:
     from mmdyn.run import RunSummary, Scored
@@ -73,7 +74,7 @@ def merge(runs: tuple[str, ...], out: Path) -> None:
     _, differing = merge_runs(runs, out)
     if differing:
         click.echo(f"{differing} replies differ from those of a run named before, and were left out", err=True)
-    click.echo(f"{len(runs)} runs became {out}: mmdyn report {out}", err=True)
+    click.echo(f"{len(runs)} runs became {out}: {command_line('mmdyn', 'report', out)}", err=True)
 
 
 def _print(found: list[RunSummary]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import UserError, did_you_mean, no_such_path
 
 FOLDERS = (Path(__file__).parent, Path(__file__).parents[2] / "configs")
 
@@ -27,7 +27,9 @@ def find_config(given: Path) -> Path:
     if given.name in shipped:
         return shipped[given.name]
     hint = did_you_mean(given.name, shipped)
-    raise UserError(f"there is no file {given}{hint}; the shipped configs are {', '.join(shipped)}")
+    if given.suffix or len(given.parts) > 1:
+        raise no_such_path(given)
+    raise UserError(f"there is no config {given.name!r}{hint}: give a YAML file, or one of {', '.join(shipped)}")
 
 
 def _shipped(kind: str) -> dict[str, Path]:

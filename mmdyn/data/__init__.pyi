@@ -44,6 +44,7 @@ from .set_folder import (
     MANIFEST_FILE as MANIFEST_FILE,
     REJECTED_FILE as REJECTED_FILE,
     SAMPLES_FILE as SAMPLES_FILE,
+    WORK as WORK,
     Dropped as Dropped,
     LocatedSet as LocatedSet,
     Origin as Origin,
@@ -52,13 +53,18 @@ from .set_folder import (
     SetDigest as SetDigest,
     SetManifest as SetManifest,
     SetWriter as SetWriter,
+    check_finished as check_finished,
     is_being_written as is_being_written,
     read_set_manifest as read_set_manifest,
 )
 from .set_frame import set_frame as set_frame
-from .show import describe_sample as describe_sample, describe_trail as describe_trail
-from .stages import Stage as Stage, describe_stages as describe_stages, stage_counts as stage_counts, stages as stages
+from .show import (
+    describe_answer as describe_answer,
+    describe_sample as describe_sample,
+    describe_trail as describe_trail,
+)
 from .show_html import sample_html as sample_html
+from .stages import Stage as Stage, describe_stages as describe_stages, stage_counts as stage_counts, stages as stages
 from .strength import WEAKNESS as WEAKNESS, ChainStrength as ChainStrength
 from .take_covering import take_covering as take_covering
 from .take_stratified import choose_quota as choose_quota, take_stratified as take_stratified

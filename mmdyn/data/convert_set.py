@@ -15,7 +15,7 @@ from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.rows import Row
 from mmdyn.data.scratch import scratch
 from mmdyn.data.set_folder import REJECTED_FILE, SampleSet
-from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json
 
 HUB, TSV = NAMED_SETS = ("hf:", "vlmeval:")
@@ -97,7 +97,7 @@ def _find(source: Path | None, benchmark: str | None, format: str | None) -> tup
     if benchmark and benchmark.startswith(HUB):
         return Path(HubSet.parse(benchmark.removeprefix(HUB)).name), benchmark, None
     if source is None or not source.exists():
-        raise InputError(source or "SOURCE", None, "no such file or folder: check the path")
+        raise no_such_path(source or "SOURCE")
     return source, benchmark, format
 
 

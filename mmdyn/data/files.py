@@ -11,12 +11,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, no_such_path, unreadable
 from mmdyn.keys import Json
-from mmdyn.sample import S, from_json
+from mmdyn.sample import S, from_json, nan_in
 
 JsonRow = dict[str, Json]
 
+CHECK_FILE = "check the file and its permissions"
 MAX_LINE = 1 << 28
 """Bytes of a line, its end included: a few of the largest pictures in base64 fit."""
 
@@ -37,13 +38,15 @@ _SIGNATURES = {
 
 def check_text_file(path: Path) -> None:
     """Raise InputError unless a file is there and begins like UTF-8 text."""
+    if not path.exists():
+        raise no_such_path(path)
     if not path.is_file():
-        raise InputError(path, None, "no such file: check the path" if not path.exists() else "is no file: give a file")
+        raise InputError(path, None, "is no file: give a file")
     try:
         with path.open("rb") as file:
             head = file.read(4096)
     except OSError as error:
-        raise InputError(path, None, _unreadable(error)) from None
+        raise unreadable(path, error, CHECK_FILE) from None
     if not head.strip():
         raise InputError(path, None, "is empty: give a file with samples in it")
     for signature, what in _SIGNATURES.items():
@@ -68,8 +71,10 @@ def all_lines(path: Path) -> Iterator[bytes]:
                 if len(line) > MAX_LINE:
                     raise InputError(path, number, f"the line has more than {MAX_LINE:,} bytes: keep pictures in files")
                 yield line
+    except FileNotFoundError:
+        raise no_such_path(path) from None
     except OSError as error:
-        raise InputError(path, number or None, _unreadable(error)) from None
+        raise InputError(path, number or None, f"cannot be read ({error.strerror}): {CHECK_FILE}") from None
 
 
 def numbered_records(file: Path, kind: type[S]) -> Iterator[tuple[int, S]]:
@@ -84,10 +89,6 @@ def numbered_records(file: Path, kind: type[S]) -> Iterator[tuple[int, S]]:
 def read_records(file: Path, kind: type[S]) -> Iterator[S]:
     """The records of a JSONL file; none where there is no file. Raises InputError."""
     return (record for _, record in numbered_records(file, kind))
-
-
-def _unreadable(error: OSError) -> str:
-    return f"cannot be read ({error.strerror}): check the file and its permissions"
 
 
 def decode_line(line: bytes) -> str:
@@ -143,4 +144,6 @@ def read_json_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[int, Js
         try:
             yield number, msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(where, number, f"not a JSON object ({error})") from None
+            raise InputError(
+                where, number, f"not a JSON object ({error}){nan_in(line.decode(errors='replace'))}"
+            ) from None

@@ -12,8 +12,8 @@ from mmdyn.data.images import ImageFolder
 from mmdyn.data.make_set import Incoming, from_set, made, place, write_set
 from mmdyn.data.rows import Row
 from mmdyn.data.scratch import is_scratch, scratch
-from mmdyn.data.set_folder import SAMPLES_FILE, SampleSet
-from mmdyn.errors import InputError, PluginError, UserError, did_you_mean
+from mmdyn.data.set_folder import SAMPLES_FILE, SampleSet, check_finished
+from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.sample import Sample
 
@@ -40,13 +40,14 @@ class Format(Protocol):
         """Stream a set into a file. Raises UserError where the format cannot carry a sample."""
 
 
-def load(path: Given, into: Path | None = None) -> SampleSet:
+def load(path: Given, into: Path | None = None, *, skip_bad: bool = False) -> SampleSet:
     """Open a set folder, or import a file of any format, or samples, into `into` (a temporary folder without it) and
     open that.
 
     Pictures of samples are named relative to the working directory. An earlier import in `into` is replaced: the file
     may name pictures that have changed though it has not. A set that is gone when the process ends is copied into it.
-    Raises InputError for the first bad row, UserError where `into` holds anything else.
+    With `skip_bad` bad rows are listed in its rejected.jsonl and left out. Raises InputError for bad rows otherwise,
+    UserError where `into` holds anything else.
     """
     if isinstance(path, SampleSet):
         return path if into is None or is_kept(path) else _copy(path, into)
@@ -58,7 +59,8 @@ def load(path: Given, into: Path | None = None) -> SampleSet:
     if is_set(file):
         return SampleSet(file)
     format = find_format(file)
-    return _import(lambda images: Incoming(format.read(file, images)), file.stem, made("import", file), into)
+    how = made("import", file)
+    return _import(lambda images: Incoming(format.read(file, images)), file.stem, how, into, skip_bad=skip_bad)
 
 
 def is_set(path: Path) -> bool:
@@ -82,10 +84,17 @@ def _copy(source: SampleSet, into: Path) -> SampleSet:
     return _import(lambda images: from_set(source, images), source.name, source.manifest.made, into)
 
 
-def _import(read: Callable[[ImageFolder], Incoming], name: str, how: dict[str, Json], into: Path | None) -> SampleSet:
+def _import(
+    read: Callable[[ImageFolder], Incoming],
+    name: str,
+    how: dict[str, Json],
+    into: Path | None,
+    *,
+    skip_bad: bool = False,
+) -> SampleSet:
     out, how = into or scratch(name), how | {"command": "import"}
     with place(out, how, replace=True) as done:
-        return done if done is not None else write_set(read(ImageFolder(out)), out, name, how)
+        return done if done is not None else write_set(read(ImageFolder(out)), out, name, how, skip_bad=skip_bad)
 
 
 def _lines(given: Sequence[Sample | Mapping[str, object]]) -> list[str]:
@@ -104,13 +113,14 @@ def find_format(path: Path) -> Format:
     """The format of a file by its ending, or of a folder by the files in it. Raises InputError."""
     endings = suffixes()
     if path.is_dir():
+        check_finished(path)
         if any(path.glob("*.parquet")):
             return endings[".parquet"]
         raise InputError(
             path, None, f"no set ({SAMPLES_FILE} is missing) and no *.parquet in it: give a set folder or a file"
         )
     if not path.exists():
-        raise InputError(path, None, "no such file or folder: check the path")
+        raise no_such_path(path)
     return format_of(path)
 
 

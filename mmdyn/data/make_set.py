@@ -39,6 +39,7 @@ from mmdyn.keys import Json
 from mmdyn.sample import Sample
 
 LOCK = ".lock"
+SKIPPING = "`mmdyn data convert`, `perturb` and `eval` leave such rows out with --skip-bad"
 _FILES = {
     name + end
     for name in (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, REPLIES_FILE, MANIFEST_FILE)
@@ -245,9 +246,7 @@ def _bad_rows(bad: list[Row]) -> UserError:
     reasons = Counter(re.sub(r"'[^']*'|\"[^\"]*\"|\b\d[\d,.]*", "…", row.problem) for row in bad)
     if len(bad) > 1:
         told = f"{len(bad)} rows are bad ({'; '.join(f'{n} × {reason}' for reason, n in reasons.most_common())})"
-    return InputError(
-        bad[0].file, bad[0].line, f"{told} (or leave such rows out: --skip-bad, here or of `mmdyn data convert`)"
-    )
+    return InputError(bad[0].file, bad[0].line, f"{told} ({SKIPPING})")
 
 
 def _add(writer: SetWriter, sample: Sample | None) -> str:

@@ -23,7 +23,7 @@ from mmdyn.data.scratch import scratch
 from mmdyn.data.set_frame import set_frame
 from mmdyn.data.show_html import samples_html
 from mmdyn.data.strength import ChainStrength, StrengthTally
-from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.errors import InputError, UserError, did_you_mean, no_such_path
 from mmdyn.frame import Frame, Framed
 from mmdyn.keys import Json, canonical, sha256
 from mmdyn.sample import ImageRef, Sample, Step, from_json
@@ -35,6 +35,8 @@ SHOWN = 5
 """Samples that a notebook shows of a set."""
 
 SCHEMA = 1
+WORK = ".work"
+"""Where results are kept until the set is written, under its folder; the lock of the store in it says who is at it."""
 SAMPLES_FILE, DROPPED_FILE = "samples.jsonl", "dropped.jsonl"
 KNOWLEDGE_FILE, REJECTED_FILE, MANIFEST_FILE = "knowledge.jsonl", "rejected.jsonl", "set.json"
 REPLIES_FILE = "replies.jsonl"
@@ -139,10 +141,11 @@ class SampleSet(Framed):
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.images = ImageFolder(self.folder)
-        if is_being_written(self.folder) or not (self.folder / SAMPLES_FILE).is_file():
-            raise InputError(
-                folder, None, f"no {SAMPLES_FILE} in it, so it is no finished set: run the command that makes it"
-            )
+        if not self.folder.exists():
+            raise no_such_path(folder)
+        check_finished(self.folder)
+        if not (self.folder / SAMPLES_FILE).is_file():
+            raise InputError(folder, None, f"no {SAMPLES_FILE} in it, so it is no set: give a set folder")
         self._manifest = read_set_manifest(self.folder)
 
     @property
@@ -457,6 +460,13 @@ def _picture_line(images: ImageFolder, ref: ImageRef, row: Row) -> bytes:
         return canonical([ref, sha256(images.read(ref))])
     except ValueError as error:
         raise InputError(row.file, row.line, str(error)) from None
+
+
+def check_finished(folder: Path) -> None:
+    """Raise InputError for a folder in which a set was begun and is not there yet."""
+    begun = any((folder / name).exists() for name in (f"{SAMPLES_FILE}.part", WORK))
+    if is_being_written(folder) or (begun and not (folder / MANIFEST_FILE).exists()):
+        raise InputError(folder, None, "the set in it is unfinished: run the command that makes it again")
 
 
 def is_being_written(folder: Path) -> bool:

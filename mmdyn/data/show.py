@@ -67,7 +67,7 @@ def _trail(sample: Sample) -> Iterator[str]:
 
 
 def describe_answer(answer: Answer) -> str:
-    """A golden answer as text."""
+    """An answer on one line, or on as many as its text has."""
     if isinstance(answer, bool):
         return str(answer).lower()
     if isinstance(answer, str):

@@ -65,10 +65,10 @@ def choose_quota(source: SampleSet, quota: str, seed: int = 0, limit: int | None
     parts = [re.fullmatch(r"\s*(.*\S)\s*:\s*(\d{1,9})\s*", part) for part in counts.split(",")]
     shares: dict[Stratum, int] = {(part[1],): int(part[2]) for part in parts if part}
     if len(shares) < len(parts):
-        raise UserError(f"--take {quota!r} is not FIELD=VALUE:N,…: write difficulty=easy:100,hard:100")
+        raise UserError(f"take {quota!r} is not FIELD=VALUE:N,…: write difficulty=easy:100,hard:100")
     check_fields(source, [name], {field for sample in parents(source) for field in sample.fields})
     if not (chosen := _chosen(islice(parents(source), limit), [name], shares, seed)):
-        raise UserError(f"--take {quota!r} chooses no sample of {source.folder}: name values that {name} has")
+        raise UserError(f"take {quota!r} chooses no sample of {source.folder}: name values that {name} has")
     return chosen
 
 

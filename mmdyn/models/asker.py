@@ -19,7 +19,7 @@ from mmdyn.models.pace import Pace, Place
 from mmdyn.models.retry import Retry
 from mmdyn.models.stall_detection import StallDetection
 from mmdyn.record import Reply
-from mmdyn.work import Store
+from mmdyn.work import LOG, Store
 
 DRAIN_SECONDS = 10.0
 """How long the requests in flight are waited for when no further one is sent."""
@@ -167,6 +167,7 @@ class Asker:
             if self._retry.gives_up(failure, tried, spent, answers_others=answers_others):
                 return _failed(failure, tried, began)
             self.retried += 1
+            LOG.info("%s: try %d failed (%s), again in %.1f s", self.model.label, tried, failure, pause)
             await self._pace.pause(pause)
 
     async def _try(self, messages: tuple[Message, ...], place: Place, tried: int) -> Reply:

@@ -10,7 +10,7 @@ import msgspec
 import yaml
 from msgspec import Meta, Struct
 
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, unreadable
 from mmdyn.models.model import Model
 from mmdyn.record import Usage
 
@@ -85,7 +85,7 @@ def read_prices(file: str | Path) -> Prices:
     try:
         values: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(file, None, f"cannot be read ({error}): give a YAML file of prices") from None
+        raise unreadable(file, error, "give a YAML file of prices") from None
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         raise InputError(file, mark.line + 1 if mark else None, "is not YAML: mend the line") from None

@@ -3,6 +3,8 @@ from .compare import Comparison as Comparison, compare as compare
 from .conditions import ConditionSpec as ConditionSpec, ExamplesConfig as ExamplesConfig
 from .config import (
     SECTIONS as SECTIONS,
+    Config as Config,
+    Source as Source,
     estimate_config as estimate_config,
     read_config as read_config,
     run_config as run_config,

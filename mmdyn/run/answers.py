@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import SampleSet, is_set
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, command_line
 from mmdyn.keys import Json, canonical, digest
 from mmdyn.run.predictions import as_exported
 from mmdyn.run.recorded import stored_sample
@@ -59,8 +59,8 @@ def find_answers(run: RunFolder, store: Store, given: Sequence[SampleSet] = ()) 
         known = ", ".join(entry.name for entry in run.config.sets)
         name = unknown.pop()
         raise UserError(
-            f"{run.folder} did not ask {name}: give {known}, by that name (`mmdyn data convert {name} -o FOLDER --name"
-            " NAME`)"
+            f"{run.folder} did not ask {name}: give {known}, by that name"
+            f" (`{command_line('mmdyn', 'data', 'convert', name, '-o', 'FOLDER', '--name', 'NAME')}`)"
         )
     for root, entries in groupby(sorted(run.config.sets, key=lambda entry: entry.root), lambda entry: entry.root):
         _Root(run, store, asked, names).look(root, [*entries], found)

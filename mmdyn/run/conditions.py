@@ -96,6 +96,11 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
         force_setattr(self, "ops", self.ops if isinstance(self.ops, str) else ",".join(self.ops))
         force_setattr(self, "prompt", str(self.prompt or ""))
 
+    @property
+    def makes_variants(self) -> bool:
+        """Whether there are operators, and a mode that asks what they make."""
+        return bool(self.ops) and any(one.variant == "dynamic" for one in self.conditions(("dynamic",)))
+
     def conditions(self, usual: Sequence[str] = ("standard",)) -> tuple[Condition, ...]:
         """Every mode, the `usual` ones where none is named, in every style with all shots; where there are contexts,
         each of them with each variant that the modes name. Raises UserError for an unknown name."""

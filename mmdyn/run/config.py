@@ -12,16 +12,20 @@ import yaml
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mmdyn.data import convert
-from mmdyn.errors import InputError, UserError
-from mmdyn.models import refuse_programs
+from mmdyn.data import NAMED_SETS, convert
+from mmdyn.errors import InputError, UserError, unreadable
+from mmdyn.models import open_budget, open_model, refuse_programs
+from mmdyn.plugins import resolve
 from mmdyn.run.conditions import ConditionSpec
 from mmdyn.run.dry_run import RunEstimate, estimate
-from mmdyn.run.evaluate import evaluate
+from mmdyn.run.evaluate import checked, evaluate
 from mmdyn.run.execution import Execution, Limits
+from mmdyn.run.executors import open_executor
+from mmdyn.run.executors._executor import Job
 from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.scoring_config import ScoringConfig
 from mmdyn.sample import from_dict
+from mmdyn.scoring import Scorer
 from mmdyn.work import Ranks, RunFolder
 
 
@@ -96,12 +100,14 @@ def read_config(file: Path, overrides: Iterable[str] = (), *, allow_programs: bo
 
 
 def run_config(config: Config) -> RunFolder:
-    """Carry out a config. Raises what `evaluate` raises, and UserError where several ranks are to import a set."""
+    """Carry out a config, whose settings are checked before a set is imported. Raises what `evaluate` raises, and
+    UserError where several ranks are to import a set."""
     if Ranks.of_environment().size > 1 and (loose := [given for given in config.sets if isinstance(given, Source)]):
         raise UserError(
             f"{loose[0].path or loose[0].benchmark} is to be imported, and several processes need a set folder:"
             " `mmdyn data convert` makes one"
         )
+    _check(config)
     return evaluate(_place_sets(config, Path(config.out)), config.models, config.out, **_groups(config))
 
 
@@ -109,6 +115,20 @@ def estimate_config(config: Config) -> RunEstimate:
     """Count what a config would ask; its sets are imported for that, and thrown away. Raises UserError."""
     with TemporaryDirectory(prefix="mmdyn-") as scratch:
         return estimate(_place_sets(config, Path(scratch)), config.models, config.out, **_groups(config))
+
+
+def _check(config: Config) -> None:
+    """Raise UserError for what can be told before a set is imported."""
+    for given in config.sets:
+        if isinstance(given, Source) and not given.benchmark.startswith(NAMED_SETS):
+            resolve("benchmarks", given.benchmark)
+    open_executor(config.execution)
+    Scorer(config.scoring.policy)
+    open_budget(config.limits.prices, config.limits.max_cost, config.limits.max_requests)
+    for text in (*config.models, *config.scoring.judges):
+        open_model(text)
+    paths = [getattr(given, "path", "") or given for given in config.sets]
+    checked(Job(Path(config.out), config.models, *_groups(config).values()), paths)
 
 
 def _groups(config: Config) -> dict[str, Any]:
@@ -121,14 +141,27 @@ def _override(values: dict[str, Any], override: str) -> None:
     if not equals:
         raise UserError(f"{override!r} is not key=value, such as limits.n=20 or models=[baseline:lexical]")
     *sections, key = path.split(".")
+    inside: Any = values
     for section in sections:
-        values = values.setdefault(section, {})
-        if not isinstance(values, dict):
-            raise UserError(f"{override!r}: {section} is no section of keys in the file: give it as a whole")
+        place = _place_in(inside, section, override)
+        inside = inside.setdefault(place, {}) if isinstance(inside, dict) else inside[place]
     try:
-        values[key] = yaml.safe_load(value)
+        inside[_place_in(inside, key, override)] = yaml.safe_load(value)
     except yaml.YAMLError:
         raise UserError(f"the value of {override!r} is not YAML: put it in quotes") from None
+
+
+def _place_in(inside: Any, key: str, override: str) -> str | int:
+    """A key of a mapping, or the number of an entry of a list, from 0."""
+    if isinstance(inside, list):
+        if not key.isdecimal() or int(key) >= len(inside):
+            raise UserError(f"{override!r}: {key!r} is no entry of the list: give a number from 0 to {len(inside) - 1}")
+        return int(key)
+    if not isinstance(inside, dict):
+        raise UserError(
+            f"{override!r}: {override.partition(f'.{key}')[0]} is no section of keys in the file: give it as a whole"
+        )
+    return key
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -164,7 +197,7 @@ def _mapping(file: Path) -> dict[str, Any]:
     try:
         values = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(file, None, f"cannot be read ({error}): give a YAML file") from None
+        raise unreadable(file, error, "give a YAML file") from None
     except RecursionError:
         raise InputError(file, None, "is nested too deeply: write a plain mapping") from None
     except yaml.YAMLError as error:

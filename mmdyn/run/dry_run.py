@@ -127,8 +127,8 @@ def estimate(
         )
     rows, skipped = dict[tuple[str, str, str], EstimateRow](), dict[str, int]()
     with TemporaryDirectory(prefix="mmdyn-") as scratch, ExitStack() as stores:
-        opened = open_sets(given, Path(scratch))
-        if conditions.ops:
+        opened = open_sets(given, Path(scratch), skip_bad=limits.skip_bad)
+        if conditions.makes_variants:
             opened += [_variants(job, one, Path(scratch)) for one in opened]
         shown: tuple[Message, ...] = ()
         seen, scratch_store = AnswerLookup(job, stores), stores.enter_context(Store(Path(scratch) / "found"))

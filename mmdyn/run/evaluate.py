@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mmdyn.context import NONE, Context
 from mmdyn.data import Given, SampleSet, is_set
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, command_line, no_such_path, unreadable
 from mmdyn.keys import Json, canonical
 from mmdyn.models import NO_WEIGHING, Budget, Model, installed, open_model
 from mmdyn.prompts import Template, templates_digest
@@ -30,13 +30,13 @@ from mmdyn.run.knowledge_config import KnowledgeConfig
 from mmdyn.run.plan import check_hints, check_sets, count, plan
 from mmdyn.run.render import LIKELIHOOD, own_instructions
 from mmdyn.run.scoring_config import ScoringConfig, open_cascade
-from mmdyn.run.sets import GivenModel, entry_of, open_sets, run_store, several, variants_folder
+from mmdyn.run.sets import GivenModel, entry_of, holds_any, open_sets, run_store, several, variants_folder
 from mmdyn.shots import Shots
-from mmdyn.work import RUN, ModelEntry, RunConfig, RunFolder, Scoring, write_config
+from mmdyn.work import FAILURE, LOG, RECORD, RUN, ModelEntry, RunConfig, RunFolder, Scoring, run_log, write_config
 from perturb import parse_chains, perturb
 
 FREE = ("planned", "skipped", "scorer", "judges", "judge_mode", "under_way", "limit", "versions", "library")
-"""What of run.json may differ when a run goes on; `limit` may grow."""
+"""What of run.json may differ when a run goes on; `limit` may grow, and shrink while nothing was answered."""
 
 
 def evaluate(
@@ -73,8 +73,8 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
     with open_cascade(job.scoring, budget=budget, **settings) as cascade, ExitStack() as stores:
         budget.check([*models, *(judge.asker.model for judge in cascade.judges)])
         store = stores.enter_context(run_store(job.out, executor.ranks))
-        opened = open_sets(sets, job.out, executor.ranks)
-        if job.spec.ops:
+        opened = open_sets(sets, job.out, executor.ranks, skip_bad=job.limits.skip_bad)
+        if job.spec.makes_variants:
             _check_limit(job)
             opened += [vary(job, one, job.out) for one in opened]
         executor.meet(store)
@@ -92,13 +92,16 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
         job = replace(job, conditions=conditions, planned=planned)
         config = _config(job, opened, models, skipped, providers)
         _begin(job.out, config, scoring_of(cascade), write=is_first)
-        executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
+        with run_log(job.out, executor.ranks.number):
+            who, what = [model.label for model in models], [condition.mode for condition in conditions]
+            LOG.info("mmdyn %s: %d asks of %s in the modes %s", version("mmdyn"), config.planned, who, what)
+            executor.run(Engine(job, opened, models, store, budget, cascade, providers.by_set))
         if cascade.judges and is_first:
             settle(RunFolder(job.out), store, cascade, else_rules=job.scoring.else_rules)
     return RunFolder(job.out)
 
 
-def checked(job: Job, sets: Sequence[Given]) -> Job:
+def checked(job: Job, sets: Sequence[object]) -> Job:
     """The job with its prompt read. Raises UserError for what can be told before anything is written."""
     spec, limits = job.spec, job.limits
     numbers = {"--epochs": spec.epochs, "--limit": limits.n, "--concurrency": limits.concurrency}
@@ -109,7 +112,7 @@ def checked(job: Job, sets: Sequence[Given]) -> Job:
         raise UserError("name at least one set and one style")
     for given in sets:
         if isinstance(given, str | Path) and not Path(given).exists():
-            raise UserError(f"{given}: no such file or folder in {Path.cwd()}: check the path")
+            raise no_such_path(given)
     if is_set(job.out):
         raise UserError(f"{job.out} is a set: choose another folder for the run")
     if spec.ops:
@@ -228,12 +231,13 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         if {entry.digest for entry in before.sets} == {entry.digest for entry in config.sets}:
             differing = [name for name in differing if name != "sets"]  # they were moved
         endless = float("inf")
-        if (before.limit or endless) > (config.limit or endless):
+        shrinks = (before.limit or endless) > (config.limit or endless)
+        if shrinks and any(holds_any(run.records_folder, kind) for kind in (RECORD, FAILURE)):
             differing.append("(larger) limit")
         if differing:
             what, scored = " and ".join(differing), ""
             if differing == ["sets"] and [entry.name for entry in before.sets] == [entry.name for entry in config.sets]:
-                scored = f" (`mmdyn score {out}` scores what was asked by answers that changed)"
+                scored = f" (`{command_line('mmdyn', 'score', out)}` scores what was asked by answers that changed)"
             if "instructions" in differing:
                 scored = " (what older versions called kprag is kprag:inline now)"
             raise UserError(
@@ -260,7 +264,7 @@ def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:
     try:
         custom = Template.parse(file.read_text(encoding="utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{file} cannot be read as a prompt ({error}): give a UTF-8 text file") from None
+        raise unreadable(file, error, "give a UTF-8 text file") from None
     beside = [condition.context for condition in conditions if condition.context != NONE]
     ways = [replace(found, elaborate="none") for found in map(Context.parse, beside) if found.elaborate != "two-turn"]
     if any(ways.count(one) > 1 for one in ways if one.source):

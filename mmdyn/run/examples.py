@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kprag import Index, QueryWriter, read_retrievers
 from mmdyn.data import LocatedSet, SampleSet, SetDigest, load
-from mmdyn.errors import UserError, did_you_mean
+from mmdyn.errors import UserError, did_you_mean, no_such_path
 from mmdyn.keys import Json, canonical, digest, stream
 from mmdyn.models import read_settings
 from mmdyn.prompts import asking_digest
@@ -188,7 +188,7 @@ def check_examples(given: str | ExamplesConfig, conditions: Iterable[Condition])
     if (config.retriever, config.embedder) != ("lexical", "") and "similar" not in ways:
         raise UserError("--examples says how similar ones are looked up: add --shots 5:similar, or leave that out")
     if config.path and not Path(config.path).exists():
-        raise UserError(f"{config.path}: no such file or folder in {Path.cwd()}: check --examples")
+        raise no_such_path(config.path)
     return config, asked
 
 

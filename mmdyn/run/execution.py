@@ -15,6 +15,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """How far a run goes.
 
     n: Only the first N questions of each set, with their variants.
+    skip_bad: Leave bad rows of a file out; rejected.jsonl in its folder under RUN/sets lists them.
     max_cost: Stop where the next request would pass this cost, by --prices and the mean so far; the same command goes
         on, with X anew.
     max_requests: Stop when this call has sent so many requests, tries again counted; replies out of the cache are none.
@@ -24,6 +25,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     n: int | None = None
+    skip_bad: bool = False
     max_cost: float | None = None
     max_requests: int | None = None
     prices: str | None = None

@@ -29,7 +29,7 @@ from kprag import (
 )
 from mmdyn.context import NONE, Context
 from mmdyn.data import SampleSet
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, no_such_path
 from mmdyn.keys import canonical, digest
 from mmdyn.models import read_settings
 from mmdyn.record import Condition
@@ -134,9 +134,9 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
         read_joined(retriever.query)
         if retriever.name:
             read_retrievers([retriever.name])
-        for option, path in (("--base", base.path), ("the examples of --retriever", retriever.examples)):
+        for path in (base.path, retriever.examples):
             if path and not Path(path).exists():
-                raise UserError(f"{path}: no such file or folder in {Path.cwd()}: check {option}")
+                raise no_such_path(path)
 
 
 class Section:

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 from msgspec import Struct
 
-from mmdyn.errors import InputError, MissingExtra
+from mmdyn.errors import InputError, MissingExtra, no_such_path
 
 LONGEST_CELL = 32_767
 """Characters that a cell of a spreadsheet holds; VLMEvalKit loses what is beyond them without a word."""
@@ -43,7 +43,7 @@ def read_predictions(path: Path) -> list[PredictionRow]:
     """Every row. Raises InputError where the file is none of the three or lacks `prediction` or `index`;
     MissingExtra."""
     if not path.is_file():
-        raise InputError(path, None, "no such file: give VLMEvalKit's prediction file")
+        raise no_such_path(path)
     if (read := READERS.get(path.suffix.lower())) is None:
         raise InputError(path, None, f"the ending is none of {', '.join(READERS)}: give VLMEvalKit's prediction file")
     try:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mmdyn.data import OPTION_LETTERS, Given, SampleSet
-from mmdyn.errors import UserError
+from mmdyn.errors import UserError, command_line
 from mmdyn.keys import Json, canonical, digest, sha256
 from mmdyn.models import VLMEVAL_FAILURES
 from mmdyn.prompts import templates_digest
@@ -227,9 +227,10 @@ def _check_same(run: RunFolder, models: tuple[ModelEntry, ...], sets: Sequence[S
     if before.models != models:
         raise UserError(f"{run.folder} holds a run of {', '.join(m.label for m in before.models)}: choose another -o")
     if {entry.digest for entry in before.sets} != {opened.manifest.digest for opened in sets}:
+        scored = f"{command_line('mmdyn', 'score', run.folder)} --set SET"
         raise UserError(
-            f"{run.folder} holds these predictions for other sets: `mmdyn score {run.folder} --set SET` scores them by"
-            " answers that changed, and another -o begins a run"
+            f"{run.folder} holds these predictions for other sets: `{scored}` scores them by answers that changed, and"
+            " another -o begins a run"
         )
 
 

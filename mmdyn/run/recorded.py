@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from mmdyn.data import ImageFolder, read_inside
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, command_line
 from mmdyn.record import Record
 from mmdyn.sample import ImageRef, Sample, from_json
 from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Reader, RecordSource, RunFolder, record_under
@@ -18,7 +18,8 @@ def check_asked(run: RunFolder) -> None:
     with Reader(run.records_folder) as reader:
         if next(reader.items(RECORD), None) is None:
             what = "answered" if next(reader.items(FAILURE), None) else "asked"
-            raise UserError(f"nothing was {what} yet in {run.folder}: `mmdyn eval SET -m MODEL -o {run.folder}` asks")
+            asking = command_line("mmdyn", "eval", "SET", "-m", "MODEL", "-o", run.folder)
+            raise UserError(f"nothing was {what} yet in {run.folder}: `{asking}` asks")
 
 
 def record_of_key(kept: RecordSource, run: Path, key: str) -> Record:

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, no_such_path
 from mmdyn.record import Usage
 from mmdyn.tables import Spending
 from mmdyn.work import (
@@ -101,8 +101,10 @@ def look(folder: Path) -> Iterator[RunSummary]:
 
     Raises InputError where there is no such folder.
     """
+    if not folder.exists():
+        raise no_such_path(folder)
     if not folder.is_dir():
-        raise InputError(folder, None, "no such folder: name a run, or a folder with runs in it")
+        raise InputError(folder, None, "is no folder: name a run, or a folder with runs in it")
     yield from _look(folder, DEPTH)
 
 

@@ -20,7 +20,7 @@ from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask
 from mmdyn.run.render import Renderer, is_base
 from mmdyn.run.two_turn import Expansions, expands, opening
-from mmdyn.work import FAILURE, RECORD, SAMPLE, ProgressBar, Store
+from mmdyn.work import FAILURE, LOG, RECORD, SAMPLE, ProgressBar, Store
 
 WAITING = 4
 """Samples that are being asked for each request in flight: those that wait to be asked again leave their place to
@@ -88,6 +88,8 @@ async def _recorded(ask: Ask, tools: SampleTools) -> tuple[Record, bool]:
     kind = RECORD
     if record.reply.error:
         tools.tally.failed += 1
+        label, mode, why = tools.asker.model.label, ask.condition.mode, record.reply.error
+        LOG.warning("%s: %s (%s) was not answered: %s", label, ask.sample.id, mode, why)
         tools.tally.may_pass += not record.reply.final
         record = msgspec.structs.replace(record, score=tools.grader.cascade.scorer.score(ask.sample, record.reply))
         kind, key = FAILURE, f"{key}:{time.time_ns()}"

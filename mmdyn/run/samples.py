@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mmdyn.data import MANIFEST_FILE, SampleSet, SetDigest
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, command_line
 from mmdyn.keys import canonical
 from mmdyn.sample import Sample
 
@@ -48,7 +48,8 @@ def check_digest(opened: SampleSet, digest: str) -> None:
     """Raise InputError where set.json gives another digest: records would be kept under that of other samples."""
     file = opened.folder / MANIFEST_FILE
     if file.is_file() and opened.manifest.digest != digest:
-        anew = f"`mmdyn data convert {opened.folder} -o NEW --name {opened.name}` writes the set anew"
+        converted = command_line("mmdyn", "data", "convert", opened.folder, "-o", "NEW", "--name", opened.name)
+        anew = f"`{converted}` writes the set anew"
         if opened.manifest.parent:
             anew = "`mmdyn perturb` makes the set anew in another folder"
         raise InputError(file, None, f"the digest is not that of the samples: they were changed; {anew}")

@@ -32,19 +32,20 @@ def run_store(out: Path, ranks: Ranks = ALONE) -> Iterator[Store]:
         with Store(folder, ranks.writer) as store:
             yield store
     finally:
-        if fresh and folder.exists() and not (out / RUN).exists() and not _holds_any(folder):
+        if fresh and folder.exists() and not (out / RUN).exists() and not holds_any(folder, FOUND):
             shutil.rmtree(folder, ignore_errors=True)
         if not there:
             with suppress(OSError):  # there is something in it
                 out.rmdir()
 
 
-def _holds_any(folder: Path) -> bool:
+def holds_any(folder: Path, kind: str) -> bool:
+    """Whether a store has anything of a kind."""
     with Reader(folder) as reader:
-        return next(reader.items(FOUND), None) is not None
+        return next(reader.items(kind), None) is not None
 
 
-def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[SampleSet]:
+def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE, *, skip_bad: bool = False) -> list[SampleSet]:
     """Open every set; what is no set folder that stays is imported under out/sets, by a process on its own.
 
     Raises UserError where two share a name, a set is given twice, or several ranks are given a file.
@@ -52,14 +53,15 @@ def open_sets(sets: Sequence[Given], out: Path, ranks: Ranks = ALONE) -> list[Sa
     for given in sets if ranks.size > 1 else ():
         if not is_kept(given):
             raise UserError(f"{given} is no set folder, which several processes need: `mmdyn data convert` makes one")
-    opened = [_open(given, out) for given in sets]
+    opened = [_open(given, out, skip_bad=skip_bad) for given in sets]
     digests, names = dict[str, SampleSet](), dict[str, SampleSet]()
     for found in opened:
         if (twice := digests.setdefault(found.manifest.digest, found)) is not found:
             raise UserError(f"{found.folder} and {twice.folder} are the same set: give it once")
         if not found.manifest.parent and (twice := names.setdefault(found.name, found)) is not found:
             raise UserError(
-                f"{found.folder} and {twice.folder} are both called {found.name}: convert one of them with --name"
+                f"{found.folder} and {twice.folder} are both called {found.name}: `mmdyn data convert --name`"
+                " gives one of them another name"
             )
     return opened
 
@@ -83,12 +85,12 @@ def entry_of(opened: SampleSet, out: Path) -> SetEntry:
     return SetEntry(opened.name, opened.root, place.as_posix(), manifest.digest, strength=manifest.strength or {})
 
 
-def _open(given: Given, out: Path) -> SampleSet:
+def _open(given: Given, out: Path, *, skip_bad: bool) -> SampleSet:
     """An import is named by what is in it, so that a file that changed never replaces what an earlier run asked."""
     if is_kept(given):
         return load(given)
     part = out / "sets" / ".import"
-    imported = load(given, into=part)
+    imported = load(given, into=part, skip_bad=skip_bad)
     name = Path(given).stem if isinstance(given, str | Path) else _safe(imported.name)
     folder = out / "sets" / f"{name}-{imported.manifest.digest[:12]}"
     if folder.exists():

@@ -23,7 +23,7 @@ from mmdyn.tables.terminal import names_of, open_console, percent, print_grid, s
 TITLE = (
     "AUC of the weighed options in percent with 95 % intervals; n counts parent samples, cases statements or options"
 )
-NONE = "AUC: no options were weighed: ask with --style likelihood."
+NONE = "AUC: no options were weighed: ask with `mmdyn eval --style likelihood`."
 
 
 class AucRow(OfCondition, frozen=True):

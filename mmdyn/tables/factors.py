@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mmdyn.errors import InputError
+from mmdyn.errors import InputError, unreadable
 from mmdyn.plugins import ALIASES, resolve
 from mmdyn.record import Record
 from mmdyn.sample import CHOICE_TYPES, Sample
@@ -89,7 +89,7 @@ def read_model_facts(file: Path) -> ModelFacts:
     try:
         rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines(), restval=""))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(file, None, f"cannot be read ({error}): give a CSV file") from None
+        raise unreadable(file, error, "give a CSV file") from None
     names = [name for name in (rows[0] if rows else ()) if name]
     if "model" not in names:
         raise InputError(file, 1, "names no models: begin with a line such as model,family,size,kind")

@@ -13,7 +13,7 @@ from mmdyn.html import Html, html_table, markup
 from mmdyn.tables.grid import Grid, grid_of
 from mmdyn.tables.rows import Row, TableRows
 from mmdyn.tables.summary_csv import safe_cell
-from mmdyn.tables.terminal import PLAIN_WIDTH, clean
+from mmdyn.tables.terminal import clean, open_console
 
 STARS = {"": "", "best": "*", "second": "+"}
 MARKDOWN = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
@@ -27,15 +27,16 @@ TEX = str.maketrans(
 
 
 def _text(grid: Grid) -> Iterator[str]:
-    """A table in columns, in several pieces where it is wider than PLAIN_WIDTH."""
+    """A table in columns, in several pieces where it is wider than the terminal (or PLAIN_WIDTH)."""
     words = [grid.heads, *([word.text + STARS[word.mark] for word in line] for line in grid.lines)]
     table = [[clean(word).plain for word in line] for line in words]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
     labels, rest = list(range(grid.labels)), list(range(grid.labels, len(widths)))
+    room = open_console().width
     yield clean(grid.title).plain
     while rest:
         taken = [*labels, rest.pop(0)]
-        while rest and sum(widths[place] + 2 for place in (*taken, rest[0])) <= PLAIN_WIDTH:
+        while rest and sum(widths[place] + 2 for place in (*taken, rest[0])) <= room:
             taken.append(rest.pop(0))
         yield ""
         for number, line in enumerate(table):

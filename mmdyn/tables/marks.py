@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from mmdyn.data import JsonRow, read_json_rows
-from mmdyn.errors import InputError, UserError
+from mmdyn.errors import InputError, UserError, unreadable
 from mmdyn.record import Record
 from mmdyn.sample import from_dict
 
@@ -64,7 +64,7 @@ class Marks:
                 for number, row in read_json_rows(lines, str(file)):
                     self._add(number, row)
         except OSError as error:
-            raise InputError(file, None, f"cannot be read ({error.strerror}): name a JSONL file of marks") from None
+            raise unreadable(file, error, "name a JSONL file of marks") from None
         if not self._lines:
             raise UserError(f'{file} has no line: give lines with "key" (or "sample" and "mode") and "human"')
 

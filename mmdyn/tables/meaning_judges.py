@@ -21,8 +21,8 @@ UNCALIBRATED = (
 )
 RULES_MEASURED = (
     "no model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs that it was not made on, the"
-    " embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `--judge MODEL` or"
-    " `--judge nli:MODEL` asks a model"
+    " embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `mmdyn perturb"
+    " --judge MODEL`, or nli:MODEL, asks a model"
 )
 """What is known of the judge `embedded` wherever it is used; a calibration on one's own pairs says more."""
 

@@ -80,8 +80,8 @@ def _state_lines(state: RunState) -> Iterator[str]:
     if state.waiting:
         yield f"{state.name}: {state.waiting}."
     if state.unscored:
-        judged = ", with the same --judge," if "+" in state.scorer else ""
-        yield f"{state.name}: {state.unscored} answers are not scored yet; `mmdyn score`{judged} scores them."
+        again = "`mmdyn score`, with the same --judge," if "+" in state.scorer else "`mmdyn score`"
+        yield f"{state.name}: {state.unscored} answers are not scored yet; {again} scores them."
     if state.needs_judge and not state.waiting and "+" not in state.scorer:
         ask = "`mmdyn score RUN --judge MODEL` asks one"
         yield f"{state.name}: {state.needs_judge} answers need a judge and had none; {ask}."

@@ -134,7 +134,33 @@ def p_value(p: float | None) -> str:
 
 def _laid_out(names: Sequence[str], lines: Sequence[Sequence[Text]], room: int) -> Iterator[Text]:
     """Rows, and headings (of one cell), under names of one or more lines, with an empty line above and below. No number
-    is ever cut or broken: words that have no room beside them get a line of their own."""
+    is ever cut or broken: words that have no room beside them get a line of their own, and columns that have none
+    follow in a table below, beside the same words."""
+    parts, used = list[list[int]](), 0
+    for place, name in enumerate(names[1:], 1):
+        cells = [line[place].cell_len for line in lines if len(line) > 1]
+        width = 2 + max(*(len(part) for part in name.split("\n")), *cells, 0)
+        if not parts or used + width > room:
+            parts.append([])
+            used = 2 + _least_words(names[0], lines, room)
+        parts[-1].append(place)
+        used += width
+    for part in parts:
+        yield from _laid_in([names[0], *(names[at] for at in part)], [_pick(line, part) for line in lines], room)
+
+
+def _least_words(name: str, lines: Sequence[Sequence[Text]], room: int) -> int:
+    """The columns that words want: as many as the longest ones take that are no longer than a third of the room."""
+    fitting = (line[0].cell_len for line in lines if len(line) > 1 and line[0].cell_len <= room // 3)
+    return max(len(name), *fitting, 0)
+
+
+def _pick(line: Sequence[Text], part: Sequence[int]) -> list[Text]:
+    return [line[0], *(line[at] for at in part if len(line) > 1)]
+
+
+def _laid_in(names: Sequence[str], lines: Sequence[Sequence[Text]], room: int) -> Iterator[Text]:
+    """The lines of one of these tables."""
     heads = [[clean(line) for line in name.split("\n")] for name in names]
     rows = [line for line in lines if len(line) > 1]
     least = [max(line.cell_len for line in head) for head in heads]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import threading
 import time
 from collections import Counter
@@ -23,7 +24,10 @@ from mmdyn.models import Baseline, Scripted, Spec, TransientError
 from mmdyn.testing.dialects import ChatCompletions, Dialect, FakeRequest, dialect_of
 from mmdyn.testing.fake_verdicts import fake_verdict
 from mmdyn.testing.faults import Fault, misbehave, parse_faults
+from mmdyn.text import estimate_tokens
 
+PICTURE_TOKENS = 500
+"""That a picture is counted as, whatever its size."""
 REPLIES = {"first": "majority", "hashed": "random"}
 
 
@@ -219,7 +223,9 @@ class FakeServer:
             raise ValueError(f"prompt is too long: {length} characters, {self._context} are the model's context length")
         self.stats.images.update(asked.pictures)
         text = self._say(asked)
-        return msgspec.json.encode(dialect.answer(asked, text, (len(body) // 4, len(text) // 4 + 1)))
+        said = "".join(message.text for message in asked.messages)
+        read = round(estimate_tokens(said)) + PICTURE_TOKENS * len(asked.pictures)
+        return msgspec.json.encode(dialect.answer(asked, text, (read, math.ceil(estimate_tokens(text)))))
 
     def _say(self, asked: FakeRequest) -> str:
         """A verdict where one is asked for and no script says otherwise, else the model's reply."""

@@ -34,6 +34,7 @@ from .run_folder import (
     unjudged_kind as unjudged_kind,
     write_config as write_config,
 )
+from .run_log import LOG as LOG, log_to_terminal as log_to_terminal, run_log as run_log
 from .set_step import (
     IMPORTED_SOURCE as IMPORTED_SOURCE,
     Maker as Maker,

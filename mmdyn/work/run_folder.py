@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from mmdyn.context import NONE
-from mmdyn.data import ChainStrength
-from mmdyn.errors import InputError
+from mmdyn.data import ChainStrength, check_finished
+from mmdyn.errors import InputError, no_such_path
 from mmdyn.html import html_table
 from mmdyn.keys import Json, canonical
 from mmdyn.record import Condition, Record, Reply, Score
@@ -166,8 +166,13 @@ class RunFolder:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         file = self.folder / RUN
+        if not self.folder.exists():
+            raise no_such_path(folder)
         if not file.is_file():
+            check_finished(self.folder)
             what = f"no {RUN} in it, so it is no run"
+            if self.records_folder.is_dir():
+                raise InputError(folder, None, "the run in it is unfinished: run the command that makes it again")
             if (self.folder / COMPARISON).is_file():
                 what = "it holds a comparison, which `mmdyn compare` shows when it is called again, and no run"
             raise InputError(folder, None, f"{what}: give the folder that `mmdyn eval -o` made")

@@ -22,6 +22,7 @@ from msgspec import Struct
 from mmdyn.data import (
     MANIFEST_FILE,
     SAMPLES_FILE,
+    WORK,
     Dropped,
     Given,
     Origin,
@@ -45,9 +46,6 @@ from mmdyn.work.store import Reader, Store
 
 IMPORTED_SOURCE = ".source"
 """Where a file is imported to, under the new set's folder."""
-
-_WORK = ".work"
-"""Where results are kept until the set is written, under its folder; the lock of the store in it says who is at it."""
 
 _SETTINGS, _OUTCOMES = "settings", "outcomes"
 
@@ -119,14 +117,15 @@ class _Work:
         return canonical(_Outcomes(outcomes, settled=not any(outcome.may_pass for outcome in outcomes)))
 
 
-def open_source(source: Given, out: Path) -> SampleSet:
-    """The set to work on: an opened one, a set folder, or a file of any format or samples, imported under `out`.
+def open_source(source: Given, out: Path, *, skip_bad: bool = False) -> SampleSet:
+    """The set to work on: an opened one, a set folder, or a file of any format or samples, imported under `out`, with
+    `skip_bad` without bad rows.
 
     Raises UserError for what is to be imported where several ranks are at work.
     """
     if Ranks.of_environment().size > 1 and not is_kept(source):
         raise UserError(f"{source} is no set folder, which several processes need: `mmdyn data convert` makes one")
-    return load(source, into=out / IMPORTED_SOURCE)
+    return load(source, into=out / IMPORTED_SOURCE, skip_bad=skip_bad)
 
 
 def make_set(
@@ -164,10 +163,10 @@ def make_set(
 @contextmanager
 def open_made(out: Path) -> Iterator[Callable[[Sample], bool]]:
     """Which samples' outcomes a new set's folder holds already, for good."""
-    if not (out / _WORK).is_dir():
+    if not (out / WORK).is_dir():
         yield lambda sample: (out / MANIFEST_FILE).is_file()
         return
-    with Reader(out / _WORK) as kept:
+    with Reader(out / WORK) as kept:
         yield lambda sample: kept.get(_OUTCOMES, sha256(canonical(sample))) is not None
 
 
@@ -200,7 +199,7 @@ class _Making(Struct, frozen=True):
         if is_being_written(out):
             return None
         if not (out / MANIFEST_FILE).is_file():
-            if (out / SAMPLES_FILE).exists() and not (out / _WORK).exists():
+            if (out / SAMPLES_FILE).exists() and not (out / WORK).exists():
                 raise UserError(f"{out} already holds a set: choose another folder, or remove this one")
             return None
         found = SampleSet(out)
@@ -214,14 +213,14 @@ class _Making(Struct, frozen=True):
         if is_unsettled(out):
             return None
         if self.ranks.number == 0:
-            shutil.rmtree(out / _WORK, ignore_errors=True)
+            shutil.rmtree(out / WORK, ignore_errors=True)
             if not self.quiet:
                 print(f"{out} is finished: nothing to do", file=sys.stderr)
         return found
 
     def carry_out(self) -> SampleSet:
         """Make what is not made yet, and write the set where that is this rank's task."""
-        ranks, work, before = self.ranks, self.out / _WORK, _stamp(self.out)
+        ranks, work, before = self.ranks, self.out / WORK, _stamp(self.out)
         try:
             store = Store(work, ranks.writer)
         except MmdynError:  # rank 0 may have finished the set, and removed the folder, a moment ago
@@ -357,7 +356,7 @@ def _source(origin: Origin) -> dict[str, Json]:
 
 def _unsettled_mark(out: Path) -> Path:
     """The file that is there where some of the written set is to be tried again."""
-    return out / _WORK / "unsettled"
+    return out / WORK / "unsettled"
 
 
 def _stamp(out: Path) -> tuple[int, ...]:

@@ -15,19 +15,22 @@ from mmdyn.data import ImageFolder, describe_sample, describe_trail
 from mmdyn.errors import UserError
 from mmdyn.keys import digest
 from mmdyn.sample import Sample
+from perturb.audit.differences import differences
 
 _LONGEST = 60
 """Characters of an id in a folder's name: in Chinese that is three times as many bytes, and a name may have 255."""
 
 
 def print_beside(before: Sample, after: Sample, source: ImageFolder, images: ImageFolder, console: Console) -> None:
-    """Print a parent and its variant in two columns, and under them the trail with the verdict."""
+    """Print a parent and its variant in two columns, and under them what differs, and the trail with the verdict."""
     table = Table(expand=True, show_lines=False)
     attempt = after.variant.attempt if after.variant else 0
     for title in ("before", f"after, attempt {attempt}" if attempt else "after"):
         table.add_column(title, ratio=1, overflow="fold")
     table.add_row(Text(describe_sample(before, source)), Text(describe_sample(replace(after, variant=None), images)))
     console.print(table)
+    for line in differences(before, after, source, images):
+        console.print(Text(f"  {line}"))
     console.print(Text(describe_trail(after)))
 
 

@@ -31,7 +31,8 @@ def test_before_and_after_stand_side_by_side(dynamic: SampleSet) -> None:
     result = show(dynamic.folder, "en-choice~shuffle~0")
     assert result.exit_code == 0, result.output
     rows = [line for line in result.output.splitlines() if "answer:" in line]
-    assert len(rows) == 1 and rows[0].count("answer:") == 2
+    assert len(rows) == 2 and rows[0].count("answer:") == 2
+    assert rows[1] == "  answer: [-B-]{+A+}"
     assert "variant of en-choice: shuffle, draw 0, seed 1; unjudged" in result.output
     assert "text.shuffle" in result.output
 

@@ -145,7 +145,7 @@ def test_a_bad_line_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
         (["--max-requests", "3"], "go with --judge: the rules need none of them"),
         (["--judge", "openai:m,base_url=http://h/v1", "--max-cost", "3"], "--max-cost needs the price of openai:m"),
         (["--policy", "mdk13"], "did you mean 'mdk12'?"),
-        (["--judge", "scripted:nowhere.jsonl"], "nowhere.jsonl: cannot be read"),
+        (["--judge", "scripted:nowhere.jsonl"], "nowhere.jsonl: no such file or folder"),
         (["--calibrate", "--threshold", "0"], "0.0 is not in the range 0<x<=1"),
     ],
 )

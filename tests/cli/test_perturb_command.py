@@ -13,8 +13,8 @@ from mmdyn.data import WEAKNESS, SampleSet
 
 MEASURED = (
     "no model judged the variants, and rules and embeddings are a sieve: on 240 exam pairs that it was not made on, the"
-    " embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `--judge MODEL` or"
-    " `--judge nli:MODEL` asks a model"
+    " embedded judge caught 80 % of the changed questions and kept 73 % of the unchanged ones; `mmdyn perturb"
+    " --judge MODEL`, or nli:MODEL, asks a model"
 )
 
 

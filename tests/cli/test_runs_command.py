@@ -106,7 +106,7 @@ def test_where_no_run_is(runs: Path) -> None:
     assert (none.returncode, none.stderr) == (0, "there are no runs here: name a folder that has some\n")
     missing = mmdyn(runs, "runs", "ls", "sets")
     assert missing.returncode == 2
-    assert missing.stderr == "mmdyn: sets: no such folder: name a run, or a folder with runs in it\n"
+    assert missing.stderr == "mmdyn: sets: no such file or folder (did you mean 'set'?): check the path\n"
 
 
 def test_records_are_exported(runs: Path) -> None:

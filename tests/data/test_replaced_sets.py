@@ -64,7 +64,7 @@ def test_stopped_at_any_step_a_set_is_the_old_one_the_new_one_or_none(tmp_path: 
             assert (len(found), len(list(found)), dropped) in ((6, 6, 1), (1, 1, 0))
             seen.add("old" if dropped else "new")
         except InputError as error:
-            assert "it is no finished set: run the command that makes it" in str(error)
+            assert "the set in it is unfinished: run the command that makes it again" in str(error)
             seen.add("none")
             with SetWriter(folder, "sums", replace=True) as writer:
                 writer.add(QUESTIONS[0])

@@ -121,7 +121,7 @@ def test_a_quota_chooses_so_many_of_each_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("quota", "problem"),
     [
-        ("difficulty", r"--take 'difficulty' is not FIELD=VALUE:N,…: write difficulty=easy:100,hard:100"),
+        ("difficulty", r"take 'difficulty' is not FIELD=VALUE:N,…: write difficulty=easy:100,hard:100"),
         ("difficulty=easy:7,hard", "is not FIELD=VALUE:N"),
         ("difficulty=easy:-7", "is not FIELD=VALUE:N"),
         ("dificulty=easy:7", "has the field 'dificulty' .did you mean 'difficulty'"),

@@ -101,7 +101,7 @@ def test_presets_and_files_of_chains_stand_among_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    (None, "cannot be read: --ops takes chains, a preset or a YAML file of chains"),
+    (None, "no such file or folder: check the path"),
     ("- [pad", "is no YAML"),
     ("pad", "lists no chains: write one a line, such as `- pad"),
     ("- pad,invert", "lists no chains: write one a line"),

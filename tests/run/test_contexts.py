@@ -146,7 +146,7 @@ def test_a_base_of_ones_own_is_searched_and_lends_its_texts(source: SampleSet, t
     run = evaluated(source, MODEL, tmp_path / "run", knowledge=library, **RETRIEVED)
     assert besides(run)["kprag:retrieved Polygons-0"] == ContextInfo(("Geometry of triangles",), own=1, hits=0)
     missing = KnowledgeConfig(base=str(tmp_path / "nowhere"))
-    with pytest.raises(UserError, match="no such file or folder in"):
+    with pytest.raises(UserError, match="no such file or folder"):
         evaluated(source, MODEL, tmp_path / "other", modes="kprag", knowledge=missing)
 
 

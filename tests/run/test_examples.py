@@ -281,7 +281,7 @@ def test_a_report_compares_shots(tmp_path: Path) -> None:
         ("5:random", "ids=a", "names those that are fixed, and none are: add --shots 5"),
         ("5", "retriever=hybrid", "how similar ones are looked up: add --shots 5:similar"),
         ("5:similar", "retriever=words", "there is no retriever 'words'"),
-        ("5", "nowhere", "nowhere: no such file or folder in"),
+        ("5", "nowhere", "nowhere: no such file or folder"),
         ("5", "path=SET,form=base", "--examples has no option 'form'"),
     ],
 )

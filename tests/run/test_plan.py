@@ -101,7 +101,7 @@ def test_sets_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="are the same set: give it once"):
         open_sets([parent.folder, SampleSet(parent.folder)], tmp_path)
     other = write_set(tmp_path / "other", [choice("z")])
-    with pytest.raises(UserError, match="are both called small: convert one of them with --name"):
+    with pytest.raises(UserError, match="are both called small: `mmdyn data convert --name` gives one of them"):
         open_sets([parent, other], tmp_path)
     for folder, answer in (("x", "true"), ("y", "false")):
         (tmp_path / folder).mkdir()

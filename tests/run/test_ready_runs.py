@@ -61,7 +61,9 @@ def test_every_benchmark_has_a_ready_run_and_it_is_listed() -> None:
     assert listed[0].startswith("acadreason  AcadReason's protocol as far as") and len(listed) == len(ready_runs())
     places = json.loads(mmdyn("list", "configs", "--json").stdout)
     assert places["mdk12"].endswith("configs/mdk12.yaml")
-    with pytest.raises(UserError, match=r"there is no file mdk13 \(did you mean 'mdk12'\?\); the shipped configs are "):
+    with pytest.raises(
+        UserError, match=r"there is no config 'mdk13' \(did you mean 'mdk12'\?\): give a YAML file, or one of "
+    ):
         find_config(Path("mdk13"))
 
 

@@ -84,4 +84,4 @@ def test_as_it_is_typed(tmp_path: Path) -> None:
     assert (read["auc"][0]["auc"], read["auc"][0]["cases"]) == (1.0, 2)
     written = write_run(tmp_path / "written", [answer("s0", 1.0)])
     output = CliRunner().invoke(command, [str(written.folder), "--auc", "-q"]).output
-    assert output.endswith("AUC: no options were weighed: ask with --style likelihood.\n")
+    assert output.endswith("AUC: no options were weighed: ask with `mmdyn eval --style likelihood`.\n")

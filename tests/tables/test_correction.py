@@ -182,7 +182,7 @@ def test_marks_of_answers_without_a_score_are_left_out(tmp_path: Path) -> None:
     ("rogan-glad", None, "there is no correction 'rogan-glad' (did you mean 'rogan-gladen'?): use rogan-gladen, ppi, ppi++"),
     ("ppi", None, "ppi corrects one run by marks of its own answers: give one RUN and --labels FILE"),
     ("rogan-gladen", "marks.jsonl", "labels go with ppi: Rogan-Gladen takes what `mmdyn grade --calibrate` measured"),
-    ("ppi", "nowhere.jsonl", "nowhere.jsonl: cannot be read (No such file or directory): name a JSONL file of marks"),
+    ("ppi", "nowhere.jsonl", "nowhere.jsonl: no such file or folder: check the path"),
     ("ppi", "/dev/null", '/dev/null has no line: give lines with "key" (or "sample" and "mode") and "human"'),
 ])  # fmt: skip
 def test_mistakes(tmp_path: Path, method: str, labels: str | None, problem: str) -> None:

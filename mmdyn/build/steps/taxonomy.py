@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mmdyn.build.draws import Draws
 from mmdyn.build.settings_files import File
 from mmdyn.build.step import Asked
-from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.errors import InputError, UserError, did_you_mean, unreadable
 from mmdyn.sample import Sample
 
 
@@ -75,7 +75,7 @@ def _read_names(file: str) -> list[str]:
     try:
         names = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(file, None, f"cannot be read ({error}): give a UTF-8 text file") from None
+        raise unreadable(file, error, "give a UTF-8 text file") from None
     if len({*names}) < max(2, len(names)):
         raise InputError(file, None, "holds fewer than two names, or one twice: give a name a line")
     return names

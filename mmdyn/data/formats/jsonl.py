@@ -13,7 +13,7 @@ from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.data.rows import Row, bring_images
 from mmdyn.data.set_folder import SampleSet
 from mmdyn.keys import canonical
-from mmdyn.sample import ImageRef, Sample, from_dict
+from mmdyn.sample import ImageRef, Sample, from_dict, nan_in
 
 
 class Jsonl:
@@ -41,7 +41,7 @@ def sample_of_line(line: bytes, folder: Path, images: ImageFolder) -> Sample:
     try:
         value = msgspec.json.decode(text.removeprefix("\ufeff"))
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"not valid JSON ({error}): write one sample a line") from None
+        raise ValueError(f"not valid JSON ({error}){nan_in(text) or ': write one sample a line'}") from None
     if not isinstance(value, dict):
         raise ValueError('the line is no JSON object: write one sample a line, {"id": …, "question": …}')
     value = {key: given for key, given in value.items() if given is not None}

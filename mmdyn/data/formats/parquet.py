@@ -19,7 +19,7 @@ from mmdyn.data.formats.tsv import sample_of_tsv_row
 from mmdyn.data.images import ImageFolder, from_base64, read_inside
 from mmdyn.data.rows import Row
 from mmdyn.data.set_folder import SampleSet
-from mmdyn.errors import InputError, MissingExtra, did_you_mean
+from mmdyn.errors import InputError, MissingExtra, did_you_mean, no_such_path
 from mmdyn.keys import canonical
 from mmdyn.sample import ImageRef, Sample, from_dict
 
@@ -77,7 +77,7 @@ def read_parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each row's number, from 1, and values; pictures are `{"bytes": …, "path": …}`. Raises InputError."""
     pa, parquet = _pyarrow()
     if not path.is_file():
-        raise InputError(path, None, "no such file: check the path")
+        raise no_such_path(path)
     number = 0
     try:
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
-from mmdyn.errors import InputError, ModelError
+from mmdyn.errors import InputError, ModelError, unreadable
 from mmdyn.keys import Json, sha256
 from mmdyn.models.message import Message
 from mmdyn.models.model import ModelLimits, Spec, TransientError, read_options
@@ -46,7 +46,7 @@ class Scripted:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise InputError(path, None, f"cannot be read ({error.strerror}): name a JSONL file of replies") from None
+            raise unreadable(path, error, "name a JSONL file of replies") from None
         self._path = path
         self._lines = [_line(path, number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
         self.label = f"scripted:{path.name}"

@@ -1,0 +1,52 @@
+"""Reprint the README's part of the demo's report out of what `mmdyn demo` prints now: python bench/readme.py"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+README = Path(__file__).parents[1] / "README.md"
+MARK = re.compile(r"(<!-- `mmdyn demo` prints this of (?P<model>\S+): bench/readme\.py -->\n\n)(?:(?:    .*)?\n)+")
+TITLES = ("Scores in percent", "Contrasts in points")
+
+
+def main() -> None:
+    """Run the demo and rewrite the block."""
+    README.write_text(reprinted(README.read_text("utf-8"), demo_output()), "utf-8")
+
+
+def demo_output() -> str:
+    """What the demo prints on standard output."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "mmdyn", "demo", "-q", "-o", "demo"]
+        return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+
+
+def reprinted(readme: str, output: str) -> str:
+    """The README with its marked block as the output has it. Raises ValueError where there is none."""
+    found = MARK.search(readme)
+    if not found:
+        raise ValueError("README.md has no block that bench/readme.py prints")
+    tables = [line for title in TITLES for line in (*table_of(output, title, found["model"]), "")]
+    block = "".join(f"    {line}".rstrip() + "\n" for line in tables)
+    return readme[: found.start()] + found[1] + block + readme[found.end() :]
+
+
+def table_of(output: str, title: str, model: str) -> list[str]:
+    """A table's title, its head and the rows of one model."""
+    lines = [line.rstrip() for line in output[output.index(title) :].splitlines()]
+    rule = next(place for place, line in enumerate(lines) if "───" in line)
+    group = lines.index(f" {model}", rule)
+    rows = [lines[group]]
+    for line in lines[group + 1 :]:
+        if not line.startswith("   "):
+            break
+        rows.append(line)
+    return [*lines[: rule + 1], *rows]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""What messages advise can be typed: an option that a text names is one of the command that the text is of."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from mmdyn.cli import commands
+from mmdyn.errors import MmdynError
+
+ROOT = Path(__file__).parents[2]
+NAMED = re.compile(r"(?:`mmdyn |give |or |of |`)([a-z-]+(?: [a-z-]+)?)")
+"""Where a text names a command: in full, or after a word that only commands of ours follow."""
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+EVAL, MADE = ("eval",), ("eval", "perturb")
+JUDGES = ("eval", "score", "grade", "compare", "errors")
+WHO: dict[str, tuple[str, ...]] = {
+    "mmdyn/run/": EVAL,
+    "mmdyn/table.py": ("report",),
+    "mmdyn/run/config.py": ("run",),
+    "mmdyn/run/compare.py": ("compare",),
+    "mmdyn/run/pairing.py": ("compare",),
+    "mmdyn/run/score.py": ("score",),
+    "mmdyn/run/answers.py": ("score",),
+    "mmdyn/run/predictions.py": ("score",),
+    "mmdyn/run/error_kinds.py": ("errors",),
+    "mmdyn/run/scoring_config.py": ("eval", "score"),
+    "mmdyn/run/merge.py": ("runs merge",),
+    "mmdyn/run/export.py": ("runs export",),
+    "mmdyn/run/grader.py": ("eval", "score"),
+    "mmdyn/run/flow.py": EVAL,
+    "mmdyn/models/budget.py": JUDGES,
+    "mmdyn/models/message.py": EVAL,
+    "mmdyn/models/model.py": ("run",),
+    "mmdyn/work/ray_cluster.py": MADE,
+    "mmdyn/work/set_step.py": ("perturb",),
+    "mmdyn/build/compose.py": ("compose",),
+    "mmdyn/build/sweep.py": ("compose",),
+    "mmdyn/build/build.py": ("build translate",),
+    "mmdyn/scoring/scorer.py": ("eval", "score", "grade"),
+    "mmdyn/data/take_stratified.py": ("data sample", "perturb"),
+    "mmdyn/data/take_covering.py": ("data sample",),
+    "mmdyn/data/strength.py": (),
+    "mmdyn/tables/": ("report",),
+    "perturb/chains.py": ("perturb",),
+    "perturb/image/style.py": ("perturb", "data show"),
+    "perturb/audit/judge_calibration.py": ("judge",),
+    "perturb/audit/pairs.py": ("data show", "data audit"),
+    "perturb/audit/side_by_side.py": ("data show",),
+    "kprag/index.py": ("knowledge index",),
+    "kprag/taxonomy.py": ("knowledge index", "knowledge coverage"),
+}
+"""Which commands say what stands in a file, where the text names none; the longest beginning of the path counts."""
+
+PARTS = {("mmdyn/tables/correction.py", "--judge"): "grade"}
+"""Options that are put into a text beside the command that they are of."""
+
+
+def options_of(name: str) -> set[str]:
+    """Every option of a command, such as `data show`."""
+    command: click.Command = commands
+    for word in name.split():
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None, name
+        command = found
+    parameters = command.get_params(click.Context(command))
+    return {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def is_command(name: str) -> bool:
+    """Whether there is a command of a name."""
+    try:
+        options_of(name)
+    except (click.UsageError, AssertionError, MmdynError):
+        return False
+    return True
+
+
+def texts(file: Path) -> Iterator[tuple[int, str]]:
+    """Every text of a file that is no docstring, what is filled in as a letter."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "command_line":
+            silent |= {id(word) for word in node.args}
+            yield node.lineno, "`" + " ".join(w.value for w in node.args if isinstance(w, ast.Constant))
+        if isinstance(node, ast.JoinedStr):
+            silent |= {id(part) for part in node.values}
+            yield node.lineno, "".join(str(p.value) if isinstance(p, ast.Constant) else "X" for p in node.values)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield node.lineno, node.value
+
+
+def commands_of(text: str, at: int, default: tuple[str, ...]) -> tuple[str, ...]:
+    """The commands that an option at a place of a text is of: the one that the text names before it, else the default.
+
+    A command that stands in whole between two backticks may be followed by options of either.
+    """
+    found = [
+        (name, match.start())
+        for match in NAMED.finditer(text[:at])
+        for name in (match[1].partition(" ")[0], match[1])
+        if is_command(name)
+    ]
+    if not found:
+        return default
+    name, begin = found[-1]
+    closed = text.count("`", begin, at) == 2 or not text.count("`", begin, at)
+    option = OPTION.match(text, at)
+    assert option is not None
+    return default if closed and option[0] not in options_of(name) else (name,)
+
+
+def files() -> list[Path]:
+    rooms = (path for room in ("mmdyn", "perturb", "kprag") for path in (ROOT / room).rglob("*.py"))
+    return sorted(path for path in rooms if "cli" not in path.parts and "testing" not in path.parts)
+
+
+@pytest.mark.parametrize("file", files(), ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_an_option_that_a_text_names_is_one_of_its_command(file: Path) -> None:
+    place = file.relative_to(ROOT).as_posix()
+    near = [begin for begin in WHO if place.startswith(begin)]
+    steps = place.startswith("mmdyn/build/steps/")
+    who = (f"build {file.stem.replace('_', '-')}",) if steps else WHO[max(near, key=len)] if near else ()
+    for line, text in texts(file):
+        for option in OPTION.finditer(text):
+            part = PARTS.get((place, option[0]))
+            asked = (part,) if part else commands_of(text, option.start(), who)
+            assert asked, f"{place}:{line}: {option[0]} is of no command: name it, or add the file to WHO"
+            for command in asked:
+                assert option[0] in options_of(command), f"{place}:{line}: {command} has no {option[0]}"

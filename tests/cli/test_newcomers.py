@@ -1,0 +1,244 @@
+"""What someone new trips over: every mistake is told in the same words, and with its mend."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+from shell import MMDYN, mmdyn
+
+from mmdyn.demo import make_demo
+from mmdyn.testing import FakeServer
+from mmdyn.work import RunFolder
+
+ASKED = ("-m", "baseline:lexical", "-q")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a set, variants of it, and a run of both."""
+    folder = tmp_path_factory.mktemp("new")
+    make_demo(folder / "set")
+    assert mmdyn("perturb", "set", "-o", "dynamic", "--ops", "pad,shuffle", "-q", folder=folder).returncode == 0
+    assert mmdyn("eval", "set", "dynamic", *ASKED, "-o", "run", folder=folder).returncode == 0
+    return folder
+
+
+def error(*words: object, folder: Path) -> str:
+    """The one sentence that a mistake ends in."""
+    done = mmdyn(*words, folder=folder)
+    assert done.returncode == 2
+    return done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("words", [
+    "data show", "data convert -o x", "data sample -o x -n 1", "data audit -o x.html", "report",
+    "score", "errors", "runs ls", "runs export -o x.csv", "grade", "judge", "extract", "compose -o x",
+    "perturb -o x --ops pad", "eval -o x -m baseline:lexical", "run", "knowledge coverage", "knowledge search ice",
+    "eval set -o x -m baseline:lexical --prices", "eval set -o x -m baseline:lexical --prompt",
+    "eval set -o x -m baseline:lexical --mode kprag --base", "report run --pivot model --models",
+    "report run --correct ppi --labels", "perturb set -o x --ops", "fake-server --media", "build screen -o x",
+])  # fmt: skip
+def test_a_missing_path_is_one_error_in_the_same_words_everywhere(words: str, place: Path) -> None:
+    told = error(*words.split(), "sett.yaml", folder=place)
+    assert "sett.yaml: no such file or folder: check the path" in told
+    assert "\x1b" not in told and not (place / "x").exists()
+
+
+def test_a_path_a_sample_and_a_config_that_are_nearly_right_are_named(place: Path) -> None:
+    assert "set: no such" not in error("report", "runn", folder=place)
+    assert error("report", "runn", folder=place).endswith("(did you mean 'run'?): check the path")
+    hint = "there is no sample 'en-trangle' (did you mean 'en-triangle'?) in {}: `mmdyn data show {}` prints"
+    for shown in ("set", "dynamic"):
+        assert hint.format(shown, shown) in error("data", "show", shown, "en-trangle", folder=place)
+    assert "there is no config 'gaokao_m' (did you mean 'gaokao_mm'?)" in error("run", "gaokao_m", folder=place)
+
+
+def test_what_a_variant_differs_in_is_listed_and_nothing_else(place: Path) -> None:
+    shown = mmdyn("data", "show", "dynamic", "en-triangle~shuffle~0", folder=place).stdout
+    differing = [line for line in shown.splitlines() if "[-" in line]
+    assert "  answer: [-A-]{+" in "\n".join(differing) and not any("question" in line for line in differing)
+    padded = mmdyn("data", "show", "dynamic", "en-triangle~pad~0", folder=place).stdout
+    assert "  image 1: 320x240 before, " in padded and "[-" not in padded
+
+
+def test_flips_say_how_to_see_what_a_variant_changed(place: Path) -> None:
+    done = mmdyn("report", "run", "--flips", folder=place)
+    (told,) = (line for line in done.stderr.splitlines() if line.startswith("what a variant changed: "))
+    shown = told.partition(": mmdyn ")[2].split()
+    assert "answer: [-" in mmdyn(*shown[:-1], "en-triangle~shuffle~0", folder=place).stdout
+
+
+def test_printed_commands_can_be_pasted(place: Path) -> None:
+    done = mmdyn("eval", "set", *ASKED, "-o", "my run", "-n", "3", folder=place)
+    assert "again: mmdyn report 'my run'" in done.stderr
+    (place / "a set").symlink_to(place / "set")
+    assert "`mmdyn data show 'a set'` prints" in error("data", "show", "a set", "x", folder=place)
+
+
+def test_a_config_is_changed_and_checked_before_anything_is_written(place: Path) -> None:
+    source = "{benchmark: gaokao_mm, path: nowhere}"
+    (place / "c.yaml").write_text(f"sets: [{source}]\nmodels: [baseline:lexical]\nout: made\n")
+    (place / "files").mkdir(exist_ok=True)
+    moved = "sets.0.path=files"
+    for wrong, told in {
+        "models.0=baseline:lexicl": "there is no baseline 'lexicl' (did you mean 'lexical'?)",
+        "sets.0.benchmark=gaokao_m": "there is no benchmark 'gaokao_m' (did you mean 'gaokao_mm'?)",
+        "conditions.ops=padd": "there is no operator 'padd' (did you mean 'pad'?)",
+        "conditions.modes=dynamc": "there is no mode 'dynamc' (did you mean 'dynamic'?)",
+        "scoring.policy=exm": "there is no scorer 'exm' (did you mean 'exam'?)",
+        "scoring.judges=[opnai:x]": "there is no model 'opnai' (did you mean 'openai'?)",
+        "sets.1.path=x": "'1' is no entry of the list: give a number from 0 to 0",
+        "sets.0.pth=x": "unknown key 'pth' in sets[0] (did you mean 'path'?)",
+        "limits.max_cost=.nan": "max_cost is nan",
+    }.items():
+        assert told in error("run", "c.yaml", moved, wrong, folder=place)
+    assert "nowhere: no such file or folder" in error("run", "c.yaml", folder=place)
+    assert not (place / "made").exists()
+    asked = mmdyn("run", "c.yaml", "sets.0=set", "limits.n=2", "execution.quiet=true", folder=place)
+    assert asked.returncode == 0 and RunFolder(place / "made").config.planned == 2
+
+
+def test_the_help_of_run_names_keys_and_configs(place: Path) -> None:
+    shown = mmdyn("run", "--help").stdout
+    for said in (
+        "sets, models, out, by",
+        "modes, contexts, styles",
+        "n, skip_bad, max_cost",
+        "gaokao_mm",
+        "sets.0.path=",
+    ):
+        assert said in " ".join(shown.split())
+
+
+def test_modes_that_nobody_asks_make_no_variants(place: Path) -> None:
+    asked = mmdyn("eval", "set", *ASKED, "-o", "plain", "--mode", "standard", "--ops", "pad", "-n", 2, folder=place)
+    assert asked.returncode == 0 and not (place / "plain" / "sets").exists()
+    assert mmdyn("eval", "set", *ASKED, "-o", "both", "--ops", "pad", "-n", 2, folder=place).returncode == 0
+    assert (place / "both" / "sets" / "demo-dynamic").is_dir()
+
+
+def test_a_limit_may_shrink_while_nothing_was_answered(place: Path) -> None:
+    away = ("-m", "openai:x,base_url=http://127.0.0.1:9/v1,max_tries=1", "-q", "-o", "away")
+    for limit in (9, 3):
+        assert "start the server or mend base_url" in error("eval", "set", *away, "-n", limit, folder=place)
+        assert RunFolder(place / "away").config.planned == limit
+    told = error("eval", "set", "dynamic", *ASKED, "-o", "run", "-n", "3", folder=place)
+    assert "holds a run with other (larger) limit" in told
+
+
+def test_other_sets_names_and_nan_are_answered_with_ours(place: Path) -> None:
+    row = {"id": "q", "question": "?", "task_type": "open_ended", "answer": "4"}
+    for more, told in {
+        '"choices": ["x", "y"]': "unknown key 'choices' (did you mean 'options'?)",
+        '"points": NaN': "NaN is no JSON, write null",
+        '"meta": {"x": [-Infinity]}': "-Infinity is no JSON, write null",
+    }.items():
+        (place / "mine.jsonl").write_text(json.dumps(row)[:-1] + f", {more}}}\n")
+        assert told in mmdyn("data", "validate", "mine.jsonl", folder=place).stdout
+    assert "nan is not a number: give one" in error("fake-server", "--latency", "nan", folder=place)
+    assert "nan is not a number" in error("grade", "mine.jsonl", "--calibrate", "--threshold", "nan", folder=place)
+
+
+def test_bad_rows_are_left_out_by_perturb_and_eval(place: Path) -> None:
+    row = {"id": "q", "question": "Is ice cold?", "task_type": "true_false", "answer": True}
+    (place / "bad.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'answer': 4})}\n")
+    for command in (("perturb", "bad.jsonl", "--ops", "paraphrase", "-q"), ("eval", "bad.jsonl", *ASKED)):
+        out = f"bad-{command[0]}"
+        assert "leave such rows out with --skip-bad" in error(*command, "-o", out, folder=place)
+        assert mmdyn(*command, "-o", out, "--skip-bad", folder=place).returncode == 0
+        assert len([*(place / out).rglob("rejected.jsonl")]) == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["data show", "data validate", "eval -m baseline:lexical -o x", "perturb --ops pad -o x"]
+)
+def test_a_set_that_was_killed_halfway_says_so(command: str, place: Path) -> None:
+    half = place / "half"
+    half.mkdir(exist_ok=True)
+    (half / "samples.jsonl.part").write_text("{}\n")
+    done = mmdyn(*command.split(), "half", folder=place)
+    assert done.returncode == 2
+    assert "half: the set in it is unfinished: run the command that makes it again" in done.stdout + done.stderr
+
+
+def test_a_run_that_was_killed_before_it_was_asked_says_so(place: Path) -> None:
+    (place / "begun" / "records").mkdir(parents=True)
+    for command in ("report", "score", "errors"):
+        assert "begun: the run in it is unfinished: run the command that makes" in error(command, "begun", folder=place)
+
+
+def on_terminal(folder: Path, *words: str) -> list[str]:
+    """The lines that a command prints on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    env = os.environ | {"COLUMNS": "80", "TERM": "dumb"}
+    done = subprocess.Popen([*MMDYN, *words], cwd=folder, stdout=theirs, stderr=subprocess.DEVNULL, env=env)
+    os.close(theirs)
+    data = b""
+    while True:
+        try:
+            part = os.read(ours, 1 << 16)
+        except OSError:
+            break
+        data += part
+        if not part:
+            break
+    assert done.wait() in (0, 1)
+    os.close(ours)
+    return data.decode().replace("\r", "").splitlines()
+
+
+@pytest.mark.parametrize("words", [
+    "report run --by discipline,difficulty", "report run --pivot discipline,variant", "data show dynamic",
+    "eval set dynamic -m baseline:lexical -o none --dry-run", "errors run", "report run --pivot context,variant",
+])  # fmt: skip
+def test_every_table_fits_80_columns(words: str, place: Path) -> None:
+    lines = on_terminal(place, *words.split())
+    tables = [line for line in lines if line.startswith((" ", "│"))]  # a terminal breaks sentences by itself
+    assert len(tables) > 2 and max(map(len, tables)) <= 80
+
+
+def test_baselines_cost_nothing_in_a_dry_run(place: Path) -> None:
+    done = mmdyn("eval", "set", "-m", "baseline:lexical", "-o", "none", "--dry-run", folder=place)
+    assert "24 requests to send; nothing to pay" in done.stdout and "unknown" not in done.stdout
+
+
+def test_the_log_tells_what_was_tried_again_and_holds_no_key(place: Path) -> None:
+    with FakeServer(faults="500=0.4", key="sk-very-secret-key") as server:
+        model = f"openai:fake,base_url={server.url},api_key_env=NEW_KEY"
+        env = os.environ | {"NEW_KEY": "sk-very-secret-key"}
+        command = [*MMDYN, "-v", "eval", "set", "-m", model, "-o", "logged", "-n", "8", "-q"]
+        done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True)
+    log = (place / "logged" / "log.txt").read_text()
+    assert done.returncode == 0 and "8 asks of ['openai:fake'] in the modes ['standard']" in log
+    assert "openai:fake: try 1 failed (" in log and log.endswith("INFO done\n") and "very-secret" not in log
+    assert "openai:fake: try 1 failed (" in done.stderr and "very-secret" not in done.stderr
+
+
+def test_tokens_of_the_fake_server_are_of_texts_and_not_of_encoded_pictures(place: Path) -> None:
+    with FakeServer() as server:
+        mmdyn("eval", "set", "-m", f"openai:fake,base_url={server.url}", "-q", "-o", "told", folder=place)
+    for record in RunFolder(place / "told").records():
+        assert 10 < record.reply.usage.prompt_tokens < 1500 and 1 <= record.reply.usage.completion_tokens < 50
+
+
+def test_knowledge_takes_the_base_by_position_and_defaults_to_the_sets_own(place: Path) -> None:
+    own = mmdyn("knowledge", "coverage", "set", folder=place).stdout
+    assert own == mmdyn("knowledge", "coverage", "set", "set", folder=place).stdout and "touched" in own
+    found = mmdyn("knowledge", "eval", "set", "--retriever", "lexical", "-q", folder=place)
+    assert found.returncode == 0 and found.stdout
+    assert "--base is gone: write BASE" in error("knowledge", "coverage", "set", "--base", "set", folder=place)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(shell: str) -> None:
+    done = mmdyn("completion", shell)
+    assert done.returncode == 0 and f"_MMDYN_COMPLETE={shell}_complete" in done.stdout
+    if shell == "bash":
+        env = os.environ | {"_MMDYN_COMPLETE": "bash_complete", "COMP_WORDS": "mmdyn eval --skip", "COMP_CWORD": "2"}
+        found = subprocess.run(MMDYN, env=env, capture_output=True, text=True).stdout
+        assert found == "plain,--skip-bad\n"

@@ -1,0 +1,44 @@
+"""What the README shows is what the commands print, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from benches import load_bench
+from benchmarks.real_sets import real
+
+from mmdyn.cli import commands
+
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+
+
+def test_the_report_is_what_the_demo_prints_now() -> None:
+    printing = load_bench("readme")
+    assert printing.reprinted(README, printing.demo_output()) == README, "run python bench/readme.py"
+
+
+def test_a_block_that_is_not_what_the_demo_prints_is_printed_anew() -> None:
+    printing = load_bench("readme")
+    output = printing.demo_output()
+    assert printing.reprinted(README.replace("at least 25.0", "at least 26.0"), output) == README
+
+
+def test_ids_are_of_the_benchmark() -> None:
+    named = set(re.findall(r"gaokao-mm-\w+-\d+", README))
+    assert named and named <= real("gaokao_mm").keys()
+
+
+@pytest.mark.parametrize("line", re.findall(r"^    (mmdyn [a-z].*?)(?:\s+#.*| \\)?$", README, re.MULTILINE))
+def test_commands_and_their_options_are_there(line: str) -> None:
+    command: click.Command = commands
+    for word in line.split()[1:]:
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    known = {option for parameter in command.get_params(click.Context(command)) for option in parameter.opts}
+    assert set(re.findall(r"(?<=\s)--?[a-z][a-z-]*", line)) <= known
