@@ -92,6 +92,10 @@ class Index:
             db.row_factory = sqlite3.Row
             yield db
 
+    def attach(self, db: sqlite3.Connection, name: str) -> None:
+        """Have a connection to another index see this one, too, under a name."""
+        db.execute(f"ATTACH ? AS {name}", (str(self._file),))
+
     def meta(self, name: str) -> str:
         """What is noted under a name; empty where nothing is."""
         with self.reading() as db:
