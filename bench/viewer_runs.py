@@ -1,4 +1,4 @@
-"""Runs to look at with `mmdyn view`: three public sets, five chains, two models, knowledge beside the question, a judge.
+"""Runs to look at with `mmdyn view`: public sets, five chains, two models, knowledge beside the question, a judge.
 
     python -P bench/viewer_runs.py DATA FOLDER     makes FOLDER (two minutes); DATA holds the sets' releases
 
@@ -29,7 +29,12 @@ def main(data: Path, folder: Path) -> None:
             source = data / name.replace("_", "-")
             standard = convert(source, folder / "sets" / name, benchmark=name, name=name, skip_bad=True)
             made = perturb(
-                standard, folder / "sets" / f"{name}-dynamic", ops=CHAINS, limit=count, judge="embedded:none", quiet=True
+                standard,
+                folder / "sets" / f"{name}-dynamic",
+                ops=CHAINS,
+                limit=count,
+                judge="embedded:none",
+                quiet=True,
             )
             models = [StandIn("fable-7b", [standard, made], 0.72, 0.5), StandIn("saga-72b", [standard, made], 0.9, 0.2)]
             modes = "standard,dynamic,kprag" if name == "we_math" else "standard,dynamic"

@@ -47,7 +47,9 @@ class StandIn:
         why, said = WORDS[sample.language]
         if draws[1] > 0.96:
             return Reply(why, "length", usage, cost=0.0009, currency="$")
-        return Reply(f"{why}\n{said.format(_answer(sample, draws[0] < chance))}", "stop", usage, cost=0.0007, currency="$")
+        return Reply(
+            f"{why}\n{said.format(_answer(sample, draws[0] < chance))}", "stop", usage, cost=0.0007, currency="$"
+        )
 
 
 def make_run(
@@ -66,7 +68,7 @@ def _first_line(question: str) -> str:
 
 
 def _is_asked(sample: Sample, text: str) -> bool:
-    return all(option.text in text for option in sample.options)
+    return all(f"{option.label}. {option.text}" in text for option in sample.options)
 
 
 def _pictures(sample: Sample) -> str:
@@ -81,5 +83,7 @@ def _answer(sample: Sample, right: bool) -> str:
     if sample.options:
         assert isinstance(answer, tuple)
         return "".join(map(str, answer)) if right else next((one for one in sample.labels if one not in answer), "A")
-    first = answer if isinstance(answer, str) else "; ".join(part if isinstance(part, str) else part[0] for part in answer)
+    first = (
+        answer if isinstance(answer, str) else "; ".join(part if isinstance(part, str) else part[0] for part in answer)
+    )
     return first if right else f"{first} + 1"

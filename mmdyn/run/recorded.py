@@ -12,17 +12,7 @@ from mmdyn.data import ImageFolder, read_inside
 from mmdyn.errors import InputError, UserError
 from mmdyn.record import Record, Score
 from mmdyn.sample import ImageRef, Sample, from_json
-from mmdyn.work import (
-    ANSWERED_NOW,
-    FAILURE,
-    RECORD,
-    SAMPLE,
-    Reader,
-    RecordSource,
-    RunFolder,
-    record_under,
-    score_kind,
-)
+from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Reader, RecordSource, RunFolder, record_under, score_kind
 
 
 def check_asked(run: RunFolder) -> None:
@@ -59,7 +49,10 @@ def pictures_of(run: RunFolder) -> dict[str, ImageFolder]:
 
 
 class Recorded:
-    """The records of a run by their keys, out of its opened store (`reader`). A context manager. Raises InputError where the store has lost something."""
+    """The records of a run by their keys, out of its opened store (`reader`). A context manager.
+
+    Raises InputError where the store has lost something.
+    """
 
     def __init__(self, run: RunFolder) -> None:
         self._folder, self.reader, self._pictures = run.folder, Reader(run.records_folder), pictures_of(run)

@@ -55,7 +55,7 @@ def _beside(run: RunFolder, reader: Reader, record: Record, sample: Sample) -> s
     given = run.config.knowledge.get("layout")
     settings: Mapping[str, Any] = given if isinstance(given, dict) else {}
     layout = msgspec.convert({name: settings[name] for name in Layout.__struct_fields__ if name in settings}, Layout)
-    texts = {}
+    texts = dict[str, str]()
     for entry in run.config.sets:
         if entry.root == record.set and run.set_folder(entry).is_dir():
             texts |= {point.point: point.text for point in SampleSet(run.set_folder(entry)).knowledge()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -40,11 +41,14 @@ def chart(rows: Sequence[Interval], least: float, most: float) -> Chart | None:
         return None
     low, high = min([least, *(row.low for row in rows)]), max([most, *(row.high for row in rows)])
     step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if (high - low) / step <= 8 or step == 1.0)
-    first, last = int(low / step - (low % step != 0)), int(high / step + (high % step != 0))
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
 
     def at(value: float) -> float:
         return round(LEFT + WIDTH * (value - first * step) / ((last - first) * step), 1)
 
     placed = [(row, ROW * (n + 0.5), at(row.low), at(row.value), at(row.high)) for n, row in enumerate(rows)]
-    ticks = [(at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 else f"{100 * tick * step:.0f}") for tick in range(first, last + 1)]
+    ticks = [
+        (at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 else f"{100 * tick * step:.0f}")
+        for tick in range(first, last + 1)
+    ]
     return Chart(placed, ticks, at(0) if first <= 0 <= last else None, ROW * len(rows) + 26)

@@ -38,7 +38,14 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
             " ORDER BY abs(one.value - other.value) DESC, one.set_name, one.name LIMIT ? OFFSET ?",
             (model_a, model_b, PAGE + 1, (number - 1) * PAGE),
         ).fetchall()
-    values |= {"rows": rows[:PAGE], "more": len(rows) > PAGE, "run_a": run_a, "run_b": run_b, "model_a": model_a, "model_b": model_b}
+    values |= {
+        "rows": rows[:PAGE],
+        "more": len(rows) > PAGE,
+        "run_a": run_a,
+        "run_b": run_b,
+        "model_a": model_a,
+        "model_b": model_b,
+    }
     if run_a == run_b and (summary := index.summary()):
         between = [row for row in summary.contrasts if row.factor == "model" and {row.a, row.b} == {model_a, model_b}]
         values["contrasts"] = contrast_lines(between)
@@ -51,7 +58,8 @@ _SAME = "(set_name, name, variant, chain, context, style, shots)"
 def _sides(schema: str) -> str:
     """One model's mean scores of questions under conditions."""
     return f"""SELECT p.set_name, p.name, p.token, c.variant, c.chain, c.context, c.style, c.shots, x.value
-        FROM {schema}.cells x JOIN {schema}.conditions c ON c.id = x.condition JOIN {schema}.parents p ON p.id = x.parent
+        FROM {schema}.cells x JOIN {schema}.conditions c ON c.id = x.condition
+        JOIN {schema}.parents p ON p.id = x.parent
         WHERE c.model = ? AND c.chain != '{POOLED}'"""
 
 

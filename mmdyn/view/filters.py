@@ -101,7 +101,8 @@ class Filter(Struct, frozen=True):
         """The questions that have such answers, in order: token, set, name, how many variants broke it, answers."""
         where, values = self.where()
         order = "p.broke DESC, p.set_name, p.name" if self.sort == "broke" else "p.set_name, p.name"
-        sql = f"""SELECT p.*, found.n FROM (SELECT a.parent, count(*) AS n FROM answers a WHERE {where} GROUP BY 1) found
+        sql = f"""SELECT p.*, found.n
+            FROM (SELECT a.parent, count(*) AS n FROM answers a WHERE {where} GROUP BY 1) found
             JOIN parents p ON p.id = found.parent ORDER BY {order}"""
         return db.execute(sql, values).fetchall()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from mmdyn.errors import MmdynError
-from mmdyn.keys import digest
+from mmdyn.keys import Json, digest
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
 from mmdyn.tables import EVEN, POOLED, Key, Summary, Table, collect, field_of, has_failed, summarise_table
@@ -40,6 +40,8 @@ CREATE INDEX by_condition ON answers (condition, status);
 """
 
 COMMIT = 2000
+SHOWN = 200
+"""Characters of what was read."""
 SEARCHED = 10_000
 """Characters of a question, and of a reply, in which texts are looked for."""
 BREAKDOWN = range(2, 13)
@@ -171,7 +173,7 @@ class _Writer:
         score = record.score
         status = "failed" if has_failed(record) else "unscored" if score is None else score.status
         value = None if score is None or status == "failed" else score.value if status == "ok" else 0.0
-        read = "" if score is None or score.extracted is None else msgspec.json.encode(score.extracted).decode()[:200]
+        read = _spelt(score.extracted) if score else ""
         row = (
             record.key, parent, condition, record.sample, record.digest, record.epoch, status, value,
             score is not None and score.needs_judge, read, status not in ("failed", "unscored"),
@@ -220,6 +222,12 @@ def parent_token(set_name: str, parent: str) -> str:
     return digest([set_name, parent], 8)
 
 
+def _spelt(found: Json) -> str:
+    """What was read out of a reply, in short."""
+    parts = found if isinstance(found, list) else [] if found is None else [found]
+    return ", ".join(str(part) for part in parts)[:SHOWN]
+
+
 def _text(sample: Sample) -> str:
     return "\n".join((sample.id, sample.question, *(option.text for option in sample.options)))
 
@@ -232,7 +240,10 @@ def _breakdowns(db: sqlite3.Connection) -> list[str]:
 
 def _add_cells(db: sqlite3.Connection, table: Table) -> None:
     """The score of each question under each condition, over all chains too, and what flipped by a chain."""
-    writer, parents = _Writer(db), {(row["set_name"], row["name"]): row["id"] for row in db.execute("SELECT * FROM parents")}
+    writer, parents = (
+        _Writer(db),
+        {(row["set_name"], row["name"]): row["id"] for row in db.execute("SELECT * FROM parents")},
+    )
     db.execute("DELETE FROM cells")
     for key, scores in table.scores.items():
         condition = writer.condition(key)

@@ -20,7 +20,8 @@ MOST_ROWS = 60
 def page(catalog: Catalog, name: str) -> str:
     """A run; while it is read for the first time, how far that is. Raises KeyError, UserError."""
     index = catalog.index(name)
-    summary, values = index.summary(), {"title": index.run.name, "id": name, "live": f"/run/{name}/state"}
+    summary = index.summary()
+    values: dict[str, Any] = {"title": index.run.name, "id": name, "live": f"/run/{name}/state"}
     values |= {"read": index.read, "planned": index.run.config.planned, "problem": index.problem}
     if summary is None:
         return render("reading.html", **values)
@@ -28,7 +29,8 @@ def page(catalog: Catalog, name: str) -> str:
         flips = _flips(db)
     return render(
         "run.html", **values, summary=summary, flips=flips, path=str(index.run.folder), changed=index.changed,
-        state=run_state(summary.complete, index.changed), sentences=[line for one in summary.runs for line in state_lines(one)],
+        state=run_state(summary.complete, index.changed),
+        sentences=[line for one in summary.runs for line in state_lines(one)],
         conditions=[(row, names_of(row), filter_of(row)) for row in summary.conditions],
         contrasts=[(row, names, shown, _sides(row)) for row, names, shown in contrast_lines(summary.contrasts)],
         drops=chart(_drops(summary), -0.1, 0.05), fields=_fields(summary),
@@ -37,7 +39,7 @@ def page(catalog: Catalog, name: str) -> str:
 
 def filter_of(row: ConditionRow) -> Filter:
     """The answers that a row is about; those of all chains where it is over them."""
-    factors = {name: row.factors.get(name, "") for name in ("variant", "chain", "context", "style")}
+    factors: dict[str, Any] = {name: row.factors.get(name, "") for name in ("variant", "chain", "context", "style")}
     pooled = factors["chain"] == POOLED
     factors |= {"chain": "", "over": POOLED} if pooled else {}
     return Filter(model=row.model, set_name=row.set, shots=row.factors.get("shots", "0"), **factors)
@@ -47,7 +49,8 @@ def _sides(row: Contrast) -> tuple[Filter, Filter]:
     """The answers on both sides of a contrast."""
 
     def side(level: str) -> Filter:
-        factors = {name: value for name, value in row.held.items() if name != "run"} | {row.factor: level}
+        held = {name: value for name, value in row.held.items() if name != "run"}
+        factors: dict[str, Any] = held | {row.factor: level}
         factors |= {"shots": factors.get("shots", "0")} | ({} if row.factor == "model" else {"model": row.model})
         if row.factor == "variant":
             factors["chain"] = row.held.get("chain", "") if level == "dynamic" else ""
@@ -63,7 +66,11 @@ def _drops(summary: Summary) -> list[Interval]:
     for row in summary.contrasts:
         if row.factor == "variant" and row.delta is not None and row.ci95 is not None:
             several = [row.set] * (len({one.set for one in summary.contrasts}) > 1)
-            context = [value for name, value in row.held.items() if name in ("context", "style") and value not in ("none", "direct")]
+            context = [
+                value
+                for name, value in row.held.items()
+                if name in ("context", "style") and value not in ("none", "direct")
+            ]
             chain = "all chains" if row.held["chain"] == POOLED else row.held["chain"]
             name = ", ".join([chain, row.model, *several, *context])
             link = _sides(row)[1].address(which=("lost",))
@@ -73,7 +80,9 @@ def _drops(summary: Summary) -> list[Interval]:
 
 def _fields(summary: Summary) -> list[tuple[str, Any]]:
     """The scores by each field that the summary is broken down by, over all chains where there are several."""
-    pools = {(row.model, row.set, row.factors["context"]) for row in summary.conditions if row.factors["chain"] == POOLED}
+    pools = {
+        (row.model, row.set, row.factors["context"]) for row in summary.conditions if row.factors["chain"] == POOLED
+    }
     plots = dict[str, list[Interval]]()
     for row in summary.conditions:
         of_pool = row.factors["variant"] == "dynamic" and (row.model, row.set, row.factors["context"]) in pools
@@ -86,7 +95,9 @@ def _fields(summary: Summary) -> list[tuple[str, Any]]:
                     said = f"{value}, {row.model}, {names_of(row)['condition']}"
                     high = cell.score if cell.ci95[1] is None else cell.ci95[1]
                     spelt = percent(cell.score, cell.ci95).replace("at least", "≥")
-                    plots.setdefault(name, []).append(Interval(said, f"samples{link}", cell.score, cell.ci95[0], high, spelt))
+                    plots.setdefault(name, []).append(
+                        Interval(said, f"samples{link}", cell.score, cell.ci95[0], high, spelt)
+                    )
     return [(name, chart(sorted(rows, key=lambda row: row.name)[:MOST_ROWS], 0, 1)) for name, rows in plots.items()]
 
 

@@ -29,7 +29,12 @@ def run_state(complete: bool, changed: float) -> str:
 
 
 def _run(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": name, "place": place if place != "." else catalog.root.name, "problem": "", "changed": 0.0}
+    row: dict[str, Any] = {
+        "id": name,
+        "place": place if place != "." else catalog.root.name,
+        "problem": "",
+        "changed": 0.0,
+    }
     row |= {"searched": place, "summary": None, "config": None, "state": "unreadable"}
     try:
         index = catalog.index(name)

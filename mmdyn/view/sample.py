@@ -10,7 +10,7 @@ from msgspec import structs
 
 from mmdyn.data import ImageFolder, describe_trail
 from mmdyn.errors import MmdynError
-from mmdyn.models import ImagePart, TextPart
+from mmdyn.models import ImagePart, Part, TextPart
 from mmdyn.record import Judgement, Record
 from mmdyn.run import Recorded, sent_prompt
 from mmdyn.sample import Sample
@@ -63,16 +63,22 @@ class _Side:
         refs = self.sample.all_images if images else ()
         self.pictures = [(ref, catalog.picture(images, ref)) for ref in refs] if images else []
         self.missing = len(self.sample.all_images) - sum(bool(address) for _, address in self.pictures)
-        self.option_pictures = {option.label: dict(self.pictures).get(option.image or "", "") for option in self.sample.options}
+        self.option_pictures = {
+            option.label: dict(self.pictures).get(option.image or "", "") for option in self.sample.options
+        }
         self.gold = self.sample.answer if isinstance(self.sample.answer, tuple) else (str(self.sample.answer),)
         self.trail = describe_trail(self.sample)
         self.reading, self.reply = _read(index, self.sample, self.record)
-        self.judges = [told for entry in index.run.config.all_judges for told in _judgements(recorded, entry, self.record.key)]
-        self.prompt = sent_prompt(index.run, recorded.reader, self.record, self.sample, images or ImageFolder(index.run.folder))
+        self.judges = [
+            told for entry in index.run.config.all_judges for told in _judgements(recorded, entry, self.record.key)
+        ]
+        self.prompt = sent_prompt(
+            index.run, recorded.reader, self.record, self.sample, images or ImageFolder(index.run.folder)
+        )
         self.messages = [
-            (message.role, [(part.text, "") if isinstance(part, TextPart) else ("", _shown(catalog, images, part)) for part in message.parts])
+            (message.role, [_prompted(catalog, images, part) for part in message.parts])
             for message in self.prompt.messages
-        ]  # fmt: skip
+        ]
 
     def compare_options(self, other: _Side) -> None:
         """Mark what differs in the options that stand at one place."""
@@ -81,12 +87,14 @@ class _Side:
             self.options[place], other.options[place] = compared(a, b)
 
 
-def _shown(catalog: Catalog, images: ImageFolder | None, part: object) -> str:
-    """Where a picture of a prompt is shown."""
+def _prompted(catalog: Catalog, images: ImageFolder | None, part: Part) -> tuple[str, str]:
+    """The text of a part of a prompt, or where its picture is shown."""
+    if isinstance(part, TextPart):
+        return part.text, ""
     if images is None or not isinstance(part, ImagePart):
-        return ""
-    ref = next((ref for ref in [f"images/{part.path.parent.name}/{part.path.name}", part.path.name] if images.path(ref).is_file()), "")
-    return catalog.picture(images, ref) if ref else ""
+        return "", ""
+    refs = (f"images/{part.path.parent.name}/{part.path.name}", part.path.name)
+    return "", next((catalog.picture(images, ref) for ref in refs if images.path(ref).is_file()), "")
 
 
 def _first(rows: list[sqlite3.Row]) -> sqlite3.Row:
@@ -105,7 +113,11 @@ def _pair(every: list[sqlite3.Row], chosen: sqlite3.Row) -> tuple[sqlite3.Row | 
         base = [row for row in every if row["variant"] == "standard" and alike(row, "context", "style", "shots")]
         return (base[0] if base else None), chosen
     if chosen["context"] != "none":
-        base = [row for row in every if row["variant"] == "standard" and row["context"] == "none" and alike(row, "style", "shots")]
+        base = [
+            row
+            for row in every
+            if row["variant"] == "standard" and row["context"] == "none" and alike(row, "style", "shots")
+        ]
         return (base[0] if base else None), chosen
     others = [row for row in every if row["variant"] == "dynamic" and alike(row, "context", "style", "shots")]
     return chosen, (_first(others) if others else None)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmdyn.tables import POOLED
-from mmdyn.view._page import render
+from mmdyn.view._page import pieces, render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import FACTORS, PAGE, Filter
 
-SHOWN_ANSWERS, SHOWN_VALUES = 12, 200
+SHOWN_ANSWERS, SHOWN_VALUES, SNIPPET = 12, 200, 220
 MARKS = {"right": "✓", "wrong": "✗", "even": "½", "unparsed": "?", "refused": "⊘", "failed": "!", "unscored": "…"}
 
 
@@ -41,7 +41,19 @@ def _row(db: sqlite3.Connection, asked: Filter, parent: sqlite3.Row) -> dict[str
     answers = asked.answers(db, parent["id"])
     first = db.execute("SELECT text FROM samples WHERE digest = ?", (answers[0]["digest"],)).fetchone()
     text = first["text"].partition("\n")[2] if first else ""
-    return {"parent": parent, "text": text[:220], "more": len(answers) - SHOWN_ANSWERS, "answers": marked(answers[:SHOWN_ANSWERS])}
+    return {
+        "parent": parent,
+        "text": pieces(_beginning(text)),
+        "more": len(answers) - SHOWN_ANSWERS,
+        "answers": marked(answers[:SHOWN_ANSWERS]),
+    }
+
+
+def _beginning(text: str) -> str:
+    """The beginning of a question, cut off before a formula rather than in it."""
+    cut = text[:SNIPPET]
+    cut = cut[: cut.rfind("$")] if cut.count("$") % 2 else cut
+    return f"{cut}…" if len(cut) < len(text) else cut
 
 
 def marked(answers: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
@@ -52,10 +64,18 @@ def marked(answers: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
 def _choices(db: sqlite3.Connection) -> dict[str, list[str]]:
     """What each factor, and the fields, can be filtered by; one value is no choice."""
     found = {
-        name: [row[0] for row in db.execute(f"SELECT DISTINCT {name} FROM conditions ORDER BY 1") if row[0] not in ("", POOLED)]
+        name: [
+            row[0]
+            for row in db.execute(f"SELECT DISTINCT {name} FROM conditions ORDER BY 1")
+            if row[0] not in ("", POOLED)
+        ]
         for name in FACTORS
     }
     fields = db.execute("SELECT DISTINCT name, value FROM fields ORDER BY 1, 2").fetchall()
     counts = {name: sum(row["name"] == name for row in fields) for name in {row["name"] for row in fields}}
     few = [f"{row['name']}={row['value']}" for row in fields if 1 < counts[row["name"]] <= SHOWN_VALUES]
-    return {name: values for name, values in (found | {"field": few}).items() if len(values) > 1 or name == "chain" and values}
+    return {
+        name: values
+        for name, values in (found | {"field": few}).items()
+        if len(values) > 1 or (name == "chain" and values)
+    }

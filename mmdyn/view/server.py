@@ -37,12 +37,15 @@ def serve(path: Path, port: int, tell: Callable[[str], None]) -> None:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
+        listening.listen()
     except OSError as error:
         raise UserError(f"port {port} cannot be had ({error.strerror}): name another one, or 0 for any") from None
     port, token = listening.getsockname()[1], secrets.token_urlsafe(32)
     tell(f"http://{HOST}:{port}/?token={token}")
     app = open_viewer(catalog, token, port)
-    settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, lifespan="off")
+    settings = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, lifespan="off"
+    )
     uvicorn.Server(settings).run(sockets=[listening])
 
 
@@ -66,6 +69,9 @@ def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
     def place(request: Request) -> str:
         return str(request.path_params["name"])
 
+    def given(request: Request, name: str) -> str:
+        return str(request.query_params.get(name, ""))
+
     def picture(request: Request) -> Response:
         try:
             data, media = catalog.read_picture(place(request))
@@ -81,17 +87,17 @@ def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
         return JSONResponse({"stamp": index.meta("stamp"), "busy": index.busy, "read": index.read})
 
     pages: dict[str, Callable[[Request], str]] = {
-        "/": lambda request: runs.page(catalog, request.query_params.get("text", "")),
+        "/": lambda request: runs.page(catalog, given(request, "text")),
         "/run/{name}": lambda request: run.page(catalog, place(request)),
         "/run/{name}/samples": lambda request: samples.page(catalog, place(request), asked(request)),
         "/run/{name}/sample/{token}": lambda request: sample.page(
-            catalog, place(request), request.path_params["token"], request.query_params.get("answer", ""), asked(request)
+            catalog, place(request), request.path_params["token"], given(request, "answer"), asked(request)
         ),
         "/set/{name}": lambda request: set.page(
-            catalog, place(request), asked(request).page, request.query_params.get("chain", "")
+            catalog, place(request), asked(request).page, given(request, "chain")
         ),
         "/compare": lambda request: compare.page(
-            catalog, *(request.query_params.get(name, "") for name in ("a", "b", "which")), asked(request).page
+            catalog, given(request, "a"), given(request, "b"), given(request, "which"), asked(request).page
         ),
     }  # fmt: skip
     routes: list[Route | Mount] = [Route(path, shown(build)) for path, build in pages.items()]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from mmdyn.data import WEAKNESS, SampleSet, describe_trail
+from mmdyn.data import WEAKNESS, ChainStrength, SampleSet, describe_trail
 from mmdyn.sample import Sample
 from mmdyn.view._page import compared, pieces, render
 from mmdyn.view.catalog import Catalog
-from perturb import summarize
+from perturb import ChainOutcomes, summarize
 
 PAGE, TOP_REASONS = 20, 8
 
@@ -19,11 +19,7 @@ def page(catalog: Catalog, name: str, number: int, chain: str) -> str:
     opened = catalog.set(name)
     chains = summarize(opened) if opened.manifest.parent else {}
     strengths = opened.manifest.strength or {}
-    told = [
-        {"chain": one, "made": found.made, "outcomes": found.outcomes, "reasons": found.reasons.most_common(TOP_REASONS),
-         "strength": strengths.get(one)}
-        for one, found in chains.items()
-    ]  # fmt: skip
+    told = [_chain(one, found, strengths.get(one)) for one, found in chains.items()]
     fitting = (sample for sample in opened if not chain or (sample.variant and sample.variant.chain == chain))
     shown = list(islice(fitting, (number - 1) * PAGE, number * PAGE + 1))
     parents = _parents(catalog, opened, shown)
@@ -31,8 +27,13 @@ def page(catalog: Catalog, name: str, number: int, chain: str) -> str:
     return render(
         "set.html", title=opened.name, id=name, manifest=opened.manifest, count=len(opened), chains=told, chain=chain,
         rows=rows, page=number, more=len(shown) > PAGE, weakness=WEAKNESS, live="",
-        statuses=list(dict.fromkeys(status for one in told for status in one["outcomes"])),
+        statuses=list(dict.fromkeys(status for found in chains.values() for status in found.outcomes)),
     )  # fmt: skip
+
+
+def _chain(name: str, found: ChainOutcomes, strength: ChainStrength | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"chain": name, "made": found.made, "outcomes": found.outcomes, "strength": strength}
+    return row | {"reasons": found.reasons.most_common(TOP_REASONS)}
 
 
 def _parents(catalog: Catalog, opened: SampleSet, shown: list[Sample]) -> dict[str, Sample]:

@@ -6,10 +6,16 @@ const FOLLOW_MS = 2500;
 
 for (const place of [...document.querySelectorAll(".tex")].slice(0, MOST_FORMULAS)) {
   const source = place.textContent;
-  katex.render(source, place, {
-    displayMode: place.classList.contains("display"), throwOnError: false, trust: false, output: "html", strict: "ignore",
-    maxExpand: 200, maxSize: 20,
-  });
+  const formula = document.createElement("span");
+  try {
+    katex.render(source, formula, {
+      displayMode: place.classList.contains("display"), trust: false, output: "html", strict: "ignore",
+      maxExpand: 200, maxSize: 20,
+    });
+  } catch {
+    continue; // no formula that can be read: it stays text
+  }
+  place.replaceChildren(formula);
   place.title = source;
 }
 
