@@ -54,9 +54,20 @@ def make(folder: Path) -> None:
                     condition = Condition("dynamic", chain) if chain else Condition()
                     reply = Reply("I think about it at some length. " * 20 + f"Answer: {'A' if right else 'B'}", "stop")
                     record = Record(
-                        key, key, sample.digest, model, "exam", sample.id, f"q{n}", "single_choice", "single_choice", "en", condition,
-                        reply, fields={"subject": f"s{n % 8}", "year": 2010 + n % 10},
-                    )  # fmt: skip
+                        key,
+                        key,
+                        sample.digest,
+                        model,
+                        "exam",
+                        sample.id,
+                        f"q{n}",
+                        "single_choice",
+                        "single_choice",
+                        "en",
+                        condition,
+                        reply,
+                        fields={"subject": f"s{n % 8}", "year": 2010 + n % 10},
+                    )
                     score = Score("ok", float(right), ["A" if right else "B"], "slot", chance=0.25, confidence=0.99)
                     rows += [(RECORD, key, canonical(record)), (score_kind(SCORER), key, canonical(score))]
                 store.put_all(rows)
@@ -82,9 +93,15 @@ if __name__ == "__main__":
             index.refresh(1)
         timed(f"all is read, {turn}", begun)
     filters = [
-        Filter(), Filter(which=("lost",)), Filter(model="m2", chain="image.pad", which=("wrong",)), Filter(field="subject=s3"),
-        Filter(which=("gained",), over="all"), Filter(text="Question 4711"), Filter(text="no such words anywhere"), Filter(page=90),
-    ]  # fmt: skip
+        Filter(),
+        Filter(which=("lost",)),
+        Filter(model="m2", chain="image.pad", which=("wrong",)),
+        Filter(field="subject=s3"),
+        Filter(which=("gained",), over="all"),
+        Filter(text="Question 4711"),
+        Filter(text="no such words anywhere"),
+        Filter(page=90),
+    ]
     for asked in filters:
         begun = time.perf_counter()
         samples.page(catalog, name, asked)
