@@ -68,7 +68,7 @@ def _first_line(question: str) -> str:
 
 
 def _is_asked(sample: Sample, text: str) -> bool:
-    return all(f"{option.label}. {option.text}" in text for option in sample.options)
+    return all(f"{option.label}. {option.text}" in text for option in sample.options if option.text)
 
 
 def _pictures(sample: Sample) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-ROW, LEFT, WIDTH, RIGHT = 24, 300, 420, 130
+ROW, LEFT, WIDTH, RIGHT = 24, 400, 420, 180
 """Pixels: the height of a row, and the widths of its name, its scale and its number."""
 
 
@@ -48,7 +48,7 @@ def chart(rows: Sequence[Interval], least: float, most: float) -> Chart | None:
 
     placed = [(row, ROW * (n + 0.5), at(row.low), at(row.value), at(row.high)) for n, row in enumerate(rows)]
     ticks = [
-        (at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 else f"{100 * tick * step:.0f}")
+        (at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 and tick else f"{100 * tick * step:.0f}")
         for tick in range(first, last + 1)
     ]
     return Chart(placed, ticks, at(0) if first <= 0 <= last else None, ROW * len(rows) + 26)

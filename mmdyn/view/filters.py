@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -106,10 +106,13 @@ class Filter(Struct, frozen=True):
             JOIN parents p ON p.id = found.parent ORDER BY {order}"""
         return db.execute(sql, values).fetchall()
 
-    def answers(self, db: sqlite3.Connection, parent: int) -> list[sqlite3.Row]:
-        """Such answers to a question, with their conditions."""
-        where, values = self.where()
-        return db.execute(f"{ANSWERS} WHERE a.parent = ? AND {where} {ORDER}", [parent, *values]).fetchall()
+    def answers(self, db: sqlite3.Connection, parents: Sequence[int]) -> dict[int, list[sqlite3.Row]]:
+        """Such answers to some questions, by these, with their conditions."""
+        (where, values), found = self.where(), dict[int, list[sqlite3.Row]]()
+        which = f"a.parent IN ({', '.join('?' * len(parents))})"
+        for row in db.execute(f"{ANSWERS} WHERE {which} AND {where} {ORDER}", [*parents, *values]):
+            found.setdefault(row["parent"], []).append(row)
+        return found
 
 
 ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.style, c.shots
@@ -118,13 +121,14 @@ ORDER = "ORDER BY c.model, c.variant DESC, c.context, c.style, c.shots, c.chain,
 
 
 def _flipped_over_chains(name: str) -> str:
-    """Whether the mean over all chains went another way than the standard answer."""
-    way = "<" if name == "lost" else ">"
-    return f"""EXISTS (SELECT 1 FROM conditions c JOIN conditions p USING (model, set_name, context, style, shots)
-        JOIN conditions s USING (model, set_name, context, style, shots)
-        JOIN cells y ON y.condition = p.id AND y.parent = a.parent
-        JOIN cells x ON x.condition = s.id AND x.parent = a.parent
-        WHERE c.id = a.condition AND p.chain = '{POOLED}' AND s.variant = 'standard' AND y.value {way} {EVEN}
+    """Whether the mean over all chains went another way than the standard answer. Joined in the order that is
+    written, from few rows to many."""
+    way, same = "<" if name == "lost" else ">", "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
+    return f"""(a.condition, a.parent) IN (SELECT c.id, y.parent
+        FROM conditions p CROSS JOIN conditions c CROSS JOIN conditions s CROSS JOIN cells y CROSS JOIN cells x
+        WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard'
+        AND ({same.format("p")}) = ({same.format("c")}) AND ({same.format("p")}) = ({same.format("s")})
+        AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent AND y.value {way} {EVEN}
         AND (x.value - {EVEN}) * (y.value - {EVEN}) < 0)"""
 
 

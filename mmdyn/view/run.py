@@ -28,7 +28,8 @@ def page(catalog: Catalog, name: str) -> str:
     with index.reading() as db:
         flips = _flips(db)
     return render(
-        "run.html", **values, summary=summary, flips=flips, path=str(index.run.folder), changed=index.changed,
+        "run.html", **values, summary=summary, flips=flips, path=str(catalog.runs()[name].relative_to(catalog.root)),
+        changed=index.changed,
         state=run_state(summary.complete, index.changed),
         sentences=[line for one in summary.runs for line in state_lines(one)],
         conditions=[(row, names_of(row), filter_of(row)) for row in summary.conditions],

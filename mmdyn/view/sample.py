@@ -31,7 +31,7 @@ def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> st
         if parent is None:
             raise KeyError(token)
         every = db.execute(f"{ANSWERS} WHERE a.parent = ? {ORDER}", (parent["id"],)).fetchall()
-        fitting = asked.answers(db, parent["id"]) or every
+        fitting = asked.answers(db, [parent["id"]]).get(parent["id"]) or every
         chosen = next((row for row in every if row["key"] == key), None) or _first(fitting)
         flipped = structs.replace(asked, which=tuple(dict.fromkeys([*asked.which, "lost"])))
         around = _around(asked.parents(db), token, {row["token"] for row in flipped.parents(db)})

@@ -21,7 +21,8 @@ def page(catalog: Catalog, name: str, asked: Filter) -> str:
     with index.reading() as db:
         found = asked.parents(db)
         shown = found[(asked.page - 1) * PAGE : asked.page * PAGE]
-        rows = [_row(db, asked, parent) for parent in shown]
+        fitting = asked.answers(db, [parent["id"] for parent in shown])
+        rows = [_row(db, parent, fitting[parent["id"]]) for parent in shown]
         choices = _choices(db)
     return render(
         "samples.html", title=f"{index.run.name}: samples", run=index.run.name, id=name, live=f"/run/{name}/state",
@@ -37,8 +38,7 @@ def outcome(row: sqlite3.Row) -> str:
     return "right" if row["value"] > 0.5 else "wrong" if row["value"] < 0.5 else "even"
 
 
-def _row(db: sqlite3.Connection, asked: Filter, parent: sqlite3.Row) -> dict[str, Any]:
-    answers = asked.answers(db, parent["id"])
+def _row(db: sqlite3.Connection, parent: sqlite3.Row, answers: list[sqlite3.Row]) -> dict[str, Any]:
     first = db.execute("SELECT text FROM samples WHERE digest = ?", (answers[0]["digest"],)).fetchone()
     text = first["text"].partition("\n")[2] if first else ""
     return {
