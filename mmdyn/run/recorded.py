@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from msgspec.structs import replace
+
 from mmdyn.data import ImageFolder, read_inside
 from mmdyn.errors import InputError, UserError, command_line
-from mmdyn.record import Record
+from mmdyn.record import Record, Score
 from mmdyn.sample import ImageRef, Sample, from_json
-from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Reader, RecordSource, RunFolder, record_under
+from mmdyn.work import ANSWERED_NOW, FAILURE, RECORD, SAMPLE, Reader, RecordSource, RunFolder, record_under, score_kind
 
 
 def check_asked(run: RunFolder) -> None:
@@ -48,18 +50,32 @@ def pictures_of(run: RunFolder) -> dict[str, ImageFolder]:
 
 
 class Recorded:
-    """The records of a run by their keys. A context manager. Raises InputError where the store has lost something."""
+    """The records of a run by their keys, out of its opened store (`reader`). A context manager.
+
+    Raises InputError where the store has lost something.
+    """
 
     def __init__(self, run: RunFolder) -> None:
-        self._folder, self._reader, self._pictures = run.folder, Reader(run.records_folder), pictures_of(run)
+        self._folder, self.reader, self._pictures = run.folder, Reader(run.records_folder), pictures_of(run)
+        self._scorer = run.config.scorer
 
     def record(self, key: str) -> Record:
         """The record of a key, without its score."""
-        return record_of_key(self._reader, self._folder, key)
+        return record_of_key(self.reader, self._folder, key)
+
+    def answer(self, key: str) -> Record:
+        """The record of a key with the score in force, or the last failure there. Raises InputError where there is
+        neither."""
+        if self.reader.get(RECORD, key.partition(ANSWERED_NOW)[0]) is None:
+            failures = [value for of, value in self.reader.items(FAILURE) if of.partition(":")[0] == key]
+            if failures:
+                return from_json(failures[-1], Record)
+        record, score = self.record(key), self.reader.get(score_kind(self._scorer), key)
+        return replace(record, score=from_json(score, Score)) if score else record
 
     def sample(self, record: Record) -> Sample:
         """The sample that was asked, or that the record is scored by."""
-        return sample_of(self._reader, self._folder, record)
+        return sample_of(self.reader, self._folder, record)
 
     def images(self, record: Record) -> ImageFolder | None:
         """Where the pictures of the record's sample lie; None where the run does not know its set."""
@@ -71,7 +87,7 @@ class Recorded:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._reader.__exit__(kind, error, trace)
+        self.reader.__exit__(kind, error, trace)
 
 
 class _Pictures(ImageFolder):

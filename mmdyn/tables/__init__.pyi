@@ -1,11 +1,13 @@
 from .auc import print_auc as print_auc
-from .breakdown import Breakdown as Breakdown
+from .breakdown import Breakdown as Breakdown, field_of as field_of
 from .brief import brief_lines as brief_lines
 from .cascades import Cascades as Cascades, print_cascades as print_cascades
 from .charts import Chart as Chart, Point as Point, summary_charts as summary_charts, table_charts as table_charts
+from .collect import collect as collect
+from .contrast_table import contrast_lines as contrast_lines
 from .correction import print_corrections as print_corrections
 from .factors import read_model_facts as read_model_facts
-from .flips import print_flips as print_flips
+from .flips import EVEN as EVEN, print_flips as print_flips
 from .formats import FORMATS as FORMATS
 from .marks import mark_of as mark_of
 from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
@@ -27,14 +29,34 @@ from .measures import MEASURES as MEASURES
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
 from .repeats import print_repeats as print_repeats
-from .report_summary import Summary as Summary, report as report, summarise as summarise
+from .report_summary import (
+    Summary as Summary,
+    report as report,
+    summarise as summarise,
+    summarise_table as summarise_table,
+)
+from .results import POOLED as POOLED, Key as Key, Table as Table
 from .rows import Row as Row, TablePart as TablePart
-from .run_state import Spending as Spending, Waiting as Waiting, find_waiting as find_waiting
+from .run_state import (
+    BY_JUDGE as BY_JUDGE,
+    Spending as Spending,
+    Waiting as Waiting,
+    find_waiting as find_waiting,
+    has_failed as has_failed,
+)
 from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
-from .summary_table import print_summary as print_summary
+from .summary_rows import ConditionRow as ConditionRow
+from .summary_table import print_summary as print_summary, state_lines as state_lines
 from .table_names import named_table as named_table, named_tables as named_tables
 from .tabulation import Tabulation as Tabulation, tabulate as tabulate
-from .terminal import clean as clean, open_console as open_console, percent as percent, print_grid as print_grid
+from .terminal import (
+    clean as clean,
+    names_of as names_of,
+    open_console as open_console,
+    p_value as p_value,
+    percent as percent,
+    print_grid as print_grid,
+)
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,

@@ -20,10 +20,9 @@ SIGNIFICANT = 0.05
 
 def print_contrasts(console: Console, contrasts: Sequence[Contrast], by: Sequence[str]) -> None:
     """Print contrasts, the main ones first, their breakdowns by some names, and in words what is significant."""
-    rows = sorted(contrasts, key=lambda row: not is_main(row))
+    rows = [row for row, _, _ in contrast_lines(contrasts)]
     title = "Contrasts in points, paired by parent sample; p adjusted by Holm over all of them"
-    whole = zip(_grouped(rows), map(asdict, rows), strict=True)
-    print_grid(console, title, [{**names, **_delta(row)} for names, row in whole])
+    print_grid(console, title, [{**names, **shown} for _, names, shown in contrast_lines(contrasts)])
     cells = [(_sides(row), {name: row.by[name] for name in by}) for row in rows]
     print_cells(console, "Contrasts by {}; p adjusted by Holm over all breakdowns", cells, _delta)
     if LEAK not in by:
@@ -31,6 +30,12 @@ def print_contrasts(console: Console, contrasts: Sequence[Contrast], by: Sequenc
     for row in rows:
         if row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT:
             console.print(clean(_sentence(row)))
+
+
+def contrast_lines(contrasts: Sequence[Contrast]) -> list[tuple[Contrast, dict[str, str], dict[str, object]]]:
+    """Contrasts as reports have them, the main ones first: each with what it is called and its cells by column."""
+    rows = sorted(contrasts, key=lambda row: not is_main(row))
+    return [(row, names, _delta(asdict(row))) for row, names in zip(rows, _grouped(rows), strict=True)]
 
 
 def _print_leaks(console: Console, rows: Sequence[Contrast]) -> None:

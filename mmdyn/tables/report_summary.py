@@ -101,7 +101,21 @@ def summarise(
     progress: ProgressBar | None = None,
 ) -> Summary:
     """The same as `report` for opened runs; `progress` counts the records as they are read."""
-    table = collect(runs, by, progress)
+    more: dict[str, Any] = {"flips": flips, "correct": correct, "labels": labels, "repeats": repeats, "auc": auc}
+    return summarise_table(collect(runs, by, progress), by=by, **more)
+
+
+def summarise_table(
+    table: Table,
+    *,
+    by: Sequence[str] = (),
+    flips: bool = False,
+    correct: str = "",
+    labels: str | Path | None = None,
+    repeats: Sequence[int] | None = None,
+    auc: bool = False,
+) -> Summary:
+    """The same of records that were read already, broken down by the same names."""
     return Summary(
         schema=1,
         complete=all(state.complete for state in table.states),
@@ -115,7 +129,7 @@ def summarise(
         corrections=find_corrections(table, correct, labels) if correct else UNSET,
         repeats=UNSET if repeats is None else find_repeats(table, repeats),
         auc=find_auc(table) if auc else UNSET,
-        cascades=find_cascades(table) if any(run.config.judged for run in runs) else UNSET,
+        cascades=find_cascades(table) if any(run.config.judged for run in table.runs.values()) else UNSET,
         errors=find_errors(table.runs, by) or UNSET,
     )
 

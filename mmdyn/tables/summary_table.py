@@ -64,7 +64,7 @@ def print_summary(summary: SummaryRows, file: TextIO | None = None) -> None:
         file: where; without it standard output.
     """
     console = open_console(file)
-    for line in (*(line for state in summary.runs for line in _state_lines(state)), *_legend_lines(summary.conditions)):
+    for line in (*(line for state in summary.runs for line in state_lines(state)), *_legend_lines(summary.conditions)):
         console.print(clean(line))
     if summary.conditions:
         _print_scores(console, summary.conditions)
@@ -74,7 +74,8 @@ def print_summary(summary: SummaryRows, file: TextIO | None = None) -> None:
     print_judges(console, summary.judges)
 
 
-def _state_lines(state: RunState) -> Iterator[str]:
+def state_lines(state: RunState) -> Iterator[str]:
+    """How far a run is, what it took and how it was scored, in sentences."""
     if state.asked < state.planned:
         yield f"{state.name} is not finished: {state.asked} of {state.planned} asked so far."
     if state.waiting:

@@ -206,10 +206,13 @@ class RunFolder:
         """Where a set of the run lies."""
         return self.folder / entry.folder
 
-    def records(self) -> Iterator[Record]:
-        """Every record, with the score that is in force; each failure that was not mended since, once."""
+    def records(self, known: set[str] | None = None) -> Iterator[Record]:
+        """Every record, with the score that is in force; each failure that was not mended since, once.
+
+        Those of the keys `known` are left out, and taken out of `known`: what stays there is no longer in the store.
+        """
         with self._reading() as reader:
-            yield from _joined(reader, self.config)
+            yield from _joined(reader, self.config, known if known is not None else set())
 
     def expansions(self) -> Iterator[Expansion]:
         """What models wrote on knowledge points before they were shown questions, each once."""
@@ -297,9 +300,12 @@ def write_config(folder: Path, config: RunConfig) -> None:
     part.replace(folder / RUN)
 
 
-def _joined(reader: Reader, config: RunConfig) -> Iterator[Record]:
+def _joined(reader: Reader, config: RunConfig, known: set[str]) -> Iterator[Record]:
     kind = score_kind(config.scorer)
     for key, value in scored_records(reader, config.sets):
+        if key in known:
+            known.remove(key)
+            continue
         yield _with_score(record_under(key, value, reader), reader.get(kind, key))
     for record_key, failures in groupby(reader.items(FAILURE), lambda item: item[0].partition(":")[0]):
         *_, (_, last) = failures

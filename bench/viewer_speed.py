@@ -1,0 +1,108 @@
+"""How fast the viewer is on a run of 100,000 records: 5,000 questions, four models, four chains.
+
+python -P bench/viewer_speed.py FOLDER     makes FOLDER where it is not there; prints seconds
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+
+from mmdyn.keys import canonical, digest, stream
+from mmdyn.record import Condition, Record, Reply, Score
+from mmdyn.sample import Option, Sample
+from mmdyn.view import run, samples
+from mmdyn.view._page import render
+from mmdyn.view.catalog import Catalog
+from mmdyn.view.filters import Filter
+from mmdyn.work import RECORD, SAMPLE, ModelEntry, RunConfig, SetEntry, Store, score_kind, write_config
+
+QUESTIONS, MODELS, CHAINS = (
+    5000,
+    ("m1", "m2", "m3", "m4"),
+    ("", "image.pad", "image.invert", "text.shuffle", "text.paraphrase"),
+)
+SCORER = "mdk12@6"
+
+
+def make(folder: Path) -> None:
+    """The run."""
+    conditions = (Condition(), Condition("dynamic"))
+    entry = SetEntry("exam", "exam", "sets/exam", "0" * 64)
+    models = tuple(ModelEntry(name, {"name": name}) for name in MODELS)
+    config = RunConfig((entry,), models, conditions, 1, None, "", "", {}, SCORER, QUESTIONS * len(MODELS) * len(CHAINS))
+    write_config(folder, config)
+    options = tuple(Option(label, f"the {label.lower()} answer") for label in "ABCD")
+    with Store(folder / "records") as store:
+        for n in range(QUESTIONS):
+            draws = stream("viewer speed", n).random((len(MODELS), len(CHAINS)))
+            for place, chain in enumerate(CHAINS):
+                sample = Sample(
+                    f"q{n}~{chain}",
+                    f"Question {n}: " + "what follows from this? " * 12,
+                    "single_choice",
+                    ("A",),
+                    options=options,
+                )
+                rows = [(SAMPLE, sample.digest, canonical(sample))]
+                for number, model in enumerate(MODELS):
+                    key, right = digest([n, chain, model]), draws[number, place] < 0.7
+                    condition = Condition("dynamic", chain) if chain else Condition()
+                    reply = Reply("I think about it at some length. " * 20 + f"Answer: {'A' if right else 'B'}", "stop")
+                    record = Record(
+                        key,
+                        key,
+                        sample.digest,
+                        model,
+                        "exam",
+                        sample.id,
+                        f"q{n}",
+                        "single_choice",
+                        "single_choice",
+                        "en",
+                        condition,
+                        reply,
+                        fields={"subject": f"s{n % 8}", "year": 2010 + n % 10},
+                    )
+                    score = Score("ok", float(right), ["A" if right else "B"], "slot", chance=0.25, confidence=0.99)
+                    rows += [(RECORD, key, canonical(record)), (score_kind(SCORER), key, canonical(score))]
+                store.put_all(rows)
+
+
+def timed(what: str, begun: float) -> None:
+    """Print how long something took."""
+    print(f"{what:32} {time.perf_counter() - begun:6.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1]).resolve()
+    if not place.exists():
+        make(place)
+    render("problem.html", title="", problem="", live="")
+    for turn in ("first", "again"):
+        begun, catalog = time.perf_counter(), Catalog(place)
+        (name,) = catalog.runs()
+        run.page(catalog, name)
+        timed(f"open, {turn}", begun)
+        index = catalog.index(name)
+        while index.busy:
+            index.refresh(1)
+        timed(f"all is read, {turn}", begun)
+    filters = [
+        Filter(),
+        Filter(which=("lost",)),
+        Filter(model="m2", chain="image.pad", which=("wrong",)),
+        Filter(field="subject=s3"),
+        Filter(which=("gained",), over="all"),
+        Filter(text="Question 4711"),
+        Filter(text="no such words anywhere"),
+        Filter(page=90),
+    ]
+    for asked in filters:
+        begun = time.perf_counter()
+        samples.page(catalog, name, asked)
+        timed(f"filter {asked.address()[:40]}", begun)

@@ -1,0 +1,29 @@
+"""mmdyn view: runs and sets as pages in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mmdyn.errors import MissingExtra
+
+PORT = 8765
+
+
+@click.command("view")
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+def command(path: Path, port: int) -> None:
+    """Show a run, a set, or a folder of them in a browser.
+
+    \b
+    It listens on 127.0.0.1 alone, to whoever opens the printed address. From another machine:
+    ssh -L 8765:127.0.0.1:8765 HOST, and the same address. Nothing is written in PATH.
+    """
+    try:
+        from mmdyn.view import serve
+    except ModuleNotFoundError as error:
+        raise MissingExtra(str(error.name), "view") from None
+
+    serve(path, port, lambda address: click.echo(f"open {address}\nCtrl-C ends it"))

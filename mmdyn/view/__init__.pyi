@@ -1,0 +1,1 @@
+from .server import open_viewer as open_viewer, serve as serve

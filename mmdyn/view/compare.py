@@ -1,0 +1,69 @@
+"""Two models, or one in two runs, answer by answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mmdyn.tables import EVEN, POOLED, contrast_lines
+from mmdyn.view._page import render
+from mmdyn.view.catalog import Catalog
+
+PAGE = 50
+KINDS = {
+    "a": f"one.value > {EVEN} AND other.value < {EVEN}",
+    "b": f"one.value < {EVEN} AND other.value > {EVEN}",
+    "both": f"one.value > {EVEN} AND other.value > {EVEN}",
+    "neither": f"one.value < {EVEN} AND other.value < {EVEN}",
+}
+"""Which of the two is right, by its mean over draws and epochs, as reports have it."""
+
+
+def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
+    """The questions that both were asked under one condition; a and b are RUN/MODEL. Raises KeyError, UserError."""
+    known = {f"{name}/{model}": f"{model} in {run}" for name, run, model in _models(catalog)}
+    values: dict[str, Any] = {"known": known, "a": a, "b": b, "which": which, "page": number, "rows": [], "counts": {}}
+    values |= {"title": "Compare", "live": "", "contrasts": [], "more": False}
+    if a not in known or b not in known:
+        return render("compare.html", **values)
+    (run_a, _, model_a), (run_b, _, model_b) = a.partition("/"), b.partition("/")
+    index = catalog.index(run_a)
+    with index.reading() as db:
+        catalog.index(run_b).attach(db, "beside")
+        found = f"FROM ({_sides('main')}) one JOIN ({_sides('beside')}) other USING {_SAME}"
+        counted = ", ".join(f"sum({holds}) AS {name}" for name, holds in KINDS.items())
+        values["counts"] = dict(db.execute(f"SELECT {counted}, count(*) AS n {found}", (model_a, model_b)).fetchone())
+        where = f"WHERE {KINDS[which]}" if which in KINDS else ""
+        rows = db.execute(
+            f"SELECT one.*, one.value AS a_value, other.value AS b_value {found} {where}"
+            " ORDER BY abs(one.value - other.value) DESC, one.set_name, one.name LIMIT ? OFFSET ?",
+            (model_a, model_b, PAGE + 1, (number - 1) * PAGE),
+        ).fetchall()
+    values |= {
+        "rows": rows[:PAGE],
+        "more": len(rows) > PAGE,
+        "run_a": run_a,
+        "run_b": run_b,
+        "model_a": model_a,
+        "model_b": model_b,
+    }
+    if run_a == run_b and (summary := index.summary()):
+        between = [row for row in summary.contrasts if row.factor == "model" and {row.a, row.b} == {model_a, model_b}]
+        values["contrasts"] = contrast_lines(between)
+    return render("compare.html", **values)
+
+
+_SAME = "(set_name, name, variant, chain, context, style, shots)"
+
+
+def _sides(schema: str) -> str:
+    """One model's mean scores of questions under conditions."""
+    return f"""SELECT p.set_name, p.name, p.token, c.variant, c.chain, c.context, c.style, c.shots, x.value
+        FROM {schema}.cells x JOIN {schema}.conditions c ON c.id = x.condition
+        JOIN {schema}.parents p ON p.id = x.parent
+        WHERE c.model = ? AND c.chain != '{POOLED}'"""
+
+
+def _models(catalog: Catalog) -> list[tuple[str, str, str]]:
+    """Each model of each run: the run's name in addresses, its name, the model's."""
+    runs = {name: catalog.index(name).run for name in catalog.runs()}
+    return [(name, run.name, entry.label) for name, run in runs.items() for entry in run.config.models]

@@ -1,0 +1,137 @@
+"""Which answers a page is about: filters that combine, as an address has them and as the index is asked."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from msgspec import Struct, structs
+
+from mmdyn.tables import EVEN, POOLED
+
+FACTORS = ("model", "set_name", "variant", "chain", "context", "style", "shots")
+PAGE = 50
+
+WHICH = {
+    "right": f"a.value > {EVEN}",
+    "wrong": f"a.value < {EVEN}",
+    "lost": "a.flip < 0",
+    "gained": "a.flip > 0",
+    **{status: f"a.status = '{status}'" for status in ("unparsed", "refused", "failed", "unscored")},
+    "needs_judge": "a.needs_judge",
+}
+"""What an answer can be asked to be, any of them together."""
+
+SAID = {
+    "right": "right",
+    "wrong": "wrong",
+    "lost": "flipped to wrong",
+    "gained": "flipped to right",
+    "unparsed": "unparsed",
+    "refused": "refused",
+    "failed": "failed",
+    "unscored": "not scored",
+    "needs_judge": "needs a judge",
+}
+
+
+class Filter(Struct, frozen=True):
+    """Empty texts filter nothing.
+
+    which: names of WHICH, all of which hold, with commas. over: `all` where a flip is one of the mean over all chains.
+    field: NAME=VALUE. text: what a question, its id or a reply holds, in either case. sort: `broke` (the questions
+    that most variants broke first) or `name`. page: from 1.
+    """
+
+    model: str = ""
+    set_name: str = ""
+    variant: str = ""
+    chain: str = ""
+    context: str = ""
+    style: str = ""
+    shots: str = ""
+    which: tuple[str, ...] = ()
+    over: str = ""
+    field: str = ""
+    text: str = ""
+    sort: str = "broke"
+    page: int = 1
+
+    @classmethod
+    def of(cls, given: Mapping[str, str], which: list[str]) -> Filter:
+        """What an address says; what is not known there is left out."""
+        texts = {name: given[name] for name in (*FACTORS, "over", "field", "text") if given.get(name)}
+        page, named = given.get("page", ""), dict.fromkeys(name for one in which for name in one.split(","))
+        number = int(page) if page.isascii() and page.isdigit() and len(page) < 8 else 1
+        sort = "name" if given.get("sort") == "name" else "broke"
+        return cls(**texts, which=tuple(name for name in named if name in WHICH), sort=sort, page=max(1, number))
+
+    def address(self, **changes: Any) -> str:
+        """The query of an address, such as `?model=a&which=wrong`, with changes."""
+        default, changed = Filter(), structs.asdict(structs.replace(self, **changes))
+        told = {name: value for name, value in changed.items() if value != getattr(default, name)}
+        told |= {"which": ",".join(told["which"])} if "which" in told else {}
+        return "?" + urlencode(told) if told else ""
+
+    def where(self) -> tuple[str, list[object]]:
+        """A condition on answers `a`, with what fills its places."""
+        parts, values = ["1"], list[object]()
+        asked = [(name, getattr(self, name)) for name in FACTORS if getattr(self, name)]
+        if asked:
+            within = " AND ".join(f"{name} = ?" for name, _ in asked)
+            parts.append(f"a.condition IN (SELECT id FROM conditions WHERE {within})")
+            values += [value for _, value in asked]
+        for name in self.which:
+            parts.append(_flipped_over_chains(name) if self.over and name in ("lost", "gained") else WHICH[name])
+        if self.field:
+            name, _, value = self.field.partition("=")
+            parts.append("a.parent IN (SELECT parent FROM fields WHERE name = ? AND value = ?)")
+            values += [name, value]
+        if self.text:
+            parts.append(
+                "(a.digest IN (SELECT digest FROM samples WHERE text LIKE ? ESCAPE '\\')"
+                " OR a.id IN (SELECT id FROM replies WHERE text LIKE ? ESCAPE '\\'))"
+            )
+            values += [_like(self.text)] * 2
+        return " AND ".join(parts), values
+
+    def parents(self, db: sqlite3.Connection) -> list[sqlite3.Row]:
+        """The questions that have such answers, in order: token, set, name, how many variants broke it, answers."""
+        where, values = self.where()
+        order = "p.broke DESC, p.set_name, p.name" if self.sort == "broke" else "p.set_name, p.name"
+        sql = f"""SELECT p.*, found.n
+            FROM (SELECT a.parent, count(*) AS n FROM answers a WHERE {where} GROUP BY 1) found
+            JOIN parents p ON p.id = found.parent ORDER BY {order}"""
+        return db.execute(sql, values).fetchall()
+
+    def answers(self, db: sqlite3.Connection, parents: Sequence[int]) -> dict[int, list[sqlite3.Row]]:
+        """Such answers to some questions, by these, with their conditions."""
+        (where, values), found = self.where(), dict[int, list[sqlite3.Row]]()
+        which = f"a.parent IN ({', '.join('?' * len(parents))})"
+        for row in db.execute(f"{ANSWERS} WHERE {which} AND {where} {ORDER}", [*parents, *values]):
+            found.setdefault(row["parent"], []).append(row)
+        return found
+
+
+ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.style, c.shots
+    FROM answers a JOIN conditions c ON c.id = a.condition"""
+ORDER = "ORDER BY c.model, c.variant DESC, c.context, c.style, c.shots, c.chain, a.sample, a.epoch"
+
+
+def _flipped_over_chains(name: str) -> str:
+    """Whether the mean over all chains went another way than the standard answer. Joined in the order that is
+    written, from few rows to many."""
+    way, same = "<" if name == "lost" else ">", "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
+    return f"""(a.condition, a.parent) IN (SELECT c.id, y.parent
+        FROM conditions p CROSS JOIN conditions c CROSS JOIN conditions s CROSS JOIN cells y CROSS JOIN cells x
+        WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard'
+        AND ({same.format("p")}) = ({same.format("c")}) AND ({same.format("p")}) = ({same.format("s")})
+        AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent AND y.value {way} {EVEN}
+        AND (x.value - {EVEN}) * (y.value - {EVEN}) < 0)"""
+
+
+def _like(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

@@ -1,0 +1,264 @@
+"""The index of a run: what pages are filtered and sorted by, in SQLite in the user's cache folder.
+
+It is built while pages are shown, out of the run's records as a report reads them, and brought up to date when the run
+goes on. Whether a question flipped, and the summary, are of the same table as `mmdyn report`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from mmdyn.errors import MmdynError
+from mmdyn.keys import Json, digest
+from mmdyn.record import Record
+from mmdyn.sample import Sample, from_json
+from mmdyn.tables import EVEN, POOLED, Key, Summary, Table, collect, field_of, has_failed, summarise_table
+from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, user_cache
+
+VERSION = 1
+"""Counted up where an index of before cannot be gone on with."""
+
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value);
+CREATE TABLE parents (id INTEGER PRIMARY KEY, token TEXT UNIQUE, set_name TEXT, name TEXT, broke INT DEFAULT 0);
+CREATE TABLE fields (name TEXT, value TEXT, parent INT, PRIMARY KEY (name, value, parent)) WITHOUT ROWID;
+CREATE TABLE conditions (id INTEGER PRIMARY KEY, token TEXT UNIQUE, model TEXT, set_name TEXT, variant TEXT, chain TEXT,
+    context TEXT, style TEXT, shots TEXT);
+CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT UNIQUE, parent INT, condition INT, sample TEXT, digest TEXT,
+    epoch INT, status TEXT, value REAL, needs_judge INT, flip INT DEFAULT 0, read TEXT, final INT);
+CREATE TABLE replies (id INTEGER PRIMARY KEY, text TEXT);
+CREATE TABLE samples (digest TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
+CREATE TABLE cells (condition INT, parent INT, value REAL, PRIMARY KEY (condition, parent)) WITHOUT ROWID;
+CREATE INDEX by_parent ON answers (parent, condition);
+CREATE INDEX by_condition ON answers (condition, status);
+"""
+
+COMMIT = 2000
+SHOWN = 200
+"""Characters of what was read."""
+SEARCHED = 10_000
+"""Characters of a question, and of a reply, in which texts are looked for."""
+BREAKDOWN = range(2, 13)
+"""A field with so many values is one that scores are broken down by."""
+BREAKDOWNS = 3
+
+
+class Index:
+    """The index of one run. Usable from several threads. `refresh` brings it up to date in a thread of its own.
+
+    read: records that were looked at by that thread so far. problem: why it could not, empty where it could.
+    """
+
+    def __init__(self, run: RunFolder) -> None:
+        self.run, self.read, self.problem = run, 0, ""
+        self._thread: threading.Thread | None = None
+        self._guard = threading.Lock()
+        folder = user_cache() / "view"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+        place, config = run.folder.resolve(), run.config
+        which = [str(place), place.stat().st_ino, config.scorer, [[one.root, one.answers] for one in config.sets]]
+        self._prefix = digest(str(place), 8)
+        self._file = folder / f"{self._prefix}-{digest([VERSION, *which], 8)}.sqlite"
+        self._create()
+
+    def refresh(self, patience: float = 1.0) -> None:
+        """Begin to bring the index up to date where records came since, and wait so many seconds for it."""
+        with self._guard:
+            if not self.busy and self.meta("stamp") != self._stamp():
+                self._thread = threading.Thread(target=self._update, daemon=True)
+                self._thread.start()
+        if self._thread:
+            self._thread.join(patience)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being brought up to date."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def changed(self) -> float:
+        """When the run's last record came, in seconds since 1970."""
+        return max(file.stat().st_mtime for file in self._files())
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection whose rows are had by name."""
+        with closing(sqlite3.connect(self._file, timeout=60)) as db:
+            db.row_factory = sqlite3.Row
+            yield db
+
+    def attach(self, db: sqlite3.Connection, name: str) -> None:
+        """Have a connection to another index see this one, too, under a name."""
+        db.execute(f"ATTACH ? AS {name}", (str(self._file),))
+
+    def meta(self, name: str) -> str:
+        """What is noted under a name; empty where nothing is."""
+        with self.reading() as db:
+            found = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(found["value"]) if found else ""
+
+    def summary(self) -> Summary | None:
+        """What a report says of the run, as of the last time that all of it was read; None before."""
+        found = self.meta("summary")
+        return msgspec.json.decode(found, type=Summary) if found else None
+
+    def _create(self) -> None:
+        if self._file.exists():
+            return
+        for old in self._file.parent.glob(f"{self._prefix}-*"):
+            old.unlink(missing_ok=True)
+        self._file.touch(mode=0o600)
+        with closing(sqlite3.connect(self._file)) as db:
+            db.executescript("PRAGMA journal_mode = WAL;" + SCHEMA)
+
+    def _files(self) -> list[Path]:
+        records = (file for file in self.run.records_folder.glob("*") if not file.name.startswith("."))
+        return [self.run.folder / RUN, *sorted(file for file in records if file.suffix not in (".lock", ".holder"))]
+
+    def _stamp(self) -> str:
+        return digest([[file.name, (found := file.stat()).st_size, found.st_mtime_ns] for file in self._files()])
+
+    def _update(self) -> None:
+        try:
+            stamp, self.read = self._stamp(), 0
+            with closing(sqlite3.connect(self._file, timeout=60)) as db:
+                db.row_factory = sqlite3.Row
+                db.execute("PRAGMA synchronous = OFF")
+                if not _add_records(self, db):
+                    db.executescript("DELETE FROM answers; DELETE FROM replies; DELETE FROM cells;")
+                    _add_records(self, db)
+                table = collect([self.run], _breakdowns(db))
+                _add_cells(db, table)
+                noted = {"summary": summarise_table(table).to_json().decode(), "stamp": stamp}
+                db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", noted.items())
+                db.commit()
+            self.problem = ""
+        except (MmdynError, sqlite3.Error, OSError) as error:
+            self.problem = str(error)
+
+
+def _add_records(index: Index, db: sqlite3.Connection) -> bool:
+    """Add what is not there yet. False where something is there that the run has no longer: it is another run."""
+    known = {row["key"] for row in db.execute("SELECT key FROM answers WHERE final")}
+    before, writer = set(known), _Writer(db)
+    with Reader(index.run.records_folder) as reader:
+        for record in index.run.records(known=before):
+            writer.add(record, reader)
+            index.read += 1
+            if index.read % COMMIT == 0:
+                db.commit()
+    db.commit()
+    return not before
+
+
+class _Writer:
+    """Adds records; parents, conditions and samples once each."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._parents = {row["token"]: row["id"] for row in db.execute("SELECT token, id FROM parents")}
+        self._conditions = {row["token"]: row["id"] for row in db.execute("SELECT token, id FROM conditions")}
+        self._samples = {row["digest"] for row in db.execute("SELECT digest FROM samples")}
+
+    def add(self, record: Record, reader: Reader) -> None:
+        """Add a record, in place of an earlier one without a score."""
+        parent, condition = self._parent(record), self.condition(Key.of("", record))
+        score = record.score
+        status = "failed" if has_failed(record) else "unscored" if score is None else score.status
+        value = None if score is None or status == "failed" else score.value if status == "ok" else 0.0
+        read = _spelt(score.extracted) if score else ""
+        row = (
+            record.key, parent, condition, record.sample, record.digest, record.epoch, status, value,
+            score is not None and score.needs_judge, read, status not in ("failed", "unscored"),
+        )  # fmt: skip
+        self._db.execute("DELETE FROM answers WHERE key = ?", (record.key,))
+        at = self._db.execute(
+            "INSERT INTO answers (key, parent, condition, sample, digest, epoch, status, value, needs_judge, read,"
+            " final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        ).lastrowid
+        said = record.reply.text or record.reply.error
+        self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (at, said[:SEARCHED]))
+        if record.digest not in self._samples:
+            self._samples.add(record.digest)
+            stored = reader.get(SAMPLE, record.digest)
+            text = _text(from_json(stored, Sample)) if stored else ""
+            self._db.execute("INSERT OR IGNORE INTO samples VALUES (?, ?)", (record.digest, text[:SEARCHED]))
+
+    def condition(self, key: Key) -> int:
+        """The id of a condition."""
+        token = condition_token(key)
+        if token not in self._conditions:
+            row = (token, key.model, key.set, key.variant, key.chain, key.context, key.style, key.shots)
+            added = self._db.execute("INSERT INTO conditions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._conditions[token] = added.lastrowid
+        return int(self._conditions[token])
+
+    def _parent(self, record: Record) -> int:
+        token = parent_token(record.set, record.parent)
+        if token not in self._parents:
+            row = (token, record.set, record.parent)
+            added = self._db.execute("INSERT INTO parents (token, set_name, name) VALUES (?, ?, ?)", row)
+            self._parents[token] = added.lastrowid
+            fields = [(name, field_of(record, name)) for name in (*record.fields, "task_type", "language")]
+            self._db.executemany("INSERT INTO fields VALUES (?, ?, ?)", [(*each, added.lastrowid) for each in fields])
+        return int(self._parents[token])
+
+
+def condition_token(key: Key) -> str:
+    """What names a condition in addresses."""
+    return digest([key.model, key.set, key.variant, key.chain, key.context, key.style, key.shots], 6)
+
+
+def parent_token(set_name: str, parent: str) -> str:
+    """What names a question in addresses."""
+    return digest([set_name, parent], 8)
+
+
+def _spelt(found: Json) -> str:
+    """What was read out of a reply, in short."""
+    parts = found if isinstance(found, list) else [] if found is None else [found]
+    return ", ".join(str(part) for part in parts)[:SHOWN]
+
+
+def _text(sample: Sample) -> str:
+    return "\n".join((sample.id, sample.question, *(option.text for option in sample.options)))
+
+
+def _breakdowns(db: sqlite3.Connection) -> list[str]:
+    """The fields to break scores down by: those of few values, more telling ones first."""
+    counts = db.execute("SELECT name, count(DISTINCT value) AS n FROM fields GROUP BY name ORDER BY n DESC, name")
+    return [row["name"] for row in counts if row["n"] in BREAKDOWN][:BREAKDOWNS]
+
+
+def _add_cells(db: sqlite3.Connection, table: Table) -> None:
+    """The score of each question under each condition, over all chains too, and what flipped by a chain."""
+    writer, parents = (
+        _Writer(db),
+        {(row["set_name"], row["name"]): row["id"] for row in db.execute("SELECT * FROM parents")},
+    )
+    db.execute("DELETE FROM cells")
+    for key, scores in table.scores.items():
+        condition = writer.condition(key)
+        rows = zip(scores.parents.tolist(), scores.values.tolist(), strict=True)
+        named = ((condition, parents.get((key.set, table.names[place])), value) for place, value in rows)
+        db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", (row for row in named if row[1] is not None))
+    db.executescript(f"""
+        CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS flip
+            FROM conditions dynamic JOIN conditions base USING (model, set_name, context, style, shots)
+            JOIN cells b ON b.condition = dynamic.id JOIN cells a ON a.condition = base.id AND a.parent = b.parent
+            WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}'
+            AND (a.value - {EVEN}) * (b.value - {EVEN}) < 0;
+        CREATE UNIQUE INDEX temp.each_flip ON flips (condition, parent);
+        UPDATE answers SET flip = coalesce(
+            (SELECT flip FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent), 0);
+        CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE flip < 0 GROUP BY parent;
+        UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0);
+    """)

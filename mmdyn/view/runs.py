@@ -1,0 +1,59 @@
+"""The first page: the runs and sets under the path."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from mmdyn.data import SampleSet
+from mmdyn.errors import UserError
+from mmdyn.view._page import render
+from mmdyn.view.catalog import Catalog
+
+RECENT = 300
+"""Seconds since its last record for which an unfinished run counts as going on."""
+
+
+def page(catalog: Catalog, text: str) -> str:
+    """Runs, the latest first, and sets, of whose names, models, sets or conditions one holds a text."""
+    runs = [_run(catalog, name, str(folder.relative_to(catalog.root))) for name, folder in catalog.runs().items()]
+    sets = [_set(catalog, name, str(folder.relative_to(catalog.root))) for name, folder in catalog.sets().items()]
+    runs, sets = ([row for row in rows if text.lower() in row["searched"].lower()] for rows in (runs, sets))
+    runs.sort(key=lambda row: -row["changed"])
+    return render("runs.html", title=catalog.root.name, runs=runs, sets=sets, text=text, live="")
+
+
+def run_state(complete: bool, changed: float) -> str:
+    """How far a run is, in a word."""
+    return "finished" if complete else "going on" if time.time() - changed < RECENT else "not finished"
+
+
+def _run(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": name,
+        "place": place if place != "." else catalog.root.name,
+        "problem": "",
+        "changed": 0.0,
+    }
+    row |= {"searched": place, "summary": None, "config": None, "state": "unreadable"}
+    try:
+        index = catalog.index(name)
+    except UserError as error:
+        return row | {"problem": str(error)}
+    config, summary = index.run.config, index.summary()
+    models, sets = [one.label for one in config.models], list(dict.fromkeys(one.root for one in config.sets))
+    modes = list(dict.fromkeys(one.mode for one in config.conditions))
+    row |= {"models": models, "sets": sets, "modes": modes, "config": config, "summary": summary}
+    row |= {"changed": index.changed, "problem": index.problem, "read": index.read}
+    state = run_state(summary.complete, index.changed) if summary else "being read"
+    return row | {"searched": " ".join([row["place"], *models, *sets, *modes, state]), "state": state}
+
+
+def _set(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": name, "place": place if place != "." else catalog.root.name, "problem": ""}
+    try:
+        opened = SampleSet(catalog.sets()[name])
+        row |= {"count": len(opened), "name": opened.name, "parent": opened.manifest.parent}
+    except UserError as error:
+        return row | {"problem": str(error), "searched": place, "name": "", "count": 0, "parent": None}
+    return row | {"searched": f"{place} {opened.name}"}

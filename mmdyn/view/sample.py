@@ -1,0 +1,169 @@
+"""A question and one of its variants side by side, with the answers to both and how they were read."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from mmdyn.data import ImageFolder, describe_trail
+from mmdyn.errors import MmdynError
+from mmdyn.models import ImagePart, Part, TextPart
+from mmdyn.record import Judgement, Record
+from mmdyn.run import Recorded, sent_prompt
+from mmdyn.sample import Sample
+from mmdyn.scoring import Scorer
+from mmdyn.view._page import Piece, compared, pieces, render
+from mmdyn.view.catalog import Catalog
+from mmdyn.view.filters import ANSWERS, ORDER, Filter
+from mmdyn.view.index import Index
+from mmdyn.view.samples import marked
+from mmdyn.work import judged_kind, unjudged_kind
+
+
+def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> str:
+    """A question of a run; `key` says which answer, else the first that fits the filter. Raises KeyError, UserError."""
+    index = catalog.index(name)
+    with index.reading() as db:
+        parent = db.execute("SELECT * FROM parents WHERE token = ?", (token,)).fetchone()
+        if parent is None:
+            raise KeyError(token)
+        every = db.execute(f"{ANSWERS} WHERE a.parent = ? {ORDER}", (parent["id"],)).fetchall()
+        fitting = asked.answers(db, [parent["id"]]).get(parent["id"]) or every
+        chosen = next((row for row in every if row["key"] == key), None) or _first(fitting)
+        flipped = structs.replace(asked, which=tuple(dict.fromkeys([*asked.which, "lost"])))
+        around = _around(asked.parents(db), token, {row["token"] for row in flipped.parents(db)})
+    left, right = _pair(every, chosen)
+    images = catalog.images(index.run).get(parent["set_name"])
+    with Recorded(index.run) as recorded:
+        sides = [_Side(catalog, index, recorded, row, images) for row in (left, right) if row]
+        if len(sides) == 2:
+            sides[0].stem, sides[1].stem = compared(sides[0].sample.question, sides[1].sample.question)
+            sides[0].compare_options(sides[1])
+    shown = {row["key"] for row in (left, right) if row}
+    return render(
+        "sample.html", title=parent["name"], run=index.run.name, id=name, parent=parent, sides=sides, asked=asked,
+        every=[row | {"shown": row["key"] in shown} for row in marked(every)], around=around, live="",
+        pairs=_pictures(sides), untold=images is None,
+    )  # fmt: skip
+
+
+class _Side:
+    """One of the two: a sample, an answer to it, and how that was read."""
+
+    def __init__(
+        self, catalog: Catalog, index: Index, recorded: Recorded, row: sqlite3.Row, images: ImageFolder | None
+    ) -> None:
+        self.row, self.record = marked([row])[0], recorded.answer(row["key"])
+        self.sample: Sample = recorded.sample(self.record)
+        self.stem = pieces(self.sample.question)
+        self.options = [pieces(option.text) for option in self.sample.options]
+        refs = self.sample.all_images if images else ()
+        self.pictures = [(ref, catalog.picture(images, ref)) for ref in refs] if images else []
+        self.missing = len(self.sample.all_images) - sum(bool(address) for _, address in self.pictures)
+        self.option_pictures = {
+            option.label: dict(self.pictures).get(option.image or "", "") for option in self.sample.options
+        }
+        self.gold = self.sample.answer if isinstance(self.sample.answer, tuple) else (str(self.sample.answer),)
+        self.trail = describe_trail(self.sample)
+        self.reading, self.reply = _read(index, self.sample, self.record)
+        self.judges = [
+            told for entry in index.run.config.all_judges for told in _judgements(recorded, entry, self.record.key)
+        ]
+        self.prompt = sent_prompt(
+            index.run, recorded.reader, self.record, self.sample, images or ImageFolder(index.run.folder)
+        )
+        self.messages = [
+            (message.role, [_prompted(catalog, images, part) for part in message.parts])
+            for message in self.prompt.messages
+        ]
+
+    def compare_options(self, other: _Side) -> None:
+        """Mark what differs in the options that stand at one place."""
+        for place in range(min(len(self.options), len(other.options))):
+            a, b = self.sample.options[place].text, other.sample.options[place].text
+            self.options[place], other.options[place] = compared(a, b)
+
+
+def _prompted(catalog: Catalog, images: ImageFolder | None, part: Part) -> tuple[str, str]:
+    """The text of a part of a prompt, or where its picture is shown."""
+    if isinstance(part, TextPart):
+        return part.text, ""
+    if images is None or not isinstance(part, ImagePart):
+        return "", ""
+    refs = (f"images/{part.path.parent.name}/{part.path.name}", part.path.name)
+    return "", next((catalog.picture(images, ref) for ref in refs if images.path(ref).is_file()), "")
+
+
+def _first(rows: list[sqlite3.Row]) -> sqlite3.Row:
+    """What is looked at first: what went wrong by a variant, then any variant, then any answer."""
+    return min(rows, key=lambda row: (row["flip"] >= 0, row["variant"] != "dynamic"))
+
+
+def _pair(every: list[sqlite3.Row], chosen: sqlite3.Row) -> tuple[sqlite3.Row | None, sqlite3.Row | None]:
+    """What stands left and right: the chosen answer, and what it is compared with. That is the standard one of the same
+    model; beside a standard one, that without a context, or the first variant."""
+
+    def alike(row: sqlite3.Row, *names: str) -> bool:
+        return all(row[name] == chosen[name] for name in ("model", *names)) and row["key"] != chosen["key"]
+
+    if chosen["variant"] == "dynamic":
+        base = [row for row in every if row["variant"] == "standard" and alike(row, "context", "style", "shots")]
+        return (base[0] if base else None), chosen
+    if chosen["context"] != "none":
+        base = [
+            row
+            for row in every
+            if row["variant"] == "standard" and row["context"] == "none" and alike(row, "style", "shots")
+        ]
+        return (base[0] if base else None), chosen
+    others = [row for row in every if row["variant"] == "dynamic" and alike(row, "context", "style", "shots")]
+    return chosen, (_first(others) if others else None)
+
+
+def _around(found: list[sqlite3.Row], token: str, flipped: set[str]) -> dict[str, Any]:
+    """The place of a question among those of a filter, and the names of its neighbours and of the next that flipped."""
+    tokens = [row["token"] for row in found]
+    place = tokens.index(token) if token in tokens else -1
+    after = tokens[place + 1 :]
+    flip = next((one for one in after if one in flipped), "")
+    previous = tokens[place - 1] if place > 0 else ""
+    return {"at": place, "count": len(tokens), "previous": previous, "next": after[0] if after else "", "flip": flip}
+
+
+def _read(index: Index, sample: Sample, record: Record) -> tuple[Any, list[Piece]]:
+    """How rules read a reply, and the reply with the answer marked where it stands; without a mark where the rules of
+    this version are others than the run's."""
+    text = record.reply.text
+    whole = [Piece("words", text)]
+    policy, _, _ = index.run.config.active_scores.rules.partition("@")
+    try:
+        scorer = Scorer(policy)
+        if record.reply.error or scorer.name != index.run.config.active_scores.rules:
+            return None, whole
+        found = scorer.extract(sample, record.reply)
+    except MmdynError:
+        return None, whole
+    if not found.span:
+        return found, whole
+    start, end = found.span
+    parts = [Piece("words", text[:start]), Piece("words", text[start:end], True), Piece("words", text[end:])]
+    return found, [part for part in parts if part.text]
+
+
+def _judgements(recorded: Recorded, entry: Any, key: str) -> list[tuple[str, Judgement]]:
+    given = recorded.reader.get(judged_kind(entry.id), key)
+    failed = recorded.reader.find(unjudged_kind(entry.id), f"{key}:")
+    values = [value for value in (given, failed[1] if failed else None) if value]
+    return [(entry.name, msgspec.json.decode(value, type=Judgement)) for value in values]
+
+
+def _pictures(sides: list[_Side]) -> list[tuple[str, str]]:
+    """The pictures of both sides in pairs, those without a partner alone."""
+    if len(sides) < 2:
+        return [(address, "") for side in sides for _, address in side.pictures]
+    a, b = ([address for _, address in side.pictures] for side in sides)
+    longest = max(len(a), len(b))
+    return list(zip(a + [""] * (longest - len(a)), b + [""] * (longest - len(b)), strict=True))

@@ -1,0 +1,81 @@
+"""The questions of a run whose answers fit a filter, a page at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from mmdyn.tables import POOLED
+from mmdyn.view._page import pieces, render
+from mmdyn.view.catalog import Catalog
+from mmdyn.view.filters import FACTORS, PAGE, Filter
+
+SHOWN_ANSWERS, SHOWN_VALUES, SNIPPET = 12, 200, 220
+MARKS = {"right": "✓", "wrong": "✗", "even": "½", "unparsed": "?", "refused": "⊘", "failed": "!", "unscored": "…"}
+
+
+def page(catalog: Catalog, name: str, asked: Filter) -> str:
+    """Questions with their fitting answers. Raises KeyError, UserError."""
+    index = catalog.index(name)
+    with index.reading() as db:
+        found = asked.parents(db)
+        shown = found[(asked.page - 1) * PAGE : asked.page * PAGE]
+        fitting = asked.answers(db, [parent["id"] for parent in shown])
+        rows = [_row(db, parent, fitting[parent["id"]]) for parent in shown]
+        choices = _choices(db)
+    return render(
+        "samples.html", title=f"{index.run.name}: samples", run=index.run.name, id=name, live=f"/run/{name}/state",
+        asked=asked, rows=rows, choices=choices, questions=len(found), answers=sum(row["n"] for row in found),
+        pages=max(1, -(-len(found) // PAGE)), busy=index.busy, read=index.read, problem=index.problem,
+    )  # fmt: skip
+
+
+def outcome(row: sqlite3.Row) -> str:
+    """What came of an answer, in a word of MARKS."""
+    if row["status"] != "ok":
+        return str(row["status"])
+    return "right" if row["value"] > 0.5 else "wrong" if row["value"] < 0.5 else "even"
+
+
+def _row(db: sqlite3.Connection, parent: sqlite3.Row, answers: list[sqlite3.Row]) -> dict[str, Any]:
+    first = db.execute("SELECT text FROM samples WHERE digest = ?", (answers[0]["digest"],)).fetchone()
+    text = first["text"].partition("\n")[2] if first else ""
+    return {
+        "parent": parent,
+        "text": pieces(_beginning(text)),
+        "more": len(answers) - SHOWN_ANSWERS,
+        "answers": marked(answers[:SHOWN_ANSWERS]),
+    }
+
+
+def _beginning(text: str) -> str:
+    """The beginning of a question, cut off before a formula rather than in it."""
+    cut = text[:SNIPPET]
+    cut = cut[: cut.rfind("$")] if cut.count("$") % 2 else cut
+    return f"{cut}…" if len(cut) < len(text) else cut
+
+
+def marked(answers: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
+    """Answers with what came of them."""
+    return [{**dict(row), "outcome": outcome(row), "mark": MARKS[outcome(row)]} for row in answers]
+
+
+def _choices(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """What each factor, and the fields, can be filtered by; one value is no choice."""
+    found = {
+        name: [
+            row[0]
+            for row in db.execute(f"SELECT DISTINCT {name} FROM conditions ORDER BY 1")
+            if row[0] not in ("", POOLED)
+        ]
+        for name in FACTORS
+    }
+    fields = db.execute("SELECT DISTINCT name, value FROM fields ORDER BY 1, 2").fetchall()
+    counts = {name: sum(row["name"] == name for row in fields) for name in {row["name"] for row in fields}}
+    few = [f"{row['name']}={row['value']}" for row in fields if 1 < counts[row["name"]] <= SHOWN_VALUES]
+    return {
+        name: values
+        for name, values in (found | {"field": few}).items()
+        if len(values) > 1 or (name == "chain" and values)
+    }

@@ -1,0 +1,180 @@
+"""The pages in a real Chromium: what they show, where they lead, by mouse and keys, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mmdyn.tables import report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def test_the_ways_through_a_run(page: Page, viewer: str, shown: Path) -> None:
+    from playwright.sync_api import expect
+
+    before = _contents(shown)
+    page.goto(viewer)
+    assert "token" not in page.url
+    page.fill("#text", "no such run")
+    page.keyboard.press("Enter")
+    page.get_by_text("No run fits.").wait_for()
+    page.goto(page.url.partition("?")[0])
+    page.get_by_role("link", name="runs/first").click()
+    page.wait_for_url("**/run/*")
+    summary = report(shown / "runs" / "first")
+    standard = next(
+        row for row in summary.conditions if row.model == "python:low" and row.factors["variant"] == "standard"
+    )
+    assert (
+        page.get_by_role("region", name="Conditions")
+        .get_by_role("row")
+        .nth(1)
+        .inner_text()
+        .split("\t")[3]
+        .startswith(f"{100 * standard.score:.1f} [")
+    )
+    lost = page.get_by_role("region", name="Flips").get_by_role("row").nth(1).locator(".lostcell a")
+    count = int(lost.inner_text())
+    lost.click()
+    page.wait_for_url("**/samples?*")
+    assert page.locator("[role=status] b").first.inner_text() == str(count)
+    page.locator(".questions .id").first.click()
+    page.wait_for_url("**/sample/*")
+    assert page.locator(".side h2").count() == 2
+    assert page.locator(".side .katex").count() >= 4
+    assert page.locator("mark.answer").first.inner_text() in ("A", "B", "C", "D")
+    assert page.get_by_text("Prompt (as it was sent)").count() == 2
+    first = page.locator("h1").inner_text()
+    if count > 1:
+        page.keyboard.press("n")
+        expect(page.locator("h1")).not_to_have_text(first)
+        page.keyboard.press("p")
+        expect(page.locator("h1")).to_have_text(first)
+    assert _contents(shown) == before
+
+
+def test_pictures_are_zoomed_together_and_laid_over_each_other(page: Page, viewer: str) -> None:
+    page.goto(viewer)
+    page.get_by_role("link", name="runs/first").click()
+    page.wait_for_url("**/run/*")
+    page.goto(page.url + "/samples?chain=image.invert")
+    page.locator(".questions .id").first.click()
+    page.wait_for_url("**/sample/*")
+    page.keyboard.press("+")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.frame')].map(one => one.style.getPropertyValue('--zoom'))"
+    ) == ["1.25", "1.25"]
+    page.locator(".overlay input").fill("20")
+    assert page.locator(".overlay .after").evaluate("one => one.style.getPropertyValue('--cut')") == "20%"
+    assert page.evaluate("[...document.images].every(one => one.complete && one.naturalWidth > 0)")
+
+
+@pytest.mark.parametrize(
+    ("asked", "holds"),
+    [
+        ("which=right", "value > 0.5"), ("which=wrong,unparsed", "status = 'unparsed'"), ("which=refused", "status = 'refused'"),
+        ("which=needs_judge", "needs_judge"), ("model=python:low&variant=standard", "model = 'python:low' AND variant = 'standard'"),
+        ("field=subject%3Dmaths", "parent IN (SELECT parent FROM fields WHERE value = 'maths')"), ("text=第 7 题", "sample LIKE 'q7%'"),
+        ("which=gained&chain=text.shuffle", "flip = 1 AND chain = 'text.shuffle'"), ("text=%25", "0"),
+    ],
+)  # fmt: skip
+def test_filters(
+    page: Page, viewer: str, shown: Path, asked: str, holds: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from mmdyn.view.index import Index
+    from mmdyn.work import RunFolder
+
+    monkeypatch.setenv("MMDYN_CACHE", str(tmp_path))
+    index = Index(RunFolder(shown / "runs" / "first"))
+    index.refresh(30)
+    with index.reading() as db:
+        sql = "SELECT count(DISTINCT parent), count(*) FROM answers JOIN (SELECT id AS c, model, variant, chain FROM conditions) ON c = condition"
+        expected = tuple(db.execute(f"{sql} WHERE {holds}").fetchone())
+    page.goto(viewer)
+    page.get_by_role("link", name="runs/first").click()
+    page.wait_for_url("**/run/*")
+    page.goto(f"{page.url}/samples?{asked}")
+    assert tuple(int(text) for text in page.locator("[role=status] b").all_inner_texts()) == expected
+    assert (tmp_path / "view").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1600])
+def test_every_page_is_accessible(page: Page, viewer: str, scheme: str, width: int) -> None:
+    axe = (files("axe_core_python") / "axe.min.js").read_text()
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": 900})
+    for address in _addresses(page, viewer):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+        found = page.context.new_cdp_session(page).send(
+            "Runtime.evaluate", {"expression": f"{axe}; axe.run()", "awaitPromise": True, "returnByValue": True}
+        )
+        trouble = [
+            (one["id"], one["nodes"][0]["html"])
+            for one in found["result"]["value"]["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert trouble == [], address
+
+
+def test_what_was_said_is_text(page: Page, hostile_viewer: str) -> None:
+    for address in _addresses(page, hostile_viewer):
+        page.goto(address)
+        assert page.evaluate(
+            "window.ran === undefined && document.querySelectorAll('a[href^=javascript]').length === 0"
+        ), address
+    assert page.locator("script").count() == 2
+
+
+def test_a_run_that_goes_on_is_followed(page: Page, shown: Path, tmp_path: Path) -> None:
+    from making_views import StandIn, make_run
+    from playwright.sync_api import expect
+    from view.conftest import viewed
+
+    from mmdyn.data import SampleSet
+
+    standard = SampleSet(shown / "sets" / "exam")
+
+    def asked(n: int) -> None:  # in a thread: the browser's loop runs in this one
+        given = partial(make_run, [standard], tmp_path / "run", StandIn("low", [standard]), modes="standard", n=n)
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(given).result(60)
+
+    asked(5)
+    with viewed(tmp_path, tmp_path / "cache") as address:
+        page.goto(address)
+        page.get_by_role("link", name="run", exact=True).click()
+        page.wait_for_url("**/run/*")
+        page.goto(page.url + "/samples")
+        assert page.locator("[role=status] b").first.inner_text() == "5"
+        asked(9)
+        expect(page.locator("[role=status] b").first).to_have_text("9", timeout=20_000)
+
+
+def _addresses(page: Page, viewer: str) -> list[str]:
+    """One page of every kind."""
+    page.goto(viewer)
+    home = page.url
+    run = page.locator("a[href^='/run/']").first.evaluate("one => one.href")
+    sets = page.locator("a[href^='/set/']").evaluate_all("all => all.map(one => one.href)")
+    page.goto(f"{run}/samples")
+    samples = page.locator(".questions .id").evaluate_all("all => all.map(one => one.href)")[:3]
+    page.goto(f"{home}compare")
+    models = page.locator("select[name=a] option").evaluate_all("all => all.map(one => one.value)")
+    both = page.evaluate("([a, b]) => '?' + new URLSearchParams({a, b})", [models[1], models[-1]])
+    return [home, run, f"{run}/samples", *samples, *sets, f"{home}compare{both}"]
+
+
+def _contents(folder: Path) -> dict[str, tuple[str, int]]:
+    """Every file with its digest and when it was changed."""
+    every = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {str(file): (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns) for file in every}
