@@ -191,6 +191,13 @@ def test_a_model_that_did_not_answer_is_asked_again_by_the_same_command(tmp_path
     assert done.returncode == 1 and "3 failed by options" in done.stderr
 
 
+def test_the_gap_between_numbers_may_be_none(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [open_ended("q", answer="100")])
+    model = scripted_model(tmp_path, wrong("101", "102", "103"))
+    done = mmdyn("build", "options", source.folder, "-o", tmp_path / "out", "-m", model, "--options", 4, "--no-none", "--gap", 0)
+    assert done.returncode == 0, done.stderr
+
+
 def test_settings_that_do_not_fit_are_told(tmp_path: Path) -> None:
     source = questions(tmp_path / "set", 3)
     with pytest.raises(UserError, match="options asks a model: give --model"):
