@@ -31,8 +31,8 @@ METAVARS = {
     **{"shots": "K:WAY", "examples": "SET,…", "File": "FILE", "Files": "FILE,…", "Runs": "RUN,…"},
 }
 LARGEST = (1 << 63) - 1
-FROM_ZERO = {"max_shared"}
-"""Whole numbers that may be 0 though that is not their default."""
+FROM_ZERO = {"gap", "max_shared"}
+"""Numbers that may be 0 though that is not their default."""
 """Of a seed."""
 
 
@@ -137,6 +137,6 @@ def _kind_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
     if int in kinds and str not in kinds:
         return {"metavar": "N", "type": click.IntRange(*((0, LARGEST) if default == 0 or name in FROM_ZERO else (1,)))}
     if float in kinds:
-        return {"metavar": "X", "type": Number(min=0, min_open=True)}
+        return {"metavar": "X", "type": Number(min=0, min_open=name not in FROM_ZERO)}
     metavar = METAVARS.get(name) or METAVARS.get(getattr(annotation, "__name__", ""), "NAME")
     return {"metavar": metavar, "type": str, "multiple": name == "judges"}

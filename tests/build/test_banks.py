@@ -167,6 +167,17 @@ STATEMENTS = {
     "In our country the age of majority is eighteen years.": "it is not clear ('our country')",
     "我国的最高权力机关是全国人民代表大会。": "it is not clear ('我国')",
     "The energy is $E = mc^2$ (2.14) for a body at rest.": "it is not concise ('(2.14)')",
+    "上面的公式只适用于理想气体，不适用于真实气体。": "it is not independent ('上面的公式')",
+    "化学平衡移动的规律如下，它由勒夏特列提出。": "it is not independent ('如下')",
+    "The most common reactions of alkenes are as follows": "it is not independent ('as follows')",
+    "The rate has been measured many times [3] and is known well.": "it is not concise ('[3]')",
+    "视网膜位于晶状体的后面，脉络膜在它的外侧。": "",
+    "上下文无关文法可以由下推自动机识别，地下文物归国家所有。": "",
+    "有化石证据表明，三十八亿年前地球上存在液态水。": "",
+    "日本国的首都是东京，该国的资本市场成立于十九世纪。": "",
+    "唐朝（618–907）的都城是长安，人口超过一百万。": "",
+    "The law of cooling reads as follows: the rate is proportional to the difference.": "",
+    "Every continuous function on [0,1] is bounded, as $f(0.5)$ and $\\sqrt[3]{2}$ show.": "",
     "Too short.": "it has 10 characters",
 }
 

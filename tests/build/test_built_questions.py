@@ -191,6 +191,15 @@ def test_a_model_that_did_not_answer_is_asked_again_by_the_same_command(tmp_path
     assert done.returncode == 1 and "3 failed by options" in done.stderr
 
 
+def test_the_gap_between_numbers_may_be_none(tmp_path: Path) -> None:
+    source = write_set(tmp_path / "set", [open_ended("q", answer="100")])
+    model = scripted(tmp_path, {"match": "Write 3 wrong", "reply": wrong("101", "102", "103")})
+    settings = ("--options", 4, "--no-none", "--gap", 0, "--seed", 1)
+    done = mmdyn("build", "options", source.folder, "-o", tmp_path / "out", "-m", model, *settings)
+    assert done.returncode == 0, done.stderr
+    assert [len(made.options) for made in SampleSet(tmp_path / "out")] == [4]
+
+
 def test_settings_that_do_not_fit_are_told(tmp_path: Path) -> None:
     source = questions(tmp_path / "set", 3)
     with pytest.raises(UserError, match="options asks a model: give --model"):
