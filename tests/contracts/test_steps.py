@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -17,6 +18,7 @@ from making import blank, choice, multi, open_ended, true_false, write_set
 from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.plugins import load, names
+from mmdyn.prompts import LANGUAGES, template
 
 STEPS = sorted(names("steps"))
 KINDS = ("make", "refuse", "read")
@@ -44,6 +46,19 @@ def test_a_step_says_what_it_is(name: str) -> None:
     done = mmdyn("build", name, "--help")
     first = (inspect.getdoc(kind) or "").split(".")[0]
     assert done.returncode == 0 and re.sub(r"\s", "", first) in re.sub(r"\s", "", done.stdout)
+
+
+@pytest.mark.parametrize("name", [name for name in STEPS if getattr(load("steps", name), "asks", ())])
+def test_a_step_names_the_prompts_that_it_uses(name: str) -> None:
+    kind: Any = load("steps", name)
+    used = set[object]()
+    for call in ast.walk(ast.parse(Path(inspect.getfile(kind)).read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("self._asked.ask", "filled"):
+            prompt = call.args[ast.unparse(call.func) == "filled"]
+            assert isinstance(prompt, ast.Constant), "a prompt's name is written out"
+            used.add(prompt.value)
+    assert used == set(kind.asks)
+    assert all(template(prompt, language, "build").text for prompt in kind.asks for language in LANGUAGES)
 
 
 @pytest.mark.parametrize("name", [name for name in STEPS if not hasattr(load("steps", name), "read")])
