@@ -106,6 +106,29 @@ def test_another_package_s_step_is_a_command(site: Path, tmp_path: Path) -> None
     assert "1 refused by concise" in done.stderr
 
 
+def test_another_package_s_step_asks_with_prompts_of_its_own(site: Path, tmp_path: Path) -> None:
+    own = tmp_path / "site"
+    shutil.copytree(site, own)
+    prompts = own / "mmdyn_example" / "prompts" / "en"
+    source = write_set(tmp_path / "set", [choice("sides"), choice("lake", language="zh")])
+    (tmp_path / "replies.jsonl").write_text(
+        json.dumps({"match": "Say in a few words", "reply": json.dumps({"gist": "shapes"})}) + "\n"
+    )
+    words = ("-m", "mmdyn", "build", "gist", source.folder, "-o", tmp_path / "out")
+    asking = (*words, "-m", f"scripted:{tmp_path / 'replies.jsonl'}")
+    done = python(own, *asking)
+    assert done.returncode == 0, done.stderr
+    assert [sample.fields["gist"] for sample in SampleSet(tmp_path / "out")] == ["shapes"]
+    assert [item.reason for item in SampleSet(tmp_path / "out").dropped()] == ["the step has no prompt zh/gist.txt"]
+    again = python(own, "-m", "mmdyn", "data", "show", tmp_path / "out", "--replay", "--parent", source.folder)
+    assert again.returncode == 0 and "sides replayed: equal, byte for byte" in again.stdout
+    (prompts / "other.txt").write_text("Another step's.")
+    assert python(own, *asking).returncode == 0, "prompts that the step does not ask decide nothing"
+    (prompts / "gist.txt").write_text((prompts / "gist.txt").read_text() + "\nBe brief.")
+    other = python(own, *asking)
+    assert other.returncode == 2 and other.stderr.count("\n") == 1, other.stderr
+
+
 def test_another_package_s_operator_works_in_chains_and_in_other_processes(site: Path, tmp_path: Path) -> None:
     data = picture()
     source = write_set(tmp_path / "set", [choice(f"s{n}", images=(image_ref(data),)) for n in range(8)], images=[data])

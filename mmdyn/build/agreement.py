@@ -50,25 +50,22 @@ def tell_summary(made: SampleSet) -> Iterator[str]:
         if name != "agreement":
             yield f"    {name}: {value}"
     for row in summary.get("agreement", ()):
-        kappa, ends = row["kappa"], row["kappa_ci95"]
-        told = "too few to tell" if kappa is None or ends is None else f"{kappa:.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
-        low, high = (100 * end for end in row["agree_ci95"])
-        alike = f"{100 * row['agree']:.1f} % [{low:.1f}, {high:.1f}] of pairs of marks are alike"
-        yield f"    {row['of']}: {row['measure']} {told}; {alike} ({row['questions']} questions)"
+        ends = row["kappa_ci95"]
+        kappa = f"{row['kappa']:.2f}{_spelled(ends, 2)}" if ends else "too few to tell"
+        ends = row["agree_ci95"] and [100 * end for end in row["agree_ci95"]]
+        alike = f"{100 * row['agree']:.1f} %{_spelled(ends, 1)} of pairs of marks are alike"
+        yield f"    {row['of']}: {row['measure']} {kappa}; {alike} ({row['questions']} questions)"
+
+
+def _spelled(ends: list[float] | None, places: int) -> str:
+    return f" [{ends[0]:.{places}f}, {ends[1]:.{places}f}]" if ends else ""
 
 
 def _row(measure: str, of: str, found: Agreement | None) -> list[Json]:
     if found is None:
         return []
-    value = None if found.kappa is None else round(found.kappa, 4)
-    row: dict[str, Json] = {"measure": measure, "of": of, "questions": found.n, "kappa": value}
-    row |= {
-        "kappa_ci95": _ends(found.kappa_ci95),
-        "agree": round(found.agree, 4),
-        "agree_ci95": _ends(found.agree_ci95),
-    }
+    row: dict[str, Json] = {"measure": measure, "of": of, "questions": found.n}
+    for name in ("kappa", "kappa_ci95", "agree", "agree_ci95"):
+        value: Any = getattr(found, name)
+        row[name] = value if value is None else np.round(value, 4).tolist()
     return [row]
-
-
-def _ends(interval: tuple[float, float] | None) -> Json:
-    return [round(end, 4) for end in interval] if interval else None

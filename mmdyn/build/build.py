@@ -16,7 +16,7 @@ from mmdyn import plugins
 from mmdyn.build.draws import Draws
 from mmdyn.build.replies import NotingClient
 from mmdyn.build.settings_files import fingerprints
-from mmdyn.build.step import KIND, Asked, Refused, Step
+from mmdyn.build.step import Asked, Refused, Step
 from mmdyn.data import (
     Dropped,
     ImageFolder,
@@ -31,7 +31,7 @@ from mmdyn.data import (
 )
 from mmdyn.errors import NotNow, UserError, no_such_path
 from mmdyn.keys import Json
-from mmdyn.models import Budget, prompts_digest
+from mmdyn.models import Budget
 from mmdyn.sample import Sample
 from mmdyn.work import Outcome, SetStep, make_set, open_source
 
@@ -107,7 +107,7 @@ def _check_taken(kind: Any, step: str, model: str, limit: int | None) -> None:
             raise UserError(
                 f"{step} takes all at once and asks no model: leave {'--model' if model else '--limit'} out"
             )
-    elif kind.asks == (not model):
+    elif bool(kind.asks) == (not model):
         raise UserError(f"{step} {'asks a model: give --model' if kind.asks else 'asks no model: leave --model out'}")
 
 
@@ -131,11 +131,11 @@ class Making(Struct, frozen=True):
         finally:
             if asked:
                 asked.close()
-        return {"model": asked.identity, "prompts": prompts_digest(KIND)} if asked else None
+        return asked.identity if asked else None
 
     def open_model(self, images: ImageFolder) -> Asked | None:
         """Who is asked, and sees these pictures."""
-        return Asked(NotingClient(self.model, self.concurrency, self.budget), images) if self.model else None
+        return Asked(NotingClient(self.model, self.concurrency, self.budget), images, self.kind) if self.model else None
 
 
 class StepMaker:

@@ -87,7 +87,8 @@ def _made_again(making: Making, source: SampleSet, made: SampleSet, ids: Sequenc
             continue
         heard = by.get(sample.digest, Replies("", "", ()))
         with TemporaryDirectory(prefix="mmdyn-") as scratch:
-            asked = Asked(RepeatingClient(heard.by, heard.replies), source.images) if making.kind.asks else None
+            client = RepeatingClient(heard.by, heard.replies)
+            asked = Asked(client, source.images, making.kind) if making.kind.asks else None
             outcomes = list(StepMaker(source.folder, Path(scratch), making, asked)(sample))
             now = [outcome.sample for outcome in outcomes if outcome.sample]
             differing = _differing(there, now, made.images, ImageFolder(Path(scratch)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from inspect import getfile
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
 
@@ -11,13 +12,13 @@ from msgspec import Struct
 from mmdyn.build.draws import Draws
 from mmdyn.build.replies import Client
 from mmdyn.data import ImageFolder, Row, SampleSet
-from mmdyn.keys import digest, sha256
-from mmdyn.models import ImagePart, Message, TextPart, ask_and_wait
+from mmdyn.keys import Json, digest, sha256
+from mmdyn.models import ImagePart, Message, TextPart, ask_and_wait, prompts_digest
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import ImageRef, Language, Sample
 
 KIND = "build"
-"""Where the prompts of steps lie."""
+"""Where the prompts of our steps lie. Those of others lie beside the step's file, in `prompts/LANGUAGE/NAME.txt`."""
 
 S = TypeVar("S", bound=Struct)
 T = TypeVar("T")
@@ -42,8 +43,9 @@ class Step(Protocol):
     version: ClassVar[int]
     """Goes up where the step makes something else of the same sample."""
 
-    asks: ClassVar[bool]
-    """Whether it asks a model."""
+    asks: ClassVar[tuple[str, ...]]
+    """The names of the prompts that it asks a model or shows; none where it asks no model. A set made with other texts
+    of these is not gone on with."""
 
     Settings: ClassVar[type[Struct]]
     """Its options, each with a default; the docstring says what they are, as `name: text`."""
@@ -89,11 +91,15 @@ class Source(Protocol):
 
 
 class Asked:
-    """A model that steps ask for objects, in the language of what they work on; it sees the pictures of `folder`."""
+    """A model that a step asks for objects, in the language of what it works on; it sees the pictures of `folder`."""
 
-    def __init__(self, client: Client, folder: ImageFolder) -> None:
+    def __init__(self, client: Client, folder: ImageFolder, step: type[Step]) -> None:
         self._client, self._folder, self.label = client, folder, client.label
-        self.identity, self.close, self.take_replies = client.identity, client.close, client.take_replies
+        self.close, self.take_replies = client.close, client.take_replies
+        ours, self._names = step.__module__.startswith("mmdyn."), step.asks
+        self._kind = KIND if ours else str(Path(getfile(step)).resolve().parent / "prompts")
+        self.identity: Json = {"model": client.identity, "prompts": prompts_digest(self._kind, *step.asks)}
+        """What of the model and the prompts decides replies."""
 
     def ask(
         self,
@@ -109,7 +115,7 @@ class Asked:
         """What `read` makes of an object of a `shape`, until it takes one.
 
         Args:
-            name: The prompt's.
+            name: The prompt's, one of those that the step names in `asks`.
             language: The prompt's.
             draws: Keys the request, so that another draw asks anew.
             data: What the model works on; it stands between marks that it cannot hold, being digests of it.
@@ -119,11 +125,16 @@ class Asked:
             places: What else the prompt has places for.
 
         Raises:
-            Refused: The model says that it cannot.
-            ValueError: No reply could be used. NotNow: It did not answer.
+            Refused: The model says that it cannot, or the step has no such prompt in this language.
+            ValueError: No reply could be used. NotNow: It did not answer. KeyError: The step does not name the prompt.
         """
         marks = {"mark": f"=== {digest(data)} ==="} if data else {}
-        prompt = filled(KIND, name, language, **marks, **data, **places)
+        if name not in self._names:
+            raise KeyError(f"the step asks {name!r}: name it in its `asks`")
+        try:
+            prompt = filled(self._kind, name, language, **marks, **data, **places)
+        except FileNotFoundError:
+            raise Refused(f"the step has no prompt {language}/{name}.txt") from None
 
         def usable(text: str) -> T:
             reply = read_reply(text, (Declined, shape), "\n".join(data.values()))

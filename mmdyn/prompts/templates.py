@@ -3,7 +3,7 @@
 Those that show a question lie in `answer/LANGUAGE/NAME.txt`, those of the base form in `shots`. Such a template is cut
 into blocks by blank lines; a block whose only content is a place that has nothing to show is left out. Those that ask a
 model for something else than an answer (to rewrite a question, to judge a variant, to judge a reply by a rubric) lie in
-`KIND/LANGUAGE/NAME.txt`.
+`KIND/LANGUAGE/NAME.txt`, ours in this folder; where they lie in another package KIND is their folder's whole path.
 """
 
 from __future__ import annotations
@@ -83,12 +83,13 @@ def filled(kind: str, name: str, language: str, **values: str) -> str:
 
 @cache
 def asking_digest(kind: str, *names: str) -> str:
-    """A digest of every template of a kind, or of those of some names, in all languages."""
+    """A digest of every template of a kind, or of those of some names, in all languages that there are."""
     folder = files(__package__).joinpath(kind)
     return digest(
         {
             f"{language}/{file.name}": file.read_text(encoding="utf-8")
             for language in LANGUAGES
+            if folder.joinpath(language).is_dir()
             for file in folder.joinpath(language).iterdir()
             if not names or file.name.removesuffix(".txt") in names
         }

@@ -57,7 +57,7 @@ def estimate_build(making: Making, source: str | Path, out: Path, limit: int | N
     client = _Counting(making, row)
     row.model = client.label
     with TemporaryDirectory(prefix="mmdyn-") as scratch, open_made(out) as is_made:
-        step = StepMaker(opened.folder, Path(scratch), making, Asked(client, opened.images))
+        step = StepMaker(opened.folder, Path(scratch), making, Asked(client, opened.images, making.kind))
         for sample in islice(opened, limit):
             if is_made(sample):
                 row.planned, row.there = row.planned + 1, row.there + 1

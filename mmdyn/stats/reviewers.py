@@ -11,22 +11,22 @@ from mmdyn.stats.intervals import Floats, Ints
 
 UNSEEN, DRAWS, ENDS = 0.4, 2000, (0.02, 0.98)
 """What each pattern of marks counts for before any is seen, how often shares of patterns are drawn, and which quantiles
-are the ends. Chosen by simulation: docs/coverage.md."""
+are the ends. Chosen by simulation, and held to fresh draws: docs/coverage.md."""
 
 FEWEST, FEWEST_CLUSTERS = 3, 15
-"""Clusters with a rejection, as many with a mark that keeps, and all clusters, for kappa to have an interval. Chosen by
-simulation: docs/coverage.md."""
+"""Clusters with a rejection, and as many with a mark that keeps, for kappa to have an interval; and all clusters, for
+any. Chosen so, too."""
 
 
 class Agreement(NamedTuple):
     """Of `n` questions: the share of pairs of marks that are alike, and that beyond chance, with 95 % intervals.
 
-    kappa: in [-1, 1]; None where all marks are alike. kappa_ci95: None where there is too little to tell.
+    kappa: in [-1, 1]; None where all marks are alike. An interval is None where there is too little to tell.
     """
 
     n: int
     agree: float
-    agree_ci95: tuple[float, float]
+    agree_ci95: tuple[float, float] | None
     kappa: float | None
     kappa_ci95: tuple[float, float] | None
 
@@ -74,22 +74,34 @@ def _patterns(marks: Floats | Ints, rejected: Floats | Ints) -> Floats:
 
 
 def _agreement(seen: Floats, unseen: Floats, clusters: Ints, random: Generator) -> Agreement:
-    """Shares of patterns by clusters are drawn from Dirichlet's distribution (Rubin, Annals of Statistics 9 (1981)
-    130), with patterns that may not have been seen."""
+    """Both measures, each with the interval of a Bayesian bootstrap (Rubin, Annals of Statistics 9 (1981) 130).
+
+    A cluster's pattern is the sums of its rows. Clusters are taken for independent draws from one population, whose
+    shares of patterns are unknown: they are drawn from Dirichlet's distribution, which counts every pattern as often as
+    it was seen, and UNSEEN times more each way in which one question may be marked. So it is known that reviewers may
+    differ who did not yet; that questions of a cluster may is not. Reviewers are taken as they are: nothing is said of
+    others.
+    """
     _, places = np.unique(clusters, return_inverse=True)
     sums = np.stack([np.bincount(places, column) for column in seen.T], 1)
     rows, counts = np.unique(sums, axis=0, return_counts=True)
     masses = np.concatenate((counts, np.full(len(unseen), UNSEEN)))
-    drawn = random.standard_gamma(masses, (DRAWS, len(masses))) @ np.concatenate((rows, unseen))
-    found = []
-    for value, values in zip(_measures(seen.sum(0)), _measures(drawn), strict=True):
-        low, high = np.nanquantile(values, ENDS)
-        found.append((float(value), (float(np.fmin(low, value)), float(np.fmax(high, value)))))
-    (agree, agree_ci95), (kappa, kappa_ci95) = found
+    drawn = _measures(random.standard_gamma(masses, (DRAWS, len(masses))) @ np.concatenate((rows, unseen)))
     telling = min((sums[:, 1:3].max(1) > 0).sum(), (sums[:, 1:3].min(1) < sums[:, 0]).sum())
-    told = telling >= FEWEST and len(sums) >= FEWEST_CLUSTERS
-    known = None if np.isnan(kappa) else kappa
-    return Agreement(len(seen), agree, agree_ci95, known, kappa_ci95 if told else None)
+    (agree, kappa), told = _measures(seen.sum(0)), len(sums) >= FEWEST_CLUSTERS
+    return Agreement(
+        n=len(seen),
+        agree=float(agree),
+        agree_ci95=_ends(drawn[0], agree) if told else None,
+        kappa=None if np.isnan(kappa) else float(kappa),
+        kappa_ci95=_ends(drawn[1], kappa) if told and telling >= FEWEST else None,
+    )
+
+
+def _ends(drawn: Floats, value: Floats) -> tuple[float, float]:
+    """The ends of an interval that holds the value, where there is one."""
+    low, high = np.nanquantile(drawn, ENDS)
+    return float(np.fmin(low, value)), float(np.fmax(high, value))
 
 
 def _measures(sums: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from making import blank, choice, multi, open_ended, true_false, write_set
 from mmdyn.build import build
 from mmdyn.data import SampleSet
 from mmdyn.plugins import load, names
+from mmdyn.prompts import LANGUAGES, template
 
 STEPS = sorted(names("steps"))
 KINDS = ("make", "refuse", "read")
@@ -24,8 +27,11 @@ NEEDS: dict[str, dict[str, str]] = {
     "taxonomy": {"names": "names.txt"},
     "effort": {"run": "run"},
     "retire": {"runs": "run"},
+    "validate": {"marks": "marks.jsonl"},
 }
 """Settings without which a step has nothing to go by, as files that the test makes."""
+ANY = [name for name in STEPS if not hasattr(load("steps", name), "read") and name != "replace"]
+"""Those that take any set; `replace` takes what `retire` made (tests/build/test_renewing.py)."""
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +52,20 @@ def test_a_step_says_what_it_is(name: str) -> None:
     assert done.returncode == 0 and re.sub(r"\s", "", first) in re.sub(r"\s", "", done.stdout)
 
 
-@pytest.mark.parametrize("name", [name for name in STEPS if not hasattr(load("steps", name), "read")])
+@pytest.mark.parametrize("name", [name for name in STEPS if getattr(load("steps", name), "asks", ())])
+def test_a_step_names_the_prompts_that_it_uses(name: str) -> None:
+    kind: Any = load("steps", name)
+    used = set[object]()
+    for call in ast.walk(ast.parse(Path(inspect.getfile(kind)).read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("self._asked.ask", "filled"):
+            prompt = call.args[ast.unparse(call.func) == "filled"]
+            assert isinstance(prompt, ast.Constant), "a prompt's name is written out"
+            used.add(prompt.value)
+    assert used == set(kind.asks)
+    assert all(template(prompt, language, "build").text for prompt in kind.asks for language in LANGUAGES)
+
+
+@pytest.mark.parametrize("name", ANY)
 def test_a_step_takes_any_sample_and_loses_none(name: str, tmp_path: Path) -> None:
     rows = [choice("c"), multi("m"), blank("b"), open_ended("o"), true_false("t"), choice("zh", language="zh")]
     rows = [replace(row, fields={"subject": "law"}) for row in rows]
@@ -55,6 +74,12 @@ def test_a_step_takes_any_sample_and_loses_none(name: str, tmp_path: Path) -> No
     settings = kind.Settings()
     if name in NEEDS:
         (tmp_path / "names.txt").write_text("one\ntwo\n")
+        kept = [
+            {"set": str(source.folder), "parent_set": "", "id": row.id, "by": who, "label": "keep"}
+            for row in rows
+            for who in "abc"
+        ]
+        (tmp_path / "marks.jsonl").write_text("".join(f"{json.dumps(mark)}\n" for mark in kept))
         assert mmdyn("eval", source.folder, "-m", "baseline:lexical", "-o", tmp_path / "run", "-q").returncode == 0
         settings = kind.Settings(**{key: str(tmp_path / file) for key, file in NEEDS[name].items()})
     model = scripted(tmp_path, {"reply": "I do not know"}) if getattr(kind, "asks", False) else ""

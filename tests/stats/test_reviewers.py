@@ -27,14 +27,22 @@ def test_marks_of_questions_that_lack_some_count_alike() -> None:
     rejects, items = np.array([1.0, 1, 0, 1, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 2, 3])
     found = fleiss_kappa(rejects, items, np.arange(4), draws())
     assert found and (found.n, found.agree) == (2, pytest.approx(1 - (3 * 2 / 3 + 2 * 1) / 5))
-    assert found.kappa_ci95 is None, "too few to tell"
+    assert found.kappa_ci95 is None and found.agree_ci95 is None, "too few to tell"
     assert fleiss_kappa(np.zeros(2), np.arange(2), np.arange(2), draws()) is None
 
 
 def test_all_who_agree_have_no_kappa_but_an_interval_of_agreement() -> None:
     found = cohen_kappa(np.zeros(40), np.zeros(40), np.arange(40), draws())
-    assert found and found.kappa is None and found.kappa_ci95 is None and found.agree_ci95[1] == 1
+    assert found and found.kappa is None and found.kappa_ci95 is None
+    assert found.agree_ci95 and found.agree_ci95[1] == 1
     assert 0.85 < found.agree_ci95[0] < 0.97
+
+
+@pytest.mark.parametrize(("clusters", "told"), [(14, False), (15, True)])
+def test_few_clusters_tell_neither_of_both(clusters: int, told: bool) -> None:
+    one, other = (np.arange(60) % 2 < 1).astype(float), (np.arange(60) % 3 < 1).astype(float)
+    found = cohen_kappa(one, other, np.arange(60) % clusters, draws())
+    assert found and (found.kappa_ci95 is not None) == (found.agree_ci95 is not None) == told
 
 
 def test_coverage_of_rare_rejections() -> None:

@@ -46,7 +46,7 @@ class Annotate:
     """
 
     version: ClassVar[int] = 1
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("annotate",)
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:

@@ -57,7 +57,7 @@ class Falsify:
     """
 
     version: ClassVar[int] = 1
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("falsify", "judge_false")
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:

@@ -52,7 +52,7 @@ class Options:
     """
 
     version: ClassVar[int] = 2
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("options", "none_of_them")
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:

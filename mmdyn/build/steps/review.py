@@ -40,7 +40,7 @@ class Review:
     """
 
     version: ClassVar[int] = 1
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("review",)
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:

@@ -39,7 +39,7 @@ class Statements:
     """
 
     version: ClassVar[int] = 1
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("statements",)
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:

@@ -41,7 +41,7 @@ class Taxonomy:
     """
 
     version: ClassVar[int] = 1
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("taxonomy",)
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:

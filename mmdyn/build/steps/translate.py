@@ -57,7 +57,7 @@ class Translate:
     """
 
     version: ClassVar[int] = 3
-    asks: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("same_question", "translate")
     Settings: ClassVar[type[Struct]] = _Settings
 
     def __init__(self, settings: _Settings, asked: Asked) -> None:
