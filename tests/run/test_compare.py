@@ -168,7 +168,7 @@ def test_a_limit_on_requests_stops_and_the_same_call_goes_on(tmp_path: Path) -> 
         (["two"], {"models": ["m1", "m1"]}, r"m1 \(two\) is compared with itself"),
         (["ra", "ra"], {}, r"ma \(ra\) is compared with itself"),
         (["ra", "rb", "two"], {}, "3 runs are given: give two"),
-        (["ra", "nowhere"], {}, "nowhere: no run.json in it"),
+        (["ra", "nowhere"], {}, "nowhere: no such file or folder"),
         (["ra", "far"], {}, r"ma \(ra\) and mf \(far\) have no pair of replies"),
         (["ra", "rb"], {"by": ["subjct"]}, "no record has a field 'subjct': break down by chain, context"),
         (["ra", "rb"], {"votes": 2}, "2 votes can tie"),
