@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from mmdyn.tables import percent
+from mmdyn.tables import names_of, percent
 from mmdyn.view.filters import SAID
 
 LONGEST_FORMULA = 1000
@@ -71,7 +71,7 @@ def _environment() -> Environment:
         loader=PackageLoader("mmdyn.view"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    found.globals.update(SAID=SAID, percent=percent, pieces=pieces)
+    found.globals.update(SAID=SAID, names_of=names_of, percent=percent, pieces=pieces)
     found.filters.update(when=_when, number="{:,}".format)
     return found
 

@@ -39,6 +39,7 @@ def serve(path: Path, port: int, tell: Callable[[str], None]) -> None:
         listening.bind((HOST, port))
         listening.listen()
     except OSError as error:
+        listening.close()
         raise UserError(f"port {port} cannot be had ({error.strerror}): name another one, or 0 for any") from None
     port, token = listening.getsockname()[1], secrets.token_urlsafe(32)
     tell(f"http://{HOST}:{port}/?token={token}")
