@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,8 @@ NEEDS: dict[str, dict[str, str]] = {
     "taxonomy": {"names": "names.txt"},
     "effort": {"run": "run"},
     "retire": {"runs": "run"},
-    "validate": {"marks": "marks.jsonl"},
 }
 """Settings without which a step has nothing to go by, as files that the test makes."""
-ANY = [name for name in STEPS if not hasattr(load("steps", name), "read") and name != "replace"]
-"""Those that take any set; `replace` takes what `retire` made (tests/build/test_renewing.py)."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +61,7 @@ def test_a_step_names_the_prompts_that_it_uses(name: str) -> None:
     assert all(template(prompt, language, "build").text for prompt in kind.asks for language in LANGUAGES)
 
 
-@pytest.mark.parametrize("name", ANY)
+@pytest.mark.parametrize("name", [name for name in STEPS if not hasattr(load("steps", name), "read")])
 def test_a_step_takes_any_sample_and_loses_none(name: str, tmp_path: Path) -> None:
     rows = [choice("c"), multi("m"), blank("b"), open_ended("o"), true_false("t"), choice("zh", language="zh")]
     rows = [replace(row, fields={"subject": "law"}) for row in rows]
@@ -74,12 +70,6 @@ def test_a_step_takes_any_sample_and_loses_none(name: str, tmp_path: Path) -> No
     settings = kind.Settings()
     if name in NEEDS:
         (tmp_path / "names.txt").write_text("one\ntwo\n")
-        kept = [
-            {"set": str(source.folder), "parent_set": "", "id": row.id, "by": who, "label": "keep"}
-            for row in rows
-            for who in "abc"
-        ]
-        (tmp_path / "marks.jsonl").write_text("".join(f"{json.dumps(mark)}\n" for mark in kept))
         assert mmdyn("eval", source.folder, "-m", "baseline:lexical", "-o", tmp_path / "run", "-q").returncode == 0
         settings = kind.Settings(**{key: str(tmp_path / file) for key, file in NEEDS[name].items()})
     model = scripted(tmp_path, {"reply": "I do not know"}) if getattr(kind, "asks", False) else ""
