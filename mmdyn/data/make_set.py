@@ -208,7 +208,8 @@ def write_set(
     """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
 
     With `skip_bad` bad rows are listed in rejected.jsonl. Without it all rows are read all the same, and one error
-    counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all.
+    counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all,
+    not even one that was dropped.
     """
     samples, bad = 0, list[Row]()
     try:
@@ -227,10 +228,11 @@ def write_set(
                     bad.append(told)
             if bad:
                 raise _bad_rows(bad)
-            if not samples:
-                raise UserError(f"there is no sample for {out} in the source: give one that holds some")
-            for dropped in incoming.dropped:
+            gone = 0
+            for gone, dropped in enumerate(incoming.dropped, 1):
                 writer.drop(dropped)
+            if not samples and not gone:
+                raise UserError(f"there is no sample for {out} in the source: give one that holds some")
             for point in incoming.knowledge:
                 writer.know(point)
     except (UserError, OSError):
