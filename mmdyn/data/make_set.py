@@ -228,10 +228,11 @@ def write_set(
                     bad.append(told)
             if bad:
                 raise _bad_rows(bad)
-            gone = 0
-            for gone, dropped in enumerate(incoming.dropped, 1):
+            some = samples > 0
+            for dropped in incoming.dropped:
                 writer.drop(dropped)
-            if not samples and not gone:
+                some = True
+            if not some:
                 raise UserError(f"there is no sample for {out} in the source: give one that holds some")
             for point in incoming.knowledge:
                 writer.know(point)
