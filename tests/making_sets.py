@@ -47,3 +47,14 @@ def marks_of_sheet(page: str) -> list[dict[str, Any]]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
     return list(json.loads(found[1]))
+
+
+def write_marks(file: Path, who: str, source: SampleSet, failed: dict[str, str]) -> Path:
+    """A reviewer's file: questions in `failed` are rejected for what stands there, the others kept."""
+    lines = [
+        {"set": str(source.folder), "parent_set": "", "id": one.id, "by": who}
+        | ({"label": "reject", "failed": [failed[one.id]]} if one.id in failed else {"label": "keep"})
+        for one in source
+    ]
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    return file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
@@ -68,7 +69,13 @@ def _command(name: str, kind: Any) -> click.Command:
                 click.echo(f"asked {budget}, {tokens}", err=True)
         for line in () if quiet else (*describe_stages(made), *tell_summary(made)):
             click.echo(printable(line), err=True)
-        if "failed" in stages(made)[-1].left:
+        if (last := stages(made)[-1]).came_in and not len(made):
+            reasons = Counter[str]()
+            for told in last.left.values():
+                reasons.update(told)
+            most = printable(reasons.most_common(1)[0][0])
+            click.echo(f"{name} refuses all {last.came_in} samples, most for: {most}", err=True)
+        if "failed" in last.left or not len(made):
             click.get_current_context().exit(1)
 
     done.__doc__ = f"{inspect.getdoc(kind)}\n\nTakes {takes(kind)}."

@@ -117,7 +117,10 @@ def find_format(path: Path) -> Format:
         if any(path.glob("*.parquet")):
             return endings[".parquet"]
         raise InputError(
-            path, None, f"no set ({SAMPLES_FILE} is missing) and no *.parquet in it: give a set folder or a file"
+            path,
+            None,
+            f"no set ({SAMPLES_FILE} is missing) and no *.parquet in it: give a set folder or a file "
+            "(a benchmark as it was released becomes a set by `mmdyn data convert --from NAME`)",
         )
     if not path.exists():
         raise no_such_path(path)

@@ -209,7 +209,8 @@ def write_set(
     """Write a set into a place that is held. `on_row` sees every row, bad ones with their problem.
 
     With `skip_bad` bad rows are listed in rejected.jsonl. Without it all rows are read all the same, and one error
-    counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all.
+    counts the bad ones by reason: InputError for one, UserError for several. Raises UserError for no sample at all,
+    not even one that was dropped.
     """
     samples, bad = 0, list[Row]()
     try:
@@ -228,10 +229,12 @@ def write_set(
                     bad.append(told)
             if bad:
                 raise _bad_rows(bad)
-            if not samples:
-                raise UserError(f"there is no sample for {out} in the source: give one that holds some")
+            some = samples > 0
             for dropped in incoming.dropped:
                 writer.drop(dropped)
+                some = True
+            if not some:
+                raise UserError(f"there is no sample for {out} in the source: give one that holds some")
             for point in incoming.knowledge:
                 writer.know(point)
     except (UserError, OSError):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mmdyn.data import Dropped, SampleSet, fingerprint, write_without
+from mmdyn.errors import UserError
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
 from mmdyn.sheets.marks import Mark
@@ -32,6 +33,8 @@ def apply_marks(marks: Sequence[Path], source: SampleSet, out: Path, *, name: st
     """
     given = marks_of_set(marks, source)
     rejected = {sample.id: gone for sample in source if (gone := _rejected(sample, given.get(sample.id, [])))}
+    if len(rejected) == len(source):
+        raise UserError(f"people rejected all {len(source)} samples of {source.folder}: no set is left to write")
     files: list[Json] = [fingerprint(file) for file in marks]
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     how: dict[str, Json] = {**source.manifest.made, "command": COMMAND, "marks": files, "marked": origin}

@@ -16,6 +16,7 @@ from making import open_ended, picture, true_false, write_set
 from mmdyn.build import ComposeSpec, build, compose
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError, UserError
+from mmdyn.plugins import load
 
 
 @pytest.fixture(autouse=True)
@@ -155,7 +156,21 @@ def test_false_statements_that_do_not_do_are_refused(tmp_path: Path, reply: str,
         model=scripted(tmp_path, {"match": "Judge the false one", "reply": judged}, {"reply": reply}),
         quiet=True,
     )
-    assert len(made) == 0 and told in reasons(made)["a"]
+    assert [one.id for one in made] == ["a"] and told in reasons(made)["a"], "the true statement stays"
+
+
+def test_a_false_statement_that_does_not_do_leaves_the_others(tmp_path: Path) -> None:
+    rows = [true_false(id, True, question=f"Water {id} boils at 100 degrees.") for id in ("one", "two")]
+    replies = [
+        {"match": "Water two boils at 9", "reply": verdict(definite=False)},
+        {"match": "Judge the false one", "reply": verdict()},
+        {"match": "Water one", "reply": false("Water one boils at 90 degrees.")},
+        {"reply": false("Water two boils at 90 degrees.")},
+    ]
+    given, model = write_set(tmp_path / "set", rows), scripted(tmp_path, *replies)
+    made = build("falsify", given, tmp_path / "out", load("steps", "falsify").Settings(each=2), model=model, quiet=True)
+    assert [one.id for one in made] == ["one", "one-false-1", "one-false-2", "two"]
+    assert reasons(made) == {"two": "; ".join(2 * ["the false statement is not definite (it may be so)"])}
 
 
 STATEMENTS = {

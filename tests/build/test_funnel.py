@@ -90,6 +90,22 @@ def test_a_step_that_multiplies_is_counted(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-2:] == ["    bank: 3 came in, 3 went on", "    falsify: 2 came in, 4 went on"]
 
 
+@pytest.mark.parametrize(("step", "words"), [("screen", ("--require", "year")), ("review", ("-m",))])
+def test_where_a_step_refuses_everything_the_reasons_are_written(
+    step: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    source = write_set(tmp_path / "set", [choice("a"), choice("b", question="Another one?")])
+    if words == ("-m",):
+        words = ("-m", scripted(tmp_path, {"reply": json.dumps({"cannot": "too dark"})}))
+    done = mmdyn("build", step, source.folder, "-o", tmp_path / "out", "-q", *words)
+    assert done.returncode == 1 and f"{step} refuses all 2 samples, most for: " in done.stderr, done.stderr
+    assert ("the field year is missing" if step == "screen" else "too dark") in done.stderr
+    made = SampleSet(tmp_path / "out")
+    assert len(made) == 0 and [item.id for item in made.dropped()] == ["a", "b"]
+    again = mmdyn("build", step, source.folder, "-o", tmp_path / "out", "-q", *words)
+    assert (again.returncode, again.stderr) == (1, done.stderr)
+
+
 def test_a_set_made_by_hand_is_where_the_funnel_begins(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [choice("a"), choice("b")])
     assert stages(source) == [Stage("made by hand", 2, 2, {})]

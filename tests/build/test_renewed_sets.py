@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from making_sets import write_marks
 from shell import mmdyn
 
 from making import choice, true_false, write_set
@@ -14,18 +15,6 @@ from mmdyn.build import ComposeSpec, build, compose
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.plugins import load
-
-
-def marks(folder: Path, who: str, source: SampleSet, failed: dict[str, str]) -> Path:
-    """A reviewer's file: questions in `failed` are rejected for what stands there, the others kept."""
-    lines = [
-        {"set": str(source.folder), "parent_set": "", "id": one.id, "by": who}
-        | ({"label": "reject", "failed": [failed[one.id]]} if one.id in failed else {"label": "keep"})
-        for one in source
-    ]
-    file = folder / f"{who}.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return file
 
 
 def reasons(made: SampleSet) -> dict[str, str]:
@@ -49,9 +38,9 @@ def test_reviewers_decide_and_their_agreement_is_told(tmp_path: Path) -> None:
     source = write_set(tmp_path / "set", [choice(f"q{n}", question=f"Question {n}?") for n in range(30)])
     bad = {f"q{n}": "clear" for n in range(8)}
     files = [
-        marks(tmp_path, "ann", source, bad),
-        marks(tmp_path, "ben", source, bad | {"q9": "sound"}),
-        marks(tmp_path, "cy", source, {"q9": "clear"} | {f"q{n}": "clear" for n in range(7)}),
+        write_marks(tmp_path / "ann.jsonl", "ann", source, bad),
+        write_marks(tmp_path / "ben.jsonl", "ben", source, bad | {"q9": "sound"}),
+        write_marks(tmp_path / "cy.jsonl", "cy", source, {"q9": "clear"} | {f"q{n}": "clear" for n in range(7)}),
     ]
     cut = files[2].read_text().splitlines(keepends=True)
     files[2].write_text("".join(cut[:-1]))
@@ -91,7 +80,7 @@ def test_a_set_is_renewed_to_its_old_size_and_shares(tmp_path: Path) -> None:
         words += ["-m", f"scripted:{script}"]
     done = mmdyn(*words)
     assert done.returncode == 0, done.stderr
-    people = marks(tmp_path, "ann", old, {ids[-1]: "sound"})
+    people = write_marks(tmp_path / "ann.jsonl", "ann", old, {ids[-1]: "sound"})
     left_words = ("--runs", tmp_path / "run", "--marks", people)
     done = mmdyn("build", "retire", old.folder, "-o", tmp_path / "left", *left_words)
     assert done.returncode == 0, done.stderr
@@ -117,7 +106,7 @@ def test_a_set_is_renewed_to_its_old_size_and_shares(tmp_path: Path) -> None:
 def test_a_variant_that_stands_in_is_in_one_group_with_its_parent(tmp_path: Path) -> None:
     rows = [choice(f"q{n}", question=f"What is the number called {n}, in words?") for n in range(4)]
     source = write_set(tmp_path / "set", rows)
-    people = marks(tmp_path, "ann", source, {"q0": "sound", "q1": "sound"})
+    people = write_marks(tmp_path / "ann.jsonl", "ann", source, {"q0": "sound", "q1": "sound"})
     retire, stand_in = load("steps", "retire"), load("steps", "replace")
     left = build("retire", source, tmp_path / "left", retire.Settings(marks=str(people)), quiet=True)
     done = mmdyn("perturb", source.folder, "-o", tmp_path / "new", "--ops", "text.shuffle", "--draws", "3")

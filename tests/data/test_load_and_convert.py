@@ -173,7 +173,8 @@ def test_paths_that_are_nothing_are_explained(tmp_path: Path, source: SampleSet)
         "none.tsv": "no such file or folder: check the path",
         "x.xlsx": "the ending '.xlsx' is of no format: use .jsonl, .ndjson, .parquet, .tsv, or a set folder",
         "y.tvs": "the ending '.tvs' is of no format (did you mean '.tsv'?): use ",
-        "empty": "no set (samples.jsonl is missing) and no *.parquet in it: give a set folder or a file",
+        "empty": "no set (samples.jsonl is missing) and no *.parquet in it: give a set folder or a file "
+        "(a benchmark as it was released becomes a set by `mmdyn data convert --from NAME`)",
     }.items():
         with pytest.raises(InputError) as caught:
             load(tmp_path / path)

@@ -194,6 +194,7 @@ def test_where_storage_is_refused_the_page_says_so(page: Page, tmp_path: Path) -
 
 
 def test_five_hundred_samples_with_pictures(page: Page, tmp_path: Path) -> None:  # noqa: F811
+    page.set_default_timeout(60_000)  # of a machine that does other things, too
     pictures = [picture(400, 300, text=str(n)) for n in range(100)]
     rows = [choice(f"q{n}", images=(image_ref(pictures[n % 100]),)) for n in range(500)]
     made = write_set(tmp_path / "set", rows, images=pictures)
@@ -204,8 +205,13 @@ def test_five_hundred_samples_with_pictures(page: Page, tmp_path: Path) -> None:
     page.locator("article").nth(398).focus()
     press(page, "j 2")
     assert current(page) == "400 of 500" and page.locator("#told").inner_text() == "21 of 500 marked"
-    page.wait_for_timeout(200)  # cards on the way take their heights
-    assert 40 < page.evaluate("document.activeElement.getBoundingClientRect().top") < 120, "it stands under the bar"
+    page.wait_for_function(UNDER_THE_BAR)  # cards on the way take their heights
+
+
+UNDER_THE_BAR = """() => {
+  const top = document.activeElement.getBoundingClientRect().top;
+  return 40 < top && top < 120;
+}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -54,9 +54,10 @@ class Falsify:
 
     Each is of one of six types, says why it is false, and names the true statement as its pair. The criteria are those
     of Encyclo-K (section 3.1.2): a definite error in a professional, consistent statement, at a point that matters.
+    A true statement of which no such false one could be made stays alone, and the refusal is told.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     asks: ClassVar[tuple[str, ...]] = ("falsify", "judge_false")
     Settings: ClassVar[type[Struct]] = _Settings
 
@@ -64,12 +65,19 @@ class Falsify:
         self._settings, self._asked = settings, asked
 
     def make(self, sample: Sample, draws: Draws) -> Iterator[Sample]:
-        """The true statement and false ones. Raises Refused for what is no true statement, ValueError as `ask`."""
+        """The true statement and false ones. Raises Refused for what is no true statement and, at the end, where a
+        false one would not do; ValueError as `ask`."""
         if sample.answer is not True:
             raise Refused("it is no true statement")
-        made = [self._false_one(sample, draws, number) for number in range(1, self._settings.each + 1)]
         yield sample
-        yield from made
+        refused = list[str]()
+        for number in range(1, self._settings.each + 1):
+            try:
+                yield self._false_one(sample, draws, number)
+            except Refused as error:
+                refused.append(str(error))
+        if refused:
+            raise Refused("; ".join(refused))
 
     def _false_one(self, sample: Sample, draws: Draws, number: int) -> Sample:
         before = sample.question
