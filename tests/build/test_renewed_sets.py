@@ -10,7 +10,7 @@ import pytest
 from making_sets import write_marks
 from shell import mmdyn
 
-from making import choice, true_false, write_set
+from making import choice, image_ref, picture, true_false, write_set
 from mmdyn.build import ComposeSpec, build, compose
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
@@ -130,3 +130,23 @@ def test_a_statement_and_its_falsification_are_one_when_sets_are_kept_apart(tmp_
     hand = write_set(tmp_path / "hand", [true_false()])
     with pytest.raises(UserError, match="does not say of which statements it was composed: compose the set again"):
         compose(file, tmp_path / "c", ComposeSpec(questions=2, form="statement"), avoid=[hand.folder])
+
+
+def test_a_picture_is_brought_along_and_a_shortage_is_told(tmp_path: Path) -> None:
+    data = picture()
+    rows = [
+        choice(f"q{n}", question=f"Question {n}?", fields={"subject": s}) for n, s in enumerate(("law", "law", "art"))
+    ]
+    old = write_set(tmp_path / "old", [*rows, choice("stays", question="What stays?")])
+    people = write_marks(tmp_path / "ann.jsonl", "ann", old, dict.fromkeys(("q0", "q1", "q2"), "sound"))
+    left = build("retire", old, tmp_path / "left", load("steps", "retire").Settings(marks=str(people)), quiet=True)
+    new = choice("new", question="What is drawn?", images=(image_ref(data),), fields={"subject": "law"})
+    write_set(tmp_path / "new", [new], images=[data])
+    words = ("--by", tmp_path / "new", "--like", "subject")
+    done = mmdyn("build", "replace", left.folder, "-o", tmp_path / "out", *words)
+    assert done.returncode == 0, done.stderr
+    made = SampleSet(tmp_path / "out")
+    assert [one.id for one in made] == ["stays", "new"] and made.images.read(image_ref(data)) == data
+    summary = made.manifest.made["summary"]
+    assert summary == {"retired": 3, "replaced": 1, "too few of": {"law": 1, "art": 1}}
+    assert "too few of: {'art': 1, 'law': 1}" in done.stderr, done.stderr
