@@ -61,7 +61,15 @@ def _command(name: str, kind: Any) -> click.Command:
             return
         try:
             made = build(
-                name, source, out, settings, quiet=quiet, budget=budget, concurrency=limits.concurrency, **arguments
+                name,
+                source,
+                out,
+                settings,
+                quiet=quiet,
+                budget=budget,
+                concurrency=limits.concurrency,
+                skip_bad=limits.skip_bad,
+                **arguments,
             )
         finally:
             if budget.requests and not quiet:

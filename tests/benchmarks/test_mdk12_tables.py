@@ -230,7 +230,7 @@ def test_reasoning_and_sizes_go_by_what_the_user_says_of_models(tmp_path: Path) 
 def test_facts_of_no_models(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="names no models: begin with a line such as model,family,size,kind"):
         read_model_facts(facts_file(tmp_path, text))
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="no such file or folder"):
         read_model_facts(tmp_path / "missing.csv")
 
 

@@ -43,6 +43,7 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/build/compose.py": ("compose",),
     "mmdyn/build/sweep.py": ("compose",),
     "mmdyn/build/build.py": ("build translate",),
+    "mmdyn/sheets/": ("data audit",),
     "mmdyn/scoring/scorer.py": ("eval", "score", "grade"),
     "mmdyn/data/take_stratified.py": ("data sample", "perturb"),
     "mmdyn/data/take_covering.py": ("data sample",),
