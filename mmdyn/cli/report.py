@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
 from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
-from mmdyn.errors import command_line
+from mmdyn.errors import MissingExtra, command_line
 
 if TYPE_CHECKING:
     from mmdyn.tables import Chart, Summary
@@ -70,6 +70,9 @@ if TYPE_CHECKING:
 @click.option(
     "--plots", metavar="FOLDER", type=OutPath(), help="Draw what is printed, too: SVG, PDF and PNG for papers."
 )
+@click.option(
+    "--html", "html_file", metavar="FILE", type=OutPath(), help="Write one HTML file to send around, with what flipped."
+)
 @click.option("--columns", type=click.Choice(["1", "2"]), help="With --plots: columns of a page. [default: 1]")
 @table_options
 @quiet_option
@@ -86,6 +89,7 @@ def command(
     with_auc: bool,
     brief: bool,
     plots: Path | None,
+    html_file: Path | None,
     columns: str | None,
     quiet: bool,
     **given: Any,
@@ -107,9 +111,9 @@ def command(
         raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
     repeats = sorted({int(k) for k in ks}) if with_repeats else None
     wanted = any(given[kind] for kind in KINDS)
-    if wanted and (with_flips or correct or with_repeats or with_auc):
+    if wanted and (with_flips or correct or with_repeats or with_auc or html_file):
         raise click.UsageError(
-            "--flips, --correct, --repeats and --auc are of the summary: leave them or the tables out"
+            "--flips, --correct, --repeats, --auc and --html are of the summary: leave them or the tables out"
         )
     if alone := [name for name in MORE if given[name] and not wanted]:
         raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
@@ -129,6 +133,8 @@ def command(
     if plots:
         _plot(plots, columns, summary_charts(summary))
         summary = summary if with_flips else replace(summary, flips=UNSET)
+    if html_file:
+        _write_html(folders, summary, html_file)
     _write(summary, as_json, csv_file, brief=brief)
     if with_flips and not as_json:
         _tell_where(folders)
@@ -154,6 +160,16 @@ def _check_forms(
         raise click.UsageError("--columns goes with --plots FOLDER: give both")
     if given["format"] and (as_json or csv_file) and any(given[kind] for kind in KINDS):
         raise click.UsageError("--json and --csv are formats themselves: leave --format out")
+
+
+def _write_html(folders: list[RunFolder], summary: Summary, file: Path) -> None:
+    try:
+        from mmdyn.view import write_report
+    except ModuleNotFoundError as error:
+        raise MissingExtra(str(error.name), "view") from None
+
+    write_report(folders, summary, file)
+    click.echo(f"wrote {file}", err=True)
 
 
 def _plot(folder: Path, columns: str | None, charts: Mapping[str, Chart]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mmdyn.cli._shared import OutPath, quiet_option
 from mmdyn.errors import MissingExtra
 
 PORT = 8765
@@ -14,7 +15,9 @@ PORT = 8765
 @click.command("view")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
-def command(path: Path, port: int) -> None:
+@click.option("--export", "folder", metavar="FOLDER", type=OutPath(), help="Write the pages as files instead.")
+@quiet_option
+def command(path: Path, port: int, folder: Path | None, quiet: bool) -> None:
     """Show a run, a set, or a folder of them in a browser.
 
     \b
@@ -22,8 +25,12 @@ def command(path: Path, port: int) -> None:
     ssh -L 8765:127.0.0.1:8765 HOST, and the same address. Nothing is written in PATH.
     """
     try:
-        from mmdyn.view import serve
+        from mmdyn.view import export, serve
     except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "view") from None
 
+    if folder:
+        found = export(path, folder, quiet=quiet)
+        click.echo(f"wrote {found.pages} pages and {found.pictures} pictures: open {folder / 'index.html'}")
+        return
     serve(path, port, lambda address: click.echo(f"open {address}\nCtrl-C ends it"))

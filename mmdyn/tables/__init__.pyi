@@ -1,6 +1,6 @@
 from .auc import print_auc as print_auc
 from .breakdown import Breakdown as Breakdown, field_of as field_of
-from .brief import brief_lines as brief_lines
+from .brief import brief_lines as brief_lines, doubts as doubts
 from .cascades import Cascades as Cascades, print_cascades as print_cascades
 from .charts import Chart as Chart, Point as Point, summary_charts as summary_charts, table_charts as table_charts
 from .collect import collect as collect

@@ -26,11 +26,11 @@ def brief_lines(summary: SummaryRows) -> list[str]:
     for who in best[:MODELS]:
         scores = [f"{names_of(row)['condition']} {percent(row.score, row.ci95)}" for row in _few(rows[who])]
         lines += [f"{', '.join(filter(None, who))}: {'; '.join(scores)}", *_drops(summary.contrasts, who)]
-    doubts = list(dict.fromkeys(_doubts(summary)))
+    found = list(dict.fromkeys(doubts(summary)))
     room = LINES - len(lines)
-    lines += [f"distrust: {doubt}" for doubt in doubts[:room]]
-    if len(doubts) > room:
-        lines[-1] += f" (and {len(doubts) - room} more; the whole report says them)"
+    lines += [f"distrust: {doubt}" for doubt in found[:room]]
+    if len(found) > room:
+        lines[-1] += f" (and {len(found) - room} more; the whole report says them)"
     return lines
 
 
@@ -58,7 +58,7 @@ def _told(row: Contrast) -> str:
     return f"{change} points, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
 
 
-def _doubts(summary: SummaryRows) -> Iterator[str]:
+def doubts(summary: SummaryRows) -> Iterator[str]:
     """What a reader must know before a number is believed, the worst first."""
     for state in summary.runs:
         if not state.complete:

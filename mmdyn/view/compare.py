@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations, islice
 from typing import Any
 
 from mmdyn.tables import EVEN, POOLED, contrast_lines
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
 
-PAGE = 50
+PAGE, MOST_PAIRS = 50, 30
 KINDS = {
     "a": f"one.value > {EVEN} AND other.value < {EVEN}",
     "b": f"one.value < {EVEN} AND other.value > {EVEN}",
@@ -24,6 +25,7 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
     values: dict[str, Any] = {"known": known, "a": a, "b": b, "which": which, "page": number, "rows": [], "counts": {}}
     values |= {"title": "Compare", "live": "", "contrasts": [], "more": False}
     if a not in known or b not in known:
+        values["pairs"] = list(islice(combinations(known, 2), MOST_PAIRS))
         return render("compare.html", **values)
     (run_a, _, model_a), (run_b, _, model_b) = a.partition("/"), b.partition("/")
     index = catalog.index(run_a)
@@ -34,7 +36,7 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
         values["counts"] = dict(db.execute(f"SELECT {counted}, count(*) AS n {found}", (model_a, model_b)).fetchone())
         where = f"WHERE {KINDS[which]}" if which in KINDS else ""
         rows = db.execute(
-            f"SELECT one.*, one.value AS a_value, other.value AS b_value {found} {where}"
+            f"SELECT one.*, one.value AS a_value, other.value AS b_value, other.key AS b_key {found} {where}"
             " ORDER BY abs(one.value - other.value) DESC, one.set_name, one.name LIMIT ? OFFSET ?",
             (model_a, model_b, PAGE + 1, (number - 1) * PAGE),
         ).fetchall()
@@ -57,7 +59,8 @@ _SAME = "(set_name, name, variant, chain, context, style, shots)"
 
 def _sides(schema: str) -> str:
     """One model's mean scores of questions under conditions."""
-    return f"""SELECT p.set_name, p.name, p.token, c.variant, c.chain, c.context, c.style, c.shots, x.value
+    return f"""SELECT p.set_name, p.name, p.token, c.variant, c.chain, c.context, c.style, c.shots, x.value,
+        (SELECT key FROM {schema}.answers a WHERE a.condition = c.id AND a.parent = p.id LIMIT 1) AS key
         FROM {schema}.cells x JOIN {schema}.conditions c ON c.id = x.condition
         JOIN {schema}.parents p ON p.id = x.parent
         WHERE c.model = ? AND c.chain != '{POOLED}'"""

@@ -26,16 +26,24 @@ def page(catalog: Catalog, name: str) -> str:
     if summary is None:
         return render("reading.html", **values)
     with index.reading() as db:
-        flips = _flips(db)
+        flips = flip_matrix(db)
     return render(
-        "run.html", **values, summary=summary, flips=flips, path=str(catalog.runs()[name].relative_to(catalog.root)),
-        changed=index.changed,
+        "run.html", **values, **results(summary), flips=flips, samples=f"/run/{name}/samples",
+        path=str(catalog.runs()[name].relative_to(catalog.root)), changed=index.changed,
         state=run_state(summary.complete, index.changed),
-        sentences=[line for one in summary.runs for line in state_lines(one)],
-        conditions=[(row, names_of(row), filter_of(row)) for row in summary.conditions],
-        contrasts=[(row, names, shown, _sides(row)) for row, names, shown in contrast_lines(summary.contrasts)],
-        drops=chart(_drops(summary), -0.1, 0.05), fields=_fields(summary),
     )  # fmt: skip
+
+
+def results(summary: Summary) -> dict[str, Any]:
+    """What results.html shows of a summary, but for the flips."""
+    return {
+        "summary": summary,
+        "sentences": [line for one in summary.runs for line in state_lines(one)],
+        "conditions": [(row, names_of(row), filter_of(row)) for row in summary.conditions],
+        "contrasts": [(row, names, shown, _sides(row)) for row, names, shown in contrast_lines(summary.contrasts)],
+        "drops": chart(_drops(summary), -0.1, 0.05),
+        "fields": _fields(summary),
+    }
 
 
 def filter_of(row: ConditionRow) -> Filter:
@@ -102,7 +110,7 @@ def _fields(summary: Summary) -> list[tuple[str, Any]]:
     return [(name, chart(sorted(rows, key=lambda row: row.name)[:MOST_ROWS], 0, 1)) for name, rows in plots.items()]
 
 
-def _flips(db: sqlite3.Connection) -> list[dict[str, Any]]:
+def flip_matrix(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """For each dynamic condition the questions that stayed right, went wrong, came right and stayed wrong; neither
     where one side's mean score is even."""
     rows = db.execute(f"""SELECT d.model, d.set_name, d.variant, d.chain, d.context, d.style, d.shots,

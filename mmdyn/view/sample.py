@@ -19,7 +19,7 @@ from mmdyn.view._page import Piece, compared, pieces, render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import ANSWERS, ORDER, Filter
 from mmdyn.view.index import Index
-from mmdyn.view.samples import marked
+from mmdyn.view.samples import marked, worst
 from mmdyn.work import judged_kind, unjudged_kind
 
 
@@ -32,16 +32,15 @@ def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> st
             raise KeyError(token)
         every = db.execute(f"{ANSWERS} WHERE a.parent = ? {ORDER}", (parent["id"],)).fetchall()
         fitting = asked.answers(db, [parent["id"]]).get(parent["id"]) or every
-        chosen = next((row for row in every if row["key"] == key), None) or _first(fitting)
+        chosen = next((row for row in every if row["key"] == key), None) or worst(fitting)
         flipped = structs.replace(asked, which=tuple(dict.fromkeys([*asked.which, "lost"])))
         around = _around(asked.parents(db), token, {row["token"] for row in flipped.parents(db)})
-    left, right = _pair(every, chosen)
+    left, right = pair_of(every, chosen)
     images = catalog.images(index.run).get(parent["set_name"])
     with Recorded(index.run) as recorded:
-        sides = [_Side(catalog, index, recorded, row, images) for row in (left, right) if row]
+        sides = [Side(catalog, index, recorded, row, images) for row in (left, right) if row]
         if len(sides) == 2:
-            sides[0].stem, sides[1].stem = compared(sides[0].sample.question, sides[1].sample.question)
-            sides[0].compare_options(sides[1])
+            sides[0].compare(sides[1])
     shown = {row["key"] for row in (left, right) if row}
     return render(
         "sample.html", title=parent["name"], run=index.run.name, id=name, parent=parent, sides=sides, asked=asked,
@@ -50,7 +49,7 @@ def page(catalog: Catalog, name: str, token: str, key: str, asked: Filter) -> st
     )  # fmt: skip
 
 
-class _Side:
+class Side:
     """One of the two: a sample, an answer to it, and how that was read."""
 
     def __init__(
@@ -80,8 +79,9 @@ class _Side:
             for message in self.prompt.messages
         ]
 
-    def compare_options(self, other: _Side) -> None:
-        """Mark what differs in the options that stand at one place."""
+    def compare(self, other: Side) -> None:
+        """Mark what differs in the question and in the options that stand at one place."""
+        self.stem, other.stem = compared(self.sample.question, other.sample.question)
         for place in range(min(len(self.options), len(other.options))):
             a, b = self.sample.options[place].text, other.sample.options[place].text
             self.options[place], other.options[place] = compared(a, b)
@@ -97,12 +97,7 @@ def _prompted(catalog: Catalog, images: ImageFolder | None, part: Part) -> tuple
     return "", next((catalog.picture(images, ref) for ref in refs if images.path(ref).is_file()), "")
 
 
-def _first(rows: list[sqlite3.Row]) -> sqlite3.Row:
-    """What is looked at first: what went wrong by a variant, then any variant, then any answer."""
-    return min(rows, key=lambda row: (row["flip"] >= 0, row["variant"] != "dynamic"))
-
-
-def _pair(every: list[sqlite3.Row], chosen: sqlite3.Row) -> tuple[sqlite3.Row | None, sqlite3.Row | None]:
+def pair_of(every: list[sqlite3.Row], chosen: sqlite3.Row) -> tuple[sqlite3.Row | None, sqlite3.Row | None]:
     """What stands left and right: the chosen answer, and what it is compared with. That is the standard one of the same
     model; beside a standard one, that without a context, or the first variant."""
 
@@ -120,7 +115,7 @@ def _pair(every: list[sqlite3.Row], chosen: sqlite3.Row) -> tuple[sqlite3.Row | 
         ]
         return (base[0] if base else None), chosen
     others = [row for row in every if row["variant"] == "dynamic" and alike(row, "context", "style", "shots")]
-    return chosen, (_first(others) if others else None)
+    return chosen, (worst(others) if others else None)
 
 
 def _around(found: list[sqlite3.Row], token: str, flipped: set[str]) -> dict[str, Any]:
@@ -160,7 +155,7 @@ def _judgements(recorded: Recorded, entry: Any, key: str) -> list[tuple[str, Jud
     return [(entry.name, msgspec.json.decode(value, type=Judgement)) for value in values]
 
 
-def _pictures(sides: list[_Side]) -> list[tuple[str, str]]:
+def _pictures(sides: list[Side]) -> list[tuple[str, str]]:
     """The pictures of both sides in pairs, those without a partner alone."""
     if len(sides) < 2:
         return [(address, "") for side in sides for _, address in side.pictures]

@@ -43,10 +43,16 @@ def _row(db: sqlite3.Connection, parent: sqlite3.Row, answers: list[sqlite3.Row]
     text = first["text"].partition("\n")[2] if first else ""
     return {
         "parent": parent,
+        "first": worst(answers)["key"],
         "text": pieces(_beginning(text)),
         "more": len(answers) - SHOWN_ANSWERS,
         "answers": marked(answers[:SHOWN_ANSWERS]),
     }
+
+
+def worst(rows: Sequence[sqlite3.Row]) -> sqlite3.Row:
+    """What is looked at first: what went wrong by a variant, then any variant, then any answer."""
+    return min(rows, key=lambda row: (row["flip"] >= 0, row["variant"] != "dynamic"))
 
 
 def _beginning(text: str) -> str:

@@ -23,6 +23,7 @@ from mmdyn.view.filters import Filter
 from mmdyn.view.security import Guard
 
 HOST = "127.0.0.1"
+STATIC = Path(str(files("mmdyn.view"))) / "static"
 KEPT = {"Cache-Control": "private, max-age=86400, immutable"}
 """Of pictures, whose names change with their bytes."""
 
@@ -52,6 +53,13 @@ def serve(path: Path, port: int, tell: Callable[[str], None]) -> None:
 
 def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
     """The application, for whoever has the token."""
+    routes: list[Route | Mount] = [*page_routes(catalog), Route("/run/{name}/state", _state(catalog))]
+    routes.append(Mount("/static", StaticFiles(directory=str(STATIC))))
+    return Guard(Starlette(routes=routes), token, port)
+
+
+def page_routes(catalog: Catalog) -> list[Route]:
+    """Where each page and each picture is."""
 
     def shown(build: Callable[[Request], str]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
@@ -80,13 +88,6 @@ def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
             return PlainTextResponse("no such picture\n", 404)
         return Response(data, media_type=media, headers=KEPT)
 
-    def state(request: Request) -> Response:
-        try:
-            index = catalog.index(place(request))
-        except (KeyError, UserError):
-            return JSONResponse({}, 404)
-        return JSONResponse({"stamp": index.meta("stamp"), "busy": index.busy, "read": index.read})
-
     pages: dict[str, Callable[[Request], str]] = {
         "/": lambda request: runs.page(catalog, given(request, "text")),
         "/run/{name}": lambda request: run.page(catalog, place(request)),
@@ -101,10 +102,20 @@ def open_viewer(catalog: Catalog, token: str, port: int) -> Guard:
             catalog, given(request, "a"), given(request, "b"), given(request, "which"), asked(request).page
         ),
     }  # fmt: skip
-    routes: list[Route | Mount] = [Route(path, shown(build)) for path, build in pages.items()]
-    routes += [Route("/picture/{name}", picture), Route("/run/{name}/state", state)]
-    routes.append(Mount("/static", StaticFiles(directory=str(files("mmdyn.view") / "static"))))
-    return Guard(Starlette(routes=routes), token, port)
+    return [*(Route(path, shown(build)) for path, build in pages.items()), Route("/picture/{name}", picture)]
+
+
+def _state(catalog: Catalog) -> Callable[[Request], Response]:
+    """How far the index of a run is."""
+
+    def state(request: Request) -> Response:
+        try:
+            index = catalog.index(str(request.path_params["name"]))
+        except (KeyError, UserError):
+            return JSONResponse({}, 404)
+        return JSONResponse({"stamp": index.meta("stamp"), "busy": index.busy, "read": index.read})
+
+    return state
 
 
 def _problem(text: str, status: int) -> Response:

@@ -9,7 +9,7 @@ for (const place of [...document.querySelectorAll(".tex")].slice(0, MOST_FORMULA
   const formula = document.createElement("span");
   try {
     katex.render(source, formula, {
-      displayMode: place.classList.contains("display"), trust: false, output: "html", strict: "ignore",
+      displayMode: place.classList.contains("display"), trust: false, output: document.body.dataset.formulas ?? "html", strict: "ignore",
       maxExpand: 200, maxSize: 20,
     });
   } catch {

@@ -1,0 +1,139 @@
+"""What leaves the viewer: the pages as files (`mmdyn view --export`), and the report as one file (`mmdyn report --html`)."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pytest
+from shell import mmdyn
+
+from mmdyn.tables import percent, report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(scope="module")
+def exported(shown: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of the small runs."""
+    return _export(shown, tmp_path_factory.mktemp("copy") / "pages")
+
+
+@pytest.fixture(scope="module")
+def hostile_copy(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Those of the hostile one, with its report beside them."""
+    folder = _export(hostile, tmp_path_factory.mktemp("hostile-copy") / "pages")
+    _write(hostile / "run", folder / "report.html")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def written(shown: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the small run."""
+    return _write(shown / "runs" / "first", tmp_path_factory.mktemp("report") / "report.html")
+
+
+def test_every_link_of_a_copy_leads_to_a_file(exported: Path) -> None:
+    pages = sorted(exported.glob("*.html"))
+    linked = set[str]()
+    for page in pages:
+        linked |= {unescape(found) for found in re.findall(r' (?:href|src)="([^"#]+)"', page.read_text("utf-8"))}
+    assert all((exported / unquote(target)).is_file() for target in linked)
+    assert {page.name for page in pages} - linked == set()
+    kinds = ("index", "compare", "set-", "run-\\w+.html", "run-\\w+-samples", "run-\\w+-sample-")
+    assert all(any(re.match(kind, page.name) for page in pages) for kind in kinds)
+
+
+def test_numbers_of_a_copy_lead_to_as_many_questions(page: Page, exported: Path) -> None:
+    page.goto((exported / "index.html").as_uri())
+    page.get_by_role("link", name="runs/first").click()
+    lost = page.get_by_role("region", name="Flips").get_by_role("row").nth(1).locator(".lostcell a")
+    count = lost.inner_text()
+    lost.click()
+    assert page.locator("[role=status] b").first.inner_text() == count
+    assert page.get_by_role("button", name="Filter").count() == 0
+    page.locator(".questions .id").first.click()
+    assert page.locator(".side h2").count() == 2
+    assert page.locator(".side .katex").count() >= 4
+    assert page.evaluate("[...document.images].every(one => one.complete && one.naturalWidth > 0)")
+    page.keyboard.press("+")
+    assert page.locator(".frame.zoomed").count() == 2
+
+
+def test_a_report_says_what_the_command_says(page: Page, written: Path, shown: Path) -> None:
+    summary = report(shown / "runs" / "first", flips=True)
+    page.goto(written.as_uri())
+    cells = page.get_by_role("region", name="Conditions").locator("td:nth-child(4)").all_inner_texts()
+    assert cells == [percent(row.score, row.ci95) for row in summary.conditions]
+    assert page.get_by_role("region", name="Contrasts").locator("tbody tr").count() == len(summary.contrasts)
+    assert page.locator("article .verdict", has_text="right to wrong").count() > 0
+    assert page.locator("math").count() >= 4
+    assert page.evaluate("[...document.images].length > 0 && [...document.images].every(one => one.naturalWidth > 0)")
+    assert page.locator("a").count() == 0
+    assert page.get_by_role("region", name="Settings").get_by_text("exam-dynamic, digest").count() == 1
+
+
+def test_what_does_not_fit_is_counted(shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mmdyn.view import html_report
+    from mmdyn.work import RunFolder
+
+    monkeypatch.setattr(html_report, "ROOM", 20_000)
+    folder, file = RunFolder(shown / "runs" / "first"), tmp_path / "report.html"
+    html_report.write_report([folder], report(folder), file)
+    text = file.read_text("utf-8")
+    found = re.search(r"(\d+) of (\d+) answers that flipped are shown: the file holds 0 MB", text)
+    assert found and text.count("<article") == int(found[1]) < int(found[2])
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
+def test_copies_are_accessible(page: Page, exported: Path, written: Path, scheme: str, width: int) -> None:
+    axe = (files("axe_core_python") / "axe.min.js").read_text()
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": 900})
+    sample = next(exported.glob("run-*-sample-*.html"))
+    for file in (written, exported / "index.html", exported / "compare.html", sample):
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, file
+        found = page.context.new_cdp_session(page).send(
+            "Runtime.evaluate", {"expression": f"{axe}; axe.run()", "awaitPromise": True, "returnByValue": True}
+        )
+        trouble = [
+            one["id"] for one in found["result"]["value"]["violations"] if one["impact"] in ("serious", "critical")
+        ]
+        assert trouble == [], file
+
+
+def test_what_was_said_is_text_in_copies(page: Page, hostile_copy: Path) -> None:
+    for file in sorted(hostile_copy.glob("*.html")):
+        page.goto(file.as_uri())
+        assert page.evaluate(
+            "window.ran === undefined && document.querySelectorAll('a[href^=javascript]').length === 0"
+        ), file
+    assert (hostile_copy / "report.html").stat().st_size < 1_000_000
+
+
+def test_a_copy_takes_no_folder_that_is_there_and_none_of_the_run(shown: Path, tmp_path: Path) -> None:
+    done = mmdyn("view", shown, "--export", tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"mmdyn: {tmp_path} is there already: name a new folder\n")
+    inside = shown / "copy"
+    done = mmdyn("view", shown, "--export", inside)
+    told = f"mmdyn: {inside} lies in {shown}, in which nothing is written: name a folder elsewhere\n"
+    assert (done.returncode, done.stderr, inside.exists()) == (2, told, False)
+
+
+def _export(shown: Path, folder: Path) -> Path:
+    done = mmdyn("view", shown, "--export", folder, "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert f"open {folder / 'index.html'}" in done.stdout
+    return folder
+
+
+def _write(folder: Path, file: Path) -> Path:
+    done = mmdyn("report", folder, "--html", file, "--brief")
+    assert done.returncode == 0 and f"wrote {file}" in done.stderr, done.stderr
+    return file
