@@ -1,5 +1,5 @@
 """How often a contrast calls a drop or a gain that only guessing made, on the scale corrected for chance and on the raw
-one, and how often the interval of a corrected score holds. Prints the tables of docs/statistics.md, "Chance".
+one, and how often the interval of a corrected score holds. Prints the tables of docs/appendix/statistics.md, "Chance".
 
     python bench/chance.py [--seeds 2000] [--parents 200] [--scores]
 

@@ -1,5 +1,5 @@
 """How often the report's 95 % intervals hold, and how often its tests cry wolf. Prints the tables of
-docs/statistics.md.
+docs/appendix/statistics.md.
 
     python bench/coverage.py [--replications 4000]
 

@@ -1,4 +1,4 @@
-"""How strong variants are, by operator, language and set: the table in docs/perturbation.md.
+"""How strong variants are, by operator, language and set: the table in docs/appendix/perturbation.md.
 
     python bench/strength.py SET... [--ops substitute,paraphrase,...] [--swaps 12] [--read 60 --seed 0]
 

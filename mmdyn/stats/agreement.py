@@ -9,7 +9,7 @@ from mmdyn.stats.shares import with_chance
 
 FEWEST = 5
 """Clusters that must tell how each side's values spread for kappa to have an interval. Chosen by simulation:
-docs/statistics.md."""
+docs/appendix/statistics.md."""
 
 
 def weighted_kappa(one: Floats, other: Floats) -> float | None:
@@ -31,7 +31,7 @@ def kappa_interval(one: Floats, other: Floats, clusters: Ints) -> tuple[float, f
     """The 95 % interval of `weighted_kappa` over labels of which some may be about one question.
 
     `with_chance` on the squared differences, as a share of what they come to where values are paired at random: a few
-    such pairs are added, so that kappa shrinks towards 0. docs/statistics.md says how it holds.
+    such pairs are added, so that kappa shrinks towards 0. docs/appendix/statistics.md says how it holds.
 
     Args:
         one, other: the two graders' values, in [0, 1].

@@ -1,4 +1,4 @@
-"""Means, gaps and slopes over different parents that may hang together. docs/statistics.md says how they hold."""
+"""Means, gaps and slopes over different parents that may hang together. docs/appendix/statistics.md says how they hold."""
 
 from __future__ import annotations
 

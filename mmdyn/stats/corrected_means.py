@@ -1,4 +1,4 @@
-"""Means that are corrected for a grader's errors. docs/statistics.md says how their intervals hold."""
+"""Means that are corrected for a grader's errors. docs/appendix/statistics.md says how their intervals hold."""
 
 from __future__ import annotations
 

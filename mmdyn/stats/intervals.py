@@ -1,4 +1,4 @@
-"""Means of scores with 95 % intervals. docs/statistics.md says why these, and how they hold.
+"""Means of scores with 95 % intervals. docs/appendix/statistics.md says why these, and how they hold.
 
 The unit is a parent: one value, one weight and one cluster label for each. Parents that share a passage or picture
 share a label; others have a label of their own.
@@ -21,7 +21,7 @@ Z = 1.959963984540054
 
 PRIOR = 1.5
 """How many clusters the prior variance (clusters that answer as one) counts for. Chosen by simulation:
-docs/statistics.md."""
+docs/appendix/statistics.md."""
 
 
 class Estimate(NamedTuple):

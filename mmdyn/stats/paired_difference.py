@@ -1,4 +1,4 @@
-"""The mean of paired differences: its 95 % interval and its test. docs/statistics.md says how they hold."""
+"""The mean of paired differences: its 95 % interval and its test. docs/appendix/statistics.md says how they hold."""
 
 from __future__ import annotations
 

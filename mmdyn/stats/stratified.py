@@ -1,4 +1,4 @@
-"""A share of all answers by labels of some of each stratum. docs/judging.md says how its interval holds."""
+"""A share of all answers by labels of some of each stratum. docs/appendix/judging.md says how its interval holds."""
 
 from __future__ import annotations
 

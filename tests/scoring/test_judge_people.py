@@ -40,5 +40,5 @@ async def test_the_marks_of_people_pass_through_and_the_scale_costs_little() -> 
     assert (len(rows), len(empty)) == (768, 2), "people gave 1 to one that is empty in the data"
     assert values == [0.0 if number in empty else nearest(mark, SCALE) for number, mark in enumerate(people)]
     errors = {scale: fmean(abs(nearest(mark, scale) - mark) for mark in people) for scale in ((0.0, 0.5, 1.0), SCALE)}
-    assert [round(error, 3) for error in errors.values()] == [0.049, 0.011], "what docs/judging.md says"
+    assert [round(error, 3) for error in errors.values()] == [0.049, 0.011], "what docs/appendix/judging.md says"
     assert round(spearmanr([nearest(mark, SCALE) for mark in people], people).statistic, 3) == 0.993

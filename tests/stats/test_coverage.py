@@ -1,4 +1,4 @@
-"""A fast, seeded part of bench/coverage.py: the intervals hold as docs/statistics.md says."""
+"""A fast, seeded part of bench/coverage.py: the intervals hold as docs/appendix/statistics.md says."""
 
 from __future__ import annotations
 
