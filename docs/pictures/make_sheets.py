@@ -5,17 +5,14 @@ python docs/pictures/make_sheets.py
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from _camera import Scheme, camera, save, seen
 from msgspec.structs import replace
-from PIL import Image
-from playwright.sync_api import sync_playwright
 
 from mmdyn.build import build
 from mmdyn.data import SampleSet, SetWriter
@@ -28,7 +25,6 @@ from perturb import audit_variants, perturb
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-HERE = Path(__file__).resolve().parent
 IN_CHINESE = {
     "en-cell": ("植物细胞的哪一部分进行光合作用？", "细胞核", "叶绿体", "细胞壁", "液泡"),
     "en-ice": ("冰为什么浮在水面上？写出决定这一点的性质。", "密实度"),
@@ -42,15 +38,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # so that no path of this machine is in a picture
         make_sheets(make_demo(Path("demo")))
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(
-                executable_path=shutil.which("chromium") or shutil.which("chromium-browser"),
-                args=["--no-sandbox", "--disable-gpu", "--no-first-run"],
-            )
+        with camera() as browser:
             for name in SHOTS:
                 shoot(browser, name, "light")
                 shoot(browser, name, "dark")
-            browser.close()
 
 
 def make_sheets(demo: SampleSet) -> None:
@@ -87,7 +78,7 @@ def written(name: str, samples: list[Sample], demo: SampleSet) -> SampleSet:
     return SampleSet(name)
 
 
-def shoot(browser: Browser, name: str, scheme: Literal["light", "dark"]) -> None:
+def shoot(browser: Browser, name: str, scheme: Scheme) -> None:
     """Open a sheet, press keys as a person does, and take its picture."""
     width, height = SHOTS[name]
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
@@ -96,8 +87,7 @@ def shoot(browser: Browser, name: str, scheme: Literal["light", "dark"]) -> None
         page.keyboard.press(key)
     if name == "review":
         page.keyboard.type("密实度 → 密度")
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(64, dither=Image.Dither.NONE)
-    picture.save(HERE / f"sheet-{name}-{scheme}.png", optimize=True)
+    save(seen(page), f"sheet-{name}-{scheme}", 64)
     page.close()
 
 

@@ -95,7 +95,7 @@ def _draw_rows(axes: Axes, chart: Chart, series: list[str], labels: list[str]) -
             bounds = [(point.value, row) for point, row in zip(points, rows, strict=True) if _is_bound(point)]
             axes.plot(*zip(*bounds, strict=True), ">", color=f"C{number % 8}", ms=6) if bounds else None
     axes.set_yticks(
-        range(len(labels)), ["\n".join(textwrap.wrap(_told(label), 24 if label.isascii() else 14)) for label in labels]
+        range(len(labels)), ["\n".join(_wrapped(_told(label))) for label in labels]
     )
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
@@ -126,6 +126,11 @@ def _errors(points: list[Point]) -> list[list[float]]:
 
 def _is_bound(point: Point) -> bool:
     return point.low is not None and point.high is None
+
+
+def _wrapped(label: str) -> list[str]:
+    """The lines of a label; a chain is cut after a plus before it is cut anywhere."""
+    return [line.replace("+ ", "+") for line in textwrap.wrap(label.replace("+", "+ "), 24 if label.isascii() else 14)]
 
 
 def _told(text: str) -> str:
