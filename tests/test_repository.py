@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 import yaml
 
-from mmdyn.sample import Sample, from_json
-
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
@@ -59,11 +57,6 @@ def test_the_workflow_runs_ci_without_secrets() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert oldest in job["strategy"]["matrix"]["python"] and len(job["strategy"]["matrix"]["python"]) == 2
     assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in job["steps"]] == ["actions/checkout", "actions/setup-python", ".ci/run"]  # fmt: skip
-
-
-def test_the_question_in_the_readme_can_be_copied() -> None:
-    (line,) = re.findall(r'^    (\{"id".*)$', (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert from_json(line, Sample).images == ("pictures/1.png",)
 
 
 def test_the_forms_are_these() -> None:

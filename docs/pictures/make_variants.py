@@ -1,4 +1,4 @@
-"""The README's picture: two of the demo's questions, in English and Chinese, and variants as `mmdyn perturb` makes them.
+"""The README's picture: two of the demo's questions, in English and Chinese, and variants of them.
 
 python docs/pictures/make_variants.py
 """
@@ -35,7 +35,8 @@ body { margin: 0; padding: 14px; width: 1172px; background: var(--back); color: 
 article { border: 1px solid var(--line); border-radius: 6px; padding: 8px 10px; }
 h2 { margin: 0 0 6px; font-size: 12px; font-weight: 600; color: var(--muted); }
 img { display: block; width: 100%; height: 118px; object-fit: contain; background: #fff; border-radius: 3px; }
-p { margin: 8px 0; white-space: pre-wrap; } ul { list-style: none; margin: 0; padding: 0; } li { padding: 1px 5px; border-radius: 3px; }
+p { margin: 8px 0; white-space: pre-wrap; } ul { list-style: none; margin: 0; padding: 0; }
+li { padding: 1px 5px; border-radius: 3px; }
 li.right { background: var(--gold); font-weight: 600; }
 """
 

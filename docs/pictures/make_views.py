@@ -39,7 +39,10 @@ def main() -> None:
         run = make_views(Path("shown"))
         command = [sys.executable, "-m", "mmdyn", "view", "shown", "--port", "0"]
         environment = os.environ | {"MMDYN_CACHE": str(Path("cache").resolve()), "PYTHONPATH": str(ROOT)}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as viewer, camera() as browser:
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as viewer,
+            camera() as browser,
+        ):
             assert viewer.stdout is not None
             try:
                 addresses = find_pages(browser, viewer.stdout.readline().removeprefix("open ").strip())
@@ -47,7 +50,10 @@ def main() -> None:
                     take(browser, address, f"view-{name}")
             finally:
                 viewer.kill()
-            subprocess.run([sys.executable, "-m", "mmdyn", "report", str(run.folder), "--html", "report.html", "--brief"], env=environment)
+            subprocess.run(
+                [sys.executable, "-m", "mmdyn", "report", str(run.folder), "--html", "report.html", "--brief"],
+                env=environment,
+            )
             take(browser, Path("report.html").resolve().as_uri(), "report")
         plot(run)
 
@@ -82,7 +88,9 @@ def find_pages(browser: Browser, first: str) -> dict[str, str]:
 def take(browser: Browser, address: str, name: str) -> None:
     """A page wide and light in full, and wide and dark, narrow and light, narrow and dark side by side."""
     save(shot(browser, address, WIDE, "light"), f"{name}-light")
-    others = [shot(browser, address, size, scheme) for size, scheme in ((WIDE, "dark"), (NARROW, "light"), (NARROW, "dark"))]
+    others = [
+        shot(browser, address, size, scheme) for size, scheme in ((WIDE, "dark"), (NARROW, "light"), (NARROW, "dark"))
+    ]
     beside = Image.new("RGB", (sum(one.width for one in others) + 20, WIDE[1]), "#888")
     at = 0
     for one in others:

@@ -1,0 +1,77 @@
+"""The documentation: links lead somewhere, commands exist, every page is in the site, and there is no more than people read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from mmdyn.cli import commands
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+READ = [
+    page
+    for page in PAGES
+    if page.parent.name not in ("papers", "appendix") and page.stem not in ("coverage", "performance")
+]
+"""What is read; the papers' tables and measurements are looked up."""
+MOST_WORDS = 20_000
+
+
+def test_there_is_no_more_than_people_read() -> None:
+    assert sum(_words(page.read_text("utf-8")) for page in READ) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", _without_code(page.read_text("utf-8")))):
+        path, _, anchor = target.partition("#")
+        if ":" in path:
+            continue
+        place = (page.parent / path).resolve() if path else page
+        assert place.exists(), target
+        assert not anchor or anchor in _anchors(place), target
+
+
+def test_every_page_is_in_the_site() -> None:
+    listed = re.findall(
+        r"^```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)^```", (DOCS / "index.md").read_text("utf-8"), re.M | re.S
+    )
+    patterns = [line for block in listed for line in block.split()]
+    found = {file for one in patterns for file in DOCS.glob(f"{one}.md")}
+    assert found == set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+
+
+@pytest.mark.parametrize("page", READ[2:], ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_their_options_are_there(page: Path) -> None:
+    for line in re.findall(r"^    (mmdyn [a-z].*?)(?:\s+#.*| \\)?$", page.read_text("utf-8"), re.MULTILINE):
+        command: click.Command = commands
+        for word in line.split()[1:]:
+            if not isinstance(command, click.Group):
+                break
+            found = command.get_command(click.Context(command), word)
+            assert found is not None, line
+            command = found
+        known = {option for parameter in command.get_params(click.Context(command)) for option in parameter.opts}
+        asked = set(re.findall(r"(?<=[\s\[])--?[a-z][a-z-]*", line.partition(" && ")[0]))
+        assert asked <= known | {"--help"}, line
+
+
+def _words(text: str) -> int:
+    """Words of prose: no tables, code and comments."""
+    lines = re.sub(r"<!--.*?-->", "", _without_code(text), flags=re.DOTALL).split("\n")
+    return sum(len(line.split()) for line in lines if not line.lstrip().startswith("|"))
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"^    .*$", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE)
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of headings, as forges and the site make them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
