@@ -168,7 +168,7 @@ def _plot(folder: Path, columns: str | None, charts: Mapping[str, Chart]) -> Non
 
 def _write(summary: Summary, as_json: bool, csv_file: Path | None, *, brief: bool) -> None:
     if brief:
-        click.echo(repr(summary))
+        say_line(repr(summary))
         return
     if as_json:
         sys.stdout.buffer.write(summary.to_json())
