@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kprag.taxonomy import Node, Taxonomy
 from mmdyn.sample import Sample
-from mmdyn.tables import clean, open_console
+from mmdyn.tables import open_console, say
 
 SHOWN = 5
 """Names of a kind that are printed."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import click
 
+from mmdyn.cli._shared import say_line
 from mmdyn.plugins import FOLDERS, load, names
 
 OURS = ("mmdyn", "perturb")

@@ -14,7 +14,7 @@ import click
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
+from mmdyn.cli._shared import OutPath, leave_by, quiet_option, say_line, split
 from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
 from mmdyn.errors import command_line
 

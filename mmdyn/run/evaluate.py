@@ -238,9 +238,11 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         differing = [
             name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
         ]
-        if {entry.digest for entry in before.sets} == {entry.digest for entry in config.sets}:
-            differing = [name for name in differing if name != "sets"]  # they were moved
-        if _shrinks(before.limit, config.limit) and _is_answered(run):
+        shrinks, answered = _shrinks(before.limit, config.limit), _is_answered(run)
+        what = "name" if shrinks and not answered else "digest"  # fewer variants, or all of it was moved
+        if {getattr(entry, what) for entry in before.sets} == {getattr(entry, what) for entry in config.sets}:
+            differing = [name for name in differing if name != "sets"]
+        if shrinks and answered:
             differing.append("(larger) limit")
         if differing:
             what, scored = " and ".join(differing), ""
