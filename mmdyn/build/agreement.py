@@ -47,7 +47,9 @@ def tell_summary(made: SampleSet) -> Iterator[str]:
     """Lines for people of what a step says of its work."""
     summary: Any = made.manifest.made.get("summary", {})
     for name, value in summary.items():
-        if name != "agreement":
+        if isinstance(value, dict):
+            value = ", ".join(f"{what or 'any'} {count}" for what, count in value.items())
+        if name != "agreement" and value not in ("", None):
             yield f"    {name}: {value}"
     for row in summary.get("agreement", ()):
         ends = row["kappa_ci95"]

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from mmdyn.data import SampleSet, check_text_file, is_set, numbered_records
+from mmdyn.data import SampleSet, check_text_file, is_set, numbered_lines
 from mmdyn.errors import InputError
 from mmdyn.sample import Language, Sample, from_json
 
 LEVELS = ("discipline", "field", "subfield")
 """The levels of a statement's subject, from the widest down."""
+SKIPPING = "`mmdyn build bank` makes a set without such lines with --skip-bad, which `mmdyn compose` takes, too"
 
 
 class Statement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -89,9 +90,11 @@ def numbered_statements(file: Path) -> Iterator[tuple[int, Statement]]:
     """The statements of a JSONL file with their lines. Raises InputError."""
     check_text_file(file)
     lines = dict[str, int]()
-    for line, statement in numbered_records(file, Statement):
-        if problem := _problem(statement):
-            raise InputError(file, line, problem)
+    for line, text in numbered_lines(file):
+        try:
+            statement = read_statement(text)
+        except ValueError as error:
+            raise InputError(file, line, f"{error} ({SKIPPING})") from None
         if (first := lines.setdefault(statement.id, line)) != line:
             raise InputError(file, line, f"the id {statement.id!r} stands in line {first}, too: change it")
         yield line, statement

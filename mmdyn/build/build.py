@@ -32,7 +32,7 @@ from mmdyn.errors import NotNow, UserError, no_such_path
 from mmdyn.keys import Json
 from mmdyn.models import Budget
 from mmdyn.sample import Sample
-from mmdyn.work import Outcome, SetStep, make_set, open_source
+from mmdyn.work import Outcome, ProgressBar, SetStep, make_set, open_source
 
 COMMAND = "mmdyn build"
 
@@ -78,21 +78,21 @@ def build(
         Busy: Another process is at it.
     """
     kind, out = plugins.load("steps", step), Path(out)
-    step, settings = plugins.resolve("steps", step), settings or kind.Settings()
-    name = name or out.resolve().name
+    step, settings, name = plugins.resolve("steps", step), settings or kind.Settings(), name or out.resolve().name
     read, made = fingerprints(settings), {"settings": asdict(settings), "version_of_step": kind.version}
     made |= {"read": read} if read else {}
     _check_taken(kind, step, model, limit)
     if hasattr(kind, "read"):
         path = Path(str(source))
         rows, how = read_files(kind(settings), path, ImageFolder(out)), made_of(f"{COMMAND} {step}", path, **made)
-        return write_rows(rows, out, name, how, skip_bad=skip_bad)
+        with ProgressBar(step, quiet=quiet) as bar:
+            return write_rows(bar.count(rows), out, name, how, skip_bad=skip_bad)
     made["command"] = f"{COMMAND} {step}"
-    opened = load(source) if hasattr(kind, "refuse") and not isinstance(source, SampleSet) else open_source(source, out)
+    opened = (load if hasattr(kind, "refuse") else partial(open_source, out=out))(source, skip_bad=skip_bad)
     if opened.manifest.parent:
         raise UserError(f"{opened.folder} is a set of variants: give the set that it was made of")
     if hasattr(kind, "refuse"):
-        return _sieved(kind(settings), opened, out, name, made)
+        return _sieved(kind(settings), opened, out, name, made, quiet=quiet)
     making = Making(step, kind, settings, model, seed, concurrency, budget)
     made |= {"seed": seed, "model": making.identity()}
     work = SetStep(step, made, concurrency if model else 0, partial(_prepare, making), dynamic=False)
@@ -147,12 +147,13 @@ class StepMaker:
 
     def __call__(self, sample: Sample) -> Iterator[Outcome]:
         """What the step makes of a sample, or why it makes nothing."""
-        making = self._making
+        making, some = self._making, False
         try:
             for made in self._step.make(sample, Draws(COMMAND, making.name, making.seed, sample.id)):
+                some = True
                 yield Outcome(self._landed(made, sample))
         except (Refused, ValueError) as error:
-            status = "refused" if isinstance(error, Refused) else "failed"
+            status = "failed" if not isinstance(error, Refused) else "incomplete" if some else "refused"
             what = (sample.id, sample.id, making.name, 0, making.seed, status, str(error))
             yield Outcome(dropped=Dropped(*what, operator=making.name), may_pass=isinstance(error, NotNow))
         if self._asked and (replies := self._asked.take_replies()):
@@ -194,12 +195,14 @@ def refused_by(sieve: Any, source: SampleSet, step: str) -> dict[str, Dropped]:
     }
 
 
-def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json]) -> SampleSet:
+def _sieved(sieve: Any, source: SampleSet, out: Path, name: str, made: dict[str, Json], *, quiet: bool) -> SampleSet:
     """The set without what a sieve refuses."""
     origin: Json = {"name": source.name, "digest": source.manifest.digest}
     step = str(made["command"]).rpartition(" ")[2]
     without = refused_by(sieve, source, step)
     if summary := getattr(sieve, "summary", None):
         made["summary"] = summary
-    become = getattr(sieve, "become", None)
-    return write_without(source, out, name, {**made, "source": origin}, without, *filter(None, [become]))
+    become = getattr(sieve, "become", lambda rows, images: rows)
+    how = {**made, "source": origin}
+    with ProgressBar(step, quiet=quiet) as bar:
+        return write_without(source, out, name, how, without, lambda rows, images: bar.count(become(rows, images)))

@@ -24,6 +24,7 @@ from mmdyn.build.wording import MOST_PLACES, Form, sample_of
 from mmdyn.data import OPTION_LETTERS, Row, SampleSet, made, write_rows
 from mmdyn.errors import UserError
 from mmdyn.keys import Json
+from mmdyn.work import ProgressBar
 
 SETTINGS: dict[Form, str] = {"choice": "multi", "claim": "question", "statement": "statement"}
 """What questions of a form are called in the field `setting` (Encyclo-K, figure 6)."""
@@ -101,6 +102,7 @@ def compose(
     *,
     name: str | None = None,
     avoid: Sequence[str | Path] = (),
+    quiet: bool = True,
 ) -> SampleSet:
     """Compose a set of questions; the same statements, in any order, spec and sets to avoid give the same samples.
 
@@ -114,6 +116,7 @@ def compose(
         name: The set's name; that of the folder without one.
         avoid: Composed sets; with `max_shared` no question shares more statements with one of theirs, or with one that
             a step took out of them. A statement and its falsification are the same.
+        quiet: No progress.
 
     Raises:
         InputError: The bank, or a set to avoid, cannot be read.
@@ -130,7 +133,8 @@ def compose(
     given: dict[str, Json] = {"spec": asdict(spec), "avoid": [*overlaps.digests], "summary": summary, "name": name}
     how = made(COMMAND, bank, **given)
     rows = (_row(bank, spec, number, question) for number, question in enumerate(questions, 1))
-    return write_rows(rows, out, name, how)
+    with ProgressBar("composing", len(questions), quiet=quiet) as bar:
+        return write_rows(bar.count(rows), out, name, how)
 
 
 def read_sizes(spec: ComposeSpec) -> Sizes:

@@ -24,6 +24,7 @@ def compose_sweep(
     *,
     name: str | None = None,
     avoid: Sequence[str | Path] = (),
+    quiet: bool = True,
 ) -> Iterator[SampleSet]:
     """Compose a set for every combination of values, each under `out/NAME-VALUE`; one set, `out`, without any.
 
@@ -34,6 +35,7 @@ def compose_sweep(
         sweep: `name=range`, such as options=4-10.
         name: The name, or what the sets' names begin with.
         avoid: Composed sets, as `compose` takes them.
+        quiet: No progress.
 
     Raises:
         InputError, UserError: As `compose` does, before the first set is written where the bank is too small for one of
@@ -60,7 +62,7 @@ def compose_sweep(
     for ending, one in specs.items():
         folder = Path(out) / ending if ending else Path(out)
         begins = name or (Path(out).resolve().name if ending else None)
-        yield compose(bank, folder, one, name=f"{begins}-{ending}" if ending else begins, avoid=avoid)
+        yield compose(bank, folder, one, name=f"{begins}-{ending}" if ending else begins, avoid=avoid, quiet=quiet)
 
 
 def _axis(text: str) -> tuple[str, range]:

@@ -61,6 +61,9 @@ def replay_built(made: SampleSet, id: str | None, number: int, parent: str | Non
     from mmdyn.errors import printable
     from perturb import find_parent, print_beside
 
+    command = str(made.manifest.made.get("command", ""))
+    if command and not command.startswith("mmdyn build "):
+        raise UserError(f"{made.folder} was made by `{command}`, which is not replayed: call it again with another -o")
     files = parent is not None and not Path(parent, "samples.jsonl").is_file()
     source = Path(parent) if files and parent else find_parent(made, parent)
     found = replay(made, source, [id] if id else ())

@@ -179,6 +179,14 @@ def leave_by(summary: Summary, *, failed: bool = False) -> None:
         click.get_current_context().exit(1)
 
 
+def say_line(text: str) -> None:
+    """Print a line, or several, on standard output: on a terminal broken at its width."""
+    from mmdyn.tables import open_console, say
+
+    for line in text.splitlines():
+        say(open_console(), line)
+
+
 def list_failures(what: str, failures: Sequence[object], count: int) -> None:
     """List the first of `count` answers that something is amiss with on standard error, and say how many more there
     are."""

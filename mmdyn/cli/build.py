@@ -97,11 +97,10 @@ def _groups(kind: Any) -> Groups:
 
 def _drawing(kind: Any) -> Callable[[Any], Any]:
     """The options of a step that does something with every sample, or reads files; other steps see all at once."""
-    if hasattr(kind, "read"):
-        return click.option("--skip-bad", is_flag=True, help="List what is no sample in rejected.jsonl, and go on.")
+    options = [click.option("--skip-bad", is_flag=True, help="Leave rows of a file that are no samples out.")]
     if not hasattr(kind, "make"):
-        return lambda command: command
-    options = [
+        return options[0]
+    options += [
         click.option(
             "--seed", metavar="N", type=int, default=0, show_default=True, help="Another seed draws otherwise."
         ),

@@ -43,11 +43,12 @@ def command(
     avoid: A composed set: tell what is shared with it (bound that by --max-shared).
     sweep: A set for every value, such as options=4-10, statements=4-16, seed=0-4; several are combined.
     name: The new set's name. [default: the folder's]
-    quiet: No summary.
+    quiet: No progress and no summary.
     """
     from mmdyn.build import ComposeSpec, compose_sweep
 
-    for made in compose_sweep(bank, out, take(arguments, ComposeSpec), sweep, name=name, avoid=avoid):
+    spec = take(arguments, ComposeSpec)
+    for made in compose_sweep(bank, out, spec, sweep, name=name, avoid=avoid, quiet=quiet):
         if not quiet:
             _tell(made)
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mmdyn.cli._command import CommandGroup
-from mmdyn.cli._shared import OutPath, number_option, quiet_option, split
-from mmdyn.errors import printable
+from mmdyn.cli._shared import OutPath, number_option, quiet_option, say_line, split
 
 if TYPE_CHECKING:
     from kprag import Index, Reranker
@@ -119,7 +118,7 @@ def search_command(
             click.echo(json.dumps({**found, "route": index.taxonomy.route(node.id)}, ensure_ascii=False))
         else:
             said = " ".join(node.description.split())[:SHOWN]
-            click.echo(printable(f"{hit.score:8.3f}  {node.text}" + (f": {said}" if said else "")))
+            say_line(f"{hit.score:8.3f}  {node.text}" + (f": {said}" if said else ""))
 
 
 @command.command("eval", gone=GONE)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import click
 
+from mmdyn.cli._shared import say_line
 from mmdyn.plugins import FOLDERS, load, names
 
 OURS = ("mmdyn", "perturb")
@@ -59,15 +60,15 @@ def command(kind: str, as_json: bool, python: str, path: str) -> None:
         return
     for name, source in found.items():
         if source.partition(".")[0] not in OURS:
-            click.echo(f"{name}  ({source})")
+            say_line(f"{name}  ({source})")
         else:
             tellers: dict[str, Callable[[str], str]]
             tellers = {"operators": _settings, "benchmarks": _source, "steps": _step}
-            click.echo(name + (tellers[kind](name) if kind in tellers else ""))
+            say_line(name + (tellers[kind](name) if kind in tellers else ""))
     for name, operators in aliases.items():
-        click.echo(f"{name}  = {operators}{_settings(*operators.split('+'))}")
+        say_line(f"{name}  = {operators}{_settings(*operators.split('+'))}")
     for name, listed in chains.items():
-        click.echo(f"{name}  = {listed}")
+        say_line(f"{name}  = {listed}")
 
 
 def _source(benchmark: str) -> str:

@@ -14,7 +14,7 @@ import click
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from mmdyn.cli._shared import OutPath, leave_by, quiet_option, split
+from mmdyn.cli._shared import OutPath, leave_by, quiet_option, say_line, split
 from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
 from mmdyn.errors import MissingExtra, command_line
 
@@ -184,7 +184,7 @@ def _plot(folder: Path, columns: str | None, charts: Mapping[str, Chart]) -> Non
 
 def _write(summary: Summary, as_json: bool, csv_file: Path | None, *, brief: bool) -> None:
     if brief:
-        click.echo(repr(summary))
+        say_line(repr(summary))
         return
     if as_json:
         sys.stdout.buffer.write(summary.to_json())

@@ -39,7 +39,7 @@ from mmdyn.keys import Json
 from mmdyn.sample import Sample
 
 LOCK = ".lock"
-SKIPPING = "`mmdyn data convert`, `perturb` and `eval` leave such rows out with --skip-bad"
+SKIPPING = "`mmdyn data convert`, `perturb`, `build STEP` and `eval` leave such rows out with --skip-bad"
 _FILES = {
     name + end
     for name in (SAMPLES_FILE, DROPPED_FILE, KNOWLEDGE_FILE, REJECTED_FILE, REPLIES_FILE, MANIFEST_FILE)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,8 @@ def _carry_out(job: Job, sets: Sequence[Given], executor: Executor, budget: Budg
         store = stores.enter_context(run_store(job.out, executor.ranks))
         opened = open_sets(sets, job.out, executor.ranks, skip_bad=job.limits.skip_bad)
         if job.spec.makes_variants:
-            _check_limit(job)
+            if is_first:
+                _check_limit(job, opened)
             opened += [vary(job, one, job.out) for one in opened]
         executor.meet(store)
         if not is_first:
@@ -195,10 +198,17 @@ def _versions(models: Sequence[Model]) -> dict[str, str]:
     return {"mmdyn": version("mmdyn"), "python": platform.python_version(), **libraries}
 
 
-def _check_limit(job: Job) -> None:
-    """Raise UserError where the variants of a run were made for another limit."""
-    before = RunFolder(job.out).config if (job.out / RUN).is_file() else None
-    if before and before.ops == job.spec.ops and before.limit != job.limits.n:
+def _check_limit(job: Job, sets: Sequence[SampleSet]) -> None:
+    """Raise UserError where the variants of a run were made for another limit; for a smaller one they are made
+    anew while nothing was answered."""
+    if not (job.out / RUN).is_file():
+        return
+    run = RunFolder(job.out)
+    before = run.config
+    if before.ops == job.spec.ops and _shrinks(before.limit, job.limits.n) and not _is_answered(run):
+        for one in sets:
+            shutil.rmtree(variants_folder(one, job.out), ignore_errors=True)
+    elif before.ops == job.spec.ops and before.limit != job.limits.n:
         made = f"--limit {before.limit}" if before.limit else "no --limit"
         raise UserError(
             f"{job.out} holds variants made with {made}, which cannot change where --ops makes them: give {made} again,"
@@ -228,11 +238,11 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
         differing = [
             name for name in names if name not in FREE and _unordered(before, name) != _unordered(config, name)
         ]
-        if {entry.digest for entry in before.sets} == {entry.digest for entry in config.sets}:
-            differing = [name for name in differing if name != "sets"]  # they were moved
-        endless = float("inf")
-        shrinks = (before.limit or endless) > (config.limit or endless)
-        if shrinks and any(holds_any(run.records_folder, kind) for kind in (RECORD, FAILURE)):
+        shrinks, answered = _shrinks(before.limit, config.limit), _is_answered(run)
+        what = "name" if shrinks and not answered else "digest"  # fewer variants, or all of it was moved
+        if {getattr(entry, what) for entry in before.sets} == {getattr(entry, what) for entry in config.sets}:
+            differing = [name for name in differing if name != "sets"]
+        if shrinks and answered:
             differing.append("(larger) limit")
         if differing:
             what, scored = " and ".join(differing), ""
@@ -240,11 +250,23 @@ def _begin(out: Path, config: RunConfig, asked: Scoring, *, write: bool) -> None
                 scored = f" (`{command_line('mmdyn', 'score', out)}` scores what was asked by answers that changed)"
             if "instructions" in differing:
                 scored = " (what older versions called kprag is kprag:inline now)"
+            now = {entry.digest for entry in config.sets}
+            if "sets" in differing and (more := [one for one in before.sets if one.digest not in now]):
+                named = " and ".join(str(run.set_folder(one)) for one in more)
+                scored = scored or f" (it asked of {named}, too: name that among the sets)"
             raise UserError(
                 f"{out} holds a run with other {what}: choose another -o, or ask the same as before{scored}"
             )
     if write:
         write_config(out, begun(config, asked, run))
+
+
+def _shrinks(before: int | None, now: int | None) -> bool:
+    return (before or inf) > (now or inf)
+
+
+def _is_answered(run: RunFolder) -> bool:
+    return any(holds_any(run.records_folder, kind) for kind in (RECORD, FAILURE))
 
 
 def _unordered(config: RunConfig, name: str) -> object:

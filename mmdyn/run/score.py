@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,12 +29,14 @@ from mmdyn.sample import Sample
 from mmdyn.tables import Waiting
 from mmdyn.work import (
     ANSWERED_NOW,
+    LOG,
     ProgressBar,
     Reader,
     RunConfig,
     RunFolder,
     Store,
     record_under,
+    run_log,
     run_to_the_end,
     score_kind,
     scored_records,
@@ -121,7 +124,8 @@ def rescore(
         store.flush()
         run.config = replace(run.config, sets=tuple(answers.entries))
         grader = Grader(store, cascade)
-        with ProgressBar("scoring", run.config.planned, quiet=execution.quiet) as progress:
+        with run_log(run.folder), ProgressBar("scoring", run.config.planned, quiet=execution.quiet) as progress:
+            LOG.info("mmdyn %s: %d answers are scored by %s", version("mmdyn"), run.config.planned, cascade.name)
             again = _Again(run, grader, store, budget, progress)
             again.check()
             run.write_config(begun_again(run, scoring_of(cascade)))

@@ -56,6 +56,7 @@ from .terminal import (
     p_value as p_value,
     percent as percent,
     print_grid as print_grid,
+    say as say,
 )
 from .win_rates import (
     Compared as Compared,

@@ -32,7 +32,8 @@ def _text(grid: Grid) -> Iterator[str]:
     table = [[clean(word).plain for word in line] for line in words]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
     labels, rest = list(range(grid.labels)), list(range(grid.labels, len(widths)))
-    room = open_console().width
+    console = open_console()
+    room = console.width
     yield clean(grid.title).plain
     while rest:
         taken = [*labels, rest.pop(0)]
@@ -44,7 +45,9 @@ def _text(grid: Grid) -> Iterator[str]:
             cells = [word + gap if place < grid.labels else gap + word for word, gap, place in padded]
             yield f" {'  '.join(cells)}".rstrip()
             yield from [f" {'─' * (sum(widths[place] + 2 for place in taken) - 2)}"] * (number == 0)
-    yield from ("", *(clean(note).plain for note in grid.notes), "")
+    notes = [clean(note) for note in grid.notes]
+    lines = [line for note in notes for line in note.wrap(console, room)] if console.file.isatty() else notes
+    yield from ("", *(line.plain.rstrip() for line in lines), "")
 
 
 def _markdown(grid: Grid) -> Iterator[str]:

@@ -95,8 +95,8 @@ def open_console(file: TextIO | None = None) -> Console:
 
 
 def say(console: Console, text: str) -> None:
-    """Print a sentence in a line that is as long as it needs to be."""
-    console.print(clean(text), soft_wrap=True)
+    """Print a sentence: on a terminal in lines of its width, elsewhere in one as long as it needs to be."""
+    console.print(clean(text), soft_wrap=not console.file.isatty())
 
 
 def clean(text: str) -> Text:

@@ -157,6 +157,7 @@ def test_false_statements_that_do_not_do_are_refused(tmp_path: Path, reply: str,
         quiet=True,
     )
     assert [one.id for one in made] == ["a"] and told in reasons(made)["a"], "the true statement stays"
+    assert {item.status for item in made.dropped()} <= {"incomplete", "failed"}, "and is not refused"
 
 
 def test_a_false_statement_that_does_not_do_leaves_the_others(tmp_path: Path) -> None:

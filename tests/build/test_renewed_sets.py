@@ -149,4 +149,4 @@ def test_a_picture_is_brought_along_and_a_shortage_is_told(tmp_path: Path) -> No
     assert [one.id for one in made] == ["stays", "new"] and made.images.read(image_ref(data)) == data
     summary = made.manifest.made["summary"]
     assert summary == {"retired": 3, "replaced": 1, "too few of": {"law": 1, "art": 1}}
-    assert "too few of: {'art': 1, 'law': 1}" in done.stderr, done.stderr
+    assert "too few of: art 1, law 1" in done.stderr, done.stderr

@@ -125,6 +125,32 @@ def files() -> list[Path]:
     return sorted(path for path in rooms if "cli" not in path.parts and "testing" not in path.parts)
 
 
+def leaves(command: click.Command, name: str = "") -> Iterator[str]:
+    """The names of a command, or of all in a group."""
+    if not isinstance(command, click.Group):
+        yield name.strip()
+        return
+    context = click.Context(command)
+    for word in command.list_commands(context):
+        if found := command.get_command(context, word):
+            yield from leaves(found, f"{name} {word}")
+
+
+EVERY = {name: options_of(name) for name in leaves(commands)}
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "mmdyn" / "cli").glob("*.py")), ids=lambda file: file.stem)
+def test_an_option_that_a_command_tells_of_is_its_own_or_that_of_the_one_it_names(file: Path) -> None:
+    own = file.stem.replace("_", "-")
+    names = tuple(name for name in EVERY if file.stem.startswith("_") or name.split()[0] == own)
+    for line, text in texts(file):
+        for option in OPTION.finditer(text):
+            if option[0] != text:  # else it is declared, or said to be gone
+                asked = commands_of(text, option.start(), names)
+                there = {one for name in asked for one in (EVERY.get(name) or options_of(name))}
+                assert option[0] in there, f"{file.name}:{line}: {asked[:3]} lacks {option[0]}"
+
+
 @pytest.mark.parametrize("file", files(), ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_an_option_that_a_text_names_is_one_of_its_command(file: Path) -> None:
     place = file.relative_to(ROOT).as_posix()

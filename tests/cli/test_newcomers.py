@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from shell import MMDYN, mmdyn
 
+from mmdyn.data import SampleSet
 from mmdyn.demo import make_demo
 from mmdyn.testing import FakeServer
 from mmdyn.work import RunFolder
@@ -131,6 +134,67 @@ def test_a_limit_may_shrink_while_nothing_was_answered(place: Path) -> None:
     assert "holds a run with other (larger) limit" in told
 
 
+def test_a_limit_may_shrink_with_variants_too_while_nothing_was_answered(place: Path) -> None:
+    asked = ("-m", "openai:x,base_url=http://127.0.0.1:9/v1,max_tries=1", "-q", "-o", "varied", "--ops", "shuffle")
+    for limit in (9, 3):
+        assert "start the server or mend base_url" in error("eval", "set", *asked, "-n", limit, folder=place)
+        assert SampleSet(place / "varied" / "sets" / "demo-dynamic").manifest.made["limit"] == limit
+    assert "cannot change where --ops makes them" in error("eval", "set", *asked, "-n", 5, folder=place)
+
+
+def test_a_run_that_asked_sets_that_are_not_named_any_more_says_which(place: Path) -> None:
+    told = error("eval", "set", *ASKED, "-o", "run", folder=place)
+    assert "it asked of " in told and told.endswith("dynamic, too: name that among the sets)")
+
+
+def test_options_in_one_column_of_a_tsv_are_answered_with_ours(place: Path) -> None:
+    for name in ("choices", "options"):
+        (place / "mine.tsv").write_text(f"index\tquestion\tanswer\t{name}\n1\tWhich?\tA\t['ice', 'fire']\n")
+        told = mmdyn("data", "validate", "mine.tsv", folder=place).stdout
+        assert f"the column '{name}' is not read: call the options A, B, C, … and give each a column" in told
+    (place / "mine.tsv").write_text("index\tquestion\tanswer\tchoices\tA\tB\n1\tWhich?\tA\tx\tice\tfire\n")
+    assert mmdyn("data", "validate", "mine.tsv", folder=place).returncode == 0
+
+
+BANK = [{"id": f"s{n}", "text": f"Statement number {n} is told.", "label": n % 2 == 0} for n in range(40)]
+
+
+def test_composing_shows_progress_names_who_skips_and_is_not_replayed(place: Path) -> None:
+    (place / "bank.jsonl").write_text("".join(json.dumps(one) + "\n" for one in BANK))
+    done = mmdyn("compose", "bank.jsonl", "-o", "composed", "--questions", 5, folder=place)
+    assert re.search(r"^composing: 5/5 \(\S+/s, 0 s left\)$", done.stderr, re.MULTILINE)
+    told = error("data", "show", "composed", "--replay", folder=place)
+    assert "composed was made by `mmdyn compose`, which is not replayed: call it again with another -o" in told
+    (place / "bank.jsonl").write_text('{"id": "s"}\n' + (place / "bank.jsonl").read_text())
+    assert "`mmdyn build bank` makes a set without such lines" in error(
+        "compose", "bank.jsonl", "-o", "x", folder=place
+    )
+    done = mmdyn("build", "bank", "bank.jsonl", "-o", "bank", "--skip-bad", folder=place)
+    assert done.returncode == 0 and re.search(r"^bank: 41 \(\S+/s\)$", done.stderr, re.MULTILINE), done.stderr
+    assert mmdyn("compose", "bank", "-o", "composed2", "--questions", 5, folder=place).returncode == 0
+
+
+def test_steps_leave_bad_rows_out_and_cap_takes_an_empty_set(place: Path) -> None:
+    row = {"id": "q", "question": "Is ice cold?", "task_type": "true_false", "answer": True, "fields": {"subject": "x"}}
+    (place / "bad.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'answer': 4})}\n")
+    assert "`build STEP` and `eval` leave such rows out" in error("build", "cap", "bad.jsonl", "-o", "c", folder=place)
+    done = mmdyn("build", "cap", "bad.jsonl", "-o", "capped", "--skip-bad", folder=place)
+    assert done.returncode == 0 and re.search(r"^cap: 1 \(", done.stderr, re.MULTILINE)
+    refused = mmdyn("build", "dedup", "bad.jsonl", "-o", "fewer", "--skip-bad", folder=place)
+    assert refused.returncode == 0
+    (place / "empty").mkdir()
+    for file in (place / "capped").iterdir():
+        if file.is_file():
+            (place / "empty" / file.name).write_bytes(b"" if file.name == "samples.jsonl" else file.read_bytes())
+    assert "has the field" not in mmdyn("build", "cap", "empty", "-o", "still", folder=place).stderr
+
+
+def test_scoring_again_adds_to_the_log_of_the_run(place: Path) -> None:
+    assert mmdyn("eval", "set", *ASKED, "-o", "scored", "-n", 2, folder=place).returncode == 0
+    assert mmdyn("score", "scored", "--policy", "exam", "-q", folder=place).returncode == 0
+    assert "2 answers are scored by exam" in (place / "scored" / "log.txt").read_text()
+
+
 def test_other_sets_names_and_nan_are_answered_with_ours(place: Path) -> None:
     row = {"id": "q", "question": "?", "task_type": "open_ended", "answer": "4"}
     for more, told in {
@@ -200,6 +264,33 @@ def test_every_table_fits_80_columns(words: str, place: Path) -> None:
     lines = on_terminal(place, *words.split())
     tables = [line for line in lines if line.startswith((" ", "│"))]  # a terminal breaks sentences by itself
     assert len(tables) > 2 and max(map(len, tables)) <= 80
+
+
+@pytest.fixture(scope="module")
+def wide(place: Path) -> Path:
+    """A run whose ids and fields are long, and in Chinese."""
+    rows = [json.loads(line) for line in (place / "set" / "samples.jsonl").read_text().splitlines()][:6]
+    for number, row in enumerate(rows):
+        field = {"discipline": f"数学与应用几何学以及其他学科的很长名称{number % 2}"}
+        id = f"三角形几何题目的非常长的编号-with-a-rather-long-english-tail-{number:06d}"
+        rows[number] = row | {"id": id, "images": [], "fields": field}
+    (place / "long.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = mmdyn("perturb", "long.jsonl", "-o", "long-dynamic", "--ops", "paraphrase,shuffle", "-q", folder=place)
+    assert made.returncode == 0, made.stderr
+    models = ("-m", "baseline:lexical", "-m", "baseline:random", "-q")
+    assert mmdyn("eval", "long.jsonl", "long-dynamic", *models, "-o", "wide", folder=place).returncode == 0
+    return place
+
+
+@pytest.mark.parametrize("words", [
+    "report wide", "report wide --flips", "report wide --brief", "report wide --by discipline",
+    "report wide --pivot discipline,variant", "report wide --pivot model,variant",
+    "errors wide", "runs ls wide", "data show long-dynamic", "knowledge coverage set",
+    "knowledge search triangle set --retriever lexical", "list operators", "list benchmarks", "list steps",
+])  # fmt: skip
+def test_every_line_fits_80_columns_with_long_ids_in_chinese(words: str, wide: Path) -> None:
+    lines = on_terminal(wide, *words.split())
+    assert max(map(cell_len, lines), default=0) <= 80
 
 
 def test_baselines_cost_nothing_in_a_dry_run(place: Path) -> None:

@@ -46,7 +46,7 @@ class Cap:
             )
             for sample in source
         ]
-        if not any(settings.field in sample.fields for sample in source):
+        if ranked and not any(settings.field in sample.fields for sample in source):
             there = ", ".join(sorted({name for sample in source for name in sample.fields})) or "they have none"
             raise UserError(f"no question of {source.folder} has the field {settings.field!r}: give --field ({there})")
         for _, id, value in sorted(ranked):

@@ -64,7 +64,7 @@ class Tsv:
 
     def read(self, path: Path, images: ImageFolder) -> Iterator[Row]:
         """Stream the rows; a row's line is the physical one that it begins on."""
-        return read_tsv_rows(path, images, sample_of_tsv_row, ("index|id", "question", "answer"))
+        return read_tsv_rows(path, images, _sample_of, ("index|id", "question", "answer"))
 
     def write(self, source: SampleSet, path: Path, hint: Callable[[Sample], str] | None = None) -> None:
         """Stream a set; `index` counts from 1, pictures are embedded. Raises UserError where a sample does not fit.
@@ -79,6 +79,14 @@ class Tsv:
             for index, cells in enumerate(source.map(lambda sample: _to_row(sample, source.images, hint)), 1):
                 if cells:
                     writer.writerow({"index": index, **cells})
+
+
+def _sample_of(row: TsvRow) -> Sample:
+    """The sample of a row. Raises ValueError, too, for options that stand in one column, as other sets have them."""
+    for name in ("choices", "options"):
+        if REST not in row.cells and row.cells.get(name, "").strip() and not read_option_cells(row.cells):
+            raise ValueError(f"the column {name!r} is not read: call the options A, B, C, … and give each a column")
+    return sample_of_tsv_row(row)
 
 
 def _to_row(sample: Sample, images: ImageFolder, hint: Callable[[Sample], str] | None) -> dict[str, str]:
