@@ -1,4 +1,6 @@
-"""How often the intervals of corrected scores hold the truth, by simulation. Prints the tables of docs/appendix/statistics.md.
+"""How often the intervals of corrected scores hold the truth, by simulation.
+
+Prints tables of docs/appendix/statistics.md.
 
     python bench/correcting.py [--replications 4000]
 

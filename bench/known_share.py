@@ -5,7 +5,7 @@ the scale corrected for chance are significant, where in truth nothing changed?
 
 For every set: `mmdyn data convert`, `mmdyn perturb`, `mmdyn eval` of `baseline:random`, `mmdyn report`. A model that
 knows a share and guesses else answers from a copy of that run, into which its replies are written before `mmdyn score`
-scores them: what it knows, it answers rightly in any form and context; else it guesses as docs/appendix/statistics.md says, anew
+scores them: what it knows, it answers rightly in any form and context; else it guesses as docs/statistics.md says, anew
 for every question that it is asked, or omits the answer. So no golden answer is ever in a prompt.
 
 A cell of the table counts contrasts with p <= 0.05 of all, and those that are left after Holm's adjustment.

@@ -1,4 +1,4 @@
-"""Means, gaps and slopes over different parents that may hang together. docs/appendix/statistics.md says how they hold."""
+"""Means, gaps and slopes over different parents that may hang together. How they hold: docs/appendix/statistics.md."""
 
 from __future__ import annotations
 

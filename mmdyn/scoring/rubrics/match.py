@@ -12,7 +12,7 @@ from mmdyn.scoring.rubrics._rubric import KIND, RubricVerdict, Sheet, check_numb
 from mmdyn.scoring.rubrics._shown import gold, golden, question
 
 SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""People's marks of short answers mostly lie on quarters; see docs/appendix/judging.md for what a coarser scale would cost."""
+"""People's marks of short answers mostly lie on quarters; docs/appendix/judging.md: what a coarser scale costs."""
 
 
 class _Grades(Struct, frozen=True):
