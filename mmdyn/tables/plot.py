@@ -94,9 +94,7 @@ def _draw_rows(axes: Axes, chart: Chart, series: list[str], labels: list[str]) -
             )
             bounds = [(point.value, row) for point, row in zip(points, rows, strict=True) if _is_bound(point)]
             axes.plot(*zip(*bounds, strict=True), ">", color=f"C{number % 8}", ms=6) if bounds else None
-    axes.set_yticks(
-        range(len(labels)), ["\n".join(_wrapped(_told(label))) for label in labels]
-    )
+    axes.set_yticks(range(len(labels)), ["\n".join(_wrapped(_told(label))) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     if chart.kind == "bars" or any(point.value < 0 for point in chart.points):
