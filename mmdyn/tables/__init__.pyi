@@ -43,6 +43,7 @@ from .run_state import (
     Waiting as Waiting,
     find_waiting as find_waiting,
     has_failed as has_failed,
+    is_cut_off as is_cut_off,
 )
 from .summary_csv import safe_cell as safe_cell, write_csv as write_csv
 from .summary_rows import ConditionRow as ConditionRow

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations, islice
+from pathlib import Path
 from typing import Any
 
-from mmdyn.tables import EVEN, POOLED, contrast_lines
+from mmdyn.errors import MmdynError
+from mmdyn.record import Contrast
+from mmdyn.tables import EVEN, POOLED, contrast_lines, report
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
+from mmdyn.view.index import Index
 
 PAGE, MOST_PAIRS = 50, 30
+MOST_READ = 50_000
+"""Answers of two runs that are read while the reader waits; more are for `mmdyn report`."""
+
 KINDS = {
     "a": f"one.value > {EVEN} AND other.value < {EVEN}",
     "b": f"one.value < {EVEN} AND other.value > {EVEN}",
@@ -48,10 +57,39 @@ def page(catalog: Catalog, a: str, b: str, which: str, number: int) -> str:
         "model_a": model_a,
         "model_b": model_b,
     }
-    if run_a == run_b and (summary := index.summary()):
-        between = [row for row in summary.contrasts if row.factor == "model" and {row.a, row.b} == {model_a, model_b}]
-        values["contrasts"] = contrast_lines(between)
+    contrasts = _contrasts(index, catalog.index(run_b))
+    between = [
+        row for row in contrasts if _is_between(row, model_a, model_b, index.run is not catalog.index(run_b).run)
+    ]
+    values["contrasts"] = contrast_lines(between)
     return render("compare.html", **values)
+
+
+def _contrasts(one: Index, other: Index) -> Sequence[Contrast]:
+    """What a report says of one run, or of both. Nothing where that would take long, or where a report refuses."""
+    if one is other:
+        summary = one.summary()
+        return summary.contrasts if summary else ()
+    if one.run.config.planned + other.run.config.planned > MOST_READ:
+        return ()
+    return _of_both(one.run.folder, one.meta("stamp"), other.run.folder, other.meta("stamp"))
+
+
+@lru_cache(maxsize=8)
+def _of_both(one: Path, _: str, other: Path, __: str) -> Sequence[Contrast]:
+    """Read anew when a run's stamp is another one."""
+    try:
+        return report(one, other).contrasts
+    except MmdynError:
+        return ()
+
+
+def _is_between(row: Contrast, model_a: str, model_b: str, two_runs: bool) -> bool:
+    if row.factor == "run":
+        return two_runs and row.model == model_a == model_b
+    return (
+        row.factor == "model" and {row.a, row.b} == {model_a, model_b} and two_runs == (", " in row.held.get("run", ""))
+    )
 
 
 _SAME = "(set_name, name, variant, chain, context, style, shots)"

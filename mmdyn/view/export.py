@@ -49,7 +49,7 @@ def export(path: Path, folder: Path, *, quiet: bool = False) -> Exported:
     if folder.resolve().is_relative_to(catalog.root):
         raise UserError(f"{folder} lies in {path}, in which nothing is written: name a folder elsewhere")
     for name in catalog.runs():
-        catalog.index(name).refresh(float("inf"))
+        catalog.index(name).refresh(None)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

@@ -21,6 +21,9 @@ WHICH = {
     "gained": "a.flip > 0",
     **{status: f"a.status = '{status}'" for status in ("unparsed", "refused", "failed", "unscored")},
     "needs_judge": "a.needs_judge",
+    "truncated": "a.truncated",
+    "kept": "a.stayed > 0",
+    "stuck": "a.stayed < 0",
 }
 """What an answer can be asked to be, any of them together."""
 
@@ -34,6 +37,9 @@ SAID = {
     "failed": "failed",
     "unscored": "not scored",
     "needs_judge": "needs a judge",
+    "truncated": "cut off",
+    "kept": "right as before",
+    "stuck": "wrong as before",
 }
 
 
@@ -84,7 +90,7 @@ class Filter(Struct, frozen=True):
             parts.append(f"a.condition IN (SELECT id FROM conditions WHERE {within})")
             values += [value for _, value in asked]
         for name in self.which:
-            parts.append(_flipped_over_chains(name) if self.over and name in ("lost", "gained") else WHICH[name])
+            parts.append(_over_chains(name) if self.over and name in WAYS else WHICH[name])
         if self.field:
             name, _, value = self.field.partition("=")
             parts.append("a.parent IN (SELECT parent FROM fields WHERE name = ? AND value = ?)")
@@ -120,16 +126,20 @@ ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.s
 ORDER = "ORDER BY c.model, c.variant DESC, c.context, c.style, c.shots, c.chain, a.sample, a.epoch"
 
 
-def _flipped_over_chains(name: str) -> str:
-    """Whether the mean over all chains went another way than the standard answer. Joined in the order that is
-    written, from few rows to many."""
-    way, same = "<" if name == "lost" else ">", "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
+WAYS = {"lost": (">", "<"), "gained": ("<", ">"), "kept": (">", ">"), "stuck": ("<", "<")}
+"""On which side of even the standard answer and the variant's are."""
+
+
+def _over_chains(name: str) -> str:
+    """Where the mean over all chains went beside the standard answer. Joined in the order that is written, from few
+    rows to many."""
+    (before, after), same = WAYS[name], "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
     return f"""(a.condition, a.parent) IN (SELECT c.id, y.parent
         FROM conditions p CROSS JOIN conditions c CROSS JOIN conditions s CROSS JOIN cells y CROSS JOIN cells x
         WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard'
         AND ({same.format("p")}) = ({same.format("c")}) AND ({same.format("p")}) = ({same.format("s")})
-        AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent AND y.value {way} {EVEN}
-        AND (x.value - {EVEN}) * (y.value - {EVEN}) < 0)"""
+        AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent
+        AND x.value {before} {EVEN} AND y.value {after} {EVEN})"""
 
 
 def _like(text: str) -> str:

@@ -69,7 +69,7 @@ def write_report(runs: Sequence[RunFolder], summary: Summary, file: Path) -> Non
 def _index(catalog: Catalog) -> Index:
     """The index of a catalog's one run, with all of its records."""
     index = catalog.index(next(iter(catalog.runs())))
-    index.refresh(float("inf"))
+    index.refresh(None)
     return index
 
 

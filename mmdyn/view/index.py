@@ -18,10 +18,10 @@ from mmdyn.errors import MmdynError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
-from mmdyn.tables import EVEN, POOLED, Key, Summary, Table, collect, field_of, has_failed, summarise_table
+from mmdyn.tables import EVEN, POOLED, Key, Summary, Table, collect, field_of, has_failed, is_cut_off, summarise_table
 from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, user_cache
 
-VERSION = 1
+VERSION = 2
 """Counted up where an index of before cannot be gone on with."""
 
 SCHEMA = """
@@ -31,7 +31,8 @@ CREATE TABLE fields (name TEXT, value TEXT, parent INT, PRIMARY KEY (name, value
 CREATE TABLE conditions (id INTEGER PRIMARY KEY, token TEXT UNIQUE, model TEXT, set_name TEXT, variant TEXT, chain TEXT,
     context TEXT, style TEXT, shots TEXT);
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT UNIQUE, parent INT, condition INT, sample TEXT, digest TEXT,
-    epoch INT, status TEXT, value REAL, needs_judge INT, flip INT DEFAULT 0, read TEXT, final INT);
+    epoch INT, status TEXT, value REAL, needs_judge INT, truncated INT,
+    flip INT DEFAULT 0, stayed INT DEFAULT 0, read TEXT, final INT);
 CREATE TABLE replies (id INTEGER PRIMARY KEY, text TEXT);
 CREATE TABLE samples (digest TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
 CREATE TABLE cells (condition INT, parent INT, value REAL, PRIMARY KEY (condition, parent)) WITHOUT ROWID;
@@ -68,8 +69,9 @@ class Index:
         self._file = folder / f"{self._prefix}-{digest([VERSION, *which], 8)}.sqlite"
         self._create()
 
-    def refresh(self, patience: float = 1.0) -> None:
-        """Begin to bring the index up to date where records came since, and wait so many seconds for it."""
+    def refresh(self, patience: float | None = 1.0) -> None:
+        """Begin to bring the index up to date where records came since, and wait so many seconds for it, None
+        till it is done."""
         with self._guard:
             if not self.busy and self.meta("stamp") != self._stamp():
                 self._thread = threading.Thread(target=self._update, daemon=True)
@@ -176,12 +178,13 @@ class _Writer:
         read = _spelt(score.extracted) if score else ""
         row = (
             record.key, parent, condition, record.sample, record.digest, record.epoch, status, value,
-            score is not None and score.needs_judge, read, status not in ("failed", "unscored"),
+            score is not None and score.needs_judge, is_cut_off(record.reply), read,
+            status not in ("failed", "unscored"),
         )  # fmt: skip
         self._db.execute("DELETE FROM answers WHERE key = ?", (record.key,))
         at = self._db.execute(
-            "INSERT INTO answers (key, parent, condition, sample, digest, epoch, status, value, needs_judge, read,"
-            " final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO answers (key, parent, condition, sample, digest, epoch, status, value, needs_judge,"
+            " truncated, read, final) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
         said = record.reply.text or record.reply.error
@@ -251,14 +254,16 @@ def _add_cells(db: sqlite3.Connection, table: Table) -> None:
         named = ((condition, parents.get((key.set, table.names[place])), value) for place, value in rows)
         db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", (row for row in named if row[1] is not None))
     db.executescript(f"""
-        CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS flip
+        CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS way,
+            (a.value - {EVEN}) * (b.value - {EVEN}) < 0 AS flipped
             FROM conditions dynamic JOIN conditions base USING (model, set_name, context, style, shots)
             JOIN cells b ON b.condition = dynamic.id JOIN cells a ON a.condition = base.id AND a.parent = b.parent
             WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}'
-            AND (a.value - {EVEN}) * (b.value - {EVEN}) < 0;
+            AND a.value != {EVEN} AND b.value != {EVEN};
         CREATE UNIQUE INDEX temp.each_flip ON flips (condition, parent);
-        UPDATE answers SET flip = coalesce(
-            (SELECT flip FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent), 0);
-        CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE flip < 0 GROUP BY parent;
+        UPDATE answers SET flip = 0, stayed = 0;
+        UPDATE answers SET flip = flips.way * flips.flipped, stayed = flips.way * (NOT flips.flipped)
+            FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent;
+        CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE flipped AND way < 0 GROUP BY parent;
         UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0);
     """)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from mmdyn.data import WEAKNESS, ChainStrength, SampleSet, describe_trail
 from mmdyn.sample import Sample
+from mmdyn.sheets import Seen, digest_shown
 from mmdyn.view._page import compared, pieces, render
 from mmdyn.view.catalog import Catalog
 from perturb import ChainOutcomes, summarize
@@ -22,8 +25,10 @@ def page(catalog: Catalog, name: str, number: int, chain: str) -> str:
     told = [_chain(one, found, strengths.get(one)) for one, found in chains.items()]
     fitting = (sample for sample in opened if not chain or (sample.variant and sample.variant.chain == chain))
     shown = list(islice(fitting, (number - 1) * PAGE, number * PAGE + 1))
-    parents = _parents(catalog, opened, shown)
-    rows = [_row(catalog, opened, sample, parents.get(sample.parent)) for sample in shown[:PAGE]]
+    origin = _origin(catalog, opened)
+    wanted = {sample.parent for sample in shown if sample.variant}
+    parents = {sample.id: sample for sample in origin if sample.id in wanted} if origin and wanted else {}
+    rows = [_row(catalog, opened, origin, sample, parents.get(sample.parent)) for sample in shown[:PAGE]]
     return render(
         "set.html", title=opened.name, id=name, manifest=opened.manifest, count=len(opened), chains=told, chain=chain,
         rows=rows, page=number, more=len(shown) > PAGE, weakness=WEAKNESS, live="",
@@ -36,20 +41,23 @@ def _chain(name: str, found: ChainOutcomes, strength: ChainStrength | None) -> d
     return row | {"reasons": found.reasons.most_common(TOP_REASONS)}
 
 
-def _parents(catalog: Catalog, opened: SampleSet, shown: list[Sample]) -> dict[str, Sample]:
-    """The standard samples of variants, where their set is under the path, too."""
-    origin, wanted = opened.manifest.parent, {sample.parent for sample in shown if sample.variant}
-    for folder in catalog.sets().values() if origin and wanted else ():
-        one = SampleSet(folder)
-        if origin and one.manifest.digest == origin.digest:
-            return {sample.id: sample for sample in one if sample.id in wanted}
-    return {}
+def _origin(catalog: Catalog, opened: SampleSet) -> SampleSet | None:
+    """The set that a set was made of, where it is under the path, too."""
+    origin = opened.manifest.parent
+    sets = (SampleSet(folder) for folder in catalog.sets().values()) if origin else iter(())
+    return next((one for one in sets if origin and one.manifest.digest == origin.digest), None)
 
 
-def _row(catalog: Catalog, opened: SampleSet, sample: Sample, parent: Sample | None) -> dict[str, Any]:
+def _row(
+    catalog: Catalog, opened: SampleSet, origin: SampleSet | None, sample: Sample, parent: Sample | None
+) -> dict[str, Any]:
     before, after = compared(parent.question, sample.question) if parent else ([], pieces(sample.question))
-    pictures = [catalog.picture(opened.images, ref) for ref in sample.all_images]
-    row: dict[str, Any] = {"sample": sample, "parent": parent, "before": before, "after": after, "pictures": pictures}
+    row: dict[str, Any] = {"sample": sample, "parent": parent, "before": before, "after": after}
+    row["pictures"] = [catalog.picture(opened.images, ref) for ref in sample.all_images]
+    row["were"] = [catalog.picture(origin.images, ref) for ref in parent.all_images] if origin and parent else []
     row["options"] = [(option.label, pieces(option.text)) for option in sample.options]
     row["gold"] = sample.answer if isinstance(sample.answer, tuple) else (str(sample.answer),)
+    attempt = sample.variant.attempt if sample.variant else 0
+    folders = str(opened.folder), str(origin.folder) if origin else ""
+    row["seen"] = msgspec.json.encode(Seen(*folders, sample.id, attempt, digest_shown(sample))).decode()
     return row | {"trail": describe_trail(sample)}
