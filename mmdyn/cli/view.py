@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import webbrowser
 from pathlib import Path
 
 import click
@@ -14,7 +17,8 @@ PORT = 8765
 @click.command("view")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
-def command(path: Path, port: int) -> None:
+@click.option("--no-open", is_flag=True, help="Only print the address, in a terminal too.")
+def command(path: Path, port: int, no_open: bool) -> None:
     """Show a run, a set, or a folder of them in a browser.
 
     \b
@@ -26,4 +30,10 @@ def command(path: Path, port: int) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "view") from None
 
-    serve(path, port, lambda address: click.echo(f"open {address}\nCtrl-C ends it"))
+    def tell(address: str) -> None:
+        click.echo(f"open {address}\nCtrl-C ends it")
+        if sys.stdout.isatty() and not no_open:
+            # A browser that keeps the terminal (or waits for the page) must not keep the viewer from answering it.
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+    serve(path, port, tell)
