@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import webbrowser
 from pathlib import Path
 
 import click
@@ -15,9 +18,10 @@ PORT = 8765
 @click.command("view")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option("--no-open", is_flag=True, help="Only print the address, in a terminal too.")
 @click.option("--export", "folder", metavar="FOLDER", type=OutPath(), help="Write the pages as files instead.")
 @quiet_option
-def command(path: Path, port: int, folder: Path | None, quiet: bool) -> None:
+def command(path: Path, port: int, no_open: bool, folder: Path | None, quiet: bool) -> None:
     """Show a run, a set, or a folder of them in a browser.
 
     \b
@@ -33,4 +37,11 @@ def command(path: Path, port: int, folder: Path | None, quiet: bool) -> None:
         found = export(path, folder, quiet=quiet)
         click.echo(f"wrote {found.pages} pages and {found.pictures} pictures: open {folder / 'index.html'}")
         return
-    serve(path, port, lambda address: click.echo(f"open {address}\nCtrl-C ends it"))
+
+    def tell(address: str) -> None:
+        click.echo(f"open {address}\nCtrl-C ends it")
+        if sys.stdout.isatty() and not no_open:
+            # A browser that keeps the terminal (or waits for the page) must not keep the viewer from answering it.
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+    serve(path, port, tell)

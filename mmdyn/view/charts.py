@@ -13,7 +13,7 @@ ROW, LEFT, WIDTH, RIGHT = 24, 400, 420, 180
 
 
 class Interval(NamedTuple):
-    """A row: its name, where a click leads, a value with its interval, and how the number is spelt."""
+    """A row: its name, the query of the samples under it, a value with its interval, and how the number is spelt."""
 
     name: str
     link: str

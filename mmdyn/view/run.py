@@ -83,7 +83,7 @@ def _drops(summary: Summary) -> list[Interval]:
             chain = "all chains" if row.held["chain"] == POOLED else row.held["chain"]
             name = ", ".join([chain, row.model, *several, *context])
             link = _sides(row)[1].address(which=("lost",))
-            found.append(Interval(name, f"samples{link}", row.delta, *row.ci95, percent(row.delta, row.ci95, sign="+")))
+            found.append(Interval(name, link, row.delta, *row.ci95, percent(row.delta, row.ci95, sign="+")))
     return found[:MOST_ROWS]
 
 
@@ -104,9 +104,7 @@ def _fields(summary: Summary) -> list[tuple[str, Any]]:
                     said = f"{value}, {row.model}, {names_of(row)['condition']}"
                     high = cell.score if cell.ci95[1] is None else cell.ci95[1]
                     spelt = percent(cell.score, cell.ci95).replace("at least", "≥")
-                    plots.setdefault(name, []).append(
-                        Interval(said, f"samples{link}", cell.score, cell.ci95[0], high, spelt)
-                    )
+                    plots.setdefault(name, []).append(Interval(said, link, cell.score, cell.ci95[0], high, spelt))
     return [(name, chart(sorted(rows, key=lambda row: row.name)[:MOST_ROWS], 0, 1)) for name, rows in plots.items()]
 
 

@@ -42,6 +42,7 @@ def test_every_link_of_a_copy_leads_to_a_file(exported: Path) -> None:
     pages = sorted(exported.glob("*.html"))
     linked = set[str]()
     for page in pages:
+        assert "Not to be shown" not in page.read_text("utf-8"), page
         linked |= {unescape(found) for found in re.findall(r' (?:href|src)="([^"#]+)"', page.read_text("utf-8"))}
     assert all((exported / unquote(target)).is_file() for target in linked)
     assert {page.name for page in pages} - linked == set()
