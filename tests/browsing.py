@@ -46,7 +46,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context.on("request", lambda request: trouble.append(f"asked for {request.url}") if abroad(request) else None)
     yield page
     context.close()
-    assert trouble == []
+    assert trouble == [], trouble
 
 
 def abroad(request: Request) -> bool:

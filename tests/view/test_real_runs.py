@@ -66,3 +66,67 @@ def test_every_number_of_a_run_leads_to_as_many_samples(page: Page, real_runs: P
             )
             for link in {one for one in [*links, *plots] if isinstance(one, str)}:
                 assert page.request.get(link).status == 200, link
+            follow(page, run)
+
+
+def follow(page: Page, run: str) -> None:
+    """The pages under a run: each filter's value shows as many as it says, links answer, keys lead where they say."""
+    page.goto(f"{run}/samples")
+    every = page.locator("[role=status] b").first.inner_text()
+    for name in page.locator("form.filters select:not([name=sort])").evaluate_all("all => all.map(one => one.name)"):
+        values = page.locator(f"select[name={name}] option").evaluate_all(
+            "all => all.map(one => one.value).filter(Boolean)"
+        )
+        for value in values:
+            answer = page.request.get(f"{run}/samples", params={name: value})
+            told = answer.text().partition('role="status">')[2].partition("<b>")[2].partition("</b>")[0]
+            assert 0 < int(told) <= int(every), (name, value)
+    assert answered(page) > 10
+    page.locator(".questions .id").first.click()
+    page.wait_for_url("**/sample/*")
+    assert answered(page) > 5
+    for key in "npfu":
+        link = page.locator(f"[data-key={key}]")
+        if link.count():
+            target = link.first.evaluate("one => one.href")
+            page.wait_for_load_state()
+            page.keyboard.press(key)
+            page.wait_for_url(target)
+            page.go_back()
+
+
+def answered(page: Page) -> int:
+    """How many links a page has; each answers 200."""
+    links = set(
+        page.locator("a").evaluate_all("all => all.map(one => new URL(one.getAttribute('href'), location).href)")
+    )
+    assert [link for link in links if page.request.get(link).status != 200] == []
+    return len(links)
+
+
+def test_everything_is_reached_by_tab(page: Page, viewer: str) -> None:
+    page.goto(viewer)
+    page.get_by_role("link", name="runs/first").click()
+    page.wait_for_url("**/run/*")
+    run = page.url
+    page.goto(f"{run}/samples?which=lost")
+    sample = page.locator(".questions .id").first.evaluate("one => one.href")
+    for address in (run, f"{run}/samples", sample):
+        page.goto(address)
+        wanted = page.evaluate(REACHED.replace("HERE", "true"))
+        met = set[int]()
+        for _ in range(3 * len(wanted)):
+            page.keyboard.press("Tab")
+            met |= set(
+                page.evaluate(
+                    REACHED.replace("HERE", "one === document.activeElement && VISIBLE".replace("VISIBLE", OUTLINED))
+                )
+            )
+            if met >= set(wanted):
+                break
+        assert met >= set(wanted), address
+
+
+OUTLINED = "getComputedStyle(one).outlineStyle !== 'none'"
+REACHED = """[...document.querySelectorAll("a, button, input:not([type=hidden]), select, summary, [tabindex='0']")]
+    .map((one, place) => [one, place]).filter(([one]) => HERE && one.checkVisibility()).map(([, place]) => place)"""

@@ -7,7 +7,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from view.conftest import viewed
 
+from making import choice, image_ref, picture, write_set
 from mmdyn.keys import sha256
 
 
@@ -30,6 +32,10 @@ def ask(
 
 @pytest.fixture
 def cookie(viewer: str) -> str:
+    return cookie_of(viewer)
+
+
+def cookie_of(viewer: str) -> str:
     parts = urlsplit(viewer)
     return f"Cookie: mmdyn-{parts.port}={parts.query.removeprefix('token=')}"
 
@@ -102,3 +108,31 @@ def test_a_picture_is_had_by_its_digest_once_a_page_has_shown_it(viewer: str, co
     status, head, body = ask(viewer, f"/picture/{file.stem}", cookie)
     assert status == 200 and "content-type: image/png" in head and "immutable" in head
     assert sha256(body.encode("latin-1")) == file.stem
+
+
+def test_markup_under_a_picture_s_name_is_no_picture(tmp_path: Path) -> None:
+    data = b'<svg xmlns="http://www.w3.org/2000/svg"><script>window.ran = 1</script></svg>'
+    folder = tmp_path / "set"
+    write_set(folder, [choice("q", images=(image_ref(picture()),))], "pictured", images=[picture()])
+    (file,) = (folder / "images").rglob("*.png")
+    file.write_bytes(data)
+    with viewed(folder, tmp_path / "cache") as address:
+        cookie = cookie_of(address)
+        place = next(part for part in ask(address, "/", cookie)[2].split('"') if part.startswith("/set/"))
+        assert ask(address, place, cookie)[0] == 200
+        for name in (file.stem, sha256(data)):
+            status, _, body = ask(address, f"/picture/{name}", cookie)
+            assert status == 404 and "svg" not in body
+
+
+def test_a_link_out_of_the_set_is_no_picture(tmp_path: Path) -> None:
+    folder, secret = tmp_path / "set", tmp_path / "secret.png"
+    write_set(folder, [choice("q", images=(image_ref(picture()),))], "pictured", images=[picture()])
+    (file,) = (folder / "images").rglob("*.png")
+    file.rename(secret)
+    file.symlink_to(secret)
+    with viewed(folder, tmp_path / "cache") as address:
+        cookie = cookie_of(address)
+        place = next(part for part in ask(address, "/", cookie)[2].split('"') if part.startswith("/set/"))
+        assert "/picture/" not in ask(address, place, cookie)[2]
+        assert ask(address, f"/picture/{file.stem}", cookie)[0] == 404
