@@ -105,11 +105,7 @@ def command(
     correct = correct or ""
     if bool(labels) != correct.startswith("ppi"):
         raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
-    if ks and not with_repeats:
-        raise click.UsageError("--k goes with --repeats: give both")
-    if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
-        raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
-    repeats = sorted({int(k) for k in ks}) if with_repeats else None
+    repeats = _tries(ks, with_repeats)
     wanted = any(given[kind] for kind in KINDS)
     if wanted and (with_flips or correct or with_repeats or with_auc or html_file):
         raise click.UsageError(
@@ -139,6 +135,15 @@ def command(
     if with_flips and not as_json:
         _tell_where(folders)
     leave_by(summary)
+
+
+def _tries(ks: list[str], with_repeats: bool) -> list[int] | None:
+    """The numbers of tries; empty for those that a report takes by itself, None for no repeats."""
+    if ks and not with_repeats:
+        raise click.UsageError("--k goes with --repeats: give both")
+    if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
+        raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
+    return sorted({int(k) for k in ks}) if with_repeats else None
 
 
 def _tell_where(runs: list[RunFolder]) -> None:

@@ -84,7 +84,7 @@ def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
     assert stopped.stderr.count("bad: ") == 25
     counted = "25 rows are bad (25 × the question is empty: give it words or a picture)"
     assert stopped.stderr.endswith(
-        f"mmdyn: {file}:2: {counted} (`mmdyn data convert`, `perturb` and `eval` leave such rows out with --skip-bad)\n"
+        f"mmdyn: {file}:2: {counted} (`mmdyn data convert`, `perturb`, `build STEP` and `eval` leave such rows out with --skip-bad)\n"
     )
     done = mmdyn("convert", file, "-o", out, "--skip-bad")
     assert done.stdout == f"{out}: 1 samples\n"

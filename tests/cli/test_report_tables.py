@@ -83,7 +83,7 @@ def test_models_that_one_name_would_stand_for_are_told(run: Path, tmp_path: Path
     (["--gap", "level"], "'level' is no FACTOR=A:B: write it like difficulty=easy:hard"),
     (["--pivot", "level", "--where", "level"], "'level' is no NAME=VALUE,…: write it like difficulty=easy,hard"),
     (["--where", "level=easy"], "--where goes with a table: add --pivot FACTOR, or another one"),
-    (["--pivot", "level", "--flips"], "--flips, --correct, --repeats and --auc are of the summary"),
+    (["--pivot", "level", "--flips"], "--flips, --correct, --repeats, --auc and --html are of the summary"),
     (["--pivot", "level", "--format", "pdf"], "--format is one of text, json, csv, markdown, latex"),
     (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
     (["--table", "opencompass.table1", "--macro", "level"], "--macro goes with --pivot: give one, or leave --macro out"),

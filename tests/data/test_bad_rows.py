@@ -111,7 +111,7 @@ def assert_listed(source: Path, out: Path, expected: list[tuple[int, str]]) -> N
     assert str(caught.value).startswith(f"{source}:{expected[0][0]}: {len(expected)} rows are bad (")
     counts = re.findall(r"[(;] ?(\d+) × ", str(caught.value))
     assert sum(map(int, counts)) == len(expected) and str(caught.value).endswith(
-        " (`mmdyn data convert`, `perturb` and `eval` leave such rows out with --skip-bad)"
+        " (`mmdyn data convert`, `perturb`, `build STEP` and `eval` leave such rows out with --skip-bad)"
     )
     assert not out.with_name("other").exists()
 
