@@ -36,6 +36,8 @@ def seen(page: Page, *, whole: bool = False) -> Image.Image:
     return Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB")
 
 
-def save(picture: Image.Image, name: str, colours: int = 128) -> None:
-    """A picture in few colours, so that the repository stays small."""
-    picture.quantize(colours, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+def save(picture: Image.Image, name: str, colours: int = 256) -> None:
+    """A picture in few colours, so that the repository stays small; the rare ones, such as red and green, are kept."""
+    picture.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        HERE / f"{name}.png", optimize=True
+    )

@@ -22,7 +22,7 @@ CHAINS = {
     "pad@strong": "padded",
     "invert": "inverted",
     "salt_pepper@strong": "noise",
-    "style+paraphrase": "restyled, reworded",
+    "style+paraphrase+shuffle": "style, words, order",
     "convert+pad": "another form, padded",
 }
 STYLE = """
