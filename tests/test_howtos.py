@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,40 @@ COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
-    typed = "\n".join(COMMANDS.findall(page.read_text("utf-8")))
-    assert typed
-    paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(DOCS.parent)}
-    env = {**os.environ, **paths, "MMDYN_CACHE": str(tmp_path / "cache")}
-    script = f"set -m\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{typed}"
-    done = subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = follow(page, tmp_path)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     shown = re.findall(r"^    (  (?:standard|dynamic): .*)$", page.read_text("utf-8"), re.MULTILINE)
     assert all(line.strip() in done.stdout for line in shown)
+
+
+def test_the_operator_of_extend_works_once_it_is_installed(tmp_path: Path) -> None:
+    package = tmp_path / "mine"
+    assert follow(DOCS / "howto" / "extend.md", tmp_path).returncode == 0
+    points = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    told = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in named.items())
+        for group, named in points.items()
+    )
+    (package / "my_mmdyn-1.0.dist-info").mkdir()  # what pip would write
+    (package / "my_mmdyn-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: my-mmdyn\nVersion: 1.0\n"
+    )
+    (package / "my_mmdyn-1.0.dist-info" / "entry_points.txt").write_text(told)
+    typed = "mmdyn perturb mmdyn-demo/set -o greeted --ops my.hello && head -n 1 greeted/samples.jsonl"
+    assert '"question":"Hello. ' in shell(typed, tmp_path, package).stdout
+
+
+def follow(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Type a page's commands, one after the other."""
+    typed = "\n".join(COMMANDS.findall(page.read_text("utf-8")))
+    assert typed
+    return shell(typed, folder)
+
+
+def shell(typed: str, tmp_path: Path, *more: Path) -> subprocess.CompletedProcess[str]:
+    """What commands print in a folder; `more` stands on Python's path."""
+    path = os.pathsep.join(map(str, (DOCS.parent, *more)))
+    paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": path}
+    env = {**os.environ, **paths, "MMDYN_CACHE": str(tmp_path / "cache")}
+    script = f"set -m\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{typed}"
+    return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True)
