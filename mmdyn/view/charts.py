@@ -7,9 +7,13 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from msgspec import Struct
+from rich.cells import cell_len
 
 ROW, LEFT, WIDTH, RIGHT = 24, 400, 420, 180
-"""Pixels: the height of a row, and the widths of its name, its scale and its number."""
+"""Pixels: the height of a row, and the widths of its name (at most), its scale and its number."""
+
+LETTER = 7.3
+"""Pixels of a letter of a name; a Chinese character takes two."""
 
 
 class Interval(NamedTuple):
@@ -30,9 +34,17 @@ class Chart(Struct, frozen=True):
     ticks: list[tuple[float, str]]
     zero: float | None
     height: float
-    width: int = LEFT + WIDTH + RIGHT
-    left: int = LEFT
-    right: int = LEFT + WIDTH
+    left: int
+
+    @property
+    def right(self) -> int:
+        """Where the numbers begin."""
+        return self.left + WIDTH
+
+    @property
+    def width(self) -> int:
+        """Of the whole."""
+        return self.right + RIGHT
 
 
 def chart(rows: Sequence[Interval], least: float, most: float) -> Chart | None:
@@ -41,14 +53,15 @@ def chart(rows: Sequence[Interval], least: float, most: float) -> Chart | None:
         return None
     low, high = min([least, *(row.low for row in rows)]), max([most, *(row.high for row in rows)])
     step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if (high - low) / step <= 8 or step == 1.0)
+    left = min(LEFT, ceil(24 + LETTER * max(cell_len(row.name) for row in rows)))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
 
     def at(value: float) -> float:
-        return round(LEFT + WIDTH * (value - first * step) / ((last - first) * step), 1)
+        return round(left + WIDTH * (value - first * step) / ((last - first) * step), 1)
 
     placed = [(row, ROW * (n + 0.5), at(row.low), at(row.value), at(row.high)) for n, row in enumerate(rows)]
     ticks = [
         (at(tick * step), f"{100 * tick * step:+.0f}" if first < 0 and tick else f"{100 * tick * step:.0f}")
         for tick in range(first, last + 1)
     ]
-    return Chart(placed, ticks, at(0) if first <= 0 <= last else None, ROW * len(rows) + 26)
+    return Chart(placed, ticks, at(0) if first <= 0 <= last else None, ROW * len(rows) + 26, left)
