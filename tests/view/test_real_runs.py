@@ -67,6 +67,7 @@ def test_every_number_of_a_run_leads_to_as_many_samples(page: Page, real_runs: P
             for link in {one for one in [*links, *plots] if isinstance(one, str)}:
                 assert page.request.get(link).status == 200, link
             follow(page, run)
+        page.goto("about:blank")  # it asks for nothing more when the viewer is gone
 
 
 def follow(page: Page, run: str) -> None:
@@ -93,6 +94,7 @@ def follow(page: Page, run: str) -> None:
             page.keyboard.press(key)
             page.wait_for_url(target)
             page.go_back()
+            page.wait_for_load_state()
 
 
 def answered(page: Page) -> int:
