@@ -29,6 +29,16 @@ KINDS = {
     "leaderboard": ("FACTOR", "Models by their mean over a factor's values, such as set; those not told apart tie."),
     "table": ("NAME", "A table of a paper, such as those that `mmdyn list tables` names."),
 }
+ANALYSES = {
+    "attribute": "Of factorial sets: how much of the drop each operator takes (Shapley values), and pairs of them.",
+    "noise": "What chains flip beyond what asking the same question again flips (eval --epochs), and k draws of each.",
+    "ladder": "What wrong answers lack, seeing, knowing or reasoning, by the contexts that mend them.",
+    "curves": "Of operators at several severities: the score along the dose, and where half of it is lost.",
+}
+"""Tables that say why a score changed; each is a flag."""
+
+GEE = "With --attribute: a clustered logistic regression (GEE) as a second opinion (pip install 'mmdyn[why]')."
+
 MORE = {
     "measure": ("NAME", "What tables measure. [default: score]"),
     "where": ("FACTOR=X,…", "Only records with these values."),
@@ -43,13 +53,16 @@ MORE = {
 ONCE = ("measure", "pair", "models", "paper", "format")
 NEEDS = {
     **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",)},
-    "by": ("paired", "gap", "trend", "spread"),
+    "by": ("paired", "gap", "trend", "spread", *ANALYSES),
 }
 """The tables that an option goes with."""
 
 
 def table_options(command: F) -> F:
-    """Give a command an option for each of these, which may be given several times."""
+    """Give a command an option for each of these, which may be given several times, and a flag for each analysis."""
+    for name, text in reversed(ANALYSES.items()):
+        command = click.option(f"--{name}", is_flag=True, help=text)(command)
+    command = click.option("--gee", is_flag=True, help=GEE)(command)
     for name, (metavar, text) in reversed((KINDS | MORE).items()):
         command = click.option(f"--{name}", multiple=True, metavar=metavar, help=text)(command)
     return command
@@ -130,7 +143,11 @@ def _parts(given: dict[str, tuple[str, ...]], by: list[str]) -> list[Part]:
             rows = tuple(name for name in dict.fromkeys(("model", *by)) if name != ends["factor"])
             parts.append(getattr(declared, kind.title())(by=rows, **ends, **more, **named))
     parts += [declared.Ranking(over=factor, **named) for factor in given["ranking"]]
-    return parts + [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
+    parts += [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
+    rows: dict[str, Any] = {"by": tuple(dict.fromkeys(("model", *by))), "where": named["where"]}
+    more_of = {"attribute": (declared.Attribution, {"gee": given["gee"]}), "noise": (declared.Noise, {})}
+    more_of |= {"ladder": (declared.Ladder, {}), "curves": (declared.Curves, {})}
+    return parts + [kind(**rows, **own) for name, (kind, own) in more_of.items() if given[name]]
 
 
 def _one(given: dict[str, tuple[str, ...]], name: str, default: str) -> str:

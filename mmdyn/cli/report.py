@@ -15,7 +15,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, say_line, split
-from mmdyn.cli._tables import KINDS, MORE, print_tables, table_options
+from mmdyn.cli._tables import ANALYSES, KINDS, MORE, print_tables, table_options
 from mmdyn.errors import MissingExtra, command_line
 
 if TYPE_CHECKING:
@@ -106,11 +106,13 @@ def command(
     if bool(labels) != correct.startswith("ppi"):
         raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
     repeats = _tries(ks, with_repeats)
-    wanted = any(given[kind] for kind in KINDS)
+    wanted = any(given[kind] for kind in (*KINDS, *ANALYSES))
     if wanted and (with_flips or correct or with_repeats or with_auc or html_file):
         raise click.UsageError(
             "--flips, --correct, --repeats, --auc and --html are of the summary: leave them or the tables out"
         )
+    if given["gee"] and not given["attribute"]:
+        raise click.UsageError("--gee goes with --attribute: give both")
     if alone := [name for name in MORE if given[name] and not wanted]:
         raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
     from mmdyn.work import ProgressBar, RunFolder
@@ -159,11 +161,11 @@ def _check_forms(
     """Raise UsageError for forms of output that do not go together."""
     if as_json and csv_file:
         raise click.UsageError("--json and --csv exclude each other: give one of them")
-    if brief and (as_json or csv_file or any(given[kind] for kind in KINDS)):
+    if brief and (as_json or csv_file or any(given[kind] for kind in (*KINDS, *ANALYSES))):
         raise click.UsageError("--brief is a form of the summary: leave --json, --csv and tables out")
     if columns and not plots:
         raise click.UsageError("--columns goes with --plots FOLDER: give both")
-    if given["format"] and (as_json or csv_file) and any(given[kind] for kind in KINDS):
+    if given["format"] and (as_json or csv_file) and any(given[kind] for kind in (*KINDS, *ANALYSES)):
         raise click.UsageError("--json and --csv are formats themselves: leave --format out")
 
 

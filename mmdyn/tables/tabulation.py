@@ -13,14 +13,35 @@ from msgspec.structs import replace
 from mmdyn.errors import UserError
 from mmdyn.frame import Frame, Framed
 from mmdyn.stats import Ints, holm
-from mmdyn.table import Counted, ErrorKinds, Gap, Leaderboard, NamedTable, Paired, Part, Pivot, Ranking, Spread, Trend
+from mmdyn.table import (
+    Analysis,
+    Attribution,
+    Counted,
+    Curves,
+    ErrorKinds,
+    Gap,
+    Ladder,
+    Leaderboard,
+    NamedTable,
+    Noise,
+    Paired,
+    Part,
+    Pivot,
+    Ranking,
+    Spread,
+    Trend,
+)
+from mmdyn.tables.attribution import attribution_rows
 from mmdyn.tables.blocks import APART, Block, Numbered
 from mmdyn.tables.charts import pick_chart, table_charts
 from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
+from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
 from mmdyn.tables.factors import PICKED, ModelFacts
 from mmdyn.tables.formats import FORMATS, table_frame
+from mmdyn.tables.ladder import ladder_rows
+from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
 from mmdyn.tables.plot import Plot, draw_chart
@@ -39,7 +60,29 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
     Spread: spread_rows,
     Ranking: ranking_rows,
     Leaderboard: leaderboard_rows,
+    Attribution: attribution_rows,
+    Noise: noise_rows,
+    Ladder: ladder_rows,
+    Curves: curve_rows,
 }
+
+SPANS: dict[type[Analysis], tuple[str, ...]] = {
+    Attribution: ("variant", "chain"),
+    Noise: ("variant", "chain", "draw", "epoch"),
+    Ladder: ("context",),
+    Curves: ("variant", "chain"),
+}
+"""The factors over whose values an analysis goes, which its rows do not hold apart."""
+
+TITLES: dict[type[Analysis], str] = {
+    Attribution: "Attribution: what of the drop each operator takes, in points",
+    Noise: "Noise floor: what chains flip beyond what asking again flips",
+    Ladder: "Ability ladder: what wrong answers lack",
+    Curves: "Severity curves: scores corrected for chance along doses",
+}
+
+ANALYSED = ("score", "corrected", "pass_rate")
+"""What analyses measure, of which each takes what it needs (forms.py)."""
 
 
 class Tabulation(TableRows, Framed, frozen=True):
@@ -88,7 +131,7 @@ def tabulate(
     counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
     factors = [name for part in counted for name in (*_named(part), *part.where)]
     more = {PICKED for part in counted if isinstance(part, Paired) and part.pair == "group"}
-    measures = [part.measure for part in counted]
+    measures = [name for part in counted for name in (ANALYSED if isinstance(part, Analysis) else [part.measure])]
     columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress, facts)
     for name in factors:
         if (many := len(columns.fields[name].values)) > MAX_VALUES:
@@ -103,7 +146,7 @@ def tabulate(
 def _part(columns: Columns, place: int, part: Part) -> TablePart:
     if isinstance(part, ErrorKinds):
         return error_part(columns.runs, place, part)
-    axes, kind = _named(part), type(part).__name__
+    axes, kind, measured = _named(part), type(part).__name__, "score" if isinstance(part, Analysis) else part.measure
     records, missing = records_where(columns, part.where)
     if isinstance(part, Paired):
         sides = split(columns, records, [part.factor])
@@ -116,7 +159,7 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     numbered = [
         (block, row, cell)
         for values, inside in blocks
-        for block in [Block(columns, place, kind.lower(), part.measure, inside, dict(zip(apart, values, strict=True)))]
+        for block in [Block(columns, place, kind.lower(), measured, inside, dict(zip(apart, values, strict=True)))]
         for row, cell in KINDS[type(part)](block, part)
     ]
     rows = mark_best(numbered)
@@ -139,6 +182,8 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
 
 def _title(part: Counted, axes: Sequence[str]) -> str:
     """What a declaration is called that has no title."""
+    if isinstance(part, Analysis):
+        return TITLES[type(part)]
     over = "" if isinstance(part, Pivot) or "model" in axes else ", mean over the models"
     what = type(part).__name__.lower()
     if isinstance(part, Paired | Gap):
@@ -151,6 +196,8 @@ def _named(part: Counted) -> list[str]:
     """The factors that a declaration names beside those of `where`."""
     if isinstance(part, Pivot):
         return list(part.axes)
+    if isinstance(part, Analysis):
+        return [*part.by, *(name for name in SPANS[type(part)] if name not in part.by)]
     if isinstance(part, Ranking | Leaderboard):
         return ["model", part.over if isinstance(part, Ranking) else part.columns]
     return [*part.by, part.factor]
