@@ -53,6 +53,7 @@ MORE = {
 ONCE = ("measure", "pair", "models", "paper", "format")
 NEEDS = {
     **{"macro": ("pivot",), "pair": ("paired",), "group": ("leaderboard",), "paper": ("table",)},
+    "gee": ("attribute",),
     "by": ("paired", "gap", "trend", "spread", *ANALYSES),
 }
 """The tables that an option goes with."""

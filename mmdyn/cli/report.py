@@ -111,9 +111,7 @@ def command(
         raise click.UsageError(
             "--flips, --correct, --repeats, --auc and --html are of the summary: leave them or the tables out"
         )
-    if given["gee"] and not given["attribute"]:
-        raise click.UsageError("--gee goes with --attribute: give both")
-    if alone := [name for name in MORE if given[name] and not wanted]:
+    if alone := [name for name in (*MORE, "gee") if given[name] and not wanted]:
         raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
     from mmdyn.work import ProgressBar, RunFolder
 

@@ -88,7 +88,7 @@ def test_models_that_one_name_would_stand_for_are_told(run: Path, tmp_path: Path
     (["--pivot", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
     (["--table", "opencompass.table1", "--macro", "level"], "--macro goes with --pivot: give one, or leave --macro out"),
     (["--table", "opencompass.table1", "--measure", "cost"], "--table says its own measure: leave --measure out"),
-    (["--pivot", "level", "--by", "level"], "--by goes with --paired or --gap or --trend or --spread: give one"),
+    (["--pivot", "level", "--by", "level"], "--by goes with --paired or --gap or --trend or --spread"),
     (["--pivot", "level", "--paper", "x"], "--paper goes with --table: give one, or leave --paper out"),
     (["--pivot", "level", "--measure", "cost", "--measure", "score"], "--measure is given 2 times: give it once"),
     (["--pivot", "level", "--where", "level=a", "--where", "level=b"], "--where names one thing twice"),
