@@ -1,6 +1,7 @@
 """mmdyn: new questions out of old ones, and how much of a model's score survives them.
 
-The public verbs are `load`, `perturb`, `evaluate`, `score`, `report` and `tabulate`; `beside` and `records` show what
+The public verbs are `load`, `perturb`, `evaluate`, `score`, `report`, `tabulate` and
+`why`; `beside` and `records` show what
 lies in sets and runs. They are imported when they are first used.
 `evaluate` is told what to do in five groups: ConditionSpec, ScoringConfig, KnowledgeConfig, Limits and Execution.
 """
@@ -17,7 +18,7 @@ _ROOMS = {
         *("evaluate", "records", "score"),
     ],
     "mmdyn.sample": ["Sample"],
-    "mmdyn.tables": ["report", "tabulate"],
+    "mmdyn.tables": ["report", "tabulate", "why"],
     "mmdyn.work": ["RayConfig", "RunFolder"],
     "perturb": ["beside", "perturb"],
 }

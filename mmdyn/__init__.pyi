@@ -17,6 +17,6 @@ from mmdyn.run import (
     score as score,
 )
 from mmdyn.sample import Sample as Sample
-from mmdyn.tables import report as report, tabulate as tabulate
+from mmdyn.tables import report as report, tabulate as tabulate, why as why
 from mmdyn.work import RayConfig as RayConfig, RunFolder as RunFolder
 from perturb import beside as beside, perturb as perturb

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from mmdyn.tables import Chart, Summary
     from mmdyn.work import RunFolder
 
+OF_SUMMARY = ("with_flips", "correct", "with_repeats", "with_auc", "html_file")
+"""Options that say more in the summary."""
+
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path())
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
 @click.option(
     "--auc", "with_auc", is_flag=True, help="How well the probabilities of weighed options tell right from wrong."
 )
+@click.option("--why", "with_why", is_flag=True, help="One page: what fell, through what, above what noise, how sure.")
 @click.option("--brief", is_flag=True, help="Ten lines: scores, what of them survives, and what to distrust.")
 @click.option(
     "--plots", metavar="FOLDER", type=OutPath(), help="Draw what is printed, too: SVG, PDF and PNG for papers."
@@ -87,6 +91,7 @@ def command(
     with_repeats: bool,
     ks: list[str],
     with_auc: bool,
+    with_why: bool,
     brief: bool,
     plots: Path | None,
     html_file: Path | None,
@@ -101,21 +106,14 @@ def command(
     run, draw, epoch, options, answer_position, response_tokens or reasoning_tokens. With --by the other tables than
     pivots have rows by these factors, too.
     """
-    _check_forms(as_json, csv_file, brief, columns, plots, given)
-    correct = correct or ""
-    if bool(labels) != correct.startswith("ppi"):
-        raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
+    wanted = _check_forms(click.get_current_context().params)
     repeats = _tries(ks, with_repeats)
-    wanted = any(given[kind] for kind in (*KINDS, *ANALYSES))
-    if wanted and (with_flips or correct or with_repeats or with_auc or html_file):
-        raise click.UsageError(
-            "--flips, --correct, --repeats, --auc and --html are of the summary: leave them or the tables out"
-        )
-    if alone := [name for name in (*MORE, "gee") if given[name] and not wanted]:
-        raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
     from mmdyn.work import ProgressBar, RunFolder
 
     folders = [RunFolder(run) for run in runs]
+    if with_why:
+        _print_why(folders, as_json=as_json, quiet=quiet)
+        return
     if wanted:
         given |= {"format": ("json",)} if as_json else {}
         print_tables(folders, given, by, csv_file, partial(_plot, plots, columns) if plots else None, quiet=quiet)
@@ -124,7 +122,7 @@ def command(
 
     total = sum(run.config.planned for run in folders)
     with ProgressBar("reading", total, quiet=quiet) as progress:
-        more: dict[str, Any] = {"flips": with_flips or bool(plots), "correct": correct, "labels": labels}
+        more: dict[str, Any] = {"flips": with_flips or bool(plots), "correct": correct or "", "labels": labels}
         summary = summarise(folders, by=by, auc=with_auc, repeats=repeats, progress=progress, **more)
     if plots:
         _plot(plots, columns, summary_charts(summary))
@@ -135,6 +133,22 @@ def command(
     if with_flips and not as_json:
         _tell_where(folders)
     leave_by(summary)
+
+
+def _print_why(folders: list[RunFolder], *, as_json: bool, quiet: bool) -> None:
+    """Print the page; exit status 1 where records failed."""
+    from mmdyn.tables import explain
+    from mmdyn.work import ProgressBar
+
+    with ProgressBar("reading", sum(run.config.planned for run in folders), quiet=quiet) as progress:
+        found = explain(folders, progress)
+    if as_json:
+        sys.stdout.buffer.write(found.to_json())
+    else:
+        say_line(repr(found))
+    if found.failed:
+        click.echo(f"{found.failed} records failed", err=True)
+        click.get_current_context().exit(1)
 
 
 def _tries(ks: list[str], with_repeats: bool) -> list[int] | None:
@@ -153,18 +167,28 @@ def _tell_where(runs: list[RunFolder]) -> None:
         click.echo(f"what a variant changed: {command_line('mmdyn', 'data', 'show', folder)} ID", err=True)
 
 
-def _check_forms(
-    as_json: bool, csv_file: Path | None, brief: bool, columns: str | None, plots: Path | None, given: dict[str, Any]
-) -> None:
-    """Raise UsageError for forms of output that do not go together."""
-    if as_json and csv_file:
+def _check_forms(given: dict[str, Any]) -> bool:
+    """Whether tables are wanted. Raise UsageError for options that do not go together."""
+    wanted = any(given[kind] for kind in (*KINDS, *ANALYSES))
+    if given["with_why"] and (wanted or any(given[name] for name in (*OF_SUMMARY, "by", "csv_file", "plots", "brief"))):
+        raise click.UsageError("--why is a page of its own: leave all but --json out")
+    if given["as_json"] and given["csv_file"]:
         raise click.UsageError("--json and --csv exclude each other: give one of them")
-    if brief and (as_json or csv_file or any(given[kind] for kind in (*KINDS, *ANALYSES))):
+    if given["brief"] and (given["as_json"] or given["csv_file"] or wanted):
         raise click.UsageError("--brief is a form of the summary: leave --json, --csv and tables out")
-    if columns and not plots:
+    if given["columns"] and not given["plots"]:
         raise click.UsageError("--columns goes with --plots FOLDER: give both")
-    if given["format"] and (as_json or csv_file) and any(given[kind] for kind in (*KINDS, *ANALYSES)):
+    if given["format"] and (given["as_json"] or given["csv_file"]) and wanted:
         raise click.UsageError("--json and --csv are formats themselves: leave --format out")
+    if bool(given["labels"]) != (given["correct"] or "").startswith("ppi"):
+        raise click.UsageError("--labels FILE and --correct ppi go together: give both or none")
+    if wanted and any(given[name] for name in OF_SUMMARY):
+        raise click.UsageError(
+            "--flips, --correct, --repeats, --auc and --html are of the summary: leave them or the tables out"
+        )
+    if alone := [name for name in (*MORE, "gee") if given[name] and not wanted]:
+        raise click.UsageError(f"--{alone[0]} goes with a table: add --pivot FACTOR, or another one")
+    return wanted
 
 
 def _write_html(folders: list[RunFolder], summary: Summary, file: Path) -> None:

@@ -9,6 +9,7 @@ from .correction import print_corrections as print_corrections
 from .factors import read_model_facts as read_model_facts
 from .flips import EVEN as EVEN, print_flips as print_flips
 from .formats import FORMATS as FORMATS
+from .grid import grid_of as grid_of
 from .marks import mark_of as mark_of
 from .meaning_judges import RULES_MEASURED as RULES_MEASURED, by_rules_alone as by_rules_alone
 from .measurements import (
@@ -59,6 +60,7 @@ from .terminal import (
     print_grid as print_grid,
     say as say,
 )
+from .why_page import Why as Why, explain as explain, why as why
 from .win_rates import (
     Compared as Compared,
     Preference as Preference,

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from mmdyn.data import new_file
 from mmdyn.run import Recorded
-from mmdyn.tables import Summary, doubts
+from mmdyn.tables import Summary, doubts, explain
 from mmdyn.view._page import Piece, render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import Filter
@@ -23,6 +23,7 @@ from mmdyn.view.index import Index
 from mmdyn.view.run import flip_matrix, results
 from mmdyn.view.sample import Side, pair_of
 from mmdyn.view.server import STATIC
+from mmdyn.view.why import answers
 from mmdyn.work import RunFolder
 
 ROOM = 5_000_000
@@ -56,7 +57,8 @@ def write_report(runs: Sequence[RunFolder], summary: Summary, file: Path) -> Non
         shown.append(flip)
     scripts = [_script((STATIC / name).read_text("utf-8")) for name in ("katex/katex.min.js", "view.js")]
     page = render(
-        "report.html", **results(summary), title=", ".join(run.name for run in runs), when=time.time(), samples="",
+        "report.html", **results(summary), **answers(explain(runs)),
+        title=", ".join(run.name for run in runs), when=time.time(), samples="",
         flips=matrix, doubts=list(dict.fromkeys(doubts(summary))), settings=list(_settings(runs)),
         several=len(runs) > 1,
         shown=len(shown), every=every, room=ROOM, flips_shown=shown, scripts=scripts,

@@ -18,7 +18,20 @@ from mmdyn.errors import MmdynError
 from mmdyn.keys import Json, digest
 from mmdyn.record import Record
 from mmdyn.sample import Sample, from_json
-from mmdyn.tables import EVEN, POOLED, Key, Summary, Table, collect, field_of, has_failed, is_cut_off, summarise_table
+from mmdyn.tables import (
+    EVEN,
+    POOLED,
+    Key,
+    Summary,
+    Table,
+    Why,
+    collect,
+    explain,
+    field_of,
+    has_failed,
+    is_cut_off,
+    summarise_table,
+)
 from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, user_cache
 
 VERSION = 2
@@ -110,6 +123,19 @@ class Index:
         """What a report says of the run, as of the last time that all of it was read; None before."""
         found = self.meta("summary")
         return msgspec.json.decode(found, type=Summary) if found else None
+
+    def why(self) -> Why:
+        """Why the run's scores changed, as of the last time that all of it was read; found out when it is first asked
+        for."""
+        stamp, kept = self.meta("stamp"), self.meta("why")
+        if kept and msgspec.json.decode(kept, type=tuple[str, msgspec.Raw])[0] == stamp:
+            return msgspec.json.decode(kept, type=tuple[str, Why])[1]
+        found = explain([self.run])
+        with self.reading() as db:
+            noted = msgspec.json.encode((stamp, found)).decode()
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('why', ?)", (noted,))
+            db.commit()
+        return found
 
     def _create(self) -> None:
         if self._file.exists():

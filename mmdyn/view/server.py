@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from mmdyn.errors import UserError
-from mmdyn.view import compare, run, runs, sample, samples, set
+from mmdyn.view import compare, run, runs, sample, samples, set, why
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.filters import Filter
@@ -91,6 +91,7 @@ def page_routes(catalog: Catalog) -> list[Route]:
     pages: dict[str, Callable[[Request], str]] = {
         "/": lambda request: runs.page(catalog, given(request, "text")),
         "/run/{name}": lambda request: run.page(catalog, place(request)),
+        "/run/{name}/why": lambda request: why.page(catalog, place(request)),
         "/run/{name}/samples": lambda request: samples.page(catalog, place(request), asked(request)),
         "/run/{name}/sample/{token}": lambda request: sample.page(
             catalog, place(request), request.path_params["token"], given(request, "answer"), asked(request)

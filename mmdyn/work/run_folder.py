@@ -50,8 +50,8 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
 
     digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
-        were asked with. strength: of its variants, by chain. factors, design: of a factorial set, the chains whose subsets
-        its chains are, and which of these there are (`full`, `fraction`, `permutations:K`).
+        were asked with. strength: of its variants, by chain. factors, design: of a factorial set, the chains whose
+        subsets its chains are, and which of these there are (`full`, `fraction`, `permutations:K`).
     """
 
     name: str

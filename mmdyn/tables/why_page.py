@@ -1,0 +1,227 @@
+"""One page on why scores changed: what fell, through which change, above what noise, where, how sure, and what could
+not be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from mmdyn.html import html_table
+from mmdyn.record import Contrast
+from mmdyn.table import Attribution, Curves, Ladder, Noise
+from mmdyn.tables.brief import doubts
+from mmdyn.tables.collect import collect
+from mmdyn.tables.contrast_table import SIGNIFICANT, is_main, said_of
+from mmdyn.tables.next_runs import NextRuns
+from mmdyn.tables.report_summary import Summary, summarise_table
+from mmdyn.tables.results import POOLED
+from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.tabulation import tabulate
+from mmdyn.tables.terminal import p_value, percent
+from mmdyn.tables.where import FieldRow, fields_to_ask, find_where
+from mmdyn.work import ProgressBar, RunFolder
+
+ANALYSES = (Attribution(), Noise(), Ladder(), Curves())
+
+
+class Line(Struct, frozen=True):
+    """A sentence, and the commands that it advises, if any."""
+
+    text: str
+    commands: list[str] = []
+
+
+class Section(Struct, frozen=True):
+    """A question that the page answers, and its answer."""
+
+    title: str
+    lines: list[Line]
+
+
+class Why(Struct, frozen=True):
+    """The page. tables: the rows that it rests on, as `mmdyn report --attribute --noise --ladder --curves` has them;
+    fields: whether the change differs by field."""
+
+    title: str
+    complete: bool
+    failed: int
+    sections: list[Section]
+    fields: list[FieldRow]
+    tables: list[TablePart]
+
+    def to_json(self) -> bytes:
+        """The page as JSON text; equal runs give equal bytes."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+    def __repr__(self) -> str:
+        return "\n".join(why_lines(self))
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (section.title, line.text, "; ".join(line.commands)) for section in self.sections for line in section.lines
+        )
+        return html_table(("", "", "commands"), rows, self.title)
+
+
+def why(*runs: str | Path | RunFolder) -> Why:
+    """Say why the scores of runs changed (docs/howto/why.md). Raises InputError for a folder that is no run."""
+    return explain([run if isinstance(run, RunFolder) else RunFolder(run) for run in runs])
+
+
+def explain(runs: Sequence[RunFolder], progress: ProgressBar | None = None) -> Why:
+    """The same for opened runs; `progress` counts the records as they are read for the summary."""
+    table = collect(runs, fields_to_ask(runs), progress)
+    summary = summarise_table(table)
+    parts = [part for part in tabulate(runs, ANALYSES).parts if any(row.value is not None for row in part.rows)]
+    fields = find_where(table)
+    sections = _sections(summary, {part.rows[0].kind: part.rows for part in parts}, fields, NextRuns(runs))
+    names = ", ".join(run.name for run in runs)
+    return Why(f"Why the scores changed: {names}", summary.complete, summary.failed, sections, fields, parts)
+
+
+def why_lines(page: Why) -> Iterator[str]:
+    """The page as lines of text."""
+    yield page.title
+    for section in page.sections:
+        yield from ("", section.title)
+        for line in section.lines:
+            yield f"  {line.text}"
+            yield from (f"    $ {command}" for command in line.commands)
+
+
+def _sections(summary: Summary, rows: dict[str, list[Row]], fields: list[FieldRow], further: NextRuns) -> list[Section]:
+    """The answers, in the order of a reader's questions; a question without one is left out."""
+    answers: dict[str, Iterator[Line]] = {
+        "What fell, and by how much": _fell(summary),
+        "Through which change": _through(summary, rows.get("attribution", [])),
+        "Above what noise": _above_noise(rows.get("noise", [])),
+        "What wrong answers lack": _lacking(rows.get("ladder", [])),
+        "How much change it bears": _bearing(rows.get("curves", [])),
+        "Where": _where(fields),
+        "How sure": _sure(summary),
+        "What could not be told, and which run would tell it": _untold(summary, rows, further),
+    }
+    found = [Section(title, list(lines)) for title, lines in answers.items()]
+    return [section for section in found if section.lines]
+
+
+def _fell(summary: Summary) -> Iterator[Line]:
+    """The main change of each model on each set."""
+    for row in _main(summary):
+        verdict = _verdict(row)
+        yield Line(f"{_who(row)}: {_change(row)}, {row.n} questions. {verdict}")
+
+
+def _main(summary: Summary) -> list[Contrast]:
+    """The changes from standard to dynamic over all chains, or over the one that there is."""
+    found = dict[tuple[str, str, str], Contrast]()
+    for row in summary.contrasts:
+        if row.factor == "variant" and is_main(row) and row.delta is not None:
+            who = row.held.get("run", ""), row.model, row.set
+            if who not in found or row.held["chain"] == POOLED:
+                found[who] = row
+    return list(found.values())
+
+
+def _verdict(row: Contrast) -> str:
+    if row.p_adjusted is None or row.ci95 is None or row.delta is None:
+        return "Too few questions to tell."
+    if row.p_adjusted < SIGNIFICANT:
+        return "The score fell." if row.delta < 0 else "The score rose."
+    ruled_out = f"a fall of more than {max(-100 * row.ci95[0], 0):.1f} points is ruled out"
+    return f"No change is told apart from chance; {ruled_out}."
+
+
+def _through(summary: Summary, rows: list[Row]) -> Iterator[Line]:
+    """Operators where a factorial set tells of them, else chains, the one that takes most first."""
+    if rows:
+        yield from _operators(rows)
+        return
+    for whole in _main(summary):
+        chains = [row for row in summary.contrasts if _is_chain_of(row, whole)]
+        taking = sorted((row for row in chains if _is_told(row)), key=lambda row: row.delta or 0)
+        for row in taking:
+            yield Line(f"{_who(row)}: {said_of(row.held)} {_change(row)}.")
+        others = [said_of(row.held) for row in chains if not _is_told(row)]
+        if others:
+            yield Line(f"{_who(whole)}: not told apart from no change: {', '.join(others)}.")
+
+
+def _is_chain_of(row: Contrast, whole: Contrast) -> bool:
+    alike = (row.model, row.set, row.held.get("run")) == (whole.model, whole.set, whole.held.get("run"))
+    return alike and row.factor == "variant" and is_main(row) and row.held["chain"] != POOLED
+
+
+def _is_told(row: Contrast) -> bool:
+    return row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT
+
+
+def _where(fields: list[FieldRow]) -> Iterator[Line]:
+    """The fields between whose values the change differs, and how many were looked at."""
+    for row in fields:
+        if row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT:
+            order = sorted(row.values, key=lambda value: row.values[value][0])
+            ends = " and ".join(f"{value} {100 * row.values[value][0]:+.1f}" for value in (order[0], order[-1]))
+            where = f"{row.model} on {row.set}: the change differs by {row.field}, between {ends} points"
+            yield Line(f"{where} (adjusted p {p_value(row.p_adjusted)}).")
+    told = [row for row in fields if row.p is not None]
+    alike = sorted({row.field for row in told if (row.p_adjusted or 0) >= SIGNIFICANT})
+    if alike:
+        yield Line(
+            f"No difference is told by {', '.join(alike)} (values of ten questions or more, p adjusted by Holm)."
+        )
+
+
+def _sure(summary: Summary) -> Iterator[Line]:
+    """How the numbers were made, and what to distrust."""
+    yield Line(
+        "Intervals hold 95 % of the time over parents and their groups; p is adjusted by Holm within each table."
+    )
+    yield from (Line(f"Distrust: {doubt}.") for doubt in dict.fromkeys(doubts(summary)))
+
+
+def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> Iterator[Line]:
+    """What these records cannot say, each with the run that would."""
+    unsure = [row for row in _main(summary) if not _is_told(row) and row.ci95 is not None]
+    if unsure:
+        seen = max(max(-100 * (row.ci95 or (0.0, 0.0))[0], 1.0) for row in unsure)
+        yield Line(
+            f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
+            [further.larger(seen / 2)],
+        )
+    if not any(row.quantity.startswith("beyond") and row.value is not None for row in rows.get("noise", [])):
+        yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
+    if "attribution" not in rows and (commands := further.factorial()):
+        yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
+    if "ladder" not in rows:
+        yield Line("Whether wrong answers lack seeing, knowing or reasoning.", further.ladder())
+    if "curves" not in rows and (commands := further.doses()):
+        yield Line("How much change it bears: no operator has several doses.", commands)
+
+
+def _who(row: Contrast) -> str:
+    """The model, its set, and of several runs which one."""
+    return ", ".join(filter(None, (f"{row.model} on {row.set}", row.held.get("run", ""))))
+
+
+def _change(row: Contrast) -> str:
+    return f"{percent(row.delta, row.ci95, sign='+')} points, adjusted p {p_value(row.p_adjusted)}"
+
+
+def _operators(rows: list[Row]) -> Iterator[Line]:
+    yield from ()
+
+
+def _above_noise(rows: list[Row]) -> Iterator[Line]:
+    yield from ()
+
+
+def _lacking(rows: list[Row]) -> Iterator[Line]:
+    yield from ()
+
+
+def _bearing(rows: list[Row]) -> Iterator[Line]:
+    yield from ()
