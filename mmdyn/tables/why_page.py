@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from mmdyn.context import NONE
 from mmdyn.html import html_table
 from mmdyn.record import Contrast
 from mmdyn.table import Attribution, Curves, Ladder, Noise
@@ -18,7 +19,7 @@ from mmdyn.tables.contrast_table import SIGNIFICANT, is_main, said_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.report_summary import Summary, summarise_table
 from mmdyn.tables.results import POOLED
-from mmdyn.tables.rows import Row, TablePart
+from mmdyn.tables.rows import TOTAL, Row, TablePart
 from mmdyn.tables.tabulation import tabulate
 from mmdyn.tables.terminal import p_value, percent
 from mmdyn.tables.where import FieldRow, fields_to_ask, find_where
@@ -192,7 +193,7 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
             f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
             [further.larger(seen / 2)],
         )
-    if not any(row.quantity.startswith("beyond") and row.value is not None for row in rows.get("noise", [])):
+    if not any(row.quantity == "repetitions" for row in rows.get("noise", [])):
         yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
@@ -212,15 +213,70 @@ def _change(row: Contrast) -> str:
 
 
 def _operators(rows: list[Row]) -> Iterator[Line]:
-    yield from ()
+    """What each operator takes, beside what all take together, and the pairs that act otherwise than each alone."""
+    for who, own in _by_who(rows, "operator").items():
+        whole = next((row for row in own if row.quantity == "whole"), None)
+        taking = sorted((row for row in own if row.quantity == "shapley"), key=lambda row: row.value or 0)
+        if whole is None or not taking:
+            continue
+        told = [f"{row.factors['operator']} {_told(row)}" for row in taking if _is_sure(row)]
+        others = [row.factors["operator"] for row in taking if not _is_sure(row)]
+        said = [f"of {_told(whole)} by all operators together", *told]
+        yield Line(f"{who}: {'; '.join(said)}.")
+        if others:
+            yield Line(f"{who}: not told apart from no change: {', '.join(others)}.")
+        for row in own:
+            if row.quantity == "interaction" and _is_sure(row):
+                yield Line(f"{who}: {row.factors['operator']} together take {_told(row)} beyond what each takes.")
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
-    yield from ()
+    """What all chains flip to wrong beyond what asking again flips."""
+    for who, own in _by_who(rows, "chain", "figure").items():
+        flips = {row.quantity: row for row in own if row.factors["figure"] == "right to wrong" and _is_whole(row, own)}
+        beyond = flips.get("difference")
+        if beyond is None or beyond.value is None:
+            continue
+        shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
+        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "no more than noise that is told"
+        sides = f"variants turn {shares[0]} % of answers wrong, asking the same again {shares[1]} %"
+        yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
+
+
+def _is_whole(row: Row, rows: list[Row]) -> bool:
+    """Whether a row is over all chains, or over the one that there is."""
+    chains = {one.factors["chain"] for one in rows}
+    return row.factors["chain"] == TOTAL if TOTAL in chains else len(chains) == 1
 
 
 def _lacking(rows: list[Row]) -> Iterator[Line]:
-    yield from ()
+    """The shares of wrong answers by what they lack, and how many questions need no picture."""
+    for who, own in _by_who(rows, "rung").items():
+        shares = [row for row in own if row.quantity == "of wrong answers" and row.value is not None]
+        if shares:
+            told = "; ".join(f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in shares)
+            yield Line(f"{who}, of wrong answers: {told} ({shares[0].n} questions).")
+        for row in own:
+            if row.quantity == "needed no picture" and row.value:
+                yield Line(f"{who}: {row.value:.0f} of {row.n} questions need no picture ({row.note}).")
+
+
+def _by_who(rows: list[Row], *inner: str) -> dict[str, list[Row]]:
+    """Rows by the model and what else they are kept apart by, in their order."""
+    found = dict[str, list[Row]]()
+    for row in rows:
+        who = ", ".join(value for name, value in row.factors.items() if name not in inner and value != NONE)
+        found.setdefault(who, []).append(row)
+    return found
+
+
+def _is_sure(row: Row) -> bool:
+    return row.p_adjusted is not None and row.p_adjusted < SIGNIFICANT
+
+
+def _told(row: Row) -> str:
+    p = "" if row.p_adjusted is None else f", adjusted p {p_value(row.p_adjusted)}"
+    return f"{percent(row.value, row.ci95, sign='+')} points{p}"
 
 
 def _bearing(rows: list[Row]) -> Iterator[Line]:

@@ -49,6 +49,7 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/data/take_covering.py": ("data sample",),
     "mmdyn/data/strength.py": (),
     "mmdyn/tables/": ("report",),
+    "mmdyn/tables/next_runs.py": ("perturb", "eval"),
     "perturb/chains.py": ("perturb",),
     "perturb/image/style.py": ("perturb", "data show"),
     "perturb/audit/judge_calibration.py": ("judge",),
