@@ -36,9 +36,7 @@ class StandIn:
 
     def ask(self, messages: tuple[Message, ...]) -> Reply:
         """The reply; a share is cut off before it answers, or declines to."""
-        text, shown = "\n".join(message.text for message in messages), pictures_of(messages)
-        fitting = [one for line, some in self._samples.items() if line in text for one in some if _is_asked(one, text)]
-        sample = max(fitting, key=lambda one: (_pictures(one) == shown, len(one.question)))
+        text, sample = "\n".join(message.text for message in messages), self.asked(messages)
         draws = stream("stand-in", self.label, sample.id, len(text)).random(2)
         chance = self._right - self._lost * (sample.variant is not None) * float(draws[1])
         usage = Usage(prompt_tokens=len(text) // 3, completion_tokens=60)
@@ -48,8 +46,14 @@ class StandIn:
         if draws[1] > 0.96:
             return Reply(why, "length", usage, cost=0.0009, currency="$")
         return Reply(
-            f"{why}\n{said.format(_answer(sample, draws[0] < chance))}", "stop", usage, cost=0.0007, currency="$"
+            f"{why}\n{said.format(answer_of(sample, draws[0] < chance))}", "stop", usage, cost=0.0007, currency="$"
         )
+
+    def asked(self, messages: tuple[Message, ...]) -> Sample:
+        """The sample that is asked, by its words and its pictures."""
+        text, shown = "\n".join(message.text for message in messages), pictures_of(messages)
+        fitting = [one for line, some in self._samples.items() if line in text for one in some if _is_asked(one, text)]
+        return max(fitting, key=lambda one: (_pictures(one) == shown, len(one.question)))
 
 
 def make_run(
@@ -76,7 +80,8 @@ def _pictures(sample: Sample) -> str:
     return digest(sorted({Path(ref).stem for ref in sample.all_images}), 8) if sample.all_images else ""
 
 
-def _answer(sample: Sample, right: bool) -> str:
+def answer_of(sample: Sample, right: bool) -> str:
+    """A right answer, or a wrong one."""
     answer = sample.answer
     if isinstance(answer, bool):
         return str(answer is right)

@@ -280,4 +280,14 @@ def _told(row: Row) -> str:
 
 
 def _bearing(rows: list[Row]) -> Iterator[Line]:
-    yield from ()
+    """Of each operator the dose at which half of the score is lost, and whether the score falls along doses."""
+    for who, own in _by_who(rows, "level", "dose").items():
+        half = next((row for row in own if row.quantity == "half dose"), None)
+        trend = next((row for row in own if row.quantity.startswith("slope")), None)
+        if half is None or trend is None:
+            continue
+        lost = f"half of it is lost at dose {half.value:g}" if half.value is not None else f"half dose {half.note}"
+        between = (
+            f", between {half.ci95[0]:g} and {half.ci95[1]:g}" if half.value and half.ci95 and half.ci95[1] else ""
+        )
+        yield Line(f"{who}: {trend.quantity} {_told(trend)}; {lost}{between} ({trend.note}).")
