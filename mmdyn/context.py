@@ -76,13 +76,13 @@ class Context(Struct, frozen=True):
         """Read a name; the settings behind the first colon come in any order. Raises UserError."""
         first, plus, rest = text.partition("+")
         if pictures := TREATMENTS.get(first.strip()):
-            return replace(_parse_beside(rest) if plus else Context(), pictures=pictures)
-        return _parse_beside(text)
+            return replace(_parse_beside(rest, text) if plus else Context(), pictures=pictures)
+        return _parse_beside(text, text)
 
 
-def _parse_beside(text: str) -> Context:
-    """Read what lies beside a question."""
-    kind, *settings = (part.strip() for part in text.split(":"))
+def _parse_beside(beside: str, text: str) -> Context:
+    """Read what lies beside a question, in a name that is this `text`."""
+    kind, *settings = (part.strip() for part in beside.split(":"))
     if kind == NONE and not settings:
         return Context()
     if kind == HINT and len(settings) == 1 and settings[0]:
@@ -90,7 +90,7 @@ def _parse_beside(text: str) -> Context:
     if kind == HINT:
         raise UserError(f"the context {text!r} names no kind of hint: write hint:KIND, or hint:all")
     if kind not in (KPRAG, DISTRACTOR):
-        hint = did_you_mean(kind, (NONE, KPRAG, DISTRACTOR, HINT, *TREATMENTS))
+        hint = "" if kind in TREATMENTS else did_you_mean(kind, (NONE, KPRAG, DISTRACTOR, HINT, *TREATMENTS))
         raise UserError(
             f"there is no context {text!r}{hint}: use none, kprag, kprag:retrieved, kprag:mixed, distractor, or"
             " hint:KIND; no-picture or caption; or one of these before another, as caption+kprag"

@@ -127,6 +127,7 @@ def _lacking(
         return condition.mode
     if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED:
         return LIKELIHOOD
+    if examples is None:
+        return f"shots {condition.shots}"
     pictures = Context.parse(condition.context).pictures
-    unfit = examples is None or any(replace_pictures(one.sample, pictures) is None for one in examples)
-    return f"shots {condition.shots}" if unfit else None
+    return condition.mode if any(replace_pictures(one.sample, pictures) is None for one in examples) else None
