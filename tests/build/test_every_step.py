@@ -333,7 +333,7 @@ def test_nonsense_is_refused_with_reasons(step: str, tmp_path: Path, checkpoints
     assert sum("gave nothing usable in" in reason for reason in told.values()) >= ASKED - case.refused, told
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert left >= {"set.json", "samples.jsonl", "dropped.jsonl"} and not any(".part" in name for name in left)
-    assert not left & {".work", ".lock", "images"}
+    assert not left & {".work", ".lock"} and ("images" in left) == bool(case.stays and case.pictures)
 
 
 @pytest.mark.parametrize("step", SAYING_NOTHING)

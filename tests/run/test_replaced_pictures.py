@@ -80,7 +80,7 @@ def test_earlier_turns_and_options_are_treated_like_the_question() -> None:
     assert sent(sample, "no-picture") == [
         ("user", ""), ("assistant", ""), ("user", "Which?\n\nA. as in\nB. no\nC. it")
     ]  # fmt: skip
-    without, captioned = (replace_pictures(sample, way) for way in ("withheld", "captioned"))  # type: ignore[arg-type]
+    without, captioned = (replace_pictures(sample, way) for way in ("withheld", "captioned"))
     assert without and [turn.text for turn in without.turns] == ["Look at.", "I see."]
     assert captioned and [turn.text for turn in captioned.turns] == ["Look at [Picture 1: A.].", "I see [Picture 1]."]
     assert [option.text for option in captioned.options] == ["as in [Picture 2: B.]", "[Picture 1] no", "it"]
