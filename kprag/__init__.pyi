@@ -9,7 +9,6 @@ from .index import (
     read_retrievers as read_retrievers,
 )
 from .layout import Layout as Layout
-from .leaks_answer import leaks_answer as leaks_answer
 from .look_up import look_up_points as look_up_points
 from .measure_coverage import measure_coverage as measure_coverage, print_coverage as print_coverage
 from .read_taxonomy import read_taxonomy as read_taxonomy

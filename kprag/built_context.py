@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 from kprag.distractors import Distractors
 from kprag.layout import Layout, Piece, Point, fit_pieces
-from kprag.leaks_answer import leaks_answer
 from kprag.taxonomy import Node, Taxonomy, key
 from mmdyn.context import ALL, Context
 from mmdyn.keys import stream
 from mmdyn.record import ContextInfo
 from mmdyn.sample import IMAGE_MARK, Sample
-from mmdyn.text import BYTES_A_TOKEN
+from mmdyn.text import BYTES_A_TOKEN, leaks_answer
 
 _MARK = re.compile(f" ?{IMAGE_MARK.pattern}")
 

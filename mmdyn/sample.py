@@ -203,6 +203,14 @@ class Sample(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         return tuple(dict.fromkeys(refs))
 
     @property
+    def captions(self) -> tuple[str, ...]:
+        """What meta["caption"], a text or a list with a text for each of `images`, says of them, without marks of
+        pictures."""
+        given = self.meta.get("caption")
+        texts = given if isinstance(given, list | tuple) else [given]
+        return tuple([IMAGE_MARK.sub("", str(text or "")).strip() for text in texts])
+
+    @property
     def digest(self) -> str:
         """Hexadecimal digest of the whole sample; pictures count by their names, which are their bytes' SHA-256."""
         return digest(self)

@@ -17,6 +17,12 @@ NAMES = {
     "distractor:two-turn": Context("distractor", "two-turn"),
     "hint:background": Context(hint="background"),
     "hint:all": Context(hint="all"),
+    "no-picture": Context(pictures="withheld"),
+    "caption": Context(pictures="captioned"),
+    "no-picture+kprag": Context("gold", pictures="withheld"),
+    "caption+kprag:mixed:two-turn": Context("mixed", "two-turn", pictures="captioned"),
+    "caption+hint:a+b": Context(hint="a+b", pictures="captioned"),
+    "hint:caption+b": Context(hint="caption+b"),
 }
 
 
@@ -28,7 +34,13 @@ def test_a_name_says_all_of_a_context(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("kprag:gold:none", "kprag"), ("kprag:two-turn:mixed", "kprag:mixed:two-turn"), (" hint: a b ", "hint:a b")],
+    [
+        ("kprag:gold:none", "kprag"),
+        ("kprag:two-turn:mixed", "kprag:mixed:two-turn"),
+        (" hint: a b ", "hint:a b"),
+        ("caption+none", "caption"),
+        (" caption + kprag : gold", "caption+kprag"),
+    ],
 )
 def test_a_name_may_say_more_than_it_must_and_in_any_order(text: str, name: str) -> None:
     assert Context.parse(text).name == name
@@ -48,6 +60,12 @@ def test_a_name_may_say_more_than_it_must_and_in_any_order(text: str, name: str)
         ("kprag:gold:mixed", "says one thing twice"),
         ("kprag:inline:none", "says one thing twice"),
         ("kprag:gold:gold", "says one thing twice"),
+        ("captions", "there is no context 'captions' (did you mean 'caption'?): use none, kprag,"),
+        ("caption:inline", "there is no context 'caption:inline'"),
+        ("caption+", "there is no context 'caption+': use"),
+        ("kprag+caption", "no-picture or caption; or one of these before another, as caption+kprag"),
+        ("caption+no-picture", "there is no context 'caption+no-picture': use none"),
+        ("no-picture+kprag:retreived", "the context 'no-picture+kprag:retreived' has an unknown setting"),
     ],
 )  # fmt: skip
 def test_what_is_no_name_is_refused(text: str, why: str) -> None:
@@ -61,6 +79,9 @@ def test_what_can_be_compared_is_of_one_family() -> None:
         "none": "none",
         **dict.fromkeys(["kprag", "kprag:inline", "kprag:retrieved", "kprag:mixed:two-turn"], "knowledge"),
         **dict.fromkeys(["distractor", "distractor:two-turn"], "knowledge"),
-        **dict.fromkeys(["hint:background", "hint:all"], "hint"),
+        **dict.fromkeys(["hint:background", "hint:all", "caption+hint:a+b", "hint:caption+b"], "hint"),
+        **dict.fromkeys(["no-picture", "caption"], "none"),
+        **dict.fromkeys(["no-picture+kprag", "caption+kprag:mixed:two-turn"], "knowledge"),
     }
-    assert [name for name, context in NAMES.items() if context.looks_up] == ["kprag:retrieved", "kprag:mixed:two-turn"]
+    looking = ["kprag:retrieved", "kprag:mixed:two-turn", "caption+kprag:mixed:two-turn"]
+    assert [name for name, context in NAMES.items() if context.looks_up] == looking

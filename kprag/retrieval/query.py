@@ -46,7 +46,7 @@ class QuestionTexts(Struct, frozen=True):
 class QueryWriter:
     """Writes queries: the question and its options, and what is asked to join them.
 
-    `ocr`: the words in the pictures, read by the `ocr` extra; `caption`: the text under `caption` in a sample's meta.
+    `ocr`: the words in the pictures, read by the `ocr` extra; `caption`: what a sample's meta says of them.
     Raises MissingExtra.
     """
 
@@ -61,7 +61,7 @@ class QueryWriter:
         options = [option.text for option in sample.options if option.text and not refers_to_all(option.text)]
         texts = [IMAGE_MARK.sub(" ", sample.question), *options]
         if "caption" in self._joined:
-            texts.append(str(sample.meta.get("caption", "")))
+            texts += sample.captions
         if self._ocr is not None:
             texts += [word.text for image in sample.all_images for word in self._ocr.read(self._pixels(image))]
         return "\n".join(text for text in texts if text.strip())

@@ -17,6 +17,7 @@ from mmdyn.data.formats._cells import (
     read_task_type,
 )
 from mmdyn.errors import InputError, UserError, did_you_mean
+from mmdyn.keys import Json
 from mmdyn.sample import Answer, ImageRef, Option, Sample, TaskType
 
 OR_A_VALUE = ("language", "task_type")
@@ -25,7 +26,7 @@ OR_A_VALUE = ("language", "task_type")
 ANSWERS = ("answer_index", "answer_text", "answer_letter", "answer")
 """Keys of the answer; the first that a row fills is read."""
 
-KEYS = ("question", *ANSWERS, "options", "image", "id", *OR_A_VALUE, "explanation", "group", "knowledge")
+KEYS = ("question", *ANSWERS, "options", "image", "caption", "id", *OR_A_VALUE, "explanation", "group", "knowledge")
 FIELD = "field."
 
 
@@ -73,6 +74,7 @@ def sample_of_columns(
     parts = given.get(how, [None])
     kind, answer = _answer(parts if len(parts) > 1 else parts[0], kind, options, how)
     images = tuple(put(value) for value in _flat(given.get("image", [])) if value)
+    captions: list[Json] = [*map(_text, _flat(given.get("caption", [])))]
     named = {key.removeprefix(FIELD): parts[0] for key, parts in given.items() if key.startswith(FIELD)}
     fields = {name: _plain(value) if type(value) in (int, float) else _text(value) for name, value in named.items()}
     return Sample(
@@ -87,6 +89,7 @@ def sample_of_columns(
         fields={"modality": "multimodal" if images else "text", **{k: v for k, v in fields.items() if v != ""}},
         knowledge_points=tuple(filter(None, map(_text, _flat(given.get("knowledge", []))))),
         explanation=texts.get("explanation", ""),
+        meta={"caption": captions} if any(captions) else {},
     )
 
 

@@ -39,8 +39,9 @@ def _lines(sample: Sample, images: ImageFolder) -> Iterator[str]:
     for name, value in (*sample.fields.items(), ("group", sample.group)):
         if value is not None:
             yield f"  {name}: {value}"
-    for name, texts in (("knowledge", sample.knowledge_points), ("checklist", sample.checklist)):
-        yield from (f"  {name}: {text}" for text in texts)
+    lists = {"caption": sample.captions, "knowledge": sample.knowledge_points, "checklist": sample.checklist}
+    for name, texts in lists.items():
+        yield from (f"  {name}: {_indent(text).lstrip()}" for text in texts if text)
     yield from (f"  hint {name}: {text}" for name, text in sample.hints.items())
     if sample.explanation:
         yield f"  explanation: {_indent(sample.explanation).lstrip()}"

@@ -51,7 +51,8 @@ class ConditionSpec(Struct, frozen=True, forbid_unknown_fields=True):
 
     modes: standard, dynamic, kprag, dynamic+kprag, separated by commas. [default: what the sets hold]
     contexts: What lies beside each variant of the modes: none, kprag (also kprag:retrieved, kprag:mixed), distractor
-        (as many other points), hint:KIND, hint:all; with :inline or :two-turn a model is to elaborate on points first.
+        (as many other points), hint:KIND, hint:all; with :inline or :two-turn a model is to elaborate on points first;
+        no-picture or caption in place of the pictures, also joined by a plus, as caption+kprag.
     styles: direct, cot, or both with a comma; likelihood weighs the options of choices and statements instead of having
         answers written (for base models).
     shots: How many examples stand before a question: 0, 5 (fixed ones), 5:random or 5:similar; as turns of a chat, or

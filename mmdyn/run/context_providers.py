@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 
 import msgspec
+from msgspec.structs import replace
 
 from kprag import BuiltContext, Knowledge
 from mmdyn.context import DISTRACTOR, NONE, Context
 from mmdyn.data import SampleSet
 from mmdyn.errors import UserError
 from mmdyn.keys import Json, digest
-from mmdyn.record import Condition
+from mmdyn.record import Condition, ContextInfo
 from mmdyn.run.conditions import ExamplesConfig
 from mmdyn.run.examples import Examples, ExampleSource
 from mmdyn.run.knowledge_config import KnowledgeConfig, Section, found_key
+from mmdyn.run.replaced_pictures import leaks_beside, replace_pictures
 from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
 from mmdyn.work import FOUND, Store
@@ -34,8 +35,17 @@ class ContextProvider:
 
     def build(self, sample: Sample, name: str) -> BuiltContext | None:
         """What lies beside a sample in the context of this name; None where it cannot be asked so."""
-        context = _context(name)
-        return self._knowledge.build_context(sample, context, self._found(sample) if context.looks_up else ())
+        context = Context.parse(name)
+        built: BuiltContext | None = BuiltContext("", ContextInfo())
+        replaced = context.pictures != "shown"
+        if replaced and (not sample.all_images or replace_pictures(sample, context.pictures) is None):
+            return None
+        if context.family != NONE:
+            found = self._found(sample) if context.looks_up else ()
+            built = self._knowledge.build_context(sample, context, found)
+        if built and replaced:
+            built = built._replace(beside=replace(built.beside, leaks=leaks_beside(built.text, sample, context)))
+        return built
 
     def _found(self, sample: Sample) -> list[str]:
         if not self._finder:
@@ -70,8 +80,8 @@ class ContextProviders:
         self.examples = Examples(sets, conditions, examples, store, seed)
         self._sets, self._store, self._seed = sets, store, seed
         self._base, self._retriever, self._layout = knowledge.read()
-        asked = [(condition.variant, _context(condition.context)) for condition in conditions]
-        self._contexts = [context for _, context in asked if context.name != NONE]
+        asked = [(condition.variant, Context.parse(condition.context)) for condition in conditions]
+        self._contexts = [context for _, context in asked if context.family != NONE]
         self._searched = {variant for variant, context in asked if context.looks_up}
         self._sections = _sections(sets, knowledge, quiet) if self._needs_base else {}
         self.settings = dict(settings) if settings is not None else self._describe()
@@ -80,7 +90,7 @@ class ContextProviders:
         self.by_set = tuple(
             self._provider(opened, str(found.get(opened.root, "")))
             for opened in sets
-            if self._contexts or self.examples.by_root
+            if any(context != Context() for _, context in asked) or self.examples.by_root
         )
 
     def look_up(self, limit: int | None) -> None:
@@ -151,8 +161,3 @@ def _sections(sets: Sequence[SampleSet], knowledge: KnowledgeConfig, quiet: bool
 
 def _has_points(opened: SampleSet) -> bool:
     return any(True for _ in opened.knowledge()) or any(sample.knowledge_points for sample in opened)
-
-
-@lru_cache(maxsize=256)
-def _context(name: str) -> Context:
-    return Context.parse(name)

@@ -287,7 +287,7 @@ def _read_prompt(spec: ConditionSpec, conditions: Sequence[Condition]) -> str:
         custom = Template.parse(file.read_text(encoding="utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(file, error, "give a UTF-8 text file") from None
-    beside = [condition.context for condition in conditions if condition.context != NONE]
+    beside = [one.context for one in conditions if Context.parse(one.context).family != NONE]
     ways = [replace(found, elaborate="none") for found in map(Context.parse, beside) if found.elaborate != "two-turn"]
     if any(ways.count(one) > 1 for one in ways if one.source):
         raise UserError(f"{file} says itself whether to elaborate: ask a context with :inline or without it, not both")

@@ -117,7 +117,7 @@ class KnowledgeConfig(Struct, frozen=True, forbid_unknown_fields=True):
         base, retriever, layout = self.read()
         looking = {"--retriever": replace(retriever, k=3) != RetrieverConfig(), "--rerank": bool(self.rerank)}
         contexts = [Context.parse(condition.context) for condition in conditions]
-        if all(context.name == NONE for context in contexts) and (base != BaseConfig() or any(looking.values())):
+        if all(context.family == NONE for context in contexts) and (base != BaseConfig() or any(looking.values())):
             raise UserError(
                 "a base of knowledge is given and nothing is laid beside a question: add --context kprag, or leave"
                 " it out"

@@ -17,6 +17,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.keys import stream
 from mmdyn.record import Condition
 from mmdyn.run.plan import Ask
+from mmdyn.run.replaced_pictures import replace_pictures
 from mmdyn.sample import TaskType
 from mmdyn.text import estimate_tokens
 
@@ -103,7 +104,7 @@ class Partition(Struct, frozen=True):
 def cost(ask: Ask) -> float:
     """What an ask is expected to cost, in tokens written: its prompt and pictures read, an answer of its task's kind
     written."""
-    sample = ask.sample
+    sample = replace_pictures(ask.sample, Context.parse(ask.condition.context).pictures) or ask.sample
     texts = [sample.question, *(option.text for option in sample.options), ask.built.text if ask.built else ""]
     read = sum(map(estimate_tokens, texts)) + PICTURE_TOKENS * len(set(sample.all_images))
     return READING * read + ANSWER_TOKENS[sample.task_type] + (REASONING_TOKENS if reasons(ask.condition) else 0)

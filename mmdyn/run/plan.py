@@ -14,6 +14,7 @@ from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Condition
 from mmdyn.run.context_providers import ContextProvider
 from mmdyn.run.render import LIKELIHOOD, WEIGHED, Example
+from mmdyn.run.replaced_pictures import replace_pictures
 from mmdyn.run.samples import samples
 from mmdyn.sample import Sample
 
@@ -108,19 +109,25 @@ def asks_of(
         if condition.shots and condition.shots not in shown and provider and provider.examples:
             shown[condition.shots] = provider.examples.choose(sample, condition.shots)
         built, examples = beside.get(condition.context), shown.get(condition.shot_name, ())
-        lacking = _lacking(sample, condition, built)
-        if lacking is not None or examples is None:
-            lacking = lacking or f"shots {condition.shots}"
+        lacking = _lacking(sample, condition, built, examples)
+        if lacking is not None:
             if lacking not in skipped:  # once, however many styles it would have been asked in
                 skipped.add(lacking)
                 yield Skip(lacking)
             continue
         for epoch in range(epochs):
-            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, built, examples)
+            yield Ask(place, sample, msgspec.structs.replace(condition, chain=chain), epoch, built, examples or ())
 
 
-def _lacking(sample: Sample, condition: Condition, built: BuiltContext | None) -> str | None:
-    """The mode, or the style, in which a sample cannot be asked."""
+def _lacking(
+    sample: Sample, condition: Condition, built: BuiltContext | None, examples: Sequence[Example] | None
+) -> str | None:
+    """The mode, the style or the shots in which a sample cannot be asked."""
     if condition.context != NONE and built is None:
         return condition.mode
-    return LIKELIHOOD if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED else None
+    if condition.style == LIKELIHOOD and sample.task_type not in WEIGHED:
+        return LIKELIHOOD
+    if examples is None:
+        return f"shots {condition.shots}"
+    pictures = Context.parse(condition.context).pictures
+    return condition.mode if any(replace_pictures(one.sample, pictures) is None for one in examples) else None

@@ -15,6 +15,7 @@ from mmdyn.models import ChoicesPart, ImagePart, Message, Part, TextPart
 from mmdyn.prompts import LANGUAGES, Template, template
 from mmdyn.record import Condition
 from mmdyn.run.example_answer import example_answer, lead, spoken
+from mmdyn.run.replaced_pictures import replace_pictures
 from mmdyn.sample import IMAGE_MARK, ImageRef, Sample, Turn, marks
 from mmdyn.shots import Shots
 
@@ -48,19 +49,22 @@ class Renderer:
         self, sample: Sample, condition: Condition, beside: str = "", examples: Sequence[Example] = ()
     ) -> tuple[Message, ...]:
         """The examples, what was said before, and the question, pictures where their marks stand; pictures without a
-        mark come first.
+        mark come first. What the context makes of the question's pictures it makes of the examples' too.
 
         beside: the text that lies beside the question. In the base form all is one text, in a template of the user's
             own at its place {examples}. Where options are to be weighed, an answer that is begun follows, with what it
-            may go on with; in the base form one follows too. Raises ValueError where a picture is missing.
+            may go on with; in the base form one follows too. Raises ValueError where a picture is missing, or cannot
+            be withheld.
         """
+        sample = _as_asked(sample, condition)
         base, placed = is_base(condition), is_base(condition) and self._custom is not None
         alike = replace(condition, context=NONE, **({"style": "direct"} if placed else {}))
         earlier = list[Message]()
         for one in examples:
             other = Renderer(one.images, None if placed else self._custom)
-            told = example_answer(one.sample, condition.style, base=base)
-            earlier += [*other._asked(one.sample, alike), Message("assistant", (TextPart(told),))]
+            shown = _as_asked(one.sample, condition)
+            told = example_answer(shown, condition.style, base=base)
+            earlier += [*other._asked(shown, alike), Message("assistant", (TextPart(told),))]
         begun = _begun(sample, condition, reasoned=all(one.sample.explanation.strip() for one in examples[-1:]))
         if placed:
             return (*self._asked(sample, condition, beside, _joined(earlier)), *begun)
@@ -122,6 +126,13 @@ class Renderer:
         return ImagePart(self._images.path(ref), _bytes_digest(self._images, ref))
 
 
+def _as_asked(sample: Sample, condition: Condition) -> Sample:
+    found = replace_pictures(sample, Context.parse(condition.context).pictures)
+    if found is None:
+        raise ValueError(f"it cannot be asked in the context {condition.context}")
+    return found
+
+
 @lru_cache(maxsize=4096)
 def _bytes_digest(images: ImageFolder, ref: ImageRef) -> str:
     return sha256(images.read(ref))
@@ -164,10 +175,10 @@ def is_base(condition: Condition) -> bool:
 
 def _layout(condition: Condition, language: str) -> Template:
     """The template; that of two turns is of the second one."""
-    base = is_base(condition)
-    if condition.context == NONE:
+    base, context = is_base(condition), Context.parse(condition.context)
+    if context.family == NONE:
         return template("base", language, "shots") if base else template(condition.style, language)
-    context, style = Context.parse(condition.context), LIKELIHOOD if base else condition.style
+    style = LIKELIHOOD if base else condition.style
     elaborate = context.elaborate
     if style == LIKELIHOOD and elaborate == "inline":
         elaborate = "none"  # where nothing is written, or a text is gone on with, nothing can be elaborated

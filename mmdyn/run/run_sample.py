@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kprag import leaks_answer
+from mmdyn.context import Context
 from mmdyn.data import SampleSet
 from mmdyn.errors import InputError
 from mmdyn.keys import canonical, digest
@@ -19,6 +19,7 @@ from mmdyn.run.example_answer import first_answer
 from mmdyn.run.grader import Grader
 from mmdyn.run.plan import Ask
 from mmdyn.run.render import Renderer, is_base
+from mmdyn.run.replaced_pictures import leaks_beside
 from mmdyn.run.two_turn import Expansions, expands, opening
 from mmdyn.work import FAILURE, LOG, RECORD, SAMPLE, ProgressBar, Store
 
@@ -111,7 +112,8 @@ async def _ask(ask: Ask, tools: SampleTools, first: tuple[Message, ...], request
     request = asker.request_key(second, ask.epoch)
     reply = await asker.ask(second, ask.epoch, key=request)
     record = record_of(opened, ask, asker.model.label, key, reply, request, pictures_of(second))
-    leaking = leaks_answer(expansion.text, ask.sample)  # the model's own text lay there, which may hold the answer
+    # The model's own text lay there, which may hold the answer.
+    leaking = leaks_beside(expansion.text, ask.sample, Context.parse(ask.condition.context))
     beside = record.beside and msgspec.structs.replace(record.beside, leaks=leaking)
     return msgspec.structs.replace(record, beside=beside, expansion=kept)
 

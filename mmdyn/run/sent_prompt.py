@@ -42,7 +42,8 @@ def sent_prompt(run: RunFolder, reader: Reader, record: Record, sample: Sample, 
         return SentPrompt((), False, beside, str(error))
     models = [entry.identity for entry in run.config.models if entry.label == record.model]
     exact = any(digest([one, identity(messages), record.epoch]) == record.request for one in models)
-    return SentPrompt(messages, exact, beside)
+    captions = sample.captions if Context.parse(record.condition.context).pictures == "captioned" else ()
+    return SentPrompt(messages, exact, "\n".join(filter(None, (*captions, beside))))
 
 
 def _beside(run: RunFolder, reader: Reader, record: Record, sample: Sample) -> str:
@@ -50,7 +51,7 @@ def _beside(run: RunFolder, reader: Reader, record: Record, sample: Sample) -> s
         stored = reader.get(EXPANSION, record.expansion)
         return msgspec.json.decode(stored, type=Expansion).reply.text if stored else ""
     context = Context.parse(record.condition.context)
-    if context.name == NONE:
+    if context.family == NONE:
         return ""
     given = run.config.knowledge.get("layout")
     settings: Mapping[str, Any] = given if isinstance(given, dict) else {}

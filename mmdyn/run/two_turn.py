@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -54,7 +53,6 @@ def opening(renderer: Renderer, ask: Ask) -> tuple[Message, ...]:
     return renderer.messages(ask.sample, ask.condition, beside, ask.examples)
 
 
-@lru_cache(maxsize=256)
 def expands(context: str) -> bool:
     """Whether a context, by its name, takes two turns."""
     return Context.parse(context).elaborate == "two-turn"

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 import numpy as np
+from msgspec.structs import replace
 
-from mmdyn.context import ALL, ELABORATE, HINT, NONE, SOURCES, Context
+from mmdyn.context import ALL, ELABORATE, HINT, NONE, PICTURES, SOURCES, Context
 from mmdyn.errors import UserError
 from mmdyn.record import ContextInfo, Contrast
 from mmdyn.stats import Ints
@@ -58,25 +59,37 @@ def known_context(name: str) -> Context | None:
         return None
 
 
-def place_of(name: str) -> tuple[int, int, int]:
-    """What stands first: none; points from a source, from what should help least on; hints, all of them last; what is
-    not known."""
+def lays_knowledge(name: str) -> bool:
+    """Whether points or hints may lie beside a question."""
+    context = known_context(name)
+    return context is None or context.family != NONE
+
+
+def place_of(name: str) -> tuple[int, int, int, int]:
+    """What stands first: contexts without pictures, with captions, with pictures. Of each: nothing beside the question;
+    points from a source, from what should help least on; hints, all of them last. What is not known is last."""
     context = known_context(name)
     if context is None:
-        return 3, 0, 0
+        return len(PICTURES), 0, 0, 0
+    pictures = PICTURES.index(context.pictures)
     if context.source is None:
-        return {NONE: 0, HINT: 2}[context.family], context.hint == ALL, 0
-    return 1, SOURCES.index(context.source), ELABORATE.index(context.elaborate)
+        return pictures, {NONE: 0, HINT: 2}[context.family], context.hint == ALL, 0
+    return pictures, 1, SOURCES.index(context.source), ELABORATE.index(context.elaborate)
 
 
 def are_compared(a: str, b: str) -> bool:
-    """Whether b is compared with a, which stands before it: everything with none, each hint with all of them, and
-    knowledge points where only their source or only the elaboration differs."""
-    if a == NONE:
+    """Whether b is compared with a, which stands before it: everything with none; and where one thing differs: what
+    becomes of the pictures; or, with the pictures alike, everything with nothing beside it, each hint with all of them,
+    and knowledge points by their source or by the elaboration."""
+    if NONE in (a, b):
         return True
     one, other = known_context(a), known_context(b)
-    if one is None or other is None or one.family != other.family:
+    if one is None or other is None:
         return False
+    if one.pictures != other.pictures:
+        return replace(one, pictures=other.pictures) == other
+    if one.family != other.family:
+        return one.family == NONE
     if one.family == HINT:
         return other.hint == ALL != one.hint
     return (one.source != other.source) != (one.elaborate != other.elaborate)
@@ -152,7 +165,7 @@ def _code(name: str, context: str, beside: ContextInfo) -> int:
     if name == LEAK:
         return WORDS[LEAK].index(YES if beside.leaks else NO)
     if name == COUNT:
-        return 0 if known and known.family == HINT else FIRST + len(beside.points)
+        return 0 if known and not known.source else FIRST + len(beside.points)
     if not (known and known.source == "retrieved" and beside.own):
         return 0  # Own points that were laid there were not found; with mixed points they always lie there.
     found = "hit" if beside.hits >= beside.own else "part" if beside.hits else "miss"

@@ -10,12 +10,11 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from mmdyn.context import NONE
 from mmdyn.record import Contrast
 from mmdyn.shots import Shots
 from mmdyn.stats import TOO_FEW_NOTE, Floats, Ints, holm, paired_difference
 from mmdyn.tables.breakdown import cells_of
-from mmdyn.tables.contexts import BASES, are_compared, fields_of, leak_field, place_of
+from mmdyn.tables.contexts import BASES, are_compared, fields_of, lays_knowledge, leak_field, place_of
 from mmdyn.tables.differing import differing
 from mmdyn.tables.results import BY_RULES, Key, Table, p_digits
 from mmdyn.tables.scale import Scaled, on_scale
@@ -168,7 +167,7 @@ def _comparable(table: Table, pair: Pair) -> tuple[str, bool]:
         "numbers of epochs": a.epochs != b.epochs,
     }
     differing = " and ".join(name for name, differs in asked.items() if differs)
-    knowledge = NONE not in (pair.a.context, pair.b.context) and a.knowledge != b.knowledge
+    knowledge = all(lays_knowledge(key.context) for key in (pair.a, pair.b)) and a.knowledge != b.knowledge
     weak = weakness(table.runs[pair.b.run], pair.b, list(table.scores)) if pair.factor == "variant" else ""
     notes = {
         "the runs laid other knowledge beside the questions": knowledge,

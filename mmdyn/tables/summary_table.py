@@ -38,8 +38,10 @@ LAID = {
     "gold": "its own knowledge points",
     HINT: "its own hint of that kind",
     ALL: "all its hints",
+    "withheld": "nothing in place of its pictures",
+    "captioned": "their captions in place of its pictures",
 }
-"""What lies beside a question, by a context's source, or its family."""
+"""What lies beside a question, by a context's source, or its family, and what becomes of its pictures."""
 
 DECIDES = {"unsure": "on what rules do not settle", "wrong": "on what rules do not call right", "all": "on everything"}
 """What judges decide on, by their mode."""
@@ -119,18 +121,21 @@ def _legend(names: Iterable[str]) -> str:
     """What the contexts of these names lay beside a question, and what the model is to do with it; each is said
     once."""
     contexts = [context for context in map(known_context, sorted(names, key=place_of)) if context]
-    said = dict(map(_meaning, contexts))
+    said = dict(pair for context in contexts for pair in _meanings(context))
     ways = {context.elaborate for context in contexts if context.source}
     return "; ".join(
         [*(f"{name} = {meaning}" for name, meaning in said.items()), *(WAYS[way] for way in WAYS if way in ways)]
     )
 
 
-def _meaning(context: Context) -> tuple[str, str]:
-    """A name that stands for all contexts which lay the same there, and what that is."""
+def _meanings(context: Context) -> Iterator[tuple[str, str]]:
+    """Names that stand for all contexts which lay the same there, and what that is."""
+    if context.pictures != "shown":
+        yield Context(pictures=context.pictures).name, LAID[context.pictures]
     if context.family == HINT:
-        return (context.name, LAID[ALL]) if context.hint == ALL else (f"{HINT}:KIND", LAID[HINT])
-    return Context(context.source).name, LAID[context.source or NONE]
+        yield (f"{HINT}:{ALL}", LAID[ALL]) if context.hint == ALL else (f"{HINT}:KIND", LAID[HINT])
+    elif context.source or context.pictures == "shown":
+        yield Context(context.source).name, LAID[context.source or NONE]
 
 
 def _print_scores(console: Console, rows: Sequence[ConditionRow]) -> None:

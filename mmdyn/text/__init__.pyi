@@ -6,6 +6,7 @@ from .colours import (
 from .dates import read_date as read_date
 from .fold import fold as fold
 from .latex import LATEX_SYMBOLS as LATEX_SYMBOLS, without_latex as without_latex
+from .leaks_answer import leaks_answer as leaks_answer
 from .logic import (
     NEGATION_AXIS as NEGATION_AXIS,
     SKIPPED_AXIS as SKIPPED_AXIS,

@@ -172,6 +172,13 @@ def reviewed(folder: Path) -> Case:
     return Case(given, (), replies, kept=ASKED - 1, refused=1, pictures=seen(given))
 
 
+def captioned(folder: Path) -> Case:
+    """The first question, of four pictures, is declined, and stays as it is."""
+    given = pictured(folder)
+    replies = [says("共有 4 张图片", cannot="看不清"), says(captions=["一幅示意图。"])]
+    return Case(given, (), replies, kept=ASKED, refused=1, pictures=seen(given), stays=ASKED)
+
+
 def filed(folder: Path) -> Case:
     (folder / "names.txt").write_text("力学\n光学\n生物\n")
     given = exams(folder, ASKED, lambda one: True)
@@ -234,6 +241,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "annotate": annotated,
     "bank": lambda folder: Case(bank(folder), kept=120),
     "cap": lambda folder: Case(pictured(folder), ("--field", "discipline", "--most", 3)),
+    "caption": captioned,
     "dedup": lambda folder: Case(exams(folder, 200, lambda one: True)),
     "effort": with_effort,
     "falsify": falsified,
@@ -325,7 +333,7 @@ def test_nonsense_is_refused_with_reasons(step: str, tmp_path: Path, checkpoints
     assert sum("gave nothing usable in" in reason for reason in told.values()) >= ASKED - case.refused, told
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert left >= {"set.json", "samples.jsonl", "dropped.jsonl"} and not any(".part" in name for name in left)
-    assert not left & {".work", ".lock", "images"}
+    assert not left & {".work", ".lock"} and ("images" in left) == bool(case.stays and case.pictures)
 
 
 @pytest.mark.parametrize("step", SAYING_NOTHING)

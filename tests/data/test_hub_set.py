@@ -64,6 +64,15 @@ def test_a_mapping_reads_a_set(folder: Path, tmp_path: Path) -> None:
     assert rows[2].problem == "the answer '-1' is no option: the options are A, B, C"
 
 
+@pytest.mark.parametrize(
+    ("column", "meta"),
+    [("passage", {"caption": ["Read this."]}), ("skills", {"caption": ["logic", "sums"]}), ("passage+stem", {"caption": ["Read this.", "Which?"]}), ("photo", {})],
+)  # fmt: skip
+def test_captions_come_from_a_column(folder: Path, tmp_path: Path, column: str, meta: dict[str, Any]) -> None:
+    row = read(folder, tmp_path, question="stem", options="choices.text", answer="label", caption=column)[1]
+    assert row.sample and row.sample.meta == meta
+
+
 def lines(folder: Path, *rows: dict[str, Any], file: str = "test.jsonl") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / file).write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -23,6 +23,7 @@ def test_everything_is_shown(tmp_path: Path) -> None:
         knowledge_points=("counting",),
         hints={"background": "a hint"},
         explanation="because",
+        meta={"caption": ["A box.", ""]},
         variant=trail,
     )
     folder = write_set(tmp_path / "set", [sample], images=[PNG])
@@ -39,6 +40,7 @@ def test_everything_is_shown(tmp_path: Path) -> None:
         f"  image 2: images/none.png (image 'images/none.png' is missing: put the file into {tmp_path / 'set'})",
         "  year: 2021",
         "  group: passage",
+        "  caption: A box.",
         "  knowledge: counting",
         "  hint background: a hint",
         "  explanation: because",

@@ -29,6 +29,8 @@ def test_a_query_is_the_question_and_its_options(tmp_path: Path) -> None:
     sample = replace(sample, meta={"caption": "A cube of edge 3."})
     assert QueryWriter(ImageFolder(tmp_path))(sample) == "  How large is it?\n3 cm\n5 m"
     assert QueryWriter(ImageFolder(tmp_path), ("caption",))(sample).endswith("5 m\nA cube of edge 3.")
+    several = replace(sample, meta={"caption": ["A cube <image 1>.", "A ball."]})
+    assert QueryWriter(ImageFolder(tmp_path), ("caption",))(several).endswith("5 m\nA cube .\nA ball.")
 
 
 def test_the_words_in_pictures_join_a_query(tmp_path: Path) -> None:

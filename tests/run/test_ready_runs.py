@@ -19,7 +19,7 @@ from mmdyn.sample import Language, Option, Sample
 from mmdyn.tables import report
 from mmdyn.work import RunFolder
 
-MORE = {"acadreason_hints": "acadreason", "encyclo_k_5shot": "encyclo_k", "mdk12_kprag": "mdk12"}
+MORE = {"acadreason_hints": "acadreason", "encyclo_k_5shot": "encyclo_k", "ladder": "we_math", "mdk12_kprag": "mdk12"}
 GAOKAO = {"year": "2019", "category": "x", "answer": ["B"], "analysis": "So B.", "score": 6}
 ROWS: dict[str, dict[str, Any]] = {
     "acadreason": {"task_id": 3, "domain": "Law", "title": "On Cuts", "query": "How many cuts?", "golden_truth": "Two.", "checklist": "1. Says one. | 2. Says two.", "num_checklist": 2, "hints_background": "A cut splits.", "hints_definition": "A flow flows.", "hints_methodology": "Count."},

@@ -179,10 +179,13 @@ def contexts_of(contrasts: list[Contrast]) -> list[str]:
     ("kprag kprag:inline kprag:two-turn distractor", "kprag < kprag:inline, kprag < kprag:two-turn, kprag < distractor, kprag:inline < kprag:two-turn"),
     ("kprag hint:a hint:b hint:all", "hint:a < hint:all, hint:b < hint:all"),
     ("kprag hint:all kprag:closed-book oracle", ""),
+    ("no-picture caption caption+kprag kprag", "no-picture < caption, caption < caption+kprag, caption+kprag < kprag"),
+    ("no-picture+kprag caption+distractor caption+kprag caption+hint:a caption+hint:all hint:a", "no-picture+kprag < caption+kprag, caption+distractor < caption+kprag, caption+hint:a < caption+hint:all, caption+hint:a < hint:a"),
+    ("caption caption+hint:a caption+kprag:inline caption+kprag:mixed", "caption < caption+hint:a, caption < caption+kprag:inline, caption < caption+kprag:mixed"),
 ])  # fmt: skip
 def test_contexts_are_compared_where_one_thing_differs(contexts: str, compared: str) -> None:
     names = contexts.split()
-    assert all(are_compared("none", name) for name in names)
+    assert all(are_compared("none", name) and are_compared(name, "none") for name in names)
     assert ", ".join(f"{a} < {b}" for a, b in combinations(names, 2) if are_compared(a, b)) == compared
 
 
@@ -213,6 +216,26 @@ def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
     assert [each.note for each in summarise(apart).contrasts] == [""], "where nothing lay nothing differs"
     same = [write_run(tmp_path / name, under("kprag"), knowledge={"k": 3}) for name in "ab"]
     assert [each.note for each in summarise(same).contrasts] == [""]
+    told = [write_run(tmp_path / f"told {k}", under("caption"), knowledge={"k": k}) for k in (3, 5)]
+    assert [each.note for each in summarise(told).contrasts] == [""], "a caption is no knowledge"
+
+
+def test_contexts_stand_by_what_becomes_of_the_pictures_first(tmp_path: Path) -> None:
+    names = (
+        "no-picture",
+        "no-picture+kprag",
+        "caption",
+        "caption+kprag",
+        "caption+hint:all",
+        "none",
+        "kprag",
+        "oracle",
+    )
+    run = write_run(tmp_path / "run", under(*sorted(names)))
+    summary = summarise([run])
+    assert [row.factors["context"] for row in summary.conditions] == [*names]
+    with_none = [pair for pair in contexts_of(summary.contrasts) if "none" in pair.split()]
+    assert with_none == [f"{name} < none" for name in names[:5]] + ["none < kprag", "none < oracle"]
 
 
 @pytest.mark.parametrize(("names", "said"), [
@@ -220,6 +243,9 @@ def test_other_knowledge_is_noted_where_it_lay_there(tmp_path: Path) -> None:
     (["kprag:retrieved", "none"], "none = nothing; kprag:retrieved = looked-up points"),
     (["hint:all", "hint:b", "hint:a"], "hint:KIND = its own hint of that kind; hint:all = all its hints"),
     (["none", "oracle"], "none = nothing"),
+    (["no-picture", "caption"], "no-picture = nothing in place of its pictures; caption = their captions in place of its pictures"),
+    (["caption+kprag:inline", "none"], "caption = their captions in place of its pictures; kprag = its own knowledge points; none = nothing; …:inline = the model elaborates on the points before it answers"),
+    (["caption+hint:all"], "caption = their captions in place of its pictures; hint:all = all its hints"),
     (["oracle"], ""),
     (["none"], ""),
 ])  # fmt: skip

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kprag import leaks_answer
 from making import blank, choice, multi, open_ended, true_false, write_set
 from mmdyn.sample import Option, Sample
+from mmdyn.text import leaks_answer
 from perturb import perturb
 
 
