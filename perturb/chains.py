@@ -20,6 +20,7 @@ from mmdyn.configs import chain_presets
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, unreadable
 from mmdyn.keys import Json
 from mmdyn.plugins import ALIASES
+from perturb.item import LEVELS
 from perturb.operator import Operator, Tool
 from perturb.services import Services, ToolNames
 
@@ -35,6 +36,11 @@ class Link(Struct, frozen=True):
     severity: str
     step: int
     form: str = ""
+
+    @property
+    def drawn_as(self) -> str:
+        """What draws hang on of the severity: levels share theirs."""
+        return "level" if self.severity in LEVELS else self.severity
 
     def load(self, services: Services | None = None) -> Operator:
         """The operator, ready to use. One of another package need not know of forms where none is asked for."""

@@ -126,7 +126,7 @@ class VariantMaker:
         trail, item = attempt.trail, Item(attempt.parent, attempt.pictures)
         clean = item
         for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
-            identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
+            identity = (attempt.chain.key, link.step, link.drawn_as, trail.draw, trail.attempt)
             with _Failures(link.operator):
                 params = operator.params(stream(trail.seed, trail.parent, *identity), item.sample)
                 if isinstance(params, NotApplicable):
