@@ -105,7 +105,7 @@ class VariantMaker:
             made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")
-            verdict = self._verdict(attempt, made, clean, {ref: refs[ref] for ref in refs if ref in changed})
+            verdict = self._verdict(attempt, made, (item, clean), {ref: refs[ref] for ref in refs if ref in changed})
             made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
@@ -165,13 +165,17 @@ class VariantMaker:
         except ValueError as error:
             raise ValueError(f"a picture cannot be carried over ({ref}: {error})") from None
 
-    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item, changed: Mapping[ImageRef, ImageRef]) -> Verdict:
-        """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
+    def _verdict(
+        self, attempt: _Attempt, made: Sample, items: tuple[Item, Item], changed: Mapping[ImageRef, ImageRef]
+    ) -> Verdict:
+        """What the judge says of words and pictures, `items` as `_run` gives them. A verdict that could not be had is a
+        failure, not a verdict."""
         if self._judge is None:
             return UNJUDGED
         with _Failures():
+            old, (shown, clean) = attempt.pictures, (item.pictures for item in items)
             looks = [
-                Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
+                Look(old[ref], clean[ref], self._source.path(ref), self._out.path(new), shown[ref])
                 for ref, new in changed.items()
             ]
             return self._judge.judge(Case(attempt.parent, made, tuple(looks)))

@@ -8,7 +8,6 @@ from typing import cast
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageFilter
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
@@ -46,5 +45,7 @@ class Blur(Operator):
 
 
 def _blurred(pixels: Pixels, radius: float) -> Pixels:
+    from PIL import Image, ImageFilter
+
     side = math.sqrt(math.prod(pixels.shape[:2]))
     return np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(radius * side)))

@@ -8,7 +8,6 @@ from typing import cast
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
@@ -49,6 +48,8 @@ class Jpeg(Operator):
 
 
 def _compressed(pixels: Pixels, quality: int) -> Pixels:
+    from PIL import Image
+
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=quality, subsampling="4:2:0")
     return np.asarray(Image.open(buffer))

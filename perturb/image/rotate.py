@@ -8,7 +8,6 @@ from typing import cast
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image
 
 from mmdyn.data import MAX_PIXELS
 from mmdyn.keys import Json
@@ -58,6 +57,8 @@ class Rotate(Operator):
 
 
 def _turned(pixels: Pixels, angle: int) -> Pixels:
+    from PIL import Image
+
     border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     colour = tuple(int(value) for value in np.atleast_1d(np.median(border, axis=0)))
     page = colour[0] if pixels.ndim == 2 else colour

@@ -7,7 +7,6 @@ from typing import cast
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
@@ -45,6 +44,8 @@ class Scale(Operator):
 
 
 def _coarse(pixels: Pixels, share: float) -> Pixels:
+    from PIL import Image
+
     image = Image.fromarray(pixels)
     small = image.resize((max(1, round(image.width * share)), max(1, round(image.height * share))), Image.Resampling.BOX)
     return np.asarray(small.resize(image.size, Image.Resampling.BICUBIC))
