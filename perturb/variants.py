@@ -57,7 +57,7 @@ class VariantMaker:
     def __init__(self, source: Path, out: Path, recipe: Recipe, pool: Path | None = None) -> None:
         self._source, self._out, self._recipe = ImageFolder(source), ImageFolder(out), recipe
         self._services = Services(recipe.tools, pool)
-        self._chains = [(chain, chain.load(self._services), "styler" in chain.uses) for chain in recipe.chains]
+        self._loaded = dict[Chain, tuple[Operator, ...]]()
         for name in recipe.uses:
             getattr(self._services, name)
         self._judge: VariantJudge | None = self._services.judge
@@ -69,12 +69,18 @@ class VariantMaker:
             raise UserError(f"{self._source.folder} holds a variant ({sample.id}): give a set of standard samples")
         pictures = pictures_in(self._source, sample.all_images)
         there = on_device(pictures, self._device) if self._device else None
-        for chain, operators, styled in self._chains:
+        for chain in self._recipe.forms(sample.id):
+            operators, styled = self._operators(chain), "styler" in chain.uses
             kept, (draws, attempts) = dict[_Shown, int](), self._recipe.draws_of(operators)
             for draw in range(draws):
                 trail = Variant(sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type)
                 first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
                 yield from self._attempts(first, attempts, kept)
+
+    def _operators(self, chain: Chain) -> tuple[Operator, ...]:
+        if chain not in self._loaded:
+            self._loaded[chain] = chain.load(self._services)
+        return self._loaded[chain]
 
     def close(self) -> None:
         """Let go of models and connections."""
@@ -109,7 +115,7 @@ class VariantMaker:
             made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
-            if not self._recipe.factorial:  # whose chains share draws, so that none may be drawn again for one of them
+            if not self._recipe.design:  # whose chains share draws, so that none may be drawn again for one of them
                 kept[_shown(made)] = trail.draw
             return Outcome(made)
         except _NotKept as error:

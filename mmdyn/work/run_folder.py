@@ -50,7 +50,8 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
 
     digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
-        were asked with. strength: of its variants, by chain.
+        were asked with. strength: of its variants, by chain. factors, design: of a set made with --factorial, the
+        chains whose subsets are in it, and which (`mmdyn.stats.design_forms` with the set's `seed`).
     """
 
     name: str
@@ -59,6 +60,9 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
     answers: str = ""
     strength: dict[str, ChainStrength] = {}
+    factors: tuple[str, ...] = ()
+    design: str = ""
+    seed: int = 0
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):

@@ -27,11 +27,11 @@ class Pad(Operator):
     """Pad each side by a share of the picture's size along it, in black, white or grey.
 
     Each of the four ratios is uniform in [0.10, 0.20], `mild` in [0.05, 0.10], `strong` in [0.20, 0.35], and 0.1, 0.2,
-    0.3, 0.4 or 0.5 at the levels 1 to 5, which leave 69 to 25 % of the page to the picture: left and right are ratio x width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with
-    equal chance. The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share
-    one
-    draw: where options are pictures, frames that differ would mark them, and a model could tell them apart by their
-    frames instead of by what they show.
+    0.3, 0.4 or 0.5 at the levels 1 to 5, which leave 69 to 25 % of the page to the picture. Left and right are ratio x
+    width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with equal chance.
+    The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share one draw:
+    where options are pictures, frames that differ would mark them, and a model could tell them apart by their frames
+    instead of by what they show.
 
     Source: MDK12-Bench, "Evaluation Methods", Spatial.
     """

@@ -29,8 +29,8 @@ class Rotate(Operator):
     its outermost pixels). All pictures of a sample are turned alike; pixels between pixels are interpolated, cubic.
 
     Not applicable where the question or an option asks or names a direction, a side, handedness, a position on the
-    page, a compass, coordinates, a view or a clock: the answer may no longer be the same. The way that is drawn hangs on
-    the sample, not on the level.
+    page, a compass, coordinates, a view or a clock: the answer may no longer be the same. Which way hangs on the
+    sample, not on the level.
 
     Source: our own; rotation by fixed steps is usual in tests of robustness (Engstrom et al. 2019, "Exploring the
         Landscape of Spatial Robustness", up to 30 degrees).

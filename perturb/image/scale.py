@@ -47,5 +47,7 @@ def _coarse(pixels: Pixels, share: float) -> Pixels:
     from PIL import Image
 
     image = Image.fromarray(pixels)
-    small = image.resize((max(1, round(image.width * share)), max(1, round(image.height * share))), Image.Resampling.BOX)
+    small = image.resize(
+        (max(1, round(image.width * share)), max(1, round(image.height * share))), Image.Resampling.BOX
+    )
     return np.asarray(small.resize(image.size, Image.Resampling.BICUBIC))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,9 @@ def test_a_jpeg_is_what_pillow_makes_of_that_quality() -> None:
     assert np.array_equal(painted(Jpeg(severity="4"), colours), np.asarray(Image.open(buffer)))
     assert encode(Picture(painted(Jpeg(severity="4"), colours), "png")).startswith(b"\x89PNG")
     params = {"quality": 5}
-    assert Jpeg().apply(item(np.zeros((2, 65_501), np.uint8)), params).reason == "a JPEG has at most 65,500 pixels a side"  # type: ignore[union-attr]
+    assert (
+        Jpeg().apply(item(np.zeros((2, 65_501), np.uint8)), params).reason == "a JPEG has at most 65,500 pixels a side"
+    )  # type: ignore[union-attr]
 
 
 def test_scaling_keeps_the_size_and_means_of_pixels() -> None:
@@ -108,16 +111,22 @@ def test_a_sample_turns_the_same_way_at_every_level_and_half_of_them_either_way(
     assert all(len(set(levels)) == 1 for levels in signs) and 20 < sum(levels[0] for levels in signs) < 40
 
 
-@pytest.mark.parametrize("question", ["Which car turns left?", "哪个物体在右侧？", "What are the coordinates of P?", "求竖直方向的力"])
+@pytest.mark.parametrize(
+    "question", ["Which car turns left?", "哪个物体在右侧？", "What are the coordinates of P?", "求竖直方向的力"]
+)
 def test_no_picture_is_turned_whose_question_goes_by_directions(question: str) -> None:
-    assert refusal(Rotate(), choice(question=question, images=("i.png",))).startswith("the question goes by directions (")
+    assert refusal(Rotate(), choice(question=question, images=("i.png",))).startswith(
+        "the question goes by directions ("
+    )
 
 
 def test_a_dose_of_noise_spares_no_print_and_holds_the_lower_one() -> None:
     before = item(DRAWING)
     tight = type(before)(before.sample, {"images/0.png": Picture(DRAWING, "png", lambda: 0.001)})
     doses = [draw(SaltPepper(severity=level), before.sample) for level in LEVELS]
-    assert [params["dose"] for params in doses] == [0.01, 0.02, 0.04, 0.08, 0.16] and len({p["seed"] for p in doses}) == 1
+    assert [params["dose"] for params in doses] == [0.01, 0.02, 0.04, 0.08, 0.16] and len(
+        {p["seed"] for p in doses}
+    ) == 1
     low, high = (apply(SaltPepper(), tight, params).pictures["images/0.png"].pixels for params in (doses[0], doses[4]))
     changed = low != DRAWING
     assert changed.mean() > 0.004 and np.array_equal(high[changed], low[changed])
@@ -125,14 +134,16 @@ def test_a_dose_of_noise_spares_no_print_and_holds_the_lower_one() -> None:
 
 def test_frames_and_words_by_level() -> None:
     sample = choice(images=("images/0.png",))
-    sides = [set(draw(Pad(severity=level), sample)[side] for side in ("left", "right", "top", "bottom")) for level in LEVELS]
+    sides = [
+        {draw(Pad(severity=level), sample)[side] for side in ("left", "right", "top", "bottom")} for level in LEVELS
+    ]
     assert sides == [{0.1}, {0.2}, {0.3}, {0.4}, {0.5}]
     wordy = open_ended(
         question="Because Tom buys 3 candies and tosses a coin, calculate how many candies there are in total."
     )
     texts = [draw(Substitute(severity=level), wordy)["question"] for level in LEVELS]
     gone = [set(wordy.question.split()) - set(text.split()) for text in texts]
-    assert all(fewer <= more for fewer, more in zip(gone, gone[1:], strict=False)) and len(gone[0]) < len(gone[-1])
+    assert all(fewer <= more for fewer, more in itertools.pairwise(gone)) and len(gone[0]) < len(gone[-1])
     assert texts[-1].split()[:3] == draw(Substitute(severity="strong"), wordy)["question"].split()[:3]
 
 
