@@ -48,3 +48,5 @@ from .stratified import (
     independent_clusters as independent_clusters,
     stratified_share as stratified_share,
 )
+from .shapley_designs import interaction_weights as interaction_weights, shapley_weights as shapley_weights
+from .second_opinion import LogOdds as LogOdds, log_odds as log_odds
