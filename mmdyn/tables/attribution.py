@@ -83,7 +83,8 @@ class _Factorial(NamedTuple):
 
     @classmethod
     def of(cls, block: Block, axes: tuple[str, ...], key: Key, of: Design, records: Ints) -> _Factorial:
-        """Of the parents that have every form; where each has forms of its own, every form that it was asked under."""
+        """Of the parents that have every form; in a design of permutations, where each has forms of its own, every form
+        that it was asked under, if these build paths."""
         factors, design = of
         chains = {chain: own for (chain,), own in split(block.columns, records, ["chain"]).items()}
         chains[""] = block.at(records, "variant", "standard")
@@ -94,8 +95,10 @@ class _Factorial(NamedTuple):
         forms = forms_of(block, conditions, every=not own_forms)
         if own_forms:
             asked = [np.isin(forms.parents, block.columns.parents[own]) for own in conditions.values()]
-            answered, ends = ~np.isnan(forms.values), on.all(1) | ~on.any(1)
-            forms = forms.only((answered == np.stack(asked, 1)).all(1) & answered[:, ends].all(1))
+            answered = ~np.isnan(forms.values)
+            patterns, own = np.unique(answered, axis=0, return_inverse=True)
+            whole = np.array([_builds_paths(on[there]) for there in patterns], np.bool_)[own.ravel()]
+            forms = forms.only((answered == np.stack(asked, 1)).all(1) & whole)
         return cls(block, axes, key, factors, on, conditions, forms)
 
     def estimates(self) -> Estimates:
@@ -154,3 +157,9 @@ class _Factorial(NamedTuple):
     def row(self, operator: str, quantity: str, value: float | None, **more: Any) -> Row:
         """A row of an operator."""
         return self.block.row(self.axes, (*self.key, operator), quantity, value, **self.counts, **more)
+
+
+def _builds_paths(on: NDArray[np.bool_]) -> bool:
+    """Whether each form lies on a path of forms from the question as it was to all operators, one more at each step."""
+    steps = (on[:, None] <= on).all(2) & (on.sum(1)[:, None] + 1 == on.sum(1))
+    return bool(steps[~on.all(1)].any(1).all() and steps[:, on.any(1)].any(0).all() and on.all(1).any())

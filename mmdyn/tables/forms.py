@@ -19,10 +19,10 @@ from mmdyn.tables.scale import CORRECTED, SAME, UNKNOWN
 class Forms(NamedTuple):
     """The parents that were answered under every one of several conditions, or under any of them.
 
-    values: shape (parents, forms), means over draws and epochs, on `scale`; NaN where a parent has no answer. least: the
-    lowest that any can be. weights, labels: of each parent, and its cluster. left_out: parents asked under any of them
-    that are not here. counts: of failed, unscored and needs_judge records. lower: whether some are lower bounds. note:
-    what to know of the scale.
+    values: shape (parents, forms), means over draws and epochs, on `scale`; NaN where a parent has no answer.
+    least: the lowest that any can be. weights, labels: of each parent, and its cluster. left_out: parents asked under
+    any of them that are not here. counts: of failed, unscored and needs_judge records. lower: whether some are lower
+    bounds. note: what to know of the scale.
     """
 
     parents: Ints

@@ -116,9 +116,9 @@ class _Side(NamedTuple):
                 rows[name, row.quantity] = row
                 yield row, None
         for side in ("variants", "repetitions"):
-            if (row := rows.get((average, side))) and row.value:
-                ratio = round((rows[worst, side].value or 0.0) / row.value, 6)
-                yield self.row("reasoning robustness", side, ratio, n=row.n, left_out=row.left_out), None
+            if (mean := rows.get((average, side))) and mean.value:
+                ratio = round((rows[worst, side].value or 0.0) / mean.value, 6)
+                yield self.row("reasoning robustness", side, ratio, n=mean.n, left_out=mean.left_out), None
 
     def beside(self, figure: str, varied: ByParent, repeated: ByParent | None) -> Iterator[Numbered]:
         """A figure of variants and of repetitions over the parents that have both, and their difference."""
