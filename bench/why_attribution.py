@@ -27,6 +27,7 @@ from mmdyn.stats import (
     design_forms,
     interaction_weights,
     log_odds,
+    paired_difference,
     pass_at_k,
     shapley_weights,
     worst_at_k,
@@ -100,6 +101,17 @@ def estimates(model: str, design: Scripted, share: float, labels: Ints, count: i
         yield np.einsum("qef,qf->qe", weights, right) if len(design.weights) > 1 else right @ weights[0].T
 
 
+def rejects(values: Floats, labels: Ints, mean: float, bound: float = 1.0) -> bool:
+    """Whether the report's test at 5 % rejects this mean, or its interval leaves it out, which is the same of the
+    likelihood."""
+    weights = np.ones(len(values))
+    if bound == 1 and np.isin(values, (-1.0, 0.0, 1.0)).all() and len(np.unique(labels)) == len(labels):
+        found = paired_difference(values, weights, labels)
+        assert found.ci95 is not None and found.p is not None
+        return found.p <= 0.05 if mean == 0 else not found.ci95[0] <= mean <= found.ci95[1]
+    return EmpiricalLikelihood(values, weights, labels, bound).p(mean) <= 0.05
+
+
 def attribution_row(model: str, design: str, share: float, n: int, cluster: int, count: int) -> tuple[object, ...]:
     """Truth, mean estimate and coverage of the operator that hurts most; the lowest coverage of all estimates; the mean
     false alarms of the operators that do not hurt."""
@@ -109,8 +121,7 @@ def attribution_row(model: str, design: str, share: float, n: int, cluster: int,
     for found in estimates(model, planned, share, labels, count):
         seen += found.mean(0) / count
         for place, values in enumerate(found.T):
-            likelihood = EmpiricalLikelihood(values, np.ones(n), labels, bounds[place])
-            held[place] += 100 * (likelihood.p(truth[place]) > 0.05) / count
+            held[place] += 100 * (not rejects(values, labels, truth[place], bounds[place])) / count
     hurts = np.abs(truth) > 1e-9
     first = int(np.argmax(np.abs(truth[:OPERATORS])))
     alarms = 100 - float(held[:OPERATORS][~hurts[:OPERATORS]].mean())
@@ -144,10 +155,7 @@ def print_rivals(count: int) -> None:
             sums = np.stack([np.bincount(labels, column) for column in values.T], 1)
             times = random.multinomial(groups, np.full(groups, 1 / groups), 1000)
             low, high = np.quantile(times @ sums / (times @ sizes)[:, None], (0.025, 0.975), axis=0)
-            own = [
-                EmpiricalLikelihood(column, np.ones(n), labels).p(mean) > 0.05
-                for column, mean in zip(values.T, truth, strict=True)
-            ]
+            own = [not rejects(column, labels, mean) for column, mean in zip(values.T, truth, strict=True)]
             holds.append(np.stack((own, (low <= truth) & (truth <= high))))
         likelihood, bootstrap = 100 * np.mean(holds, axis=0)
         numbers = (likelihood[0], bootstrap[0], 100 - likelihood[1:].mean(), 100 - bootstrap[1:].mean())
@@ -228,8 +236,7 @@ def floor_row(share: float, n: int, cluster: int, tries: int, count: int) -> tup
         held = np.zeros(len(parts))
         for floor in floors(share, kept, labels, tries, count):
             for place, (of, truth) in enumerate(parts):
-                likelihood = EmpiricalLikelihood(of(floor), np.ones(n), labels)
-                held[place] += likelihood.p(truth if kept < 1 else 0.0) > 0.05
+                held[place] += not rejects(of(floor), labels, truth if kept < 1 else 0.0)
         found += [100 * float(share) / count if kept < 1 else 100 - 100 * float(share) / count for share in held]
     return (str(share), n, cluster, tries, *found)
 

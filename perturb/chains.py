@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -20,11 +20,17 @@ from mmdyn.configs import chain_presets
 from mmdyn.errors import InputError, PluginError, UserError, did_you_mean, unreadable
 from mmdyn.keys import Json
 from mmdyn.plugins import ALIASES
+from mmdyn.stats import GENERATORS, Forms, design_error, design_forms, shapley_weights
+from perturb.item import LEVELS
 from perturb.operator import Operator, Tool
 from perturb.services import Services, ToolNames
 
-MOST_FACTORS = 6
-"""A factorial of so many chains has 63 subsets."""
+MOST_FACTORS, MOST_ORDERED = 6, 10
+"""A factorial of so many chains has 63 subsets; prefixes of sampled orders are few whatever the number of chains."""
+
+FULL = "full"
+_PROBED = 32
+"""Questions whose orders are drawn to say beforehand what error orders leave."""
 
 
 class Link(Struct, frozen=True):
@@ -35,6 +41,11 @@ class Link(Struct, frozen=True):
     severity: str
     step: int
     form: str = ""
+
+    @property
+    def drawn_as(self) -> str:
+        """What draws hang on of the severity: levels share theirs."""
+        return "level" if self.severity in LEVELS else self.severity
 
     def load(self, services: Services | None = None) -> Operator:
         """The operator, ready to use. One of another package need not know of forms where none is asked for."""
@@ -69,8 +80,10 @@ class Chain(Struct, frozen=True):
 
 
 class Recipe(Struct, frozen=True):
-    """Chains, draws, seed and tools. `redraws`: how often at most a variant that the judge rejected is drawn again;
-    `factorial`: whether the chains are the subsets of some, which share their draws and so are not drawn again.
+    """Chains, draws, seed and tools. `redraws`: how often at most a variant that the judge rejected is drawn again.
+
+    `design`: which subsets of the chains are made, chained, in a factorial; empty where it is none. Subsets share their
+    draws and so are not drawn again.
     """
 
     chains: tuple[Chain, ...]
@@ -78,12 +91,10 @@ class Recipe(Struct, frozen=True):
     seed: int
     redraws: int
     tools: ToolNames
-    factorial: bool = False
+    design: str = ""
 
     @staticmethod
-    def read(
-        ops: str | Sequence[str], draws: int, seed: int, *, factorial: bool, redraws: int, tools: ToolNames
-    ) -> Recipe:
+    def read(ops: str | Sequence[str], draws: int, seed: int, *, design: str, redraws: int, tools: ToolNames) -> Recipe:
         """Raises UserError for numbers that do not fit, and what `parse_chains` raises."""
         numbers = {"draws": (draws, 1), "concurrency": (tools.concurrency, 1), "redraws": (redraws, 0)}
         for what, (number, least) in numbers.items():
@@ -92,8 +103,30 @@ class Recipe(Struct, frozen=True):
         if not 0 <= seed < 1 << 63:
             raise UserError(f"seed is {seed}: give a number from 0 to 2^63 - 1")
         tools.check()
-        chains = parse_chains(ops, factorial=factorial)
-        return Recipe(chains, draws, seed, 0 if factorial else redraws, tools, factorial)
+        chains = parse_chains(ops)
+        if design:
+            _check_design(chains, design)
+        return Recipe(chains, draws, seed, 0 if design else redraws, tools, design)
+
+    def forms(self, parent: str) -> tuple[Chain, ...]:
+        """The chains by which variants of a parent are made."""
+        if not self.design:
+            return self.chains
+        return tuple(subsets(self.chains, design_forms(self.design, len(self.chains), self.seed, parent)))
+
+    def announced(self, n: int) -> str:
+        """What a cheaper design costs and how well it tells operators' shares over n questions, beside the full one."""
+        factors, full = len(self.chains), design_forms(FULL, len(self.chains))
+        drawn = [design_forms(self.design, factors, self.seed, str(number)) for number in range(_PROBED)]
+        squares = [design_error(shapley_weights(forms), n) ** 2 for forms in drawn]
+        error, least = np.sqrt(np.mean(squares)), design_error(shapley_weights(full), n).mean()
+        counts = sorted({len(forms) for forms in drawn})
+        many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        known = "if no three operators interact" if self.design == "fraction" else "and more where operators interact"
+        return (
+            f"design {self.design}: {many} forms a question in place of {len(full)}; standard error of an operator's"
+            f" share {100 * error:.1f} points over {n} questions (full {100 * least:.1f}), {known}"
+        )
 
     def describe(self) -> tuple[dict[str, Json], int]:
         """What it says in a set's manifest, and how many variants should be under way because one of its tools waits
@@ -101,10 +134,13 @@ class Recipe(Struct, frozen=True):
 
         Opens the tools that are used, to learn what they are. Raises UserError where one cannot be had.
         """
-        ops = ",".join(chain.name for chain in self.chains)
+        same = self.design in (FULL, "fraction")
+        ops = ",".join(chain.name for chain in (self.forms("") if same else self.chains))
         made: dict[str, Json] = {"command": "perturb", "ops": ops, "draws": self.draws, "seed": self.seed}
-        if self.factorial:
+        if self.design:
             made["factorial"] = True
+        if self.design not in ("", FULL):
+            made |= {"design": self.design, "factors": [chain.name for chain in self.chains]}
         services = Services(self.tools)
         try:
             used = sorted(self.uses & {"rewriter", "styler"}) + (["judge"] if self.tools.judge else [])
@@ -136,11 +172,10 @@ def load_operator(name: str) -> type[Operator]:
     return found
 
 
-def parse_chains(ops: str | Sequence[str], *, factorial: bool = False) -> tuple[Chain, ...]:
+def parse_chains(ops: str | Sequence[str]) -> tuple[Chain, ...]:
     """Read `pad,color,pad@strong+color`, or a list of such; a preset's name or a YAML file's stands for the chains in
     it.
 
-    `factorial`: every subset of the chains, chained in their order, with shared draws.
     Raises PluginError for an unknown name, UserError for an empty or repeated chain, InputError for a bad file.
     """
     chains = tuple(_parse_chain(text) for text in expand(ops if isinstance(ops, str) else ",".join(ops)))
@@ -149,29 +184,35 @@ def parse_chains(ops: str | Sequence[str], *, factorial: bool = False) -> tuple[
         if key in keys[:number]:
             twin = chains[keys.index(key)].name
             raise UserError(f"--ops names one chain twice ({twin} and {chains[number].name}): leave one out")
-    if not factorial:
-        return chains
-    subsets = tuple(_subsets(chains))
-    names = [subset.name for subset in subsets]
+    return chains
+
+
+def _check_design(factors: tuple[Chain, ...], design: str) -> None:
+    """Raises UserError where there is no such design, or not of so many chains, or it would make a chain twice."""
+    count, (kind, _, orders) = len(factors), design.partition(":")
+    if not (design in (FULL, "fraction") or (kind == "permutations" and orders.isdecimal() and int(orders))):
+        raise UserError(f"there is no design {design!r}: use full, fraction or permutations:K with K of 1 or more")
+    sizes = {FULL: (2, MOST_FACTORS), "fraction": (min(GENERATORS), max(GENERATORS)), "permutations": (2, MOST_ORDERED)}
+    least, most = sizes[kind]
+    if design == "fraction" and count < least:
+        raise UserError(f"a fraction of {count} chains is hardly smaller than all their subsets: take --design full")
+    if not least <= count <= most:
+        more = f", or take --design permutations:4 for up to {MOST_ORDERED}" if most < count <= MOST_ORDERED else ""
+        raise UserError(f"--factorial takes {least} to {most} chains, --ops names {count}: change --ops{more}")
+    names = [subset.name for subset in subsets(factors, design_forms(FULL, count))]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UserError(f"--factorial would make {twice} twice: take the chain that is made of others out of --ops")
-    return subsets
 
 
-def _subsets(factors: tuple[Chain, ...]) -> Iterator[Chain]:
-    """Smaller subsets first. A link's number is its place among all factors' links."""
-    if not 2 <= len(factors) <= MOST_FACTORS:
-        raise UserError(f"--factorial takes 2 to {MOST_FACTORS} chains, --ops names {len(factors)}: change --ops")
-    key = "factorial:" + "+".join(factor.key for factor in factors)
-    numbered, begin = list[tuple[str, tuple[Link, ...]]](), 0
+def subsets(factors: Sequence[Chain], forms: Forms) -> Iterator[Chain]:
+    """A chain for each form but the empty one. A link's number is its place among all factors' links."""
+    key, begins = "factorial:" + "+".join(factor.key for factor in factors), [0]
     for factor in factors:
-        links = tuple(replace(link, step=begin + link.step) for link in factor.links)
-        numbered.append((factor.name, links))
-        begin += len(links)
-    for size in range(1, len(numbered) + 1):
-        for chosen in combinations(numbered, size):
-            links = tuple(link for _, part in chosen for link in part)
-            yield Chain("+".join(name for name, _ in chosen), links, key)
+        begins.append(begins[-1] + len(factor.links))
+    for form in forms[forms.any(axis=1)]:
+        chosen = [(factors[place], begins[place]) for place in np.flatnonzero(form)]
+        links = tuple(replace(link, step=begin + link.step) for factor, begin in chosen for link in factor.links)
+        yield Chain("+".join(factor.name for factor, _ in chosen), links, key)
 
 
 def _parse_chain(text: str) -> Chain:

@@ -15,6 +15,10 @@ from mmdyn.sample import ImageRef, Sample
 
 Pixels: TypeAlias = NDArray[np.uint8]
 
+LEVELS = ("1", "2", "3", "4", "5")
+"""The severities of graded doses, the least first (`blur@1`). Levels of an operator share their draws, so that two
+differ by the dose alone."""
+
 EMBEDDED = "embedded"
 """The name of the rewriter, the styler and the judge that come with the package and need no model."""
 

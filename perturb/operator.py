@@ -28,8 +28,8 @@ class Operator(ABC):
     draws."""
 
     noisy: ClassVar[bool] = False
-    """Whether it lays noise over pictures: a judge looks at pictures without it, because noise hides what it would
-    compare."""
+    """Whether it makes pictures worse to read and draws nothing else, as noise and blur do: a judge looks at pictures
+    without it, because it would reject the dose. How much is lost is measured, not judged."""
 
     severities: ClassVar[tuple[str, ...]] = ()
     """The names that may follow it in a chain (`pad@strong`); without one it is as strong as its source says."""

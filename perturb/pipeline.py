@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from mmdyn.data import Given, SampleSet, choose_quota
 from mmdyn.errors import UserError
 from mmdyn.work import RayConfig, SetStep, make_set, open_source
-from perturb.chains import Recipe
+from perturb.chains import FULL, Recipe
 from perturb.item import EMBEDDED
 from perturb.services import ToolNames
 from perturb.short_answers import AnswerPool
@@ -25,6 +26,7 @@ def perturb(
     draws: int = 1,
     seed: int = 0,
     factorial: bool = False,
+    design: str = FULL,
     rewriter: str = EMBEDDED,
     style_backend: str = EMBEDDED,
     judge: str = "",
@@ -53,6 +55,9 @@ def perturb(
         ops: chains such as "pad,color,pad@strong+color", presets or YAML files of chains, or a list; each makes `draws`
             variants of a sample, or one where nothing in it is random.
         factorial: whether to make every subset of the chains, chained, with shared draws.
+        design: which subsets: "full" for all, "fraction" for a two-level fraction of 5 to 8 chains in which three
+            operators are taken not to interact, "permutations:K" for the prefixes of K random orders of up to 10 and of
+            their reverses, drawn for each parent.
         rewriter: who rewrites: "embedded" or a MODEL.
         style_backend: who paints: "embedded", "flux" or "klein", with options.
         judge: who judges: "embedded" or a MODEL; empty for nobody. A variant that the judge rejects, by the majority of
@@ -67,13 +72,19 @@ def perturb(
         UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
     """
     tools = ToolNames(rewriter, style_backend, judge, votes, *([] if concurrency is None else [concurrency]))
-    recipe = Recipe.read(ops, draws, seed, factorial=factorial, redraws=redraws, tools=tools)
+    if design != FULL and not factorial:
+        raise UserError(f"design {design} chooses among the subsets of a factorial: add --factorial, or leave it out")
+    recipe = Recipe.read(ops, draws, seed, design=design if factorial else "", redraws=redraws, tools=tools)
     source = open_source(source, Path(out), skip_bad=skip_bad)
     if source.manifest.parent:
         raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
     made, waits = recipe.describe()
     only = choose_quota(source, take, seed, limit) if take else None
     made |= {"take": take} if take else {}
+    if recipe.design not in ("", FULL) and not quiet:
+        print(
+            recipe.announced(len(only) if only is not None else min(limit or len(source), len(source))), file=sys.stderr
+        )
     step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe))
     how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
     return make_set(step, source, Path(out), name=name or f"{source.name}-dynamic", limit=limit, only=only, **how)

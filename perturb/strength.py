@@ -36,7 +36,7 @@ def strength(
     Chinese character, or an option's picture; signs and spaces do not count. The share is the edit distance over tokens
     (Levenshtein) divided by the number of tokens of the longer text. Of several pictures that changed the mean counts.
     """
-    likeness = [ssim(old[ref].pixels, _aligned(old[ref], new[ref])) for ref in sorted(changed)]
+    likeness = [ssim(old[ref].pixels, aligned(old[ref], new[ref])) for ref in sorted(changed)]
     mean = round(sum(likeness) / len(likeness), 4) if likeness else None
     return Strength(0.0 if after is before else _changed(before, after), mean)
 
@@ -73,7 +73,7 @@ def _windows(pixels: Pixels) -> NDArray[np.float32]:
     return grey.transpose(0, 2, 1, 3).reshape(down * across, tall * wide)
 
 
-def _aligned(old: Picture, new: Picture) -> Pixels:
+def aligned(old: Picture, new: Picture) -> Pixels:
     """The part of a picture where the old one lies; all of it, in the old one's size, where it does not fit there."""
     (height, width), (row, column) = old.pixels.shape[:2], new.corner
     part = new.pixels[row : row + height, column : column + width]

@@ -57,7 +57,7 @@ class VariantMaker:
     def __init__(self, source: Path, out: Path, recipe: Recipe, pool: Path | None = None) -> None:
         self._source, self._out, self._recipe = ImageFolder(source), ImageFolder(out), recipe
         self._services = Services(recipe.tools, pool)
-        self._chains = [(chain, chain.load(self._services), "styler" in chain.uses) for chain in recipe.chains]
+        self._loaded = dict[Chain, tuple[Operator, ...]]()
         for name in recipe.uses:
             getattr(self._services, name)
         self._judge: VariantJudge | None = self._services.judge
@@ -69,12 +69,18 @@ class VariantMaker:
             raise UserError(f"{self._source.folder} holds a variant ({sample.id}): give a set of standard samples")
         pictures = pictures_in(self._source, sample.all_images)
         there = on_device(pictures, self._device) if self._device else None
-        for chain, operators, styled in self._chains:
+        for chain in self._recipe.forms(sample.id):
+            operators, styled = self._operators(chain), "styler" in chain.uses
             kept, (draws, attempts) = dict[_Shown, int](), self._recipe.draws_of(operators)
             for draw in range(draws):
                 trail = Variant(sample.id, chain.name, draw, self._recipe.seed, (), UNJUDGED, 0, sample.task_type)
                 first = _Attempt(sample, pictures, there if styled else None, chain, operators, trail)
                 yield from self._attempts(first, attempts, kept)
+
+    def _operators(self, chain: Chain) -> tuple[Operator, ...]:
+        if chain not in self._loaded:
+            self._loaded[chain] = chain.load(self._services)
+        return self._loaded[chain]
 
     def close(self) -> None:
         """Let go of models and connections."""
@@ -105,11 +111,11 @@ class VariantMaker:
             made = replace(replace_images(item.sample, refs), id=attempt.id, variant=trail)
             if (draw := kept.get(_shown(made))) is not None:
                 raise _NotKept("unchanged", f"the variant equals draw {draw}")
-            verdict = self._verdict(attempt, made, clean, {ref: refs[ref] for ref in refs if ref in changed})
+            verdict = self._verdict(attempt, made, (item, clean), {ref: refs[ref] for ref in refs if ref in changed})
             made = made if verdict is UNJUDGED else replace(made, variant=replace(trail, verdict=verdict))
             if verdict.status == "rejected":
                 raise _NotKept("rejected", verdict.reason)
-            if not self._recipe.factorial:  # whose chains share draws, so that none may be drawn again for one of them
+            if not self._recipe.design:  # whose chains share draws, so that none may be drawn again for one of them
                 kept[_shown(made)] = trail.draw
             return Outcome(made)
         except _NotKept as error:
@@ -126,7 +132,7 @@ class VariantMaker:
         trail, item = attempt.trail, Item(attempt.parent, attempt.pictures)
         clean = item
         for link, operator in zip(attempt.chain.links, attempt.operators, strict=True):
-            identity = (attempt.chain.key, link.step, link.severity, trail.draw, trail.attempt)
+            identity = (attempt.chain.key, link.step, link.drawn_as, trail.draw, trail.attempt)
             with _Failures(link.operator):
                 params = operator.params(stream(trail.seed, trail.parent, *identity), item.sample)
                 if isinstance(params, NotApplicable):
@@ -165,13 +171,17 @@ class VariantMaker:
         except ValueError as error:
             raise ValueError(f"a picture cannot be carried over ({ref}: {error})") from None
 
-    def _verdict(self, attempt: _Attempt, made: Sample, clean: Item, changed: Mapping[ImageRef, ImageRef]) -> Verdict:
-        """What the judge says of words and pictures. A verdict that could not be had is a failure, not a verdict."""
+    def _verdict(
+        self, attempt: _Attempt, made: Sample, items: tuple[Item, Item], changed: Mapping[ImageRef, ImageRef]
+    ) -> Verdict:
+        """What the judge says of words and pictures, `items` as `_run` gives them. A verdict that could not be had is a
+        failure, not a verdict."""
         if self._judge is None:
             return UNJUDGED
         with _Failures():
+            old, (shown, clean) = attempt.pictures, (item.pictures for item in items)
             looks = [
-                Look(attempt.pictures[ref], clean.pictures[ref], self._source.path(ref), self._out.path(new))
+                Look(old[ref], clean[ref], self._source.path(ref), self._out.path(new), shown[ref])
                 for ref, new in changed.items()
             ]
             return self._judge.judge(Case(attempt.parent, made, tuple(looks)))

@@ -22,6 +22,7 @@ def _groups() -> Groups:
 @click.argument("source", metavar="SET")
 @click.option("-o", "--out", metavar="OUT", required=True, type=OutPath())
 @click.option("--factorial", is_flag=True)
+@click.option("--design", metavar="DESIGN", default="full")
 @click.option("--judge", metavar="MODEL", callback=not_empty)
 @number_option("--votes", "N")
 @number_option("--redraws", "R", default=3, least=0)
@@ -40,6 +41,8 @@ def command(source: str, out: Path, quiet: bool, executor: str, **arguments: Any
     \f
     out: The new set's folder; the same command again goes on in it.
     factorial: Every subset of the chains, chained, with shared draws: what does each one cost?
+    design: Which subsets: full; fraction, of 5 to 8 chains, in which three operators are taken not to interact; or
+        permutations:K, the prefixes of K random orders of up to 10 chains, and of their reverses. [default: full]
     judge: Throw out variants whose meaning changed: embedded, nli:FOLDER, or a MODEL. [default: nobody judges]
     votes: Ask a judge model so often; the majority counts.
     redraws: Draw a rejected variant again up to R times.

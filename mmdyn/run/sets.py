@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from mmdyn.data import Given, SampleSet, is_kept, is_samples, load
 from mmdyn.errors import UserError
 from mmdyn.models import Asks
@@ -82,7 +84,15 @@ def entry_of(opened: SampleSet, out: Path) -> SetEntry:
     folder, out = opened.folder.resolve(), out.resolve()
     place = folder.relative_to(out) if folder.is_relative_to(out) else folder
     manifest = opened.manifest
-    return SetEntry(opened.name, opened.root, place.as_posix(), manifest.digest, strength=manifest.strength or {})
+    entry = SetEntry(opened.name, opened.root, place.as_posix(), manifest.digest, strength=manifest.strength or {})
+    return replace(entry, **_design(manifest.made)) if manifest.made.get("factorial") else entry
+
+
+def _design(made: dict[str, Any]) -> dict[str, Any]:
+    """What a run keeps of a factorial's manifest. Of m chains all 2^m - 1 subsets are listed, the single ones first."""
+    ops = made["ops"].split(",")
+    factors = made.get("factors", ops[: len(ops).bit_length()])
+    return {"factors": tuple(factors), "design": made.get("design", "full"), "seed": made["seed"]}
 
 
 def _open(given: Given, out: Path, *, skip_bad: bool) -> SampleSet:

@@ -42,6 +42,14 @@ from .repeated_tries import (
 from .reviewers import Agreement as Agreement, cohen_kappa as cohen_kappa, fleiss_kappa as fleiss_kappa
 from .roc import roc_auc as roc_auc
 from .second_opinion import LogOdds as LogOdds, log_odds as log_odds
+from .shapley_designs import (
+    GENERATORS as GENERATORS,
+    Forms as Forms,
+    design_error as design_error,
+    design_forms as design_forms,
+    interaction_weights as interaction_weights,
+    shapley_weights as shapley_weights,
+)
 from .shares import Share as Share
 from .significance import holm as holm, mcnemar as mcnemar
 from .stratified import (

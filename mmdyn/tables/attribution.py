@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mmdyn.stats import TOO_FEW, Difference, Floats, Ints, interaction_weights, log_odds, shapley_weights
+from mmdyn.stats import TOO_FEW, Difference, Floats, Ints, design_forms, interaction_weights, log_odds, shapley_weights
 from mmdyn.table import Attribution
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
@@ -19,15 +19,15 @@ from mmdyn.tables.pairing import ALPHA, difference_row
 from mmdyn.tables.results import BY_RULES, p_digits
 from mmdyn.tables.rows import TOTAL, Row
 
-SPANNED = ("variant", "chain")
+SPANNED, SAMPLED = ("variant", "chain"), "permutations"
 NO_FACTORS = "no set here holds subsets of operators: make one with `mmdyn perturb --factorial` and evaluate it"
 NO_PARENT = "no question was answered under every form"
 NO_END = "the regression has no finite solution: answers with an operator, or without it, are all right or all wrong"
 RAW = "of right answers as they are, in which guessing is left"
 AGAINST = "its sign is not that of the Shapley value"
 
-Design: TypeAlias = tuple[tuple[str, ...], str]
-"""The operators of a factorial set, and which of their subsets there are."""
+Design: TypeAlias = tuple[tuple[str, ...], str, int]
+"""The operators of a factorial set, which of their subsets there are, and the seed of those that each parent has."""
 
 Estimates: TypeAlias = dict[tuple[str, str], Difference]
 """By quantity and operator."""
@@ -40,12 +40,13 @@ def attribution_rows(block: Block, part: Attribution) -> Iterator[Numbered]:
     designs, sets = _designs(block), split(block.columns, block.records, ["set"])
     if not designs:
         yield block.row(axes, (TOTAL,) * len(axes), "whole", None, note=NO_FACTORS), None
-    for (factors, design), roots in designs.items():
-        told = {"design": f"{design} of {', '.join(factors)}"} if len(designs) > 1 else {}
+    for design, roots in designs.items():
+        factors, kind, seed = design
+        told = {"design": f"{kind} of {', '.join(factors)}{f', seed {seed}' * bool(seed)}"} if len(designs) > 1 else {}
         records = np.concatenate([sets[root,] for root in sorted(roots)])
         here = block._replace(records=records, front=block.front | told)
         for key, inside in here.spans(axes[:-1]).items():
-            found = _Factorial.of(here, axes, key, (factors, design), inside)
+            found = _Factorial.of(here, axes, key, design, inside)
             if not found.forms.n:
                 yield found.row(TOTAL, "whole", None, note=NO_PARENT), None
                 continue
@@ -63,7 +64,8 @@ def _designs(block: Block) -> dict[Design, set[str]]:
         if block.front.get("run", name or run.name) == (name or run.name):
             for entry in run.config.sets:
                 if entry.factors and entry.root in there:
-                    found.setdefault((entry.factors, entry.design), set()).add(entry.root)
+                    seed = entry.seed if entry.design.startswith(SAMPLED) else 0
+                    found.setdefault((entry.factors, entry.design, seed), set()).add(entry.root)
     return found
 
 
@@ -83,23 +85,19 @@ class _Factorial(NamedTuple):
 
     @classmethod
     def of(cls, block: Block, axes: tuple[str, ...], key: Key, of: Design, records: Ints) -> _Factorial:
-        """Of the parents that have every form; in a design of permutations, where each has forms of its own, every form
-        that it was asked under, if these build paths."""
-        factors, design = of
+        """Of the parents that have every form that their design has for them."""
+        factors, design, seed = of
         chains = {chain: own for (chain,), own in split(block.columns, records, ["chain"]).items()}
         chains[""] = block.at(records, "variant", "standard")
-        subsets = {"+".join(compress(factors, on)): on for on in product((False, True), repeat=len(factors))}
-        there = {chain: on for chain, on in subsets.items() if design == "full" or chain in chains or all(on)}
-        conditions = {chain: chains.get(chain, records[:0]) for chain in there}
-        on, own_forms = np.array([*there.values()]), design.startswith("permutations")
-        forms = forms_of(block, conditions, every=not own_forms)
-        if own_forms:
-            asked = [np.isin(forms.parents, block.columns.parents[own]) for own in conditions.values()]
-            answered = ~np.isnan(forms.values)
-            patterns, own = np.unique(answered, axis=0, return_inverse=True)
-            whole = np.array([_builds_paths(on[there]) for there in patterns], np.bool_)[own.ravel()]
-            forms = forms.only((answered == np.stack(asked, 1)).all(1) & whole)
-        return cls(block, axes, key, factors, on, conditions, forms)
+        sampled, ids = design.startswith(SAMPLED), block.columns.fields["sample"]
+        parents, first = np.unique(block.columns.parents[records], return_index=True)
+        named = zip(parents.tolist(), ids.codes[records[first]].tolist(), strict=True) if sampled else [(0, 0)]
+        designs = {parent: design_forms(design, len(factors), seed, ids.values[code]) for parent, code in named}
+        on = np.unique(np.concatenate([*designs.values()]), axis=0)
+        names = ["+".join(compress(factors, form)) for form in on.tolist()]
+        conditions = {name: chains.get(name, records[:0]) for name in names}
+        forms = forms_of(block, conditions, every=not sampled)
+        return cls(block, axes, key, factors, on, conditions, _own_forms(forms, on, designs) if sampled else forms)
 
     def estimates(self) -> Estimates:
         """The Shapley values, the whole drop and the interactions; of too few parents without interval and test."""
@@ -159,7 +157,11 @@ class _Factorial(NamedTuple):
         return self.block.row(self.axes, (*self.key, operator), quantity, value, **self.counts, **more)
 
 
-def _builds_paths(on: NDArray[np.bool_]) -> bool:
-    """Whether each form lies on a path of forms from the question as it was to all operators, one more at each step."""
-    steps = (on[:, None] <= on).all(2) & (on.sum(1)[:, None] + 1 == on.sum(1))
-    return bool(steps[~on.all(1)].any(1).all() and steps[:, on.any(1)].any(0).all() and on.all(1).any())
+def _own_forms(forms: Forms, on: NDArray[np.bool_], designs: Mapping[int, NDArray[np.bool_]]) -> Forms:
+    """The parents that have every form of their own design, and of these forms alone."""
+    bits = 1 << np.arange(on.shape[1])
+    found = [np.isin(on @ bits, designs[parent] @ bits) for parent in forms.parents.tolist()]
+    own = np.array(found, np.bool_).reshape(-1, len(on))
+    values = np.where(own, forms.values, np.nan)
+    lacking = np.isnan(values) & own
+    return forms._replace(values=values).only(lacking.sum(1) == 0)

@@ -117,7 +117,7 @@ class _Side(NamedTuple):
                 yield row, None
         for side in ("variants", "repetitions"):
             if (mean := rows.get((average, side))) and mean.value:
-                ratio = round((rows[worst, side].value or 0.0) / mean.value, 6)
+                ratio = round((rows[worst, side].value or 0.0) / mean.value, 4)  # of numbers that have six digits
                 yield self.row("reasoning robustness", side, ratio, n=mean.n, left_out=mean.left_out), None
 
     def beside(self, figure: str, varied: ByParent, repeated: ByParent | None) -> Iterator[Numbered]:

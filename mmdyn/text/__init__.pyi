@@ -4,6 +4,7 @@ from .colours import (
     names_a_shade as names_a_shade,
 )
 from .dates import read_date as read_date
+from .directions import names_a_direction as names_a_direction
 from .fold import fold as fold
 from .latex import LATEX_SYMBOLS as LATEX_SYMBOLS, without_latex as without_latex
 from .logic import (

@@ -56,12 +56,17 @@ def names_a_shade(text: str) -> str:
 def known_by_colour(text: str) -> str:
     """The first thing in a text that is known by its colour, or by what of it is light and dark, such as a flag,
     litmus paper or a phase of the moon; else the empty string."""
-    return _first(_known(), text)
+    return first_listed("known_by_colour.txt", text)
+
+
+def first_listed(table: str, text: str) -> str:
+    """The first thing in a text that an expression of a table beside this file finds; else the empty string."""
+    return _first(_listed(table), text)
 
 
 @cache
-def _known() -> re.Pattern[str]:
-    text = files("mmdyn.text").joinpath("known_by_colour.txt").read_text(encoding="utf-8")
+def _listed(table: str) -> re.Pattern[str]:
+    text = files("mmdyn.text").joinpath(table).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return re.compile("|".join(rf"\b(?:{line})\b" if line.isascii() else line for line in lines), re.IGNORECASE)
 

@@ -50,8 +50,8 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A set of a run: `root` is the standard set's name, `folder` an absolute path or one relative to the run.
 
     digest: as it was asked. answers: of the golden answers that the scores are against, where these are others than
-        were asked with. strength: of its variants, by chain. factors, design: of a factorial set, the chains whose subsets
-        its chains are, and which of these there are (`full`, `fraction`, `permutations:K`).
+        were asked with. strength: of its variants, by chain. factors, design: of a set made with --factorial, the
+        chains whose subsets are in it, and which (`mmdyn.stats.design_forms` with the set's `seed`).
     """
 
     name: str
@@ -62,6 +62,7 @@ class SetEntry(Struct, frozen=True, forbid_unknown_fields=True):
     strength: dict[str, ChainStrength] = {}
     factors: tuple[str, ...] = ()
     design: str = ""
+    seed: int = 0
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):

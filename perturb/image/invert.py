@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text import names_a_colour, names_a_shade
+from mmdyn.text import known_by_colour, names_a_colour, names_a_shade
 from perturb.image._named import refused
 from perturb.item import Item, NotApplicable, Pixels
 from perturb.operator import Operator
@@ -39,8 +39,8 @@ class Invert(Operator):
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """Nothing to draw; `keep` says what is kept."""
         if self._severity == "mild":
-            return refused(sample, names_a_shade) or {"keep": "hue"}
-        return refused(sample, names_a_colour, names_a_shade) or {}
+            return refused(sample, "colours", names_a_shade, known_by_colour) or {"keep": "hue"}
+        return refused(sample, "colours", names_a_colour, names_a_shade, known_by_colour) or {}
 
     def apply(self, item: Item, params: Mapping[str, Json]) -> Item | NotApplicable:
         """The item with inverted pictures."""

@@ -12,10 +12,11 @@ from numpy.random import Generator
 from mmdyn.data import MAX_PIXELS
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from perturb.item import NO_PICTURE, Item, NotApplicable, Pixels, Place
+from perturb.item import LEVELS, NO_PICTURE, Item, NotApplicable, Pixels, Place
 from perturb.operator import Operator
 
 RATIOS = {"": (0.10, 0.20), "mild": (0.05, 0.10), "strong": (0.20, 0.35)}
+RATIOS |= {level: (ratio, ratio) for level, ratio in zip(LEVELS, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)}
 """Lowest and highest ratio by severity."""
 
 VALUES = (0, 255, 128)
@@ -25,19 +26,19 @@ HORIZONTAL, VERTICAL = ("left", "right"), ("top", "bottom")
 class Pad(Operator):
     """Pad each side by a share of the picture's size along it, in black, white or grey.
 
-    Each of the four ratios is uniform in [0.10, 0.20], `mild` in [0.05, 0.10], `strong` in [0.20, 0.35]: left and right
-    are ratio x width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with
-    equal chance. The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share
-    one
-    draw: where options are pictures, frames that differ would mark them, and a model could tell them apart by their
-    frames instead of by what they show.
+    Each of the four ratios is uniform in [0.10, 0.20], `mild` in [0.05, 0.10], `strong` in [0.20, 0.35], and 0.1, 0.2,
+    0.3, 0.4 or 0.5 at the levels 1 to 5, which leave 69 to 25 % of the page to the picture. Left and right are ratio x
+    width, top and bottom ratio x height, in whole pixels, at least one. The value is 0, 255 or 128 with equal chance.
+    The picture itself stays as it is, pixel for pixel: nothing is resized. All pictures of a sample share one draw:
+    where options are pictures, frames that differ would mark them, and a model could tell them apart by their frames
+    instead of by what they show.
 
     Source: MDK12-Bench, "Evaluation Methods", Spatial.
     """
 
     random = True
     on_device = True
-    severities = ("mild", "strong")
+    severities = ("mild", "strong", *LEVELS)
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """Four ratios and the value."""

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json
 from mmdyn.sample import Sample
-from mmdyn.text import names_a_colour
+from mmdyn.text import known_by_colour, names_a_colour
 from perturb.image._named import refused
 from perturb.item import Item, NotApplicable
 from perturb.operator import Operator
@@ -36,7 +36,7 @@ class Style(Operator):
 
     def params(self, stream: Generator, sample: Sample) -> dict[str, Json] | NotApplicable:
         """The styler's name, and what it draws."""
-        if refusal := refused(sample, names_a_colour):
+        if refusal := refused(sample, "colours", names_a_colour, known_by_colour):
             return refusal
         styler = self.services.styler
         return {"by": styler.label, **styler.params(stream, self._severity)}

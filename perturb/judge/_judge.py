@@ -23,13 +23,14 @@ SAME_WORDS = 0.99
 
 
 class Look(Struct, frozen=True, eq=False):
-    """One picture of a sample before and after. `after` is without the chain's noise; the files are what models are
-    asked."""
+    """One picture of a sample before and after. `after` is without what is `noisy` in the chain; `shown`, where it is
+    known, and the files are what models are asked."""
 
     before: Picture
     after: Picture
     before_file: Path
     after_file: Path
+    shown: Picture | None = None
 
 
 class Case(Struct, frozen=True, eq=False):

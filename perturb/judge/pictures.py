@@ -18,6 +18,7 @@ from mmdyn.sample import Step, Verdict
 from perturb.item import EMBEDDED, Pixels
 from perturb.judge._edges import Edges, find_edges, kept, locate
 from perturb.judge._judge import Case, Doubt, Look, gravest
+from perturb.strength import aligned
 
 VERSION = 3
 """Goes up whenever equal pictures may get another doubt."""
@@ -30,8 +31,9 @@ So many questions of gaokao_mm (48), scemqa (36), we_math (18) and math_vision (
 of them, restyled by the embedded style at full strength. Nearly all are drawings; photographs may do worse.
 """
 
-_STROKE_BY_STROKE = frozenset({"image.pad", "image.invert", "image.salt_pepper"})
-"""What cannot change what is drawn. Judges look at pictures without noise."""
+_DOSES, _TURNED = frozenset({"image.blur", "image.jpeg", "image.scale"}), "image.rotate"
+_STROKE_BY_STROKE = frozenset({"image.pad", "image.invert", "image.salt_pepper", *_DOSES, _TURNED})
+"""What cannot change what is drawn, or what judges do not see: they look at pictures without doses and noise."""
 
 _LOST = 0.6
 """A picture that keeps less of its edges than this is another one, or cut, or blurred beyond reading."""
@@ -70,15 +72,24 @@ def check_case(case: Case, ocr: Ocr | None) -> Doubt | None:
 
 def kept_verdict(verdict: Verdict, case: Case, ocr: Ocr | None) -> Verdict:
     """A verdict that keeps a variant, with what is still legible in its pictures; others as they are."""
-    if verdict.status != "kept" or ocr is None or _strokes_stay(case):
+    dosed = _is_dosed(case)
+    if verdict.status != "kept" or ocr is None or (_strokes_stay(case) and not dosed):
         return verdict
-    lines = [alike for look in case.looks for alike in _read_alike(look.before.pixels, look.after.pixels, ocr)]
+    pairs = [_as_shown(look) if dosed else _found(look.before.pixels, look.after.pixels) for look in case.looks]
+    lines = [alike for pair in pairs for alike in _read_alike(*pair, ocr)]
     return replace(verdict, legibility=round(fmean(lines), 4)) if lines else verdict
 
 
 def _strokes_stay(case: Case) -> bool:
     steps = case.after.variant.steps if case.after.variant else ()
     return bool(steps) and all(map(_keeps_strokes, steps))
+
+
+def _is_dosed(case: Case) -> bool:
+    """Whether pictures are worse to read by a dose, and each line lies where it lay."""
+    steps = case.after.variant.steps if case.after.variant else ()
+    dosed = any(step.operator in _DOSES or "dose" in step.params for step in steps)
+    return dosed and all(step.operator != _TURNED for step in steps)
 
 
 def _keeps_strokes(step: Step) -> bool:
@@ -129,13 +140,24 @@ def _check(before: Pixels, after: Pixels, ocr: Ocr | None) -> Doubt | None:
 def _aligned(before: Pixels, after: Pixels, edges: Edges) -> tuple[Pixels, Pixels]:
     """A picture, and the part of the other where its content lies."""
     left, top = locate(edges, find_edges(after))
-    content = after[top : top + before.shape[0], left : left + before.shape[1]]
+    return _alike_in_channels(before, after[top : top + before.shape[0], left : left + before.shape[1]])
+
+
+def _found(before: Pixels, after: Pixels) -> tuple[Pixels, Pixels]:
+    return _aligned(before, after, find_edges(before))
+
+
+def _as_shown(look: Look) -> tuple[Pixels, Pixels]:
+    """The same by the place that operators name: edges may be lost."""
+    return _alike_in_channels(look.before.pixels, aligned(look.before, look.shown or look.after))
+
+
+def _alike_in_channels(before: Pixels, content: Pixels) -> tuple[Pixels, Pixels]:
     return (before, content) if before.ndim == content.ndim else (_rgb(before), _rgb(content))
 
 
-def _read_alike(before: Pixels, after: Pixels, ocr: Ocr) -> list[bool]:
-    """Of each line that is surely read in a picture, whether it is read alike in the other."""
-    before, content = _aligned(before, after, find_edges(before))
+def _read_alike(before: Pixels, content: Pixels, ocr: Ocr) -> list[bool]:
+    """Of each line that is surely read in a picture, whether it is read alike in another of its size."""
     content = _polarised(before, content)
     lines = [(read_line(word.text, word.confidence), word.box) for word in ocr.read(before)]
     return [

@@ -23,11 +23,12 @@ class Standalone(Struct, frozen=True, forbid_unknown_fields=True):
 class Rewriter(OpenedTool, Protocol):
     """Puts a sample's question into other words without changing what is asked. Used from several threads at a time.
 
-    How much of a question changes goes by the `severity`: "", or one of SEVERITIES.
+    How much of a question changes goes by the `severity`: "", one of SEVERITIES, or for words one of LEVELS.
     """
 
     def substitute(self, sample: Sample, stream: Generator, severity: str = "") -> str | NotApplicable:
-        """The question with some keywords replaced by synonyms: about a quarter of those that have any, or all.
+        """The question with some keywords replaced by synonyms: about a quarter of those that have any, or all, or as
+        many fifths as the level says.
 
         Raises ValueError where a model did not answer.
         """

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from mmdyn.keys import Json, digest, sha256
 from mmdyn.sample import Language, Sample
-from perturb.item import NotApplicable
+from perturb.item import LEVELS, NotApplicable
 from perturb.rewrite import _sentences
 from perturb.rewrite._frames import FOLDER, lines_of, splice
 from perturb.rewrite._lexicon import WordHit, lexicon
@@ -55,7 +55,7 @@ class EmbeddedRewriter(Rewriter):
         """The question with words replaced by others of the tables of words, everywhere in the question alike.
 
         Each word that has synonyms is replaced with a chance of 0.6, and at least one is; `mild`: a quarter of them,
-        rounded, and at least one; `strong`: all of them.
+        rounded, and at least one; `strong`: all of them; a level: so many fifths, rounded, and at least one.
         """
         if refusal := _unfit(sample) or _unfit_for_other_words(sample):
             return refusal
@@ -107,8 +107,10 @@ def _share(chances: list[float], severity: str) -> float:
     """Up to which chance, drawn uniformly from [0, 1) and sorted, a rule is followed."""
     if severity == "strong":
         return 1.0
-    quarter = max(1, (len(chances) + 2) // 4)
-    return chances[quarter - 1] if severity == "mild" else max(SHARE, chances[0])
+    if not severity:
+        return max(SHARE, chances[0])
+    part, parts = (1, 4) if severity == "mild" else (int(severity), len(LEVELS))
+    return chances[max(1, (len(chances) * part + parts // 2) // parts) - 1]
 
 
 @cache

@@ -12,7 +12,7 @@ from mmdyn.keys import Json, digest
 from mmdyn.models import Message, SyncModelClient, TextPart, ask_and_wait, prompts_digest
 from mmdyn.prompts import filled, read_reply
 from mmdyn.sample import Sample
-from perturb.item import NotApplicable
+from perturb.item import LEVELS, NotApplicable
 from perturb.rewrite._rewriter import SEVERITIES, Rewriter, Standalone
 from perturb.short_answers import LONGEST, answer_of, differ
 
@@ -103,7 +103,7 @@ class ModelRewriter(Rewriter):
     def _reworded(self, name: str, sample: Sample, stream: Generator, severity: str, **places: str) -> Reworded:
         data = {"question": sample.question, "options": _options(sample)}
         extents = filled(KIND, f"{name}_extents", sample.language).splitlines()
-        places["extent"] = extents[("", *SEVERITIES).index(severity)]
+        places["extent"] = extents[("", *SEVERITIES, *LEVELS).index(severity)]
 
         def read(reply: _Question) -> str:
             return _text_of(reply.question, sample)

@@ -20,10 +20,12 @@ def listed(*options: str) -> str:
 def test_operators_come_with_their_severities_and_forms_and_what_short_names_and_presets_stand_for() -> None:
     lines = listed().splitlines()
     assert "text.convert  :blank :open :choice :claim" in lines
-    for name in ("image.pad", "image.style", "text.paraphrase", "text.shuffle", "text.substitute"):
+    for name in ("image.style", "text.paraphrase", "text.shuffle"):
         assert f"{name}  @mild @strong" in lines
-    assert lines[0].split()[0] == "image.invert"
-    assert lines[-2] == "color  = image.invert+image.salt_pepper  @mild @strong"
+    levels = "@1 @2 @3 @4 @5"
+    assert f"image.pad  @mild @strong {levels}" in lines and f"text.substitute  @mild @strong {levels}" in lines
+    assert lines[0] == f"image.blur  {levels}"
+    assert lines[-2] == f"color  = image.invert+image.salt_pepper  @mild @strong {levels}"
     name, _, chains = lines[-1].partition("  = ")
     assert name == "mdk12" and chains.startswith("pad,color,style,substitute,paraphrase,convert,pad+style+color,")
     assert parse_chains(chains) == parse_chains("mdk12"), "it can be typed as it is shown"

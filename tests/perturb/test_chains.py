@@ -9,6 +9,13 @@ import pytest
 
 from mmdyn.errors import UserError
 from perturb import parse_chains
+from perturb.chains import Chain, Recipe
+from perturb.services import ToolNames
+
+
+def factorial(ops: str, design: str = "full", parent: str = "") -> tuple[Chain, ...]:
+    """The subsets that are made of a parent."""
+    return Recipe.read(ops, 1, 0, design=design, redraws=0, tools=ToolNames()).forms(parent)
 
 
 def test_commas_separate_and_pluses_chain() -> None:
@@ -34,8 +41,8 @@ def test_an_operator_may_come_twice_in_a_chain() -> None:
     (["pad,pad", "pad,image.pad", "color,invert+salt_pepper"], "names one chain twice"),
     (["pad,padd"], r"there is no operator 'padd' \(did you mean 'pad'\?\)"),
     (["colour"], r"there is no operator 'colour'.*\(did you mean 'color'\?\)"),
-    (["pad@storng"], r"pad has no severity 'storng' \(did you mean 'strong'\?\): it takes mild, strong"),
-    (["pad@"], r"pad has no severity ''.*: it takes mild, strong"),
+    (["pad@storng"], r"pad has no severity 'storng' \(did you mean 'strong'\?\): it takes 1, 2, 3, 4, 5, mild, strong"),
+    (["pad@"], r"pad has no severity ''.*: it takes 1, 2, 3, 4, 5, mild, strong"),
     (["invert@fierce"], r"invert has no severity 'fierce': it takes"),
     (["shuffle@Mild"], r"shuffle has no severity 'Mild' \(did you mean 'mild'\?\): it takes mild, strong"),
     (["mdk12+pad", "mdk12@strong", "pad+mdk12"], "the preset mdk12 stands for several chains: give it alone between commas"),
@@ -117,7 +124,7 @@ def test_files_that_list_no_chains(tmp_path: Path, text: str | None, says: str) 
 
 
 def test_a_factorial_is_every_subset_with_shared_draws() -> None:
-    chains = parse_chains("pad,color,shuffle", factorial=True)
+    chains = factorial("pad,color,shuffle")
     assert [chain.name for chain in chains] == [
         "pad", "color", "shuffle", "pad+color", "pad+shuffle", "color+shuffle", "pad+color+shuffle",
     ]  # fmt: skip
@@ -130,11 +137,60 @@ def test_a_factorial_is_every_subset_with_shared_draws() -> None:
 @pytest.mark.parametrize("ops", ["pad", "pad,invert,salt_pepper,shuffle,convert,pad@mild,pad@strong"])
 def test_a_factorial_of_too_few_or_too_many(ops: str) -> None:
     with pytest.raises(UserError, match=r"--factorial takes 2 to 6 chains, --ops names \d: change --ops"):
-        parse_chains(ops, factorial=True)
+        factorial(ops)
 
 
 def test_a_factorial_that_would_make_a_chain_twice() -> None:
     with pytest.raises(
         UserError, match=r"--factorial would make pad\+invert twice: take the chain that is made of others"
     ):
-        parse_chains("pad,invert,pad+invert", factorial=True)
+        factorial("pad,invert,pad+invert")
+
+
+def test_a_fraction_has_an_even_number_of_all_factors_and_the_full_form() -> None:
+    ops = "pad,invert,salt_pepper,substitute,paraphrase"
+    every, fraction = factorial(ops), factorial(ops, "fraction")
+    assert [chain for chain in every if len(chain.links) in (2, 4, 5)] == list(fraction) and len(fraction) == 16
+    assert {chain.key for chain in fraction} == {every[0].key}, "so that they draw alike"
+    six, seven = (ops + ",".join(["", "shuffle", "blur"][: n + 1]) for n in (1, 2))
+    assert [len(factorial(more, "fraction")) for more in (six, seven, seven + ",jpeg")] == [31, 64, 64]
+
+
+def test_orders_differ_between_parents_and_are_kept() -> None:
+    ops = "pad,invert,salt_pepper,shuffle,substitute,paraphrase,blur,jpeg,scale,style"
+    names = [chain.name for chain in factorial(ops, "permutations:2", "q1")]
+    assert names == [chain.name for chain in factorial(ops, "permutations:2", "q1")]
+    assert names != [chain.name for chain in factorial(ops, "permutations:2", "q2")]
+    assert len(names) <= 4 * 9 + 1 and names[-1] == ops.replace(",", "+")
+    assert all(
+        [ops.index(one) for one in name.split("+")] == sorted(ops.index(one) for one in name.split("+"))
+        for name in names
+    )
+
+
+@pytest.mark.parametrize(("count", "design", "says"), [
+    (4, "fraction", "a fraction of 4 chains is hardly smaller than all their subsets: take --design full"),
+    (9, "fraction", "--factorial takes 5 to 8 chains, --ops names 9: change --ops, or take --design permutations:4 for up to 10"),
+    (7, "full", "--factorial takes 2 to 6 chains, --ops names 7: change --ops, or take --design permutations:4 for up to 10"),
+    (11, "permutations:3", "--factorial takes 2 to 10 chains, --ops names 11: change --ops"),
+    (1, "permutations:3", "--factorial takes 2 to 10 chains, --ops names 1: change --ops"),
+    (5, "permutations:0", "there is no design 'permutations:0': use full, fraction or permutations:K with K of 1 or more"),
+    (5, "permutations", "there is no design 'permutations'"), (5, "fractoin", "there is no design 'fractoin'"),
+    (5, "fraction:2", "there is no design 'fraction:2'"), (5, "full:2", "there is no design 'full:2'"),
+])  # fmt: skip
+def test_designs_that_cannot_be(count: int, design: str, says: str) -> None:
+    ops = [
+        "pad",
+        "invert",
+        "salt_pepper",
+        "shuffle",
+        "substitute",
+        "paraphrase",
+        "blur",
+        "jpeg",
+        "scale",
+        "style",
+        "rotate",
+    ][:count]
+    with pytest.raises(UserError, match=f"^{re.escape(says)}"):
+        factorial(",".join(ops), design)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tables.making_runs import answer, answers, write_run
 
 from mmdyn.record import Condition, Record
@@ -91,27 +92,24 @@ def test_forms_of_unequal_chance_are_compared_on_the_corrected_scale(tmp_path: P
 
 
 def test_each_parent_of_sampled_orders_has_forms_of_its_own(tmp_path: Path) -> None:
-    paths = {
-        "s00": {"": 1, "a": 0, "a+b": 0, "a+b+c": 0},
-        "s01": {"": 1, "c": 1, "b+c": 1, "a+b+c": 0},
-        "s02": {"": 1, "b": 1, "b+c": 0, "a+b+c": 0},
-        "a form has no answer": {"": 1, "a": None, "a+b": 0, "a+b+c": 0, "b": 0},
-        "a form was never made": {"": 1, "a+b": 0, "a+b+c": 0},
-    }
-    records = [
-        answer(parent, value, Condition("dynamic", chain) if chain else Condition(), error="500" * (value is None))
-        for parent, forms in paths.items()
-        for chain, value in forms.items()
-    ]
-    part = table(write_run(tmp_path / "run", records, sets=sets(("a", "b", "c"), "permutations:1")))
+    factors, names = ("a", "b", "c", "d"), ("s0", "s1", "s2", "s3", "failed", "not made")
+    records = list[Record]()
+    for parent in names:
+        forms = ["+".join(compress(factors, form)) for form in design_forms("permutations:1", 4, 7, parent).tolist()]
+        assert len(forms) == 8 and forms[0] == ""
+        for place, chain in enumerate(forms):
+            broken = place == 3 and len(parent) > 2
+            value = None if broken else float(not {"a", "b"} <= {*chain.split("+")})
+            condition = Condition("dynamic", chain) if chain else Condition()
+            if not broken or parent == "failed":
+                records.append(answer(parent, value, condition, error="the server said 500" * broken))
+    entries = sets(factors, "permutations:1")
+    run = write_run(tmp_path / "run", records, sets=(entries[0], replace(entries[1], seed=7)))
+    part = table(run)
+    # An order and its reverse: in one of them b follows a, in the other a follows b.
     found = values(part)
-    assert found["shapley", "a"] == pytest.approx(-2 / 3, abs=1e-6)
-    assert (found["shapley", "b"], found["shapley", "c"], found["whole", "all"]) == (
-        0,
-        pytest.approx(-1 / 3, abs=1e-6),
-        -1,
-    )
-    assert {(row.n, row.left_out) for row in part.rows} == {(3, 2)}
+    assert [found["shapley", name] for name in factors] == [-0.5, -0.5, 0, 0] and found["whole", "all"] == -1
+    assert {(row.n, row.left_out) for row in part.rows} == {(4, 2)}
     assert not [row for row in part.rows if row.quantity == "interaction"]
 
 

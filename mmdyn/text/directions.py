@@ -1,0 +1,11 @@
+"""Does a text go by directions: does it ask or name a side, a way, an upright, a place on the page, a compass,
+coordinates, a view, a clock? English and Chinese."""
+
+from __future__ import annotations
+
+from mmdyn.text.colours import first_listed
+
+
+def names_a_direction(text: str) -> str:
+    """The first word that may be wrong of a picture that was turned; the empty string where there is none."""
+    return first_listed("directions.txt", text)
