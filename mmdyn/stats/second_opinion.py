@@ -12,7 +12,7 @@ from mmdyn.errors import MissingExtra
 from mmdyn.stats.intervals import Floats, Ints
 
 LARGEST = 15.0
-"""Log odds beyond this are those of a regression that has no end: all answers with the operator are right, or none."""
+"""Log odds beyond this are those of a regression without end: answers with or without an operator are all alike."""
 
 
 class LogOdds(NamedTuple):
@@ -58,6 +58,6 @@ def log_odds(right: Floats, operators: NDArray[np.bool_], labels: Ints) -> list[
             numbers = np.column_stack([found.params, found.conf_int(), found.pvalues])[1:]
     except (ValueError, FloatingPointError, np.linalg.LinAlgError):
         return None
-    if not found.converged or not np.isfinite(numbers).all() or np.abs(numbers[:, 0]).max() > LARGEST:
+    if not found.converged or not np.isfinite(numbers).all() or np.abs(found.params).max() > LARGEST:
         return None
     return [LogOdds(value, (low, high), p) for value, low, high, p in numbers.tolist()]
