@@ -210,7 +210,7 @@ def subsets(factors: Sequence[Chain], forms: Forms) -> Iterator[Chain]:
     for factor in factors:
         begins.append(begins[-1] + len(factor.links))
     for form in forms[forms.any(axis=1)]:
-        chosen = [(factors[place], begins[place]) for place in np.flatnonzero(form)]
+        chosen = [(factors[place], begins[place]) for place in np.flatnonzero(form).tolist()]
         links = tuple(replace(link, step=begin + link.step) for factor, begin in chosen for link in factor.links)
         yield Chain("+".join(factor.name for factor, _ in chosen), links, key)
 

@@ -42,16 +42,16 @@ def design_forms(design: str, factors: int, seed: int = 0, parent: str = "") -> 
     23(43)).
     """
     every, (kind, _, count) = _every(factors), design.partition(":")
-    if kind == "full":
-        return every
     if kind == "fraction":
-        even = [every[:, word].sum(axis=1) % 2 == 0 for word in map(list, GENERATORS[factors])]
-        return every[np.all(even, axis=0) | every.all(axis=1)]
-    drawn = stream(seed, parent, "orders")
-    orders = [drawn.permutation(factors) for _ in range(int(count))]
-    ranks = np.array([np.argsort(order) for way in orders for order in (way, way[::-1])])
-    prefixes = (ranks[:, None, :] < np.arange(factors + 1)[:, None]).reshape(-1, factors)
-    return every[np.isin(_codes(every), _codes(prefixes))]
+        even = [every[:, list(word)].sum(axis=1) % 2 == 0 for word in GENERATORS[factors]]
+        every = every[np.all(even, axis=0) | every.all(axis=1)]
+    elif kind == "permutations":
+        drawn = stream(seed, parent, "orders")
+        orders = [drawn.permutation(factors) for _ in range(int(count))]
+        ranks = np.array([np.argsort(order) for way in orders for order in (way, way[::-1])])
+        prefixes = ranks[:, None, :] < np.arange(factors + 1)[:, None]
+        every = every[np.isin(_codes(every), _codes(prefixes))]
+    return every
 
 
 def shapley_weights(forms: Forms) -> Floats:
@@ -129,7 +129,7 @@ def _every(factors: int) -> Forms:
 
 
 def _codes(forms: Forms) -> NDArray[np.int64]:
-    return forms @ (1 << np.arange(forms.shape[1]))
+    return forms @ (1 << np.arange(forms.shape[-1]))
 
 
 def _places(forms: Forms) -> dict[int, int]:

@@ -17,12 +17,12 @@ from perturb.image._named import refused
 from perturb.item import LEVELS, Item, NotApplicable, Pixels, Place
 from perturb.operator import Operator
 
-ANGLES = dict(zip(LEVELS, (3, 6, 12, 20, 30), strict=True))
+ANGLES = dict(zip(LEVELS, (3, 6, 10, 15, 20), strict=True))
 """Degrees by level."""
 
 
 class Rotate(Operator):
-    """Turn the pictures by 3, 6, 12, 20 or 30 degrees at the levels 1 to 5 (12 without a level), either way with equal
+    """Turn the pictures by 3, 6, 10, 15 or 20 degrees at the levels 1 to 5 (10 without a level), either way with equal
     chance.
 
     The page grows, so that nothing is cut off, and its corners get the colour of the picture's border (the median of

@@ -27,7 +27,7 @@ class Rewording(Operator):
 
     random = True
     uses = ("rewriter",)
-    severities = SEVERITIES
+    severities: ClassVar[tuple[str, ...]] = SEVERITIES
     way: ClassVar[Literal["substitute", "paraphrase"]]
     """The rewriter's method."""
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from making import choice, image_ref, open_ended, write_set
 from mmdyn.data import SampleSet
-from perturb import Operator, perturb
+from perturb import NotApplicable, Operator, perturb
 from perturb.codec import encode, encode_png
 from perturb.image.blur import Blur
 from perturb.image.jpeg import Jpeg
@@ -46,7 +46,7 @@ def painted(operator: Operator, pixels: np.ndarray = DRAWING) -> np.ndarray:
     (Blur, [{"radius": r} for r in (0.001, 0.002, 0.004, 0.008, 0.016)]),
     (Jpeg, [{"quality": q} for q in (40, 20, 10, 5, 2)]),
     (Scale, [{"share": s} for s in (0.7, 0.5, 0.35, 0.25, 0.15)]),
-    (Rotate, [{"angle": a} for a in (3, 6, 12, 20, 30)]),
+    (Rotate, [{"angle": a} for a in (3, 6, 10, 15, 20)]),
 ])  # fmt: skip
 def test_each_level_is_one_dose_and_the_middle_one_is_usual(kind: type[Operator], params: list[Any]) -> None:
     assert [draw(kind(severity=level), choice(images=("images/0.png",))) for level in LEVELS] == params
@@ -76,10 +76,8 @@ def test_a_jpeg_is_what_pillow_makes_of_that_quality() -> None:
     Image.fromarray(colours).save(buffer, "JPEG", quality=5, subsampling="4:2:0")
     assert np.array_equal(painted(Jpeg(severity="4"), colours), np.asarray(Image.open(buffer)))
     assert encode(Picture(painted(Jpeg(severity="4"), colours), "png")).startswith(b"\x89PNG")
-    params = {"quality": 5}
-    assert (
-        Jpeg().apply(item(np.zeros((2, 65_501), np.uint8)), params).reason == "a JPEG has at most 65,500 pixels a side"
-    )  # type: ignore[union-attr]
+    long = Jpeg().apply(item(np.zeros((2, 65_501), np.uint8)), {"quality": 5})
+    assert long == NotApplicable("a JPEG has at most 65,500 pixels a side")
 
 
 def test_scaling_keeps_the_size_and_means_of_pixels() -> None:
@@ -93,7 +91,7 @@ def test_a_turned_page_grows_and_its_corners_are_the_border() -> None:
     page = np.full((200, 300, 3), (250, 240, 230), np.uint8)
     page[90:110, 140:160] = 0
     after = painted(Rotate(severity="5"), page)
-    assert after.shape[:2] == pytest.approx((323, 360), abs=2)
+    assert after.shape[:2] == pytest.approx((290, 350), abs=2)
     assert all(tuple(after[row, column]) == (250, 240, 230) for row in (0, -1) for column in (0, -1))
     assert (after.max(axis=2) < 60).sum() == pytest.approx(400, abs=50), "nothing of the mark was lost"
     middle = np.argwhere(after.max(axis=2) < 60).mean(axis=0)
