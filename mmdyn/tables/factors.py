@@ -48,6 +48,7 @@ def _picked(record: Record) -> object:
 OF_RECORD: dict[str, Callable[[Record], object]] = {
     "model": lambda record: record.model,
     "set": lambda record: record.set,
+    "sample": lambda record: record.parent,
     "draw": lambda record: record.draw,
     "epoch": lambda record: record.epoch,
     "mode": lambda record: record.condition.mode,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmdyn.record import Scale
 from mmdyn.stats import Difference, Floats, Ints, paired_difference
@@ -15,12 +17,12 @@ from mmdyn.tables.scale import CORRECTED, SAME, UNKNOWN
 
 
 class Forms(NamedTuple):
-    """The parents that were answered under every one of several conditions.
+    """The parents that were answered under every one of several conditions, or under any of them.
 
-    values: shape (parents, forms), means over draws and epochs, on `scale`. least: the lowest that any can be.
-    weights, labels: of each parent, and its cluster. left_out: parents asked under any of them and not under all.
-    counts: of failed, unscored and needs_judge records. lower: whether some are lower bounds. note: what to know of
-    the scale.
+    values: shape (parents, forms), means over draws and epochs, on `scale`; NaN where a parent has no answer.
+    least: the lowest that any can be. weights, labels: of each parent, and its cluster. left_out: parents asked under
+    any of them that are not here. counts: of failed, unscored and needs_judge records. lower: whether some are lower
+    bounds. note: what to know of the scale.
     """
 
     parents: Ints
@@ -42,42 +44,47 @@ class Forms(NamedTuple):
     def combined(self, weights: Sequence[float] | Floats) -> Difference:
         """The mean of a linear combination of each parent's scores, with its interval and test against 0.
 
-        weights: one a form. Raises ValueError where there is no parent.
+        weights: one a form, or a row of them for each parent. Raises ValueError where there is no parent.
         """
         taken = np.asarray(weights, np.float64)
-        above, below = float(np.maximum(taken, 0).sum()), float(np.maximum(-taken, 0).sum())
-        bound = max(above - below * self.least, below - above * self.least)
-        return paired_difference(self.values @ taken, self.weights, self.labels, bound)
+        above, below = np.maximum(taken, 0).sum(-1), np.maximum(-taken, 0).sum(-1)
+        bound = float(np.maximum(above - below * self.least, below - above * self.least).max())
+        return paired_difference(np.nansum(self.values * taken, axis=1), self.weights, self.labels, bound)
+
+    def only(self, kept: NDArray[np.bool_]) -> Forms:
+        """Some of the parents; the others are left out."""
+        columns = {name: getattr(self, name)[kept] for name in ("parents", "values", "weights", "labels")}
+        return self._replace(**columns, left_out=self.left_out + int((~kept).sum()))
 
 
-def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = False) -> Forms:
+def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = False, every: bool = True) -> Forms:
     """The parents of a block that have every one of these conditions.
 
     Args:
         block: whose records the conditions are of; its measure is `score`.
         conditions: the records of each, by its name; the forms are in this order.
         corrected: whether scores are corrected for chance even where guessing earns the same under all of them.
+        every: whether parents that lack some are left out.
 
     Returns:
         Raw scores where guessing earns the same under all conditions, else scores corrected for chance
         (docs/statistics.md, "Chance"); raw ones with a note where the scores do not say what guessing earns.
     """
     raw = [block.cell(records) for records in conditions.values()]
-    shared = _shared(raw)
-    chance = np.stack([cell.chance[_places(cell, shared)] for cell in raw], 1)
-    unknown = bool(np.isnan(chance).any())
-    alike = bool(np.ptp(chance, axis=1).max(initial=0.0) <= SAME) if not unknown else True
-    scaled = not unknown and (corrected or not alike)
+    shared = _shared(raw, every)
+    chance, there = _aligned(raw, shared, "chance"), ~np.isnan(_aligned(raw, shared, "values"))
+    unknown = bool(np.isnan(chance[there]).any())
+    spread = np.where(there, chance, -np.inf).max(1) - np.where(there, chance, np.inf).min(1)
+    scaled = not unknown and (corrected or float(spread.max(initial=0.0)) > SAME)
     cells = [block._replace(measured="corrected").cell(records) for records in conditions.values()] if scaled else raw
-    shared = _shared(cells)
-    places = [_places(cell, shared) for cell in cells]
+    shared = _shared(cells, every)
     least = [block._replace(measured="corrected").least(cell) for cell in cells] if scaled else [0.0]
     asked = np.unique(np.concatenate([cell.asked for cell in cells])) if cells else shared
     counts = {name: sum(cell.counts[name] for cell in cells) for name in cells[0].counts} if cells else {}
     return Forms(
         parents=shared,
-        values=np.stack([cell.values[place] for cell, place in zip(cells, places, strict=True)], 1),
-        weights=np.mean([cell.weights[place] for cell, place in zip(cells, places, strict=True)], axis=0),
+        values=_aligned(cells, shared, "values"),
+        weights=np.nanmean(_aligned(cells, shared, "weights"), axis=1),
         labels=block.columns.clusters[shared],
         scale="corrected" if scaled else "raw",
         least=min(least),
@@ -88,13 +95,15 @@ def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = 
     )
 
 
-def _shared(cells: Sequence[Cell]) -> Ints:
-    """The parents that all cells have, sorted."""
-    found = cells[0].parents
-    for cell in cells[1:]:
-        found = np.intersect1d(found, cell.parents, assume_unique=True)
+def _shared(cells: Sequence[Cell], every: bool) -> Ints:
+    """The parents that all cells have, or any, sorted."""
+    return reduce(np.intersect1d if every else np.union1d, (cell.parents for cell in cells))
+
+
+def _aligned(cells: Sequence[Cell], parents: Ints, name: str) -> Floats:
+    """A column of the cells, shape (parents, cells); NaN where a cell lacks a parent."""
+    found = np.full((len(parents), len(cells)), np.nan)
+    for place, cell in enumerate(cells):
+        _, rows, own = np.intersect1d(parents, cell.parents, assume_unique=True, return_indices=True)
+        found[rows, place] = getattr(cell, name)[own]
     return found
-
-
-def _places(cell: Cell, parents: Ints) -> Ints:
-    return np.searchsorted(cell.parents, parents)

@@ -80,7 +80,7 @@ def _word(row: Row | None) -> Word:
 
 
 def _signed(row: Row) -> bool:
-    return row.quantity in ("difference", "slope")
+    return row.quantity in ("difference", "slope", "shapley", "whole", "interaction", "log odds")
 
 
 def _notes(part: TablePart) -> Iterator[str]:

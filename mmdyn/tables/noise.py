@@ -1,13 +1,154 @@
-"""Noise."""
+"""The noise floor: what chains flip beyond what asking the same question again flips, and k draws of a question beside
+k repetitions of it. docs/appendix/why.md has the formulas, and how they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
+from mmdyn.stats import Ints, Tries, group_means, mean_score, paired_difference, pass_at_k, tries_agree, worst_at_k
 from mmdyn.table import Noise
-from mmdyn.tables.blocks import Block, Numbered
+from mmdyn.tables.blocks import Block, Key, Numbered
+from mmdyn.tables.columns import Cell, split
+from mmdyn.tables.pairing import difference_row
+from mmdyn.tables.results import BY_RULES
+from mmdyn.tables.rows import TOTAL, Row
+
+SPANNED = ("variant", "chain", "draw", "epoch")
+NO_VARIANT = "no variant was asked"
+ONCE = (
+    "no standard question was asked twice, so that nothing tells what a chain flips from what asking again flips: run"
+    " the same `mmdyn eval` with --epochs 3"
+)
+NONE = "no question has this under both"
+
+ByParent: TypeAlias = dict[int, float]
+"""A number for each parent, by its index."""
 
 
 def noise_rows(block: Block, part: Noise) -> Iterator[Numbered]:
-    """The rows of a block."""
-    yield from ()
+    """The rows of a block of a Noise: for each chain, and over all, flips in both directions; for each chain of several
+    draws, what k of them are worth. `variants` stand beside `repetitions` of the standard question.
+
+    An answer is right where its value is 1."""
+    block = block._replace(measured="pass_rate")
+    by = tuple(name for name in part.by if name not in SPANNED)
+    for key, records in block.spans(by).items():
+        standard, varied = (block.at(records, "variant", name) for name in ("standard", "dynamic"))
+        chains = {chain: own for (chain,), own in split(block.columns, varied, ["chain"]).items()}
+        again = _Tried.of(block, standard)
+        if note := NO_VARIANT if not chains else ONCE if again.most < 2 else "":
+            yield block.row((*by, "chain", "figure"), (*key, TOTAL, "flips"), "difference", None, note=note), None
+        for chain, own in (chains | ({TOTAL: varied} if len(chains) > 1 else {})).items():
+            side = _Side(block, by, (*key, chain), block.cell(own), block.cell(np.concatenate((standard, own))))
+            if again.most > 1:
+                yield from side.flips(again)
+            if chain != TOTAL and (draws := _Tried.of(block, own, "epoch")).most > 1:
+                yield from side.k_draws(draws, again)
+
+
+class _Tried(NamedTuple):
+    """Tries by group: the parent of each, how many there are and how many of them are right."""
+
+    parents: Ints
+    n: Ints
+    right: Ints
+
+    @classmethod
+    def of(cls, block: Block, records: Ints, *apart: str) -> _Tried:
+        """The scored records by parent, and by these factors."""
+        values = block.columns.worth[block.measured][0][records]
+        kept, values = records[~np.isnan(values)], values[~np.isnan(values)]
+        codes = [block.columns.parents[kept], *(block.columns.fields[name].codes[kept] for name in apart)]
+        groups, places = np.unique(np.stack(codes), axis=1, return_inverse=True)
+        counts = (np.bincount(places.ravel(), weights).astype(np.int64) for weights in (None, values))
+        return cls(groups[0], *counts)
+
+    @property
+    def most(self) -> int:
+        """The most tries that a group has."""
+        return int(self.n.max(initial=0))
+
+    def worth(self, measure: Callable[[Tries], float | None]) -> ByParent:
+        """The mean over a parent's groups, of parents of which any has tries enough."""
+        tries = (Tries(right, (n - right,), 0) for n, right in zip(self.n.tolist(), self.right.tolist(), strict=True))
+        values = np.array([np.nan if (value := measure(one)) is None else value for one in tries])
+        told = ~np.isnan(values)
+        parents, means, _ = group_means(self.parents[told], values[told], np.ones(int(told.sum())))
+        return dict(zip(parents.tolist(), means.tolist(), strict=True))
+
+
+class _Side(NamedTuple):
+    """A chain: its own answers, and these with those to the standard question."""
+
+    block: Block
+    by: Sequence[str]
+    key: Key
+    own: Cell
+    both: Cell
+
+    def flips(self, again: _Tried) -> Iterator[Numbered]:
+        """What is right in one answer and wrong in another one, to the question asked again or varied."""
+        changed = dict(zip(self.own.parents.tolist(), self.own.values.tolist(), strict=True))
+        repeated, right = again.worth(_flipped), again.worth(lambda tries: tries.right / tries.n)
+        shared = changed.keys() & right.keys()
+        to_wrong = {parent: right[parent] * (1 - changed[parent]) for parent in shared}
+        to_right = {parent: (1 - right[parent]) * changed[parent] for parent in shared}
+        yield from self.beside("right to wrong", to_wrong, repeated)
+        yield from self.beside("wrong to right", to_right, repeated)
+
+    def k_draws(self, draws: _Tried, again: _Tried) -> Iterator[Numbered]:
+        """DynaMath's measures (Zou et al. 2024, arXiv 2411.00836, section 3.2) of k draws beside k repetitions, k being
+        the most that both have; of draws alone where nothing was asked twice."""
+        k = min(draws.most, again.most) if again.most > 1 else draws.most
+        average, worst, rows = "average-case accuracy", f"worst-case accuracy of {k}", dict[tuple[str, str], Row]()
+        figures: dict[str, Callable[[Tries], float | None]] = {
+            average: lambda tries: tries.right / tries.n if tries.n >= k else None,
+            worst: partial(worst_at_k, k=k),
+            f"best-case accuracy of {k}": partial(pass_at_k, k=k),
+            "consistency": lambda tries: tries_agree(tries) if tries.n >= k else None,
+        }
+        for name, figure in figures.items():
+            for row, _ in self.beside(name, draws.worth(figure), again.worth(figure) if again.most > 1 else None):
+                rows[name, row.quantity] = row
+                yield row, None
+        for side in ("variants", "repetitions"):
+            if (mean := rows.get((average, side))) and mean.value:
+                ratio = round((rows[worst, side].value or 0.0) / mean.value, 4)  # of numbers that have six digits
+                yield self.row("reasoning robustness", side, ratio, n=mean.n, left_out=mean.left_out), None
+
+    def beside(self, figure: str, varied: ByParent, repeated: ByParent | None) -> Iterator[Numbered]:
+        """A figure of variants and of repetitions over the parents that have both, and their difference."""
+        shared = np.array(sorted(varied.keys() & (varied if repeated is None else repeated).keys()), np.int64)
+        more: dict[str, Any] = {**self.both.counts, "n": len(shared), "left_out": len(self.both.asked) - len(shared)}
+        if not len(shared):
+            yield self.row(figure, "difference", None, note=NONE, **more), None
+            return
+        weights = self.both.weights[np.searchsorted(self.both.parents, shared)]
+        notes, labels = [BY_RULES] * self.block.lower(self.both), self.block.columns.clusters[shared]
+        sides = {"variants": varied} | ({} if repeated is None else {"repetitions": repeated})
+        columns = {name: np.array([side[parent] for parent in shared.tolist()]) for name, side in sides.items()}
+        for name, values in columns.items():
+            mean = mean_score(values, weights, labels).rounded
+            told = {"ci95": mean.ci95, "method": mean.method, "note": "; ".join(notes)}
+            yield self.row(figure, name, mean.value, **told, **more), None
+        if repeated is not None:
+            found = paired_difference(columns["variants"] - columns["repetitions"], weights, labels)
+            yield difference_row(self.block, self.axes, (*self.key, figure), found, notes, **more), None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The factors of a row."""
+        return (*self.by, "chain", "figure")
+
+    def row(self, figure: str, quantity: str, value: float | None, **more: Any) -> Row:
+        """A row of this chain."""
+        return self.block.row(self.axes, (*self.key, figure), quantity, value, **more)
+
+
+def _flipped(tries: Tries) -> float | None:
+    """How often the first of two different tries is right and the second is wrong, which is as often as the reverse."""
+    return tries.right * (tries.n - tries.right) / (tries.n * (tries.n - 1)) if tries.n > 1 else None

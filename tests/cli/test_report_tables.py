@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 from shell import mmdyn
 from tables.making_counts import counted_run
 from tables.making_runs import answers, write_run
+
+from mmdyn.record import Condition
+from mmdyn.work import SetEntry
 
 
 @pytest.fixture
@@ -78,6 +82,50 @@ def test_models_that_one_name_would_stand_for_are_told(run: Path, tmp_path: Path
     assert result.returncode == 2 and "names a model twice" in result.stderr
 
 
+def factorial(folder: Path) -> Path:
+    """Two operators of 40 questions, the first of which costs half of them; the standard question twice."""
+    marks = {"": "1" * 40, "pad": "10" * 20, "noise": "1" * 40, "pad+noise": "10" * 20}
+    records = [
+        one
+        for chain, told in marks.items()
+        for one in answers(told, Condition("dynamic" if chain else "standard", chain))
+    ]
+    records += answers("1" * 40, epoch=1)
+    made = SetEntry("exam-dynamic", "exam", "sets/exam-dynamic", "d1", factors=("pad", "noise"), design="full")
+    return write_run(folder, records, sets=(SetEntry("exam", "exam", "sets/exam", "d0"), made)).folder
+
+
+def test_attribution_and_the_noise_floor(tmp_path: Path) -> None:
+    run = factorial(tmp_path / "run")
+    result = mmdyn("report", run, "--attribute", "--noise", "--json")
+    assert result.returncode == 0, result.stderr
+    parts = json.loads(result.stdout)["parts"]
+    shown = {(row["factors"]["operator"], row["quantity"]): row["value"] for row in parts[0]["rows"]}
+    assert shown["pad", "shapley"] == shown["all", "whole"] == -0.5 and shown["noise", "shapley"] == 0
+    flips = [row for row in parts[1]["rows"] if row["factors"]["figure"] == "right to wrong"]
+    assert [row["value"] for row in flips if row["factors"]["chain"] == "pad"] == [0.5, 0, 0.5]
+    text = mmdyn("report", run, "--attribute", "--gee").stdout
+    assert "log odds" in text and "the regression has no finite solution" in text
+    markdown = mmdyn("report", run, "--noise", "--format", "markdown").stdout
+    assert "| m1 | pad | right to wrong | 50.0 " in markdown
+
+
+def test_attribution_by_sample_as_csv(tmp_path: Path) -> None:
+    run = factorial(tmp_path / "run")
+    result = mmdyn("report", run, "--attribute", "--by", "sample", "--csv", tmp_path / "out.csv")
+    assert result.returncode == 0, result.stderr
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["operator"], row["quantity"]) == ("pad", "shapley")]
+    assert [(row["sample"], row["value"], row["n"]) for row in rows[:2]] == [("s00", "0.0", "1"), ("s01", "-1.0", "1")]
+    assert [(row["sample"], row["value"], row["n"]) for row in rows[-1:]] == [("all", "-0.5", "40")]
+
+
+def test_what_analyses_cannot_tell_ends_in_a_row_and_0(run: Path) -> None:
+    result = mmdyn("report", run, "--attribute", "--noise")
+    assert result.returncode == 0, result.stderr
+    assert "no set here holds subsets of operators" in result.stdout and "no variant was asked" in result.stdout
+
+
 @pytest.mark.parametrize(("words", "says"), [
     (["--pivot", "a,b,c,d"], "--pivot 'a,b,c,d' names 4 factors: name one to three"),
     (["--gap", "level"], "'level' is no FACTOR=A:B: write it like difficulty=easy:hard"),
@@ -96,6 +144,8 @@ def test_models_that_one_name_would_stand_for_are_told(run: Path, tmp_path: Path
     (["--pivot", "level", "--format", "latex", "--json"], "--json and --csv are formats themselves"),
     (["--leaderboard", "set", "--group", "mean=x"], "a group cannot be called 'mean', as a column is"),
     (["--table", "opencompass.x"], "there is no table 'opencompass.x'"),
+    (["--noise", "--gee"], "--gee goes with --attribute: give one, or leave --gee out"),
+    (["--attribute", "--by", "levle"], "no record has a field 'levle' (did you mean 'level'?)"),
 ])  # fmt: skip
 def test_a_mistake_ends_in_a_sentence_and_2(run: Path, words: list[str], says: str) -> None:
     result = mmdyn("report", run, *words)
