@@ -39,15 +39,20 @@ class Forms(NamedTuple):
         """How many parents there are."""
         return len(self.parents)
 
-    def combined(self, weights: Sequence[float] | Floats) -> Difference:
+    def combined(self, weights: Sequence[float] | Floats, constant: float = 0.0) -> Difference:
         """The mean of a linear combination of each parent's scores, with its interval and test against 0.
 
-        weights: one a form. Raises ValueError where there is no parent.
+        weights: one a form. constant: what is added to it. Raises ValueError where there is no parent.
         """
+        values, bound = self.mixed(weights, constant)
+        return paired_difference(values, self.weights, self.labels, bound)
+
+    def mixed(self, weights: Sequence[float] | Floats, constant: float = 0.0) -> tuple[Floats, float]:
+        """A linear combination of each parent's scores, and the largest absolute value that it can have."""
         taken = np.asarray(weights, np.float64)
         above, below = float(np.maximum(taken, 0).sum()), float(np.maximum(-taken, 0).sum())
-        bound = max(above - below * self.least, below - above * self.least)
-        return paired_difference(self.values @ taken, self.weights, self.labels, bound)
+        bound = max(above - below * self.least + constant, below - above * self.least - constant)
+        return self.values @ taken + constant, bound
 
 
 def forms_of(block: Block, conditions: Mapping[str, Ints], *, corrected: bool = False) -> Forms:
