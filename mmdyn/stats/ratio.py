@@ -26,16 +26,17 @@ class RatioTest:
         self, over: Floats, under: Floats, weights: Floats, labels: Ints, bounds: tuple[float, float] = (1.0, 1.0)
     ) -> None:
         self._over, self._under, self._each, self._bounds = over, under, (weights, labels), bounds
-        self.clusters = EmpiricalLikelihood(under, weights, labels, bounds[1]).clusters
+        self._of_under = EmpiricalLikelihood(under, weights, labels, bounds[1])
+        self.clusters = self._of_under.clusters
+
+    def p_nothing_below(self) -> float:
+        """The p-value of the hypothesis that the mean of `under` is 0."""
+        return self._of_under.p(0.0)
 
     def p(self, ratio: float) -> float:
         """The two-sided p-value of a ratio."""
         bound = self._bounds[0] + abs(ratio) * self._bounds[1]
         return EmpiricalLikelihood(self._over - ratio * self._under, *self._each, bound).p(0.0)
-
-    def p_nothing_below(self) -> float:
-        """The p-value of the hypothesis that the mean of `under` is 0."""
-        return EmpiricalLikelihood(self._under, *self._each, self._bounds[1]).p(0.0)
 
     def end(self, ratio: float, side: int) -> float:
         """Where the ratios that are not rejected end on one side of the one that was seen; infinite where nowhere."""

@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from mmdyn.stats import Floats, Ints, half_dose, mean_score, monotone_curve
+from mmdyn.stats import (
+    TOO_FEW,
+    Curve,
+    Estimate,
+    Floats,
+    HalfDose,
+    Ints,
+    RatioTest,
+    half_dose,
+    mean_score,
+    monotone_curve,
+)
 from mmdyn.table import Curves
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
@@ -48,34 +59,66 @@ def curve_rows(block: Block, part: Curves) -> Iterator[Numbered]:
         if not several:
             yield block.row(part.by, key, "area", None, note=NO_LEVELS), None
         for operator, levels in several.items():
-            yield from _curve(block, (*part.by, OPERATOR), (*key, operator), standard, levels)
+            yield from _curve(block, (*part.by, OPERATOR, LEVEL, DOSE), (*key, operator), standard, levels)
 
 
 def _curve(
     block: Block, axes: Sequence[str], key: Key, standard: Ints, levels: Mapping[str, Ints]
 ) -> Iterator[Numbered]:
+    of_all = (*key, TOTAL, TOTAL)
     doses, measure = _doses(block, levels)
     order = sorted(doses, key=doses.__getitem__)
     forms = forms_of(block, {STANDARD: standard, **{chain: levels[chain] for chain in order}}, corrected=True)
     more: dict[str, Any] = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
     if not measure or not forms.n:
         note = NO_PARENT if measure else NO_DOSE
-        yield block.row((*axes, LEVEL, DOSE), (*key, TOTAL, TOTAL), "area", None, note=note, **more), None
+        yield block.row(axes, of_all, "area", None, note=note, **more), None
         return
     note = "; ".join([MEASURES[measure], *[forms.note] * bool(forms.note), *[BY_RULES] * forms.lower])
     scaled = block._replace(measured="corrected") if forms.scale == "corrected" else block
     x = np.array([0.0, *(doses[chain] for chain in order)])
-    fit = yield from _levels(scaled, axes, key, forms, dict(zip((STANDARD, *order), x.tolist(), strict=True)), more)
-    axes, key = (*axes, LEVEL, DOSE), (*key, TOTAL, TOTAL)
-    off = x - x.mean()
-    trend = forms.combined(STEP * off / float(off @ off))
-    yield difference_row(scaled, axes, key, trend, [note], quantity=f"slope per {STEP} of dose", **more), None
-    yield scaled.row(axes, key, "half dose", **_half(forms, x, fit), unit=DOSE, **more), None
-    steps = np.diff(x) / x[-1] / 2
+    told = dict(zip((STANDARD, *order), x.tolist(), strict=True))
+    fit = yield from _levels(scaled, axes, key, forms, told, more)
+    trend = forms.combined(slope_weights(x))
+    yield difference_row(scaled, axes, of_all, trend, [note], quantity=f"slope per {STEP} of dose", **more), None
+    yield scaled.row(axes, of_all, "half dose", **_half_row(half_of(forms, x, fit), x[-1]), unit=DOSE, **more), None
     whole = scaled.cell(standard)
     whole = only(whole, np.searchsorted(whole.parents, forms.parents))
-    area = whole._replace(values=forms.values @ (np.append(steps, 0) + np.append(0, steps)))
-    yield scaled.mean_row(axes, key, "area", area, **more), area
+    area = whole._replace(values=forms.values @ area_weights(x))
+    yield scaled.mean_row(axes, of_all, "area", area, **more), area
+
+
+def slope_weights(doses: Floats) -> Floats:
+    """What makes scores at these doses the least squares slope over STEP."""
+    off: Floats = doses - doses.mean()
+    return off * STEP / float(off @ off)
+
+
+def area_weights(doses: Floats) -> Floats:
+    """What makes scores at these doses, of which the first is 0, their mean over all doses up to the last, by
+    trapezoids."""
+    steps = np.diff(doses) / doses[-1] / 2
+    return np.convolve(steps, (1.0, 1.0))
+
+
+def band_of(forms: Forms) -> tuple[list[Estimate], Curve]:
+    """The score at each dose with intervals that hold all at once (Bonferroni), and the fit with the band that follows
+    from them."""
+    z = NormalDist().inv_cdf(1 - ALPHA / 2 / forms.values.shape[1])
+    means = [mean_score(column, forms.weights, forms.labels, forms.least, z) for column in forms.values.T]
+    return means, monotone_curve(*(np.array(column) for column in list(zip(*means, strict=True))[:3]))
+
+
+def half_of(forms: Forms, doses: Floats, fit: Floats) -> HalfDose | None:
+    """The dose at which half of the standard score is lost; None where that is not told apart from guessing."""
+    standard, *_ = scores = forms.values.T
+    half, sides = float(np.average(standard, weights=forms.weights)) / 2, list[int]()
+    for place, column in enumerate(scores):
+        kept = 0.5 * (place > 0)
+        test = RatioTest(column, standard, forms.weights, forms.labels, (max(1.0, -forms.least),) * 2)
+        side = int(np.sign(np.average(column - kept * standard, weights=forms.weights)))
+        sides.append(side * (test.clusters >= TOO_FEW and test.p(kept) <= ALPHA))
+    return half_dose(doses, fit, half, sides) if sides[0] == 1 else None
 
 
 def _doses(block: Block, levels: Mapping[str, Ints]) -> tuple[dict[str, float], str]:
@@ -99,12 +142,9 @@ def _levels(
 ) -> Generator[Numbered, None, Floats]:
     """Of each level the score with an interval such that all hold at once, and the fit with its band, which is
     returned."""
-    z = NormalDist().inv_cdf(1 - ALPHA / 2 / len(doses))
-    means = [mean_score(column, forms.weights, forms.labels, forms.least, z) for column in forms.values.T]
-    value, low, high = (np.array([getattr(mean, name) for mean in means]) for name in ("value", "low", "high"))
-    curve = monotone_curve(value, low, high)
+    means, curve = band_of(forms)
     for place, (level, dose) in enumerate(doses.items()):
-        own = (*axes, LEVEL, DOSE), (*key, level.partition("@")[2] or level, f"{dose:g}")
+        own = axes, (*key, level.partition("@")[2] or level, f"{dose:g}")
         mean = means[place].rounded
         told = {"ci95": mean.ci95, "method": f"{mean.method}, simultaneous (Bonferroni)", **more}
         yield block.row(*own, block.measured, mean.value, **told), None
@@ -113,13 +153,10 @@ def _levels(
     return curve.fit
 
 
-def _half(forms: Forms, doses: Floats, fit: Floats) -> dict[str, Any]:
-    """The dose at which half of the standard score is lost, what it lies between, and what to know of it."""
-    each = [forms.combined(np.eye(len(doses))[place] - 0.5 * np.eye(len(doses))[0]) for place in range(len(doses))]
-    sides = [int(np.sign(one.value)) * (one.p is not None and one.p <= ALPHA) for one in each]
-    if sides[0] != 1:
+def _half_row(found: HalfDose | None, last: float) -> dict[str, Any]:
+    """What the row of a half dose has."""
+    if found is None:
         return {"value": None, "note": NO_STANDARD}
-    found = half_dose(doses, fit, float(np.average(forms.values[:, 0], weights=forms.weights)) / 2, sides)
-    told: dict[str, Any] = {"value": found.dose and round(found.dose, 4), "ci95": (found.low, found.high)}
-    reached = f"not reached by dose {doses[-1]:g}" + f", surely not by {found.low:g}" * (found.low > 0)
-    return {"method": "stepwise tests (Hsu-Berger)", "note": reached if found.dose is None else "", **told}
+    reached = f"not reached by dose {last:g}" + f", surely not by {found.low:g}" * (found.low > 0)
+    told = {"method": "stepwise tests (Hsu-Berger)", "note": reached if found.dose is None else ""}
+    return {"value": found.dose and round(found.dose, 4), "ci95": (found.low, found.high), **told}

@@ -31,6 +31,7 @@ LUCK = 0.05
 
 SHOWN = 20
 
+SEEING, KNOWING, REASONING = "want of seeing", "want of knowing", "want of reasoning"
 NEEDLESS, OF_ALL, OF_WRONG = "needed no picture", "of all questions", "of wrong answers"
 ASSUMED = (
     "assumes that a caption gives what seeing gives and no more, that knowledge points give what knowing gives, and"
@@ -43,6 +44,10 @@ UNTOLD = (
     "so few replies to a question may be right by luck, and do not tell which questions they are: ask several times"
     " (`mmdyn eval --epochs`, 3 where one guess in four is right)"
 )
+
+
+Wants = dict[str, tuple[int, dict[str, int]]]
+"""A constant and the weights of contexts, by what is wanting: together they are 1 less the score as it is."""
 
 
 def ladder_rows(block: Block, part: Ladder) -> Iterator[Numbered]:
@@ -90,6 +95,17 @@ def _needless(block: Block, axes: Sequence[str], key: Key, records: Ints) -> Row
     return block.row(axes, key, NEEDLESS, len(found), unit="count", n=int(telling.sum()), note=note)
 
 
+def wants_of(see: str, know: str, both: str) -> Wants:
+    """What may be wanting, by the contexts that give seeing, knowing and both, each empty where it was not asked."""
+    found: Wants = {name: (0, {one: 1, NONE: -1}) for name, one in ((SEEING, see), (KNOWING, know)) if one}
+    if see and know and both:
+        both_or_either = {both: 1, see: -1, know: -1, NONE: 1}
+        return found | {"not told apart": (0, both_or_either), REASONING: (1, {both: -1})}
+    if see and know:
+        return found | {"reasoning, or not told apart": (1, {see: -1, know: -1, NONE: 1})}
+    return found | {REASONING if know else "knowing or reasoning": (1, {know or see: -1})}
+
+
 def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str, Ints]) -> Iterator[Numbered]:
     """What the wrong answers lack, over the questions that were asked under all contexts that tell it."""
     known = [*KNOWLEDGE, *(name for kind in (KPRAG, HINT) for name in contexts if name.startswith(f"{kind}:"))]
@@ -98,37 +114,18 @@ def _wanting(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str,
     if NONE not in contexts or not (see or know):
         yield block.row(axes, (*key, "not told apart"), OF_ALL, None, note=ALONE), None
         return
-    wants: dict[str, tuple[int, dict[str, int]]] = {  # a constant and the weights of contexts, by what is wanting
-        **({"want of seeing": (0, {see: 1, NONE: -1})} if see else {}),
-        **({"want of knowing": (0, {know: 1, NONE: -1})} if know else {}),
-    }
-    if see and know and both:
-        wants |= {"not told apart": (0, {both: 1, see: -1, know: -1, NONE: 1}), "want of reasoning": (1, {both: -1})}
-    elif see and know:
-        wants["reasoning, or not told apart"] = (1, {see: -1, know: -1, NONE: 1})
-    else:
-        wants["want of reasoning" if know else "knowing or reasoning"] = (1, {know or see: -1})
-    asked = dict.fromkeys(name for _, weights in wants.values() for name in weights)
+    asked = [name for name in (NONE, see, know, both if see and know else "") if name]
     forms = forms_of(block, {name: contexts[name] for name in asked}, corrected=True)
+    more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
+    if not forms.n:
+        note = f"no question was answered under all of {', '.join(asked)}"
+        yield block.row(axes, (*key, REASONING), OF_ALL, None, note=note, **more), None
+        return
     notes = [
         note for note, holds in {forms.note: forms.note, BY_RULES: forms.lower, NOT_SEEN: not see}.items() if holds
     ]
-    more = {"n": forms.n, "left_out": forms.left_out, **forms.counts}
-    if not forms.n:
-        yield (
-            block.row(
-                axes,
-                (*key, next(iter(wants))),
-                OF_ALL,
-                None,
-                note=f"no question was answered under all of {', '.join(asked)}",
-                **more,
-            ),
-            None,
-        )
-        return
     under = forms.mixed([-(name == NONE) for name in asked], 1)
-    for want, (constant, weights) in wants.items():
+    for want, (constant, weights) in wants_of(see, know, both).items():
         over = forms.mixed([weights.get(name, 0) for name in asked], constant)
         yield from _want(block, axes, (*key, want), over, under, (forms.weights, forms.labels), notes, more)
 
@@ -166,10 +163,10 @@ def _triplets(block: Block, axes: Sequence[str], key: Key, contexts: Mapping[str
     lost, seen, known = 1 - cells[0].values, cells[1].values, cells[2].values
     room = 1 - min(corrected.least(cell) for cell in cells)
     wants = {
-        "want of seeing": lost * (1 - seen) * known,
-        "want of knowing": lost * seen * (1 - known),
+        SEEING: lost * (1 - seen) * known,
+        KNOWING: lost * seen * (1 - known),
         "not told apart": lost * (1 - seen) * (1 - known),
-        "want of reasoning": lost * seen * known,
+        REASONING: lost * seen * known,
     }
     for want, values in wants.items():
         each, bounds = (cells[0].weights, shared), (room**3, room)
