@@ -25,6 +25,7 @@ from .intervals import (
     tango as tango,
     wilson as wilson,
 )
+from .monotone import Curve as Curve, HalfDose as HalfDose, half_dose as half_dose, monotone_curve as monotone_curve
 from .paired_difference import (
     TOO_FEW as TOO_FEW,
     TOO_FEW_NOTE as TOO_FEW_NOTE,
@@ -32,6 +33,7 @@ from .paired_difference import (
     EmpiricalLikelihood as EmpiricalLikelihood,
     paired_difference as paired_difference,
 )
+from .ratio import RatioTest as RatioTest, ratio_of_means as ratio_of_means
 from .repeated_tries import (
     Tries as Tries,
     majority_at_k as majority_at_k,

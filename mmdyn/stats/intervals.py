@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
         return self.low, self.high
 
 
-def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0) -> Estimate:
+def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0, z: float = Z) -> Estimate:
     """The weighted mean of scores, with Wilson's interval at the effective sample size.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998) 193. For unweighted, unclustered scores of 0 and 1 the
@@ -56,22 +56,24 @@ def mean_score(values: Floats, weights: Floats, labels: Ints, least: float = 0.0
         labels: the cluster of each score.
         least: the lowest score that can be, below 1. The interval is made of the scores mapped onto [0, 1], and mapped
             back.
+        z: the quantile of the normal distribution that the interval goes by; simultaneous intervals take a larger one.
     """
     span = 1 - least
     shares = (values - least) / span
     mean, n = float(np.average(shares, weights=weights)), effective_n(shares, weights, labels)
     graded = not np.isin(shares, (0.0, 1.0)).all()
-    value, low, high = (least + span * share for share in (mean, *wilson(mean, n)))
+    value, low, high = (least + span * share for share in (mean, *wilson(mean, n, z)))
     return Estimate(value, low, high, method_of("Wilson", graded=graded, **uneven(weights, labels)))
 
 
-def wilson(mean: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % score interval of a proportion `mean` in [0, 1] seen in `n` > 0 (not always whole) observations.
+def wilson(mean: float, n: float, z: float = Z) -> tuple[float, float]:
+    """Wilson's score interval (95 % at the default z) of a proportion `mean` in [0, 1] seen in `n` > 0 (not always
+    whole) observations.
 
     Source: Wilson, JASA 22 (1927) 209.
     """
-    centre = (mean + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * math.sqrt(mean * (1 - mean) / n + (Z / (2 * n)) ** 2)
+    centre = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(mean * (1 - mean) / n + (z / (2 * n)) ** 2)
     return min(max(centre - half, 0.0), mean), max(min(centre + half, 1.0), mean)
 
 

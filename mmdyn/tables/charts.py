@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from mmdyn.errors import UserError, did_you_mean
 from mmdyn.record import Contrast
 from mmdyn.tables.contrast_table import said_of
@@ -119,6 +121,8 @@ def _of_part(part: TablePart, rows: Sequence[Row]) -> Chart:
         rows, across = [row for row in rows if row.factors[across] == MACRO and row.unit != "rank"], "model"
     elif rows[0].kind == "pivot":
         rows = [row for row in rows if not {TOTAL, MACRO} & {*row.factors.values()}]
+    elif rows[0].kind == "curves":
+        rows, across = [_without(row, "level") for row in rows if row.quantity == "fit"], "dose"
     else:
         told = {row.quantity for row in rows}
         rows = [row for row in rows if row.quantity == ("difference" if "difference" in told else rows[0].quantity)]
@@ -130,8 +134,14 @@ def _of_part(part: TablePart, rows: Sequence[Row]) -> Chart:
     )
     points = [_point(_but(told, across), told[across], row.value or 0, row.ci95, by) for told, row in cells]
     what = "mean " * (rows[0].kind == "leaderboard") + rows[0].quantity
-    numbers = rows[0].kind == "pivot" and len(points) > 1 and all(_is_number(point.label) for point in points)
+    numbers = (
+        rows[0].kind in ("pivot", "curves") and len(points) > 1 and all(_is_number(point.label) for point in points)
+    )
     return Chart("line" if numbers else "dots", f"{what}, in {unit}", points, across)
+
+
+def _without(row: Row, factor: str) -> Row:
+    return replace(row, factors={name: value for name, value in row.factors.items() if name != factor})
 
 
 def _but(factors: Mapping[str, str], without: str) -> str:

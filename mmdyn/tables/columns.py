@@ -28,8 +28,9 @@ KNOWN = {"run", *OF_RECORD, *OF_SAMPLE, *BINNED, *FACTORS, *ALWAYS}
 
 class Columns(NamedTuple):
     """All records. The codes of `fields`, `parents`, `asked` (the place of its model and condition), the (value,
-    weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters` and
-    `groups` (-1 for none; one over all sets) with the parents. `facts` are factors that the user gave of models.
+    weight) rows of `worth` by measure, `chance` (NaN where not known) and `flags` go with the records; `clusters`,
+    `groups` (-1 for none; one over all sets) and `names` with the parents. `facts` are factors that the user gave of
+    models.
     """
 
     runs: dict[str, RunFolder]
@@ -42,6 +43,7 @@ class Columns(NamedTuple):
     clusters: Ints
     groups: Ints
     facts: Collection[str] = ()
+    names: Sequence[str] = ()
 
 
 class Cell(NamedTuple):
@@ -91,7 +93,8 @@ class _Builder:
         self._parents, self._asked, self._chance = array("i"), array("i"), array("d")
         self._flags = {name: array("b") for name in FLAGS}
         self._known, self._asked_of = KNOWN | facts.keys(), dict[object, int]()
-        self._parent_of, self._clusters, self._groups = (dict[object, int]() for _ in range(3))
+        self._parent_of = dict[tuple[str, str], int]()
+        self._clusters, self._groups = (dict[object, int]() for _ in range(2))
         self._cluster_of, self._group_of = array("i"), array("i")
         self._by_digest = dict[str, tuple[str, ...]]()
 
@@ -126,6 +129,7 @@ class _Builder:
             worth={name: np.array(self._worth.pop(name)) for name in self._measures},
             flags={name: np.asarray(flag).astype(np.bool_) for name, flag in self._flags.items()},
             clusters=np.where(clusters >= 0, clusters, -1 - np.arange(len(clusters))), groups=np.array(self._group_of),
+            names=[parent for _, parent in self._parent_of],
         )  # fmt: skip
 
     def _parent(self, record: Record) -> int:

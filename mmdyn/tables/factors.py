@@ -39,6 +39,9 @@ def changed(chain: str) -> str:
 PICKED = "picked"
 """The factor that says what was read in the reply."""
 
+RUNG = "rung"
+"""The field that says what of a triplet a question is: origin, perception or knowledge (MMEvalPro)."""
+
 
 def _picked(record: Record) -> object:
     read = record.score.extracted if record.score else None
@@ -54,6 +57,7 @@ OF_RECORD: dict[str, Callable[[Record], object]] = {
     "mode": lambda record: record.condition.mode,
     "changed": lambda record: changed(record.condition.chain),
     PICKED: _picked,
+    RUNG: lambda record: record.fields.get(RUNG, NOT_GIVEN),
 }
 """Factors of a record beside those of its condition (FACTORS), its run, its fields and what a breakdown knows.
 `changed`: what its chain changes."""

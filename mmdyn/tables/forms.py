@@ -41,15 +41,21 @@ class Forms(NamedTuple):
         """How many parents there are."""
         return len(self.parents)
 
-    def combined(self, weights: Sequence[float] | Floats) -> Difference:
+    def combined(self, weights: Sequence[float] | Floats, constant: float = 0.0) -> Difference:
         """The mean of a linear combination of each parent's scores, with its interval and test against 0.
 
-        weights: one a form, or a row of them for each parent. Raises ValueError where there is no parent.
+        weights: one a form, or a row of them for each parent. constant: what is added to it. Raises ValueError where
+        there is no parent.
         """
+        values, bound = self.mixed(weights, constant)
+        return paired_difference(values, self.weights, self.labels, bound)
+
+    def mixed(self, weights: Sequence[float] | Floats, constant: float = 0.0) -> tuple[Floats, float]:
+        """A linear combination of each parent's scores, and the largest absolute value that it can have."""
         taken = np.asarray(weights, np.float64)
         above, below = np.maximum(taken, 0).sum(-1), np.maximum(-taken, 0).sum(-1)
-        bound = float(np.maximum(above - below * self.least, below - above * self.least).max())
-        return paired_difference(np.nansum(self.values * taken, axis=1), self.weights, self.labels, bound)
+        ends = above - below * self.least + constant, below - above * self.least - constant
+        return np.nansum(self.values * taken, axis=1) + constant, float(np.maximum(*ends).max())
 
     def only(self, kept: NDArray[np.bool_]) -> Forms:
         """Some of the parents; the others are left out."""

@@ -71,7 +71,7 @@ def number(value: float | None, unit: str, ends: Sequence[float | None] | None =
     if unit == "rank" and ends:
         return "\N{EN DASH}".join(dict.fromkeys(f"{end:.0f}" for end in ends))
     form = {"count": ",.0f", "tokens": ",.1f", "cost": ".6g"}.get(unit, ".2f")
-    shown = [f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ())) if one is not None]
+    shown = ["\N{EN DASH}" if one is None else f"{one:{'+' if sign else ''}{form}}" for one in (value, *(ends or ()))]
     return shown[0] + (f" [{', '.join(shown[1:])}]" if ends else "")
 
 

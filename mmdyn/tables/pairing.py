@@ -44,10 +44,10 @@ def paired_rows(block: Block, part: Paired) -> Iterator[Numbered]:
         a, b = (block.cell(side) for side in of_sides)
         left = len(np.union1d(a.asked, b.asked))
         if part.pair == "group":
-            a, b = _by_group(block, a), _by_group(block, b)
+            a, b = by_group(block, a), by_group(block, b)
             left = len(np.union1d(a.asked, b.asked))
         shared, in_a, in_b = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-        both = [_only(cell, places) for cell, places in ((a, in_a), (b, in_b))]
+        both = [only(cell, places) for cell, places in ((a, in_a), (b, in_b))]
         for value, cell in zip((part.a, part.b), both, strict=True):
             yield block.mean_row(part.by, key, value, cell), cell
         yield _difference(block, part, key, both, left - len(shared)), None
@@ -104,7 +104,7 @@ def _picks(block: Block, records: Ints) -> dict[int, int]:
     return {group: codes.pop() for group, codes in found.items() if len(codes) == 1 and silent not in codes}
 
 
-def _by_group(block: Block, cell: Cell) -> Cell:
+def by_group(block: Block, cell: Cell) -> Cell:
     """A cell of groups: the questions of a group are averaged, those without one are left out."""
     groups = block.columns.groups
     place = groups[cell.parents]
@@ -116,7 +116,7 @@ def _by_group(block: Block, cell: Cell) -> Cell:
     return cell._replace(parents=first, ids=ids, values=values, weights=weights, chance=chance, asked=asked)
 
 
-def _only(cell: Cell, places: Ints) -> Cell:
+def only(cell: Cell, places: Ints) -> Cell:
     columns: dict[str, Any] = {
         name: getattr(cell, name)[places] for name in ("parents", "ids", "values", "weights", "chance")
     }

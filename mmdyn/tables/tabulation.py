@@ -38,9 +38,9 @@ from mmdyn.tables.collect import MAX_VALUES
 from mmdyn.tables.columns import Columns, read_columns, records_where, split
 from mmdyn.tables.dose_curves import curve_rows
 from mmdyn.tables.error_kinds import error_part
-from mmdyn.tables.factors import PICKED, ModelFacts
+from mmdyn.tables.factors import PICKED, RUNG, ModelFacts
 from mmdyn.tables.formats import FORMATS, table_frame
-from mmdyn.tables.ladder import ladder_rows
+from mmdyn.tables.ladder import ASSUMED, ladder_rows
 from mmdyn.tables.noise import noise_rows
 from mmdyn.tables.pairing import mark_best, paired_rows
 from mmdyn.tables.pivots import pivot_rows
@@ -69,7 +69,7 @@ KINDS: dict[type, Callable[[Block, Any], Iterator[Numbered]]] = {
 SPANS: dict[type[Analysis], tuple[str, ...]] = {
     Attribution: ("variant", "chain"),
     Noise: ("variant", "chain", "draw", "epoch"),
-    Ladder: ("context",),
+    Ladder: ("context", RUNG),
     Curves: ("variant", "chain"),
 }
 """The factors over whose values an analysis goes, which its rows do not hold apart."""
@@ -166,7 +166,7 @@ def _part(columns: Columns, place: int, part: Part) -> TablePart:
     rows = mark_best(numbered)
     adjusted = [p and p_digits(p) for p in holm([row.p for row in rows])]
     rows = [replace(row, p_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing)]
+    notes = [*_notes(columns, records, apart, axes), *[missing] * bool(missing), *[ASSUMED] * isinstance(part, Ladder)]
     title = part.title or _title(part, axes)
     if isinstance(part, Leaderboard):
         known = columns.fields[part.columns].values
