@@ -26,6 +26,8 @@ from mmdyn.tables.where import FieldRow, fields_to_ask, find_where
 from mmdyn.work import ProgressBar, RunFolder
 
 ANALYSES = (Attribution(), Noise(), Ladder(), Curves())
+TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
+"""The quantity that an analysis has a value of where the records tell of it."""
 
 
 class Line(Struct, frozen=True):
@@ -76,11 +78,15 @@ def explain(runs: Sequence[RunFolder], progress: ProgressBar | None = None) -> W
     """The same for opened runs; `progress` counts the records as they are read for the summary."""
     table = collect(runs, fields_to_ask(runs), progress)
     summary = summarise_table(table)
-    parts = [part for part in tabulate(runs, ANALYSES).parts if any(row.value is not None for row in part.rows)]
+    parts = [part for part in tabulate(runs, ANALYSES).parts if _tells(part)]
     fields = find_where(table)
     sections = _sections(summary, {part.rows[0].kind: part.rows for part in parts}, fields, NextRuns(runs))
     names = ", ".join(run.name for run in runs)
     return Why(f"Why the scores changed: {names}", summary.complete, summary.failed, sections, fields, parts)
+
+
+def _tells(part: TablePart) -> bool:
+    return any(row.quantity == TOLD[row.kind] and row.value is not None for row in part.rows)
 
 
 def why_lines(page: Why) -> Iterator[str]:
@@ -193,7 +199,7 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
             f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
             [further.larger(seen / 2)],
         )
-    if not any(row.quantity == "repetitions" for row in rows.get("noise", [])):
+    if "noise" not in rows:
         yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)

@@ -7,21 +7,21 @@ import re
 from pathlib import Path
 
 import pytest
-from making_runs import DYNAMIC, SETS, answers, write_run
+from making_runs import DYNAMIC, SETS, STANDARD, answers, write_run
 from msgspec.structs import replace
 from running import typed
 
 from mmdyn import RunFolder, why
 from mmdyn.data import ChainStrength
-from mmdyn.record import Condition
+from mmdyn.record import Condition, Record
 
 STRONG = {"pad": ChainStrength(40, 0.0, 0.4), "salt_pepper": ChainStrength(40, 0.0, 0.3)}
 PEPPER = Condition("dynamic", "salt_pepper")
 
 
-def halves(first: str, second: str, condition: Condition = Condition(), **more: int) -> list:  # type: ignore[type-arg]
+def halves(first: str, second: str, condition: Condition = STANDARD) -> list[Record]:
     """Answers to the questions of two fields, twenty each."""
-    every = answers(first + second, condition, **more)
+    every = answers(first + second, condition)
     return [
         replace(one, fields={"part": "optics" if place < len(first) else "sound"}) for place, one in enumerate(every)
     ]
@@ -47,7 +47,7 @@ def test_it_says_what_fell_and_through_what_and_where(fallen: RunFolder) -> None
         "m1 on exam: -20.0 [-28.5, -10.0] points, adjusted p 0.0035, 40 questions. The score fell."
     ]
     assert [re.sub(r"\[.*?\]", "[]", line) for line in told["Through which change"]] == [
-        "m1 on exam: chain pad -40.0 [] points, adjusted p <.001.",
+        "m1 on exam: chain pad -40.0 [] points, adjusted p <0.0001.",
         "m1 on exam: not told apart from no change: chain salt_pepper.",
     ]
     assert told["Where"][0].startswith("m1 on exam: the change differs by part, between optics -37.5 and sound -2.5")
