@@ -14,6 +14,7 @@ FULL = 5
 """Operators of which all subsets are made; of more, orders are drawn."""
 
 LEVELS = "12345"
+CAPTIONED = "captioned"
 
 
 class NextRuns:
@@ -47,18 +48,22 @@ class NextRuns:
         return self._made("doses", ops) if graded and self._standard else []
 
     def ladder(self) -> list[str]:
-        """Ask without the picture, with a caption in its place, and with knowledge."""
-        captioned = [_beside(folder, "captioned") for folder in self._standard]
+        """Ask without the picture, with a caption in its place, and with knowledge; captions are made for sets that
+        are not called so."""
+        captioned = [
+            folder if folder.name.endswith(f"-{CAPTIONED}") else _beside(folder, CAPTIONED) for folder in self._standard
+        ]
         made = [
             command_line("mmdyn", "build", "caption", folder, "-o", out, "-m", "VISION_MODEL")
             for folder, out in zip(self._standard, captioned, strict=True)
+            if folder != out
         ]
         contexts = "no-picture,caption,none,kprag,caption+kprag"
         return [*made, self._eval("ladder", captioned, "--mode", "standard", "--context", contexts)]
 
     def larger(self, detect: float) -> str:
         """How many questions would show a drop of so many points."""
-        words = ["mmdyn", "plan", *self._standard, *self._asked, "--detect", f"{detect:g}", "--pilot", self._run.folder]
+        words = ["mmdyn", "plan", *self._standard, *self._asked, "--detect", f"{detect:.1f}", "--pilot", self._run.folder]
         return command_line(*words)
 
     @property

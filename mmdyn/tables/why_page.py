@@ -26,6 +26,12 @@ from mmdyn.tables.where import FieldRow, fields_to_ask, find_where
 from mmdyn.work import ProgressBar, RunFolder
 
 ANALYSES = (Attribution(), Noise(), Ladder(), Curves())
+SHOWN = 6
+"""Names in a sentence; the others are counted."""
+
+WIDE = 1.0
+"""A share of wrong answers whose interval is as wide as this is not told."""
+
 TOLD = {"attribution": "shapley", "noise": "repetitions", "ladder": "of wrong answers", "curves": "area"}
 """The quantity that an analysis has a value of where the records tell of it."""
 
@@ -147,14 +153,21 @@ def _through(summary: Summary, rows: list[Row]) -> Iterator[Line]:
     if rows:
         yield from _operators(rows)
         return
+    silent = dict[str, list[str]]()
     for whole in _main(summary):
         chains = [row for row in summary.contrasts if _is_chain_of(row, whole)]
-        taking = sorted((row for row in chains if _is_told(row)), key=lambda row: row.delta or 0)
-        for row in taking:
+        for row in sorted(filter(_is_told, chains), key=lambda row: row.delta or 0):
             yield Line(f"{_who(row)}: {said_of(row.held)} {_change(row)}.")
-        others = [said_of(row.held) for row in chains if not _is_told(row)]
+        others = [row.held["chain"] for row in chains if not _is_told(row)]
         if others:
-            yield Line(f"{_who(whole)}: not told apart from no change: {', '.join(others)}.")
+            silent.setdefault(_listed(others), []).append(_who(whole))
+    yield from (Line(f"Not told apart from no change: {chains}, for {_listed(who)}.") for chains, who in silent.items())
+
+
+def _listed(names: list[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
 
 
 def _is_chain_of(row: Contrast, whole: Contrast) -> bool:
@@ -199,7 +212,7 @@ def _untold(summary: Summary, rows: dict[str, list[Row]], further: NextRuns) -> 
             f"Whether there is a smaller fall than {seen:.1f} points: that takes more questions.",
             [further.larger(seen / 2)],
         )
-    if "noise" not in rows:
+    if "noise" not in rows and _main(summary):
         yield Line("Whether it is more than the model's own noise: nothing was asked twice.", [further.repeated()])
     if "attribution" not in rows and (commands := further.factorial()):
         yield Line("Which operator takes what where several act together: the set is not factorial.", commands)
@@ -220,6 +233,7 @@ def _change(row: Contrast) -> str:
 
 def _operators(rows: list[Row]) -> Iterator[Line]:
     """What each operator takes, beside what all take together, and the pairs that act otherwise than each alone."""
+    silent = dict[str, list[str]]()
     for who, own in _by_who(rows, "operator").items():
         whole = next((row for row in own if row.quantity == "whole"), None)
         taking = sorted((row for row in own if row.quantity == "shapley"), key=lambda row: row.value or 0)
@@ -227,13 +241,14 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
             continue
         told = [f"{row.factors['operator']} {_told(row)}" for row in taking if _is_sure(row)]
         others = [row.factors["operator"] for row in taking if not _is_sure(row)]
-        said = [f"of {_told(whole)} by all operators together", *told]
+        said = [f"all operators together {_told(whole)}", *told]
         yield Line(f"{who}: {'; '.join(said)}.")
         if others:
-            yield Line(f"{who}: not told apart from no change: {', '.join(others)}.")
+            silent.setdefault(_listed(sorted(others)), []).append(who)
         for row in own:
             if row.quantity == "interaction" and _is_sure(row):
                 yield Line(f"{who}: {row.factors['operator']} together take {_told(row)} beyond what each takes.")
+    yield from (Line(f"Not told apart from no change: {names}, for {_listed(who)}.") for names, who in silent.items())
 
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
@@ -259,12 +274,18 @@ def _lacking(rows: list[Row]) -> Iterator[Line]:
     """The shares of wrong answers by what they lack, and how many questions need no picture."""
     for who, own in _by_who(rows, "rung").items():
         shares = [row for row in own if row.quantity == "of wrong answers" and row.value is not None]
-        if shares:
-            told = "; ".join(f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in shares)
-            yield Line(f"{who}, of wrong answers: {told} ({shares[0].n} questions).")
+        told = [f"{row.factors['rung']} {percent(row.value, row.ci95)} %" for row in shares if _is_narrow(row)]
+        if told:
+            yield Line(f"{who}, of wrong answers: {'; '.join(told)} ({shares[0].n} questions).")
+        if others := [row.factors["rung"] for row in shares if not _is_narrow(row)]:
+            yield Line(f"{who}: too few wrong answers to tell the share of {', '.join(others)}.")
         for row in own:
             if row.quantity == "needed no picture" and row.value:
                 yield Line(f"{who}: {row.value:.0f} of {row.n} questions need no picture ({row.note}).")
+
+
+def _is_narrow(row: Row) -> bool:
+    return bool(row.ci95 and row.ci95[1] is not None and row.ci95[1] - row.ci95[0] < WIDE)
 
 
 def _by_who(rows: list[Row], *inner: str) -> dict[str, list[Row]]:

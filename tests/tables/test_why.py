@@ -48,7 +48,7 @@ def test_it_says_what_fell_and_through_what_and_where(fallen: RunFolder) -> None
     ]
     assert [re.sub(r"\[.*?\]", "[]", line) for line in told["Through which change"]] == [
         "m1 on exam: chain pad -40.0 [] points, adjusted p <0.0001.",
-        "m1 on exam: not told apart from no change: chain salt_pepper.",
+        "Not told apart from no change: salt_pepper, for m1 on exam.",
     ]
     assert told["Where"][0].startswith("m1 on exam: the change differs by part, between optics -37.5 and sound -2.5")
     assert len(told["Where"]) == 1
