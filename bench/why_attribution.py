@@ -14,7 +14,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from coverage import labels_of, print_table
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
@@ -115,7 +114,7 @@ def rejects(values: Floats, labels: Ints, mean: float, bound: float = 1.0) -> bo
 def attribution_row(model: str, design: str, share: float, n: int, cluster: int, count: int) -> tuple[object, ...]:
     """Truth, mean estimate and coverage of the operator that hurts most; the lowest coverage of all estimates; the mean
     false alarms of the operators that do not hurt."""
-    planned, labels = scripted(model, design), labels_of(n, cluster)
+    planned, labels = scripted(model, design), np.arange(n) // cluster
     truth, bounds = planned.truth * share, np.abs(planned.weights).sum(2).max(0) / 2
     held, seen = np.zeros(len(truth)), np.zeros(len(truth))
     for found in estimates(model, planned, share, labels, count):
@@ -127,6 +126,13 @@ def attribution_row(model: str, design: str, share: float, n: int, cluster: int,
     alarms = 100 - float(held[:OPERATORS][~hurts[:OPERATORS]].mean())
     told = f"{100 * truth[first]:+.2f}", f"{100 * seen[first]:+.2f}", float(held[first]), float(held.min())
     return (model, design, str(share), n, cluster, *told, alarms)
+
+
+def print_table(title: str, head: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+    """Print a Markdown table; numbers are per cent with one digit."""
+    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(f'{cell:.1f}' if isinstance(cell, float) else str(cell) for cell in row)} |", flush=True)
 
 
 def print_attribution(count: int) -> None:
@@ -147,7 +153,7 @@ def print_rivals(count: int) -> None:
     """Empirical likelihood and the percentile bootstrap over clusters on the same replications."""
     rows = list[tuple[object, ...]]()
     for model, share, n, cluster in product(("noise",), (0.6, 0.9), SIZES, CLUSTERS):
-        planned, labels = scripted(model, "full"), labels_of(n, cluster)
+        planned, labels = scripted(model, "full"), np.arange(n) // cluster
         truth, random, groups = planned.truth[:OPERATORS] * share, stream("bootstrap"), int(labels.max()) + 1
         sizes, holds = np.bincount(labels), list[Floats]()
         for found in estimates(model, planned, share, labels, count):
@@ -168,7 +174,7 @@ def print_second_opinion(count: int) -> None:
     """The regression's log odds of an operator that hurts, and false alarms of those that do not."""
     rows = list[tuple[object, ...]]()
     for share, n, cluster in product((0.3, 0.6, 0.9), (60,), CLUSTERS):
-        random, labels = stream("second opinion", str(share), str(n), str(cluster)), labels_of(n, cluster)
+        random, labels = stream("second opinion", str(share), str(n), str(cluster)), np.arange(n) // cluster
         on, kept = FULL[::4, :3], np.where(FULL[::4, 0], KEPT, 1.0)
         truth = float(np.log(KEPT * share / (1 - KEPT * share)) - np.log(share / (1 - share)))
         found = list[tuple[float, bool, float]]()
@@ -221,7 +227,7 @@ def moment(share: float, power: int) -> float:
 
 def floor_row(share: float, n: int, cluster: int, tries: int, count: int) -> tuple[object, ...]:
     """False alarms where a chain changes nothing, and coverage where it leaves KEPT of the chance."""
-    labels, k = labels_of(n, cluster), 2
+    labels, k = np.arange(n) // cluster, 2
     parts: list[tuple[Callable[[Floor], Floats], float]] = [
         (lambda floor: floor.beyond(to_wrong=True), (1 - KEPT) * moment(share, 2)),
         (lambda floor: floor.beyond(to_wrong=False), (1 - KEPT) * (moment(share, 2) - moment(share, 1))),

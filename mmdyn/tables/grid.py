@@ -93,7 +93,7 @@ def _notes(part: TablePart) -> Iterator[str]:
     said = dict[str, list[str]]()
     for row in part.rows:
         said.setdefault(row.note, []).append(", ".join(row.factors.values()) or row.quantity)
-    for note, where in said.items():
+    for note, where in ((note, [*dict.fromkeys(where)]) for note, where in said.items()):
         more = f" and {len(where) - SHOWN} more" if len(where) > SHOWN else ""
         yield from [f"{'; '.join(where[:SHOWN])}{more}: {note}"] * bool(note)
     if methods := dict.fromkeys(row.method for row in part.rows if row.method):
