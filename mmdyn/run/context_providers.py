@@ -18,7 +18,7 @@ from mmdyn.record import Condition
 from mmdyn.run.conditions import ExamplesConfig
 from mmdyn.run.examples import Examples, ExampleSource
 from mmdyn.run.knowledge_config import KnowledgeConfig, Section, found_key
-from mmdyn.run.samples import samples
+from mmdyn.run.samples import Limit, samples
 from mmdyn.sample import Sample
 from mmdyn.work import FOUND, Store
 
@@ -83,7 +83,7 @@ class ContextProviders:
             if self._contexts or self.examples.by_root
         )
 
-    def look_up(self, limit: int | None) -> None:
+    def look_up(self, limit: Limit) -> None:
         """Look up examples, and points for whatever sample is asked with looked-up ones, where the store has none.
         Raises UserError, ModelError."""
         self.examples.look_up(self._sets, limit)

@@ -32,6 +32,7 @@ from .paired_difference import (
     EmpiricalLikelihood as EmpiricalLikelihood,
     paired_difference as paired_difference,
 )
+from .power import PairedDesign as PairedDesign, detectable as detectable, needed as needed, power_of as power_of
 from .repeated_tries import (
     Tries as Tries,
     majority_at_k as majority_at_k,
@@ -41,6 +42,7 @@ from .repeated_tries import (
 )
 from .reviewers import Agreement as Agreement, cohen_kappa as cohen_kappa, fleiss_kappa as fleiss_kappa
 from .roc import roc_auc as roc_auc
+from .sequential import betting as betting
 from .shares import Share as Share
 from .significance import holm as holm, mcnemar as mcnemar
 from .stratified import (
