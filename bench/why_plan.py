@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from coverage import AGREEMENT, print_table
+from msgspec.structs import replace
 from scipy.special import ndtri
 
 from mmdyn.keys import stream
-from mmdyn.run.until_clear import look_sizes
+from mmdyn.run.until_clear import FIRST, grown
 from mmdyn.stats import EmpiricalLikelihood, Floats, Ints, PairedDesign, detectable, mcnemar, needed
 from mmdyn.stats.sequential import ALPHA, BETS
 
@@ -57,7 +58,7 @@ class Design(NamedTuple):
         of_draw = (1 - 2 * HURT * hit + HURT**2 * hit) * square
         spreads = of_question - 2 * with_p + square - self.drop**2, of_draw - of_question
         found = PairedDesign(a, *spreads, a - square, a - self.drop - of_draw, 0.0, SIZES[self.groups])
-        return found._replace(icc=self.icc * found.variance(self.k, self.e) / found.variance())
+        return replace(found, icc=self.icc * found.variance(self.k, self.e) / found.variance())
 
     @property
     def together(self) -> float:
@@ -175,7 +176,9 @@ def stops(design: Design, n: int, points: float, count: int) -> Stops:
     """Runs over sets of n questions that end when it is clear."""
     labels, found = design.labels(n), list[Stops]()
     sizes = np.bincount(labels)
-    looks, ends = list(look_sizes(len(sizes))), np.cumsum(sizes)
+    looks, ends = [min(FIRST, len(sizes))], np.cumsum(sizes)
+    while looks[-1] < len(sizes):
+        looks.append(grown(looks[-1], len(sizes)))
     largest = sizes.max()
     starts = np.append(0, ends[:-1])
     for rows in differences(design, labels, count, "stops"):

@@ -4,8 +4,9 @@ whether every difference between standard and dynamic is told. docs/appendix/why
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,37 +24,23 @@ from mmdyn.work import Ranks, RunFolder, UntilClear
 
 LOOKS = "looks.jsonl"
 """What a run's folder keeps of its looks, a line each."""
+SEEN = ("model", "set", "held", "n", "delta", "ci95", "p")
+"""What is kept of a difference: the names of a Contrast."""
 FIRST, GROWTH = 40, (13, 10)
 """Groups of questions at the first look, and how many times as many there are at each further one."""
 
 
-class Seen(Struct, frozen=True):
-    """A difference at a look: over n questions, with its interval and p-value; None where there is none yet."""
-
-    model: str
-    set: str
-    held: dict[str, str]
-    n: int
-    delta: float | None
-    ci95: tuple[float, float] | None
-    p: float | None
-
-    def is_clear(self, points: float) -> bool:
-        """Whether the interval leaves 0 out, or lies within so many points of it."""
-        low, high = self.ci95 or (-1.0, 1.0)
-        return low > 0 or high < 0 or 100 * max(-low, high) < points
-
-
 class Look(Struct, frozen=True):
-    """What was seen when `groups` groups of questions had been asked of each set, of `most` that the largest has."""
+    """What was seen when `groups` groups of questions had been asked of each set, of `most` that the largest has; by
+    difference the names of a Contrast."""
 
     groups: int
     most: int
     clear: bool
-    seen: list[Seen]
+    seen: list[dict[str, Any]]
 
     def __str__(self) -> str:
-        told = (f"{one.model} on {one.set} {percent(one.delta, one.ci95)}" for one in self.seen)
+        told = (f"{one['model']} on {one['set']} {percent(one['delta'], one['ci95'])}" for one in self.seen)
         then = "that is clear" if self.clear else "all is asked" if self.groups == self.most else "not clear yet"
         return f"look at {self.groups} of {self.most} groups of questions: {'; '.join(told)}: {then}"
 
@@ -69,17 +56,21 @@ def until_clear(job: Job, ask: Callable[[int], RunFolder]) -> RunFolder:
 
     Raises InputError for a file of looks that cannot be read, and what `ask` raises.
     """
-    points, looks = job.limits.until_clear, _looks(job.out)
-    assert points is not None
+    looks = _looks(job.out)
     while True:
         run = ask(looks[-1].next if looks else FIRST)
         rule, groups = run.config.until_clear, run.config.limit
         if run.config.under_way or rule is None or groups is None:
             return run
         if not looks or looks[-1].groups < groups:
-            seen = [Seen(one.model, one.set, one.held, one.n, one.delta, one.ci95, one.p) for one in _watched(run)]
-            looks.append(Look(groups, rule.groups, bool(seen) and all(one.is_clear(points) for one in seen), seen))
-            _keep(job.out, looks)
+            watched = _watched(run)
+            clear = bool(watched) and all(_is_clear(one, rule.points) for one in watched)
+            looks.append(
+                Look(groups, rule.groups, clear, [{name: getattr(one, name) for name in SEEN} for one in watched])
+            )
+            part = job.out / f"{LOOKS}.part"
+            part.write_bytes(b"".join(canonical(look) + b"\n" for look in looks))
+            part.replace(job.out / LOOKS)
             if not job.execution.quiet:
                 print(looks[-1], file=sys.stderr)
         if looks[-1].next == groups:
@@ -116,15 +107,13 @@ def grown(groups: int, most: int) -> int:
     return min(-(-groups * times // of), most)
 
 
-def look_sizes(most: int) -> Iterator[int]:
-    """How many groups each look is at, where a set has so many and nothing becomes clear."""
-    groups = min(FIRST, most)
-    yield groups
-    while groups < most:
-        yield (groups := grown(groups, most))
+def _is_clear(found: Contrast, points: float) -> bool:
+    """Whether the interval leaves 0 out, or lies within so many points of it."""
+    low, high = found.ci95 or (-1.0, 1.0)
+    return low > 0 or high < 0 or 100 * max(-low, high) < points
 
 
-def _watched(run: RunFolder) -> Iterable[Contrast]:
+def _watched(run: RunFolder) -> list[Contrast]:
     """The differences between standard and dynamic, over all chains where there are several."""
     found = [one for one in summarise([run]).contrasts if one.factor == "variant"]
     pooled = [(one.model, one.set) for one in found if one.held["chain"] == POOLED]
@@ -137,9 +126,3 @@ def _looks(out: Path) -> list[Look]:
         return msgspec.json.Decoder(Look).decode_lines(file.read_bytes()) if file.is_file() else []
     except msgspec.DecodeError as error:
         raise InputError(file, None, f"cannot be read ({error}): choose another -o") from None
-
-
-def _keep(out: Path, looks: Sequence[Look]) -> None:
-    part = out / f"{LOOKS}.part"
-    part.write_bytes(b"".join(canonical(look) + b"\n" for look in looks))
-    part.replace(out / LOOKS)

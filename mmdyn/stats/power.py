@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from mmdyn.keys import stream
 from mmdyn.stats.intervals import Floats
@@ -21,13 +21,13 @@ from mmdyn.stats.paired_difference import FEW, TOO_FEW, UNSEEN, effective, likel
 QUESTIONS = 1 << 16
 """How many questions stand for all: the spread of their differences is then told to about one per cent."""
 
-RIPPLE = 60
-"""The power of an exact test goes up and down with n; beyond so many questions it no longer does where it matters."""
+RIPPLE, RIPPLING = 60, 5000
+"""The power of an exact test goes up and down with n: within so many questions, and below so many."""
 
 MOST_QUESTIONS = 10_000_000
 
 
-class PairedDesign(NamedTuple):
+class PairedDesign(Struct, frozen=True):
     """What is known of standard and dynamic scores, before they are seen. Scores are in [0, 1].
 
     accuracy: the mean standard score.
@@ -71,7 +71,7 @@ def needed(
         if (enough := 2 * enough) > MOST_QUESTIONS:
             return None
     enough = _first(enough // 2, enough, lambda n: seen(n) >= power)
-    if _is_exact(design, k, e):
+    if _is_exact(design, k, e) and enough < RIPPLING:
         short = [n for n in range(max(enough - RIPPLE, 1), enough + RIPPLE) if seen(n) < power]
         enough = max(short, default=enough - 1) + 1
     return enough
@@ -102,15 +102,14 @@ def power_of(design: PairedDesign, drop: float, k: float, e: float, alpha: float
 def mcnemar_power(n: int, gain: float, loss: float, alpha: float = 0.05) -> float:
     """How often the exact two-sided McNemar test of n pairs finds a difference, summed over how many pairs differ (but
     for 1e-12 of them), where a pair is gained or lost with these chances."""
-    from scipy.special import bdtr, bdtrik
     from scipy.stats import binom
 
     differ = gain + loss
-    pairs = np.arange(binom.ppf(1e-12, n, differ), binom.isf(1e-12, n, differ) + 1)
-    pairs = pairs[pairs > 0]
-    most = np.floor(bdtrik(alpha / 2, pairs, 0.5) + 1e-9)  # the largest smaller count that is still rejected
-    told = np.where(most >= 0, bdtr(most, pairs, gain / differ) + bdtr(most, pairs, loss / differ), 0.0)
-    return float(binom.pmf(pairs, n, differ) @ np.nan_to_num(told))
+    pairs = np.arange(max(binom.ppf(1e-12, n, differ), 1), binom.isf(1e-12, n, differ) + 1)
+    most = binom.ppf(alpha / 2, pairs, 0.5)
+    most -= binom.cdf(most, pairs, 0.5) > alpha / 2  # the largest smaller count that is still rejected; -1 for none
+    told = binom.cdf(most, pairs, gain / differ) + binom.cdf(most, pairs, loss / differ)
+    return float(binom.pmf(pairs, n, differ) @ told)
 
 
 def _is_exact(design: PairedDesign, k: float, e: float) -> bool:

@@ -63,7 +63,7 @@ class Paired(NamedTuple):
     note: str
     comparable: bool
     scaled: Scaled
-    keys: tuple[Key, Key]
+    keys: tuple[Key, ...] = ()
 
 
 Delta: TypeAlias = dict[str, Any]
