@@ -37,9 +37,9 @@ class Priors(Struct, frozen=True, forbid_unknown_fields=True):
     def design(self, drop: float, sizes: tuple[int, ...]) -> PairedDesign:
         """The moments where there is a drop in (0, 1]. Raises UserError for what cannot be."""
         for name in self.__struct_fields__:
-            if not (drop if name in ("accuracy", "flips") else 0) <= getattr(self, name) <= 1:
-                least = f"with a drop of {drop:g} from {drop:g}" if name in ("accuracy", "flips") else "from 0"
-                raise UserError(f"--prior {name}={getattr(self, name):g}: give a number {least} to 1")
+            value, least = getattr(self, name), drop if name in ("accuracy", "flips") else 0.0
+            if not least <= value <= 1:
+                raise UserError(f"--prior {name}={value:g}: give a number from {least:g} to 1")
         return self.split(self.accuracy, self.flips - drop**2, sizes)
 
     def split(self, accuracy: float, spread: float, sizes: tuple[int, ...]) -> PairedDesign:

@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from benches import load_bench
 from msgspec.structs import replace
 from scipy.stats import binom
 
-from benches import load_bench
 from mmdyn.stats import PairedDesign, detectable, mcnemar, needed, power_of
 from mmdyn.stats.power import mcnemar_power
 
