@@ -22,6 +22,7 @@ from .knowledge_config import (
     RetrieverConfig as RetrieverConfig,
 )
 from .merge import merge_runs as merge_runs
+from .planning import Choice as Choice, Plan as Plan, plan_run as plan_run
 from .predictions import score_predictions as score_predictions
 from .recorded import Recorded as Recorded, check_asked as check_asked, pictures_of as pictures_of
 from .run_listing import RunSummary as RunSummary, Scored as Scored, look as look

@@ -33,6 +33,7 @@ from .paired_difference import (
     EmpiricalLikelihood as EmpiricalLikelihood,
     paired_difference as paired_difference,
 )
+from .power import PairedDesign as PairedDesign, detectable as detectable, needed as needed, power_of as power_of
 from .ratio import RatioTest as RatioTest, ratio_of_means as ratio_of_means
 from .repeated_tries import (
     Tries as Tries,
@@ -44,6 +45,7 @@ from .repeated_tries import (
 from .reviewers import Agreement as Agreement, cohen_kappa as cohen_kappa, fleiss_kappa as fleiss_kappa
 from .roc import roc_auc as roc_auc
 from .second_opinion import LogOdds as LogOdds, log_odds as log_odds
+from .sequential import betting as betting
 from .shapley_designs import (
     GENERATORS as GENERATORS,
     Forms as Forms,

@@ -80,7 +80,7 @@ class EmpiricalLikelihood:
         self.clusters = 1 / float((shares**2).sum())
         self._sums = self.clusters * np.bincount(places, weights * differences) / weights.sum()
         self._shares, self._bound, self._mean = self.clusters * shares, bound, float(self._sums.sum() / self.clusters)
-        self.bounded = min(_effective(np.maximum(self._sums, 0)), _effective(np.minimum(self._sums, 0))) < FEW
+        self.bounded = min(effective(np.maximum(self._sums, 0)), effective(np.minimum(self._sums, 0))) < FEW
         if self.bounded:
             self._sums, self._shares = np.append(self._sums, (bound, -bound)), np.append(self._shares, (1.0, 1.0))
         self._weights = np.ones(len(self._sums))
@@ -108,28 +108,34 @@ class EmpiricalLikelihood:
         return min(low, self._mean), max(high, self._mean)
 
     def _ratio(self, mean: float) -> float:
-        """Twice the logarithm of the likelihood ratio of a mean; infinite where no weights of the clusters have it.
-
-        Owen (1990), equation (2.3): the maximum over `tilt` of 2 sum w log(1 + tilt x), found by Newton's steps.
-        """
-        x, weights = self._sums - mean * self._shares, self._weights
-        low, high = float(x.min()), float(x.max())
-        if low >= 0 or high <= 0:
-            return 0.0 if low == high == 0 else math.inf
-        left, right, tilt = -1 / high, -1 / low, 0.0
-        for _ in range(100):
-            pulls = x / (1 + tilt * x)
-            slope = float(weights @ pulls)
-            left, right = (tilt, right) if slope > 0 else (left, tilt)
-            step = tilt + slope / float(weights @ pulls**2)
-            step = step if left < step < right else (left + right) / 2
-            if abs(step - tilt) <= 1e-10 * (1 + abs(tilt)):
-                break
-            tilt = step
-        return max(2 * float(weights @ np.log1p(tilt * x)), 0.0)
+        """Twice the logarithm of the likelihood ratio of a mean."""
+        return likelihood_ratio(self._sums - mean * self._shares, self._weights)[0]
 
 
-def _effective(sums: Floats) -> float:
-    """How many equal sums these are worth (Kish); 0 where all are 0. Sums of other signs stand as 0 among them."""
-    squares = float((sums**2).sum())
-    return round(float(sums.sum()) ** 2 / squares, 9) if squares > 1e-24 else 0.0
+def likelihood_ratio(x: Floats, weights: Floats) -> tuple[float, float]:
+    """Twice the logarithm of the likelihood ratio of the mean 0 of observations with weights, and its tilt; infinite
+    where no weights of the observations have it.
+
+    Owen (1990), equation (2.3): the maximum over `tilt` of 2 sum w log(1 + tilt x), found by Newton's steps.
+    """
+    low, high = float(x.min()), float(x.max())
+    if low >= 0 or high <= 0:
+        return (0.0 if low == high == 0 else math.inf), 0.0
+    left, right, tilt = -1 / high, -1 / low, 0.0
+    for _ in range(100):
+        pulls = x / (1 + tilt * x)
+        slope = float(weights @ pulls)
+        left, right = (tilt, right) if slope > 0 else (left, tilt)
+        step = tilt + slope / float(weights @ pulls**2)
+        step = step if left < step < right else (left + right) / 2
+        if abs(step - tilt) <= 1e-10 * (1 + abs(tilt)):
+            break
+        tilt = step
+    return max(2 * float(weights @ np.log1p(tilt * x)), 0.0), tilt
+
+
+def effective(sums: Floats, weights: Floats | float = 1.0) -> float:
+    """How many equal sums these are worth (Kish); 0 where all are 0. Sums of other signs stand as 0 among them.
+    weights: how often each was seen."""
+    squares = float((weights * sums**2).sum())
+    return round(float((weights * sums).sum()) ** 2 / squares, 9) if squares > 1e-24 else 0.0

@@ -27,6 +27,7 @@ from .measurements import (
     spell_kappa as spell_kappa,
 )
 from .measures import MEASURES as MEASURES
+from .pilot import Pilot as Pilot, Priors as Priors, read_pilot as read_pilot
 from .plot import Plot as Plot, save_plots as save_plots
 from .published import Published as Published
 from .repeats import print_repeats as print_repeats

@@ -63,7 +63,16 @@ class NextRuns:
 
     def larger(self, detect: float) -> str:
         """How many questions would show a drop of so many points."""
-        words = ["mmdyn", "plan", *self._standard, *self._asked, "--detect", f"{detect:.1f}", "--pilot", self._run.folder]
+        words = [
+            "mmdyn",
+            "plan",
+            *self._standard,
+            *self._asked,
+            "--detect",
+            f"{detect:.1f}",
+            "--pilot",
+            self._run.folder,
+        ]
         return command_line(*words)
 
     @property

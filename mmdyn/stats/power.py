@@ -1,0 +1,209 @@
+"""How many questions show a drop, and how small a drop a set can show. docs/appendix/why.md derives it, and measures
+how it holds.
+
+The unit is a parent. Its standard answers are right with a chance p of its own, those of draw j of its variant with a
+chance q_j. With k draws and e repetitions (epochs) the difference of its means has the variance
+tau2 + omega2 / k + noise_s / e + noise_d / (k e).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from mmdyn.keys import stream
+from mmdyn.stats.intervals import Floats
+from mmdyn.stats.paired_difference import FEW, TOO_FEW, UNSEEN, effective, likelihood_ratio
+
+QUESTIONS = 1 << 16
+"""How many questions stand for all: the spread of their differences is then told to about one per cent."""
+
+RIPPLE, RIPPLING = 60, 5000
+"""The power of an exact test goes up and down with n: within so many questions, and below so many."""
+
+MOST_QUESTIONS = 10_000_000
+
+
+class PairedDesign(Struct, frozen=True):
+    """What is known of standard and dynamic scores, before they are seen. Scores are in [0, 1].
+
+    accuracy: the mean standard score.
+    tau2: the variance between questions of the true change, that of the mean over all draws. 0 or more.
+    omega2: the variance of the true chance between draws of one question. 0 or more.
+    noise_s, noise_d: the variance of one standard and one dynamic answer between repetitions: E[p (1 - p)], E[q (1 -
+        q)]. In [0, 1/4].
+    icc: the correlation between the differences of two questions of one group, one answer each. In [0, 1].
+    sizes: how many questions the groups have; in turn, where a set is larger. 1 or more each.
+    binary: an answer is right or wrong, and earns nothing between.
+    """
+
+    accuracy: float
+    tau2: float
+    omega2: float
+    noise_s: float
+    noise_d: float
+    icc: float = 0.0
+    sizes: tuple[int, ...] = (1,)
+    binary: bool = True
+
+    def variance(self, k: float = 1, e: float = 1) -> float:
+        """The variance of a parent's difference between the mean over k draws and the standard, asked e times each."""
+        return self.tau2 + self.omega2 / k + self.noise_s / e + self.noise_d / (k * e)
+
+    @property
+    def size(self) -> float:
+        """The size of a random question's group: what a design effect is reckoned with (Kish, Survey Sampling (1965),
+        section 5.4), which is the mean size times 1 + cv^2 where sizes vary."""
+        return sum(size**2 for size in self.sizes) / sum(self.sizes)
+
+
+def needed(
+    design: PairedDesign, drop: float, k: float, e: float, power: float = 0.8, alpha: float = 0.05
+) -> int | None:
+    """The smallest number of questions from which on the report's test of standard against dynamic sees a true drop
+    (in (0, 1]) with this power (in (0, 1)) at the two-sided level `alpha`; None beyond MOST_QUESTIONS."""
+    seen = power_of(design, drop, k, e, alpha)
+    enough = 2
+    while seen(enough) < power:
+        if (enough := 2 * enough) > MOST_QUESTIONS:
+            return None
+    enough = _first(enough // 2, enough, lambda n: seen(n) >= power)
+    if _is_exact(design, k, e) and enough < RIPPLING:
+        short = [n for n in range(max(enough - RIPPLE, 1), enough + RIPPLE) if seen(n) < power]
+        enough = max(short, default=enough - 1) + 1
+    return enough
+
+
+def detectable(
+    design: PairedDesign, n: int, k: float, e: float, power: float = 0.8, alpha: float = 0.05
+) -> float | None:
+    """The smallest drop, in steps of a tenth of a point, that n questions show with this power; None where not even the
+    loss of all that was right is seen. With infinite k and e it is what the questions can show at best."""
+    most = int(1000 * design.accuracy)
+
+    def is_seen(steps: int) -> bool:
+        return power_of(design, steps / 1000, k, e, alpha)(n) >= power
+
+    return _first(0, most, is_seen) / 1000 if most and is_seen(most) else None
+
+
+def power_of(design: PairedDesign, drop: float, k: float, e: float, alpha: float = 0.05) -> Callable[[int], float]:
+    """The power against a true drop as a function of the number of questions: of McNemar's exact test for one 0/1 pair
+    a question, else of the empirical likelihood."""
+    if _is_exact(design, k, e):
+        differ = min(max(design.variance() + drop**2, drop), 1.0)
+        return lambda n: mcnemar_power(n, (differ - drop) / 2, (differ + drop) / 2, alpha)
+    return _LikelihoodPower(design, drop, k, e, alpha)
+
+
+def mcnemar_power(n: int, gain: float, loss: float, alpha: float = 0.05) -> float:
+    """How often the exact two-sided McNemar test of n pairs finds a difference, summed over how many pairs differ (but
+    for 1e-12 of them), where a pair is gained or lost with these chances."""
+    from scipy.stats import binom
+
+    differ = gain + loss
+    pairs = np.arange(max(binom.ppf(1e-12, n, differ), 1), binom.isf(1e-12, n, differ) + 1)
+    most = binom.ppf(alpha / 2, pairs, 0.5)
+    most -= binom.cdf(most, pairs, 0.5) > alpha / 2  # the largest smaller count that is still rejected; -1 for none
+    told = binom.cdf(most, pairs, gain / differ) + binom.cdf(most, pairs, loss / differ)
+    return float(binom.pmf(pairs, n, differ) @ told)
+
+
+def _is_exact(design: PairedDesign, k: float, e: float) -> bool:
+    return design.binary and k == e == 1 and set(design.sizes) == {1}
+
+
+def _first(below: int, enough: int, holds: Callable[[int], bool]) -> int:
+    """The number above `below` from which on something holds, as it does at `enough`."""
+    while enough - below > 1:
+        middle = (below + enough) // 2
+        below, enough = (below, middle) if holds(middle) else (middle, enough)
+    return enough
+
+
+class _LikelihoodPower:
+    """The power of the empirical likelihood ratio: normal, around its value for what is expected, with the spread that
+    its clusters have (the delta method; the tilt is at its maximum, so that it counts as fixed)."""
+
+    def __init__(self, design: PairedDesign, drop: float, k: float, e: float, alpha: float) -> None:
+        differences, sizes = _questions(design, drop, k, e)
+        starts = np.append(0, np.cumsum(sizes)[:-1]).astype(np.int64)
+        sums, off = np.add.reduceat(differences, starts), -drop - float(differences.mean())
+        pull = sums - sizes * float(differences.mean())
+        shares = 1 + off * float(sizes.sum()) * pull / float(pull @ pull)  # now the mean is the drop itself
+        lattice, places = np.unique(np.stack((sizes, np.round(sums, 9))), axis=1, return_inverse=True)
+        self._sizes, self._sums = lattice
+        self._shares = np.bincount(places.ravel(), shares) / len(sums)
+        self._design, self._alpha = design, alpha
+
+    def __call__(self, n: int) -> float:
+        from scipy.special import ndtr, stdtrit
+
+        independent, clusters = n / self._design.size, n / float(self._shares @ self._sizes)
+        if independent < TOO_FEW:
+            return 0.0
+        sums, weights = self._sums * independent / n, clusters * self._shares
+        few = min(effective(np.maximum(side, 0), weights) for side in (sums, -sums)) < FEW
+        bounds, unseen = np.array([1.0, -1.0] * few), np.full(2 * few, UNSEEN)
+        ratio, tilt = likelihood_ratio(np.append(sums, bounds), np.append(weights, unseen))
+        spread = clusters * self._spread(np.log1p(tilt * sums))
+        root = math.sqrt(ratio)
+        most = float(stdtrit(independent - 1, 1 - self._alpha / 2))
+        return float(ndtr((root - most) * root / math.sqrt(spread))) if spread > 0 else float(root > most)
+
+    def _spread(self, values: Floats) -> float:
+        """The variance of a cluster's value, among clusters of its size: sizes are given."""
+        size = self._sizes.astype(np.int64)
+        shares = np.bincount(size, self._shares)
+        means = np.bincount(size, self._shares * values) / np.where(shares, shares, 1)
+        return float(self._shares @ (values - means[size]) ** 2)
+
+
+def _questions(design: PairedDesign, drop: float, k: float, e: float) -> tuple[Floats, Floats]:
+    """The differences of some QUESTIONS questions, and their groups' sizes, which they lie in one after the other.
+
+    Chances are beta distributed. A variant goes with its question's luck, but where the question's variants (`moved`),
+    or the draw, have luck of their own; how often they do, and how often questions of a group share all that, is such
+    that the moments of the design are met, or the nearest that chances can have.
+    """
+    random, before = stream("questions"), design.accuracy
+    after = max(before - drop, 0.0)
+    sizes = np.resize(np.array(design.sizes), round(QUESTIONS / float(np.mean(design.sizes))))
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    spread_p = max(before * (1 - before) - design.noise_s, 0.0)
+    spread_q = max(after * (1 - after) - design.noise_d, 0.0)
+    drawn = 1 - math.sqrt(1 - min(design.omega2 / spread_q, 1.0)) if spread_q else 0.0
+    shared = math.sqrt(min(design.icc * design.variance() / design.tau2, 1.0)) if design.tau2 else 0.0
+    together = random.random(len(groups)) < shared
+
+    def uniform() -> Floats:
+        return np.where(together, random.random(len(sizes))[groups], random.random(len(groups)))
+
+    luck = uniform()
+    p, q = _chances(luck, before, spread_p), _chances(luck, after, spread_q)
+    most = (1 - drawn) * float(np.cov(p, q)[0, 1])
+    covariance = (spread_p + (1 - drawn) ** 2 * spread_q - design.tau2) / 2
+    moved = 1 - min(max(covariance / most, 0.0), 1.0) if most else 0.0
+    q = np.where(uniform() < moved, _chances(uniform(), after, spread_q), q)
+    if math.isinf(e):
+        return (1 - drawn) * q + drawn * after - p, sizes.astype(np.float64)
+    answers = np.zeros(len(q))
+    for _ in range(int(k)):
+        own = _chances(random.random(len(q)), after, spread_q)
+        answers += random.binomial(int(e), np.where(random.random(len(q)) < drawn, own, q))
+    return answers / (k * e) - random.binomial(int(e), p) / e, sizes.astype(np.float64)
+
+
+def _chances(luck: Floats, mean: float, spread: float) -> Floats:
+    """Beta distributed chances of this mean and variance, at these quantiles."""
+    from scipy.special import betaincinv
+
+    room = mean * (1 - mean)
+    if spread <= 1e-9 * room or not room:
+        return np.full(len(luck), mean)
+    count = room / min(spread, 0.999 * room) - 1
+    grid = np.linspace(0, 1, 4097)
+    return np.asarray(np.interp(luck, grid, betaincinv(mean * count, (1 - mean) * count, grid)))
