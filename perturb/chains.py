@@ -115,7 +115,10 @@ class Recipe(Struct, frozen=True):
         return tuple(subsets(self.chains, design_forms(self.design, len(self.chains), self.seed, parent)))
 
     def announced(self, n: int) -> str:
-        """What a cheaper design costs and how well it tells operators' shares over n questions, beside the full one."""
+        """What a cheaper design costs and how well it tells operators' shares over n questions, beside the full one;
+        nothing of another."""
+        if self.design in ("", FULL):
+            return ""
         factors, full = len(self.chains), design_forms(FULL, len(self.chains))
         drawn = [design_forms(self.design, factors, self.seed, str(number)) for number in range(_PROBED)]
         squares = [design_error(shapley_weights(forms), n) ** 2 for forms in drawn]

@@ -54,14 +54,11 @@ def perturb(
         source: an opened set, a set folder, or a file of any format or samples, which are imported into out/.source.
         ops: chains such as "pad,color,pad@strong+color", presets or YAML files of chains, or a list; each makes `draws`
             variants of a sample, or one where nothing in it is random.
-        factorial: whether to make every subset of the chains, chained, with shared draws.
-        design: which subsets: "full" for all, "fraction" for a two-level fraction of 5 to 8 chains in which three
-            operators are taken not to interact, "permutations:K" for the prefixes of K random orders of up to 10 and of
-            their reverses, drawn for each parent.
+        factorial: whether to make subsets of the chains, chained, with shared draws.
+        design: which: "full" for every one, "fraction" or "permutations:K" (`mmdyn.stats.design_forms`).
         rewriter: who rewrites: "embedded" or a MODEL.
         style_backend: who paints: "embedded", "flux" or "klein", with options.
-        judge: who judges: "embedded" or a MODEL; empty for nobody. A variant that the judge rejects, by the majority of
-            `votes`, is drawn again up to `redraws` times.
+        judge: "embedded", a MODEL, or empty for nobody. What most `votes` reject is drawn up to `redraws` times more.
         skip_bad: whether a file's bad rows are left out, and listed in out/.source/rejected.jsonl.
         take: a quota such as "difficulty=easy:695,hard:1124": variants of so many samples of each value, drawn by seed.
 
@@ -72,26 +69,37 @@ def perturb(
         UserError: settings that do not fit or that differ from those in `out`. Busy: another process is at it.
     """
     tools = ToolNames(rewriter, style_backend, judge, votes, *([] if concurrency is None else [concurrency]))
-    if design != FULL and not factorial:
-        raise UserError(f"design {design} chooses among the subsets of a factorial: add --factorial, or leave it out")
-    recipe = Recipe.read(ops, draws, seed, design=design if factorial else "", redraws=redraws, tools=tools)
-    source = open_source(source, Path(out), skip_bad=skip_bad)
-    if source.manifest.parent:
-        raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
+    recipe = Recipe.read(ops, draws, seed, design=_of_factorial(design, factorial), redraws=redraws, tools=tools)
+    source = _standard(open_source(source, Path(out), skip_bad=skip_bad))
     made, waits = recipe.describe()
     only = choose_quota(source, take, seed, limit) if take else None
     made |= {"take": take} if take else {}
-    if recipe.design not in ("", FULL) and not quiet:
-        print(
-            recipe.announced(len(only) if only is not None else min(limit or len(source), len(source))), file=sys.stderr
-        )
-    step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe))
+    said = "" if quiet else recipe.announced(min(len(source if only is None else only), limit or len(source)))
+    step = SetStep("perturbing", made, (concurrency or waits) if waits else 0, partial(_prepare, recipe, said))
     how: dict[str, Any] = {"workers": workers, "cluster": executor, "quiet": quiet}
     return make_set(step, source, Path(out), name=name or f"{source.name}-dynamic", limit=limit, only=only, **how)
 
 
-def _prepare(recipe: Recipe, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:
-    """What makes the maker of variants; other samples' answers are gathered where a chain takes wrong ones."""
+def _of_factorial(design: str, factorial: bool) -> str:
+    """The design of a factorial, else nothing. Raises UserError where one is asked for without the other."""
+    if design != FULL and not factorial:
+        raise UserError(f"design {design} chooses among the subsets of a factorial: add --factorial, or leave it out")
+    return design if factorial else ""
+
+
+def _standard(source: SampleSet) -> SampleSet:
+    if source.manifest.parent:
+        raise UserError(f"{source.folder} is a dynamic set already: give the set that it was made of")
+    return source
+
+
+def _prepare(recipe: Recipe, said: str, source: SampleSet, out: Path, scratch: Path) -> Callable[[], VariantMaker]:
+    """What makes the maker of variants; other samples' answers are gathered where a chain takes wrong ones.
+
+    `said`: what a user is told before.
+    """
+    if said:
+        print(said, file=sys.stderr)
     pool = scratch if "pool" in recipe.uses else None
     if pool:
         AnswerPool.build(source, pool)

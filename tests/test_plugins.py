@@ -84,7 +84,8 @@ def python(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 def test_another_package_s_plug_ins_are_listed(site: Path) -> None:
     done = python(site, "-m", "mmdyn", "list", "operators")
     assert (
-        "example.mirror  (mmdyn_example.mirror:Mirror)\n" in done.stdout and "image.pad  @mild @strong\n" in done.stdout
+        "example.mirror  (mmdyn_example.mirror:Mirror)\n" in done.stdout
+        and "image.pad  @mild @strong @1 @2 @3 @4 @5\n" in done.stdout
     )
     script = "import json; from mmdyn.plugins import *; print(json.dumps({kind: names(kind) for kind in FOLDERS}))"
     found = json.loads(python(site, "-c", script).stdout)
