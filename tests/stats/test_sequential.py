@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-
 from benches import load_bench
+
 from mmdyn.stats import betting
 from mmdyn.stats.sequential import BETS, wealth_of
 
