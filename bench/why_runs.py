@@ -1,5 +1,5 @@
-"""Runs for `mmdyn report --why`: public sets with factorial variants, draws, repetitions, a ladder of contexts and doses
-of three operators, asked of models whose abilities and weaknesses are known, and of the baselines.
+"""Runs for `mmdyn report --why`: public sets with factorial variants, draws, repetitions, a ladder of contexts and
+doses of three operators, asked of models whose abilities and weaknesses are known, and of the baselines.
 
     python -P bench/why_runs.py DATA FOLDER     makes FOLDER; DATA holds the releases of we_math and scemqa
     mmdyn report FOLDER/runs/we_math-factorial --why

@@ -27,7 +27,8 @@ def log_odds(right: Floats, operators: NDArray[np.bool_], labels: Ints) -> list[
     """The main effects of operators on the log odds of a right answer.
 
     Generalised estimating equations with exchangeable answers within clusters (Liang and Zeger, Biometrika 73 (1986)
-    13), and the variance that Mancl and DeRouen (Biometrics 57 (2001) 126) give for few clusters.
+    13), and the variance that Mancl and DeRouen (Biometrics 57 (2001) 126) give for few clusters, with Student's
+    quantiles at as many degrees of freedom as there are clusters beyond the coefficients.
 
     Args:
         right: n shares of right answers, in [0, 1].
@@ -46,16 +47,20 @@ def log_odds(right: Floats, operators: NDArray[np.bool_], labels: Ints) -> list[
         from statsmodels.genmod.generalized_estimating_equations import GEE
     except ImportError:
         raise MissingExtra("statsmodels", "why") from None
-    order, (many, count) = np.argsort(labels, kind="stable"), operators.shape
+    from scipy.special import stdtr, stdtrit
+
+    order, (many, count), clusters = np.argsort(labels, kind="stable"), operators.shape, len(np.unique(labels))
     design = np.column_stack([np.ones(many), operators])[order]
-    if len(np.unique(labels)) <= count + 1 or np.linalg.matrix_rank(design) <= count:
+    if clusters <= count + 1 or np.linalg.matrix_rank(design) <= count:
         return None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             model = GEE(right[order], design, labels[order], family=Binomial(), cov_struct=Exchangeable())
             found = model.fit(cov_type="bias_reduced")
-            numbers = np.column_stack([found.params, found.conf_int(), found.pvalues])[1:]
+            spread = stdtrit(clusters - count - 1, 0.975) * found.bse
+            p = 2 * stdtr(clusters - count - 1, -np.abs(found.params / found.bse))
+            numbers = np.column_stack([found.params, found.params - spread, found.params + spread, p])[1:]
     except (ValueError, FloatingPointError, np.linalg.LinAlgError):
         return None
     if not found.converged or not np.isfinite(numbers).all() or np.abs(found.params).max() > LARGEST:

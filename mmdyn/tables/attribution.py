@@ -22,7 +22,7 @@ from mmdyn.tables.rows import TOTAL, Row
 SPANNED, SAMPLED = ("variant", "chain"), "permutations"
 NO_FACTORS = "no set here holds subsets of operators: make one with `mmdyn perturb --factorial` and evaluate it"
 NO_PARENT = "no question was answered under every form"
-NO_END = "the regression has no finite solution: answers with an operator, or without it, are all right or all wrong"
+NO_END = "the regression has no finite solution: too few clusters, or an operator leaves all answers alike"
 RAW = "of right answers as they are, in which guessing is left"
 AGAINST = "its sign is not that of the Shapley value"
 

@@ -19,6 +19,7 @@ from mmdyn.tables.rows import TOTAL, Row
 
 SPANNED = ("variant", "chain", "draw", "epoch")
 NO_VARIANT = "no variant was asked"
+NO_STANDARD = "no standard question is among these records: leave variant and chain out of --where"
 ONCE = (
     "no standard question was asked twice, so that nothing tells what a chain flips from what asking again flips: run"
     " the same `mmdyn eval` with --epochs 3"
@@ -40,7 +41,7 @@ def noise_rows(block: Block, part: Noise) -> Iterator[Numbered]:
         standard, varied = (block.at(records, "variant", name) for name in ("standard", "dynamic"))
         chains = {chain: own for (chain,), own in split(block.columns, varied, ["chain"]).items()}
         again = _Tried.of(block, standard)
-        if note := NO_VARIANT if not chains else ONCE if again.most < 2 else "":
+        if note := NO_VARIANT if not chains else NO_STANDARD if not again.most else ONCE if again.most < 2 else "":
             yield block.row((*by, "chain", "figure"), (*key, TOTAL, "flips"), "difference", None, note=note), None
         for chain, own in (chains | ({TOTAL: varied} if len(chains) > 1 else {})).items():
             side = _Side(block, by, (*key, chain), block.cell(own), block.cell(np.concatenate((standard, own))))

@@ -146,6 +146,11 @@ def test_without_repetitions_it_says_that_it_cannot_tell(tmp_path: Path) -> None
 def test_odd_runs_have_a_row_that_says_why(tmp_path: Path) -> None:
     part = table(write_run(tmp_path / "plain", repeated(FOUR)))
     assert [(row.value, row.note) for row in part.rows] == [(None, "no variant was asked")]
+    alone = table(
+        write_run(tmp_path / "both", [*repeated(FOUR), *drawn("pad", FOUR)]), Noise(where={"chain": ("pad",)})
+    )
+    says = "no standard question is among these records: leave variant and chain out of --where"
+    assert (alone.rows[0].value, alone.rows[0].note) == (None, says)
     apart = write_run(tmp_path / "apart", [*repeated({"s0": "11", "s1": "1"}), *drawn("pad", {"s1": "0"})])
     rows = table(apart).rows
     assert {(row.quantity, row.value, row.n, row.left_out, row.note) for row in rows} == {
