@@ -1,4 +1,4 @@
-"""How well the analyses of a drop hold: models of known truth, estimates, coverage and false alarms. Prints the tables of
+"""How well the analyses of a drop hold: models of known truth, estimates, coverage, false alarms. Prints the tables of
 docs/appendix/why.md.
 
     python bench/why.py [--replications 2000] [PART ...]
