@@ -1,6 +1,6 @@
 """How well severity curves tell what scripted models lose along a dose: flat, a step, a line, near chance.
 
-    python bench/why_curves.py [--replications 2000]
+    python bench/why_curves.py [--replications 500]
 
 Prints the table of docs/appendix/why.md, "Severity curves". Every replication goes through the functions that the table
 uses. Takes some minutes on one core.
@@ -129,7 +129,7 @@ def print_tables(count: int) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=2000)
+    parser.add_argument("--replications", type=int, default=500)
     print_tables(parser.parse_args().replications)
 
 

@@ -145,10 +145,14 @@ def _parts(given: dict[str, tuple[str, ...]], by: list[str]) -> list[Part]:
             parts.append(getattr(declared, kind.title())(by=rows, **ends, **more, **named))
     parts += [declared.Ranking(over=factor, **named) for factor in given["ranking"]]
     parts += [declared.Leaderboard(columns=name, groups=groups, **named) for name in given["leaderboard"]]
-    rows: dict[str, Any] = {"by": tuple(dict.fromkeys(("model", *by))), "where": named["where"]}
-    more_of = {"attribute": (declared.Attribution, {"gee": given["gee"]}), "noise": (declared.Noise, {})}
-    more_of |= {"ladder": (declared.Ladder, {}), "curves": (declared.Curves, {})}
-    return parts + [kind(**rows, **own) for name, (kind, own) in more_of.items() if given[name]]
+    of_all: dict[str, Any] = {"by": tuple(dict.fromkeys(("model", *by))), "where": named["where"]}
+    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+        "attribute": (declared.Attribution, {"gee": given["gee"]}),
+        "noise": (declared.Noise, {}),
+        "ladder": (declared.Ladder, {}),
+        "curves": (declared.Curves, {}),
+    }
+    return parts + [kind(**of_all, **own) for name, (kind, own) in kinds.items() if given[name]]
 
 
 def _one(given: dict[str, tuple[str, ...]], name: str, default: str) -> str:

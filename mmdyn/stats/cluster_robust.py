@@ -215,7 +215,8 @@ def equality(values: Floats, levels: Ints, weights: Floats, labels: Ints) -> flo
     independent = spread * form @ np.diag(np.bincount(groups, parts**2))
     each = np.bincount(places, parts**2 * np.diag(form)[groups])
     least = spread * float(np.minimum(each, (ones @ form * ones).sum(1)).sum())
-    covariance = robust if np.trace(robust) >= least else independent
+    # Where both are equal, as for independent shares, rounding must not decide between them.
+    covariance = robust if np.trace(robust) > least * (1 + 1e-9) else independent
     between = float(own @ (means - mean) ** 2)
     if between <= 1e-18 * float((values**2).max()):
         return 1.0

@@ -63,17 +63,8 @@ class NextRuns:
 
     def larger(self, detect: float) -> str:
         """How many questions would show a drop of so many points."""
-        words = [
-            "mmdyn",
-            "plan",
-            *self._standard,
-            *self._asked,
-            "--detect",
-            f"{detect:.1f}",
-            "--pilot",
-            self._run.folder,
-        ]
-        return command_line(*words)
+        more = "--detect", f"{detect:.1f}", "--pilot", self._run.folder
+        return command_line("mmdyn", "plan", *self._standard, *self._asked, *more)
 
     @property
     def _asked(self) -> list[str]:
