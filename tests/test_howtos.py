@@ -13,6 +13,7 @@ import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+PRINTED = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -20,8 +21,9 @@ COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
     done = follow(page, tmp_path)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    shown = re.findall(r"^    (  (?:standard|dynamic): .*)$", page.read_text("utf-8"), re.MULTILINE)
-    assert all(line.strip() in done.stdout for line in shown)
+    shown = PRINTED.findall(page.read_text("utf-8"))
+    assert [block for block in shown if block not in done.stdout] == []
+    assert shown or page.stem != "quickstart"
 
 
 def test_the_operator_of_extend_works_once_it_is_installed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mmdyn.cli._shared import OutPath, leave_by, quiet_option, say_line, split
 from mmdyn.cli._tables import ANALYSES, KINDS, MORE, print_tables, table_options
-from mmdyn.errors import MissingExtra, command_line
+from mmdyn.errors import MissingExtra
 
 if TYPE_CHECKING:
     from mmdyn.tables import Chart, Summary
@@ -129,9 +129,7 @@ def command(
         summary = summary if with_flips else replace(summary, flips=UNSET)
     if html_file:
         _write_html(folders, summary, html_file)
-    _write(summary, as_json, csv_file, brief=brief)
-    if with_flips and not as_json:
-        _tell_where(folders)
+    _write(folders, summary, as_json, csv_file, brief=brief)
     leave_by(summary)
 
 
@@ -158,13 +156,6 @@ def _tries(ks: list[str], with_repeats: bool) -> list[int] | None:
     if wrong := [k for k in ks if not re.fullmatch(r"[1-9]\d{0,5}", k)]:
         raise click.UsageError(f"--k {wrong[0]} is no number of tries: give whole numbers from 1, such as 1,4")
     return sorted({int(k) for k in ks}) if with_repeats else None
-
-
-def _tell_where(runs: list[RunFolder]) -> None:
-    """How to see what a variant changed."""
-    made = dict.fromkeys(run.set_folder(entry) for run in runs for entry in run.config.sets if entry.name != entry.root)
-    for folder in made:
-        click.echo(f"what a variant changed: {command_line('mmdyn', 'data', 'show', folder)} ID", err=True)
 
 
 def _check_forms(given: dict[str, Any]) -> bool:
@@ -211,7 +202,7 @@ def _plot(folder: Path, columns: str | None, charts: Mapping[str, Chart]) -> Non
         click.echo(line, err=True)
 
 
-def _write(summary: Summary, as_json: bool, csv_file: Path | None, *, brief: bool) -> None:
+def _write(folders: list[RunFolder], summary: Summary, as_json: bool, csv_file: Path | None, *, brief: bool) -> None:
     if brief:
         say_line(repr(summary))
         return
@@ -229,7 +220,7 @@ def _write(summary: Summary, as_json: bool, csv_file: Path | None, *, brief: boo
         print_summary(summary)
         _print_more(summary)
     if isinstance(summary.flips, list):
-        print_flips(summary.flips)
+        print_flips(summary.flips, folders)
 
 
 def _print_more(summary: Summary) -> None:

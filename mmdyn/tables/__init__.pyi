@@ -7,7 +7,8 @@ from .collect import collect as collect
 from .contrast_table import contrast_lines as contrast_lines
 from .correction import print_corrections as print_corrections
 from .factors import read_model_facts as read_model_facts
-from .flips import EVEN as EVEN, print_flips as print_flips
+from .flip_list import print_flips as print_flips
+from .flips import EVEN as EVEN
 from .formats import FORMATS as FORMATS
 from .grid import grid_of as grid_of
 from .marks import mark_of as mark_of

@@ -3,26 +3,22 @@ answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from mmdyn.keys import Json, canonical
+from mmdyn.keys import Json
 from mmdyn.record import Record, Status
 from mmdyn.sample import Answer, Sample
 from mmdyn.tables.contrasts import Pair, Sides, find_pairs, pair_up, sides
 from mmdyn.tables.results import Key, Table, sample_of
-from mmdyn.tables.terminal import clean, open_console, say
 from mmdyn.work import Reader, RunFolder
 
 EVEN = 0.5
 """A parent is right where its mean score is above this, wrong where it is below, and neither at it."""
-
-SHOWN_ANSWER = 80
-"""Characters of an answer that are printed."""
 
 Direction = Literal["right to wrong", "wrong to right"]
 
@@ -63,22 +59,6 @@ def find_flips(table: Table) -> list[Flip]:
             wanted.setdefault(key, set()).update((key.set, table.names[place]) for place, _, _ in parents)
     replies = _replies(table, wanted)
     return [_flip(table, pair, parent, replies) for pair, parents in found for parent in parents]
-
-
-def print_flips(flips: Sequence[Flip], file: TextIO | None = None) -> None:
-    """Print the flips to `file` or standard output, a sample a block, in lines that are as long as they need to be."""
-    console = open_console(file)
-    console.print(clean(f"Flips: {len(flips)} in all contrasts"))
-    heading = ""
-    for flip in flips:
-        said = ", ".join(f"{name} {value}" for name, value in flip.held.items() if value)
-        if (title := f"{flip.model or flip.set}: {flip.a} to {flip.b} ({said}), {flip.direction}") != heading:
-            say(console, title)
-            heading = title
-        say(console, f"  {flip.parent}")
-        for side, replies in ((flip.a, flip.a_replies), (flip.b, flip.b_replies)):
-            for reply in replies:
-                say(console, f"    {side}: {_told(reply)}")
 
 
 def _flipped(table: Table, pair: Pair) -> list[tuple[int, float, float]]:
@@ -128,22 +108,3 @@ def _flip(
     found: dict[str, Any] = {"a_score": round(a_score, 6), "b_score": round(b_score, 6)}
     found |= {"a_replies": of(pair.a), "b_replies": of(pair.b)}
     return Flip(**asdict(sides(table, pair)), direction=direction, parent=name, **found)
-
-
-def _told(reply: FlippedReply) -> str:
-    pictures = f"  {' '.join(reply.pictures)}" if reply.pictures else ""
-    answered = "no answer found" if reply.extracted is None else _short(reply.extracted)
-    status = "" if reply.status == "ok" else f" ({reply.status})"
-    status += " (needs a judge)" * reply.needs_judge
-    return f"{reply.sample}: {answered}{status}, expected {_expected(reply.expected)}{pictures}"
-
-
-def _expected(answer: Answer) -> str:
-    if not isinstance(answer, tuple):
-        return _short(answer)
-    return _short(", ".join(part if isinstance(part, str) else " or ".join(part) for part in answer))
-
-
-def _short(value: Json) -> str:
-    text = value if isinstance(value, str) else canonical(value).decode()
-    return text if len(text) <= SHOWN_ANSWER else text[: SHOWN_ANSWER - 1] + "\N{HORIZONTAL ELLIPSIS}"

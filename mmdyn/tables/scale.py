@@ -14,7 +14,10 @@ from mmdyn.tables.results import Scores
 SAME = 1e-9
 """Chance levels that differ by no more are one, summed in another order."""
 
-CORRECTED = "guessing pays differently on the two sides: the difference is one of scores corrected for chance"
+CORRECTED = (
+    "guessing pays differently on the two sides: the difference is one of scores corrected for chance, of which a wrong"
+    " answer has less than 0, so that it can lie beyond 100 points"
+)
 UNKNOWN = "these scores do not say what guessing earns, so that nothing is corrected for chance: `mmdyn score` adds it"
 
 

@@ -24,6 +24,7 @@ WHICH = {
     "truncated": "a.truncated",
     "kept": "a.stayed > 0",
     "stuck": "a.stayed < 0",
+    "partly": "a.partly",
 }
 """What an answer can be asked to be, any of them together."""
 
@@ -40,6 +41,7 @@ SAID = {
     "truncated": "cut off",
     "kept": "right as before",
     "stuck": "wrong as before",
+    "partly": "partly right, before or now",
 }
 
 
@@ -126,20 +128,26 @@ ANSWERS = """SELECT a.*, c.model, c.set_name, c.variant, c.chain, c.context, c.s
 ORDER = "ORDER BY c.model, c.variant DESC, c.context, c.style, c.shots, c.chain, a.sample, a.epoch"
 
 
-WAYS = {"lost": (">", "<"), "gained": ("<", ">"), "kept": (">", ">"), "stuck": ("<", "<")}
-"""On which side of even the standard answer and the variant's are."""
+WAYS = {
+    "kept": f"x.value > {EVEN} AND y.value > {EVEN}",
+    "lost": f"x.value > {EVEN} AND y.value < {EVEN}",
+    "partly": f"{EVEN} IN (x.value, y.value)",
+    "gained": f"x.value < {EVEN} AND y.value > {EVEN}",
+    "stuck": f"x.value < {EVEN} AND y.value < {EVEN}",
+}
+"""What became of a question, by its mean under the standard condition (x) and under the variant's (y): one of these."""
 
 
 def _over_chains(name: str) -> str:
     """Where the mean over all chains went beside the standard answer. Joined in the order that is written, from few
     rows to many."""
-    (before, after), same = WAYS[name], "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
+    same = "{0}.model, {0}.set_name, {0}.context, {0}.style, {0}.shots"
     return f"""(a.condition, a.parent) IN (SELECT c.id, y.parent
         FROM conditions p CROSS JOIN conditions c CROSS JOIN conditions s CROSS JOIN cells y CROSS JOIN cells x
         WHERE p.chain = '{POOLED}' AND c.variant = 'dynamic' AND s.variant = 'standard'
         AND ({same.format("p")}) = ({same.format("c")}) AND ({same.format("p")}) = ({same.format("s")})
         AND y.condition = p.id AND x.condition = s.id AND x.parent = y.parent
-        AND x.value {before} {EVEN} AND y.value {after} {EVEN})"""
+        AND {WAYS[name]})"""
 
 
 def _like(text: str) -> str:

@@ -34,7 +34,7 @@ from mmdyn.tables import (
 )
 from mmdyn.work import RUN, SAMPLE, Reader, RunFolder, user_cache
 
-VERSION = 2
+VERSION = 3
 """Counted up where an index of before cannot be gone on with."""
 
 SCHEMA = """
@@ -45,7 +45,7 @@ CREATE TABLE conditions (id INTEGER PRIMARY KEY, token TEXT UNIQUE, model TEXT, 
     context TEXT, style TEXT, shots TEXT);
 CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT UNIQUE, parent INT, condition INT, sample TEXT, digest TEXT,
     epoch INT, status TEXT, value REAL, needs_judge INT, truncated INT,
-    flip INT DEFAULT 0, stayed INT DEFAULT 0, read TEXT, final INT);
+    flip INT DEFAULT 0, stayed INT DEFAULT 0, partly INT DEFAULT 0, read TEXT, final INT);
 CREATE TABLE replies (id INTEGER PRIMARY KEY, text TEXT);
 CREATE TABLE samples (digest TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
 CREATE TABLE cells (condition INT, parent INT, value REAL, PRIMARY KEY (condition, parent)) WITHOUT ROWID;
@@ -281,15 +281,14 @@ def _add_cells(db: sqlite3.Connection, table: Table) -> None:
         db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", (row for row in named if row[1] is not None))
     db.executescript(f"""
         CREATE TEMP TABLE flips AS SELECT b.condition, b.parent, CASE WHEN b.value < {EVEN} THEN -1 ELSE 1 END AS way,
-            (a.value - {EVEN}) * (b.value - {EVEN}) < 0 AS flipped
+            (a.value - {EVEN}) * (b.value - {EVEN}) AS side
             FROM conditions dynamic JOIN conditions base USING (model, set_name, context, style, shots)
             JOIN cells b ON b.condition = dynamic.id JOIN cells a ON a.condition = base.id AND a.parent = b.parent
-            WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}'
-            AND a.value != {EVEN} AND b.value != {EVEN};
+            WHERE dynamic.variant = 'dynamic' AND base.variant = 'standard' AND dynamic.chain != '{POOLED}';
         CREATE UNIQUE INDEX temp.each_flip ON flips (condition, parent);
-        UPDATE answers SET flip = 0, stayed = 0;
-        UPDATE answers SET flip = flips.way * flips.flipped, stayed = flips.way * (NOT flips.flipped)
+        UPDATE answers SET flip = 0, stayed = 0, partly = 0;
+        UPDATE answers SET flip = way * (side < 0), stayed = way * (side > 0), partly = side = 0
             FROM flips WHERE flips.condition = answers.condition AND flips.parent = answers.parent;
-        CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE flipped AND way < 0 GROUP BY parent;
+        CREATE TEMP TABLE broken AS SELECT parent, count(*) AS n FROM flips WHERE side < 0 AND way < 0 GROUP BY parent;
         UPDATE parents SET broke = coalesce((SELECT n FROM broken WHERE broken.parent = parents.id), 0);
     """)

@@ -6,11 +6,11 @@ import sqlite3
 from typing import Any
 
 from mmdyn.record import Contrast
-from mmdyn.tables import EVEN, POOLED, ConditionRow, Summary, contrast_lines, names_of, percent, state_lines
+from mmdyn.tables import POOLED, ConditionRow, Summary, contrast_lines, names_of, percent, state_lines
 from mmdyn.view._page import render
 from mmdyn.view.catalog import Catalog
 from mmdyn.view.charts import Interval, chart
-from mmdyn.view.filters import Filter
+from mmdyn.view.filters import WAYS, Filter
 from mmdyn.view.runs import run_state
 
 MOST_ROWS = 60
@@ -109,12 +109,10 @@ def _fields(summary: Summary) -> list[tuple[str, Any]]:
 
 
 def flip_matrix(db: sqlite3.Connection) -> list[dict[str, Any]]:
-    """For each dynamic condition the questions that stayed right, went wrong, came right and stayed wrong; neither
-    where one side's mean score is even."""
+    """For each dynamic condition the questions by what became of them, in WAYS, which add up to n."""
+    counts = ", ".join(f"sum({holds}) AS {name}" for name, holds in WAYS.items())
     rows = db.execute(f"""SELECT d.model, d.set_name, d.variant, d.chain, d.context, d.style, d.shots,
-            sum(x.value > {EVEN} AND y.value > {EVEN}) AS kept, sum(x.value > {EVEN} AND y.value < {EVEN}) AS lost,
-            sum(x.value < {EVEN} AND y.value > {EVEN}) AS gained, sum(x.value < {EVEN} AND y.value < {EVEN}) AS wrong,
-            count(*) AS n
+            {counts}, count(*) AS n
         FROM conditions d JOIN conditions s USING (model, set_name, context, style, shots)
         JOIN cells y ON y.condition = d.id JOIN cells x ON x.condition = s.id AND x.parent = y.parent
         WHERE d.variant = 'dynamic' AND s.variant = 'standard'

@@ -45,7 +45,8 @@ def _run(catalog: Catalog, name: str, place: str) -> dict[str, Any]:
     modes = list(dict.fromkeys(one.mode for one in config.conditions))
     row |= {"models": models, "sets": sets, "modes": modes, "config": config, "summary": summary}
     row |= {"changed": index.changed, "problem": index.problem, "read": index.read}
-    state = run_state(summary.complete, index.changed) if summary else "being read"
+    reading = "being read" if index.read < config.planned else "being summed up"
+    state = run_state(summary.complete, index.changed) if summary else reading
     return row | {"searched": " ".join([row["place"], *models, *sets, *modes, state]), "state": state}
 
 

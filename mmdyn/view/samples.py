@@ -27,7 +27,8 @@ def page(catalog: Catalog, name: str, asked: Filter) -> str:
     return render(
         "samples.html", title=f"{index.run.name}: samples", run=index.run.name, id=name, live=f"/run/{name}/state",
         asked=asked, rows=rows, choices=choices, questions=len(found), answers=sum(row["n"] for row in found),
-        pages=max(1, -(-len(found) // PAGE)), busy=index.busy, read=index.read, problem=index.problem,
+        pages=max(1, -(-len(found) // PAGE)), read=index.read,
+        busy=index.busy and index.read < index.run.config.planned, problem=index.problem,
     )  # fmt: skip
 
 

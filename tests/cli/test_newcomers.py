@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -71,9 +72,10 @@ def test_what_a_variant_differs_in_is_listed_and_nothing_else(place: Path) -> No
 
 def test_flips_say_how_to_see_what_a_variant_changed(place: Path) -> None:
     done = mmdyn("report", "run", "--flips", folder=place)
-    (told,) = (line for line in done.stderr.splitlines() if line.startswith("what a variant changed: "))
-    shown = told.partition(": mmdyn ")[2].split()
-    assert "answer: [-" in mmdyn(*shown[:-1], "en-triangle~shuffle~0", folder=place).stdout
+    (told,) = (line for line in done.stdout.splitlines() if line.startswith("what a variant changed: "))
+    shown = shlex.split(told.partition(": mmdyn ")[2])
+    assert f"{shown[-1]} " in mmdyn(*shown, folder=place).stdout and f"    dynamic: {shown[-1]}: " in done.stdout
+    assert "what a variant changed" not in done.stderr
 
 
 def test_printed_commands_can_be_pasted(place: Path) -> None:

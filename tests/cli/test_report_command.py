@@ -35,7 +35,7 @@ def test_a_table_with_flips(run: Path) -> None:
     result = mmdyn("report", run, "--flips")
     assert result.returncode == 0
     assert "Scores in percent with 95 % intervals" in result.stdout
-    assert "Flips: 5 in all contrasts" in result.stdout
+    assert "Flips from standard to dynamic: 4 right to wrong, 1 wrong to right" in result.stdout
 
 
 def test_a_csv_file(run: Path, tmp_path: Path) -> None:

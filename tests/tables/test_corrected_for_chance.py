@@ -62,6 +62,7 @@ def test_forms_that_differ_in_chance_are_compared_on_the_corrected_scale(tmp_pat
     assert found.ci95 is not None and found.ci95[0] < 0 < found.ci95[1] and found.p is not None and found.p > 0.5
     assert "standard → dynamic (chain pad)" in " ".join(printed(summary))
     assert any("+0.0 [" in line and "] +12.5 " in line for line in printed(summary))
+    assert " points corrected for chance (+12.5 raw), 40 pairs, " in repr(summary)
     write_csv(summary, tmp_path / "out.csv")
     assert [csv_rows(tmp_path / "out.csv", "contrast")[0][name] for name in ("scale", "raw_delta")] == ["corrected", "0.125"]  # fmt: skip
 
@@ -94,6 +95,7 @@ def test_cells_of_a_breakdown_are_on_the_scale_of_the_whole(tmp_path: Path) -> N
 
 def test_a_significant_contrast_is_said_to_be_corrected(tmp_path: Path) -> None:
     text = " ".join(printed(of(tmp_path, asked("1" * 20), asked("0" * 20, DYNAMIC, 0.0))))
+    assert CORRECTED.endswith("so that it can lie beyond 100 points")
     assert "dynamic is 100.0 points lower than standard" in text and f"20 pairs). But {CORRECTED}." in text
 
 

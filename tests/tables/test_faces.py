@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from making_runs import DYNAMIC, answer, answers, write_run
+from making_runs import DYNAMIC, STANDARD, answer, answers, write_run
 from running import typed
 
 from making import choice, write_set
@@ -17,7 +17,7 @@ from mmdyn import load, records, report, tabulate
 from mmdyn.errors import MissingExtra, UserError
 from mmdyn.record import Condition
 from mmdyn.table import Leaderboard, Pivot, Trend
-from mmdyn.tables import Chart, Point, save_plots, summary_charts, table_charts
+from mmdyn.tables import Chart, Point, doubts, save_plots, summary_charts, table_charts
 from mmdyn.tables.plot import draw_chart
 from mmdyn.work import RunFolder
 from perturb import beside, perturb
@@ -44,6 +44,7 @@ def test_a_report_is_brief(run: RunFolder) -> None:
         "m1, exam: standard 80.0 [49.0, 94.3]; dynamic all 55.0 [29.6, 78.0]",
         "  dynamic - standard -25.0 [-53.9, +12.1] points, 10 pairs, adjusted p 0.38",
         "  chain pad takes most: -40.0 [-68.7, -1.1] points, 10 pairs, adjusted p 0.38",
+        "distrust: standard to dynamic: 10 questions tell little: the change may lie anywhere from -54 to +12 points",
         "distrust: exam-dynamic: the set that was asked does not lie in sets/exam-dynamic any more, so nothing is known"
         " of its judge",
     ]
@@ -54,12 +55,55 @@ def test_a_report_is_brief(run: RunFolder) -> None:
 
 
 def test_ten_lines_at_most_say_what_to_distrust(tmp_path: Path) -> None:
-    found = [one for n in range(4) for one in answers("11x0", model=f"m{n}") + answers("1100", DYNAMIC, model=f"m{n}")]
-    lines = repr(report(write_run(tmp_path / "run", found, planned=50))).splitlines()
-    assert len(lines) <= 10
-    assert lines[0] == "run: 32 of 50 answers, 4 failed; the best 2 of 4 models and sets follow"
-    assert "distrust: run is not finished or not scored: 32 of 50 asked" in lines
-    assert "distrust: 4 answers failed, and are left out of every number" in lines
+    found = [one for n in range(5) for one in answers("11x0", model=f"m{n}") + answers("1100", DYNAMIC, model=f"m{n}")]
+    lines = repr(report(write_run(tmp_path / "five", found, planned=50))).splitlines()
+    assert len(lines) == 10
+    assert lines[0] == "five: 40 of 50 answers, 5 failed; the best 4 of 5 models and sets follow"
+    assert lines[-1].startswith("distrust: five is not finished or not scored: 40 of 50 asked (and ")
+    lines = repr(report(write_run(tmp_path / "three", found[:24], planned=50))).splitlines()
+    assert (len(lines), lines[0]) == (10, "three: 24 of 50 answers, 3 failed")
+    assert "distrust: 3 answers failed, and are left out of every number" in lines
+
+
+def test_the_chain_that_takes_most_is_left_out_where_a_model_would_be(tmp_path: Path) -> None:
+    found = [
+        one
+        for n in range(3)
+        for place, condition in enumerate((STANDARD, DYNAMIC, COLOR))
+        for one in answers(f"1{'10'[place // 2]}0", condition, model=f"m{n}")
+    ]
+    lines = repr(report(write_run(tmp_path / "three", found))).splitlines()
+    assert [line.split(",")[0] for line in lines[1:7:2]] == ["m0", "m1", "m2"] and "takes most" not in "".join(lines)
+    lines = repr(report(write_run(tmp_path / "two", found[: 2 * 9]))).splitlines()
+    assert sum("takes most" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("1" * 40, "1" * 39 + "0", []),
+        ("1" * 29, "1" * 29, ["29 questions tell little: the change may lie anywhere from -12 to +12 points"]),
+        ("10" * 20, "01" * 20, ["40 questions tell little: the change may lie anywhere from -30 to +30 points"]),
+        ("1", "0", ["1 question tells little: the change may lie anywhere from -100 to +59 points"]),
+    ],
+)
+def test_a_change_of_too_few_questions_is_to_be_distrusted(
+    before: str, after: str, said: list[str], tmp_path: Path
+) -> None:
+    run = write_run(tmp_path / "run", [*answers(before), *answers(after, DYNAMIC)])
+    found = [line.removeprefix("standard to dynamic: ") for line in doubts(report(run)) if "little" in line]
+    assert found == said
+
+
+def test_changes_of_as_many_questions_are_distrusted_together(tmp_path: Path) -> None:
+    found = [*answers("1111"), *answers("0000", DYNAMIC), *answers("0000", model="m2")]
+    found += [*answers("1111", DYNAMIC, model="m2"), *answers("111", model="m3"), *answers("111", DYNAMIC, model="m3")]
+    told = [line for line in doubts(report(write_run(tmp_path / "run", found))) if "little" in line]
+    assert [line.split(" tell")[0] for line in told] == [
+        "standard to dynamic: 4 questions",
+        "standard to dynamic: 3 questions",
+    ]
+    assert "from -100 to +100 points" in told[0]
 
 
 def test_what_others_wrote_is_text(tmp_path: Path) -> None:

@@ -79,8 +79,9 @@ def test_nothing_that_a_model_or_a_file_brought_reaches_the_terminal_raw(tmp_pat
     hostile = "\x1b[2J[red]evil[/red]\u202e\r"
     records = answers("10", model=hostile, fields={hostile: hostile})
     records += answers("01", DYNAMIC, model=hostile, extracted=hostile)
-    summary = summarise([write_run(tmp_path / "run", records)], by=[hostile], flips=True)
-    print_flips(summary.flips or [], out := io.StringIO())
+    run = write_run(tmp_path / "run", records)
+    summary = summarise([run], by=[hostile], flips=True)
+    print_flips(summary.flips or [], [run], out := io.StringIO())
     text = shown(summary) + out.getvalue()
     assert "[red]evil[/red]" in text and not set(text) & {"\x1b", "\u202e", "\r"}
     assert clean("a\tb").plain == "a\N{REPLACEMENT CHARACTER}b"
