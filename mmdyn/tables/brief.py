@@ -17,8 +17,8 @@ FEW, WIDE = 30, 0.2
 
 
 def brief_lines(summary: SummaryRows) -> list[str]:
-    """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the chain
-    that takes most where there is room, and what to distrust."""
+    """Ten lines at most: how far the runs are, scores and change of as many models as fit, the best first, with the
+    chain that takes most where there is room, and what to distrust."""
     asked, planned = (sum(getattr(run, name) for run in summary.runs) for name in ("asked", "planned"))
     rows = dict[tuple[str, str, str], list[ConditionRow]]()
     for row in summary.conditions:
@@ -66,14 +66,21 @@ def _told(row: Contrast) -> str:
     return f"{change}, {row.n} pairs, adjusted p {p_value(row.p_adjusted)}"
 
 
-def _few_questions(contrasts: Sequence[Contrast]) -> Iterator[str]:
-    """Of main changes that tell little, within what they lie, those of as many questions together."""
-    main, ends = dict[tuple[str, str, str], Contrast](), dict[int, list[float]]()
+def main_changes(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """The change from standard to dynamic of each model on each set, over all chains or over the one that there is,
+    where all else is as usual."""
+    found = dict[tuple[str, str, str], Contrast]()
     for row in contrasts:
         who = (row.held.get("run", ""), row.model, row.set)
-        if row.factor == "variant" and is_main(row) and (who not in main or row.held["chain"] == POOLED):
-            main[who] = row
-    for row in main.values():
+        if row.factor == "variant" and is_main(row) and (who not in found or row.held["chain"] == POOLED):
+            found[who] = row
+    return list(found.values())
+
+
+def _few_questions(contrasts: Sequence[Contrast]) -> Iterator[str]:
+    """Of main changes that tell little, within what they lie, those of as many questions together."""
+    ends = dict[int, list[float]]()
+    for row in main_changes(contrasts):
         if row.delta is not None and row.ci95 and (row.n < FEW or max(abs(end - row.delta) for end in row.ci95) > WIDE):
             ends.setdefault(row.n, []).extend(row.ci95)
     for n, found in ends.items():
@@ -92,9 +99,8 @@ def doubts(summary: SummaryRows) -> Iterator[str]:
     yield from _few_questions(summary.contrasts)
     if waiting := sum(state.needs_judge for state in summary.runs):
         yield f"{waiting} answers need a judge and had none: scores with open answers are lower bounds"
-    for row in summary.contrasts:
-        if row.factor == "variant":
-            yield from (f"{row.a} to {row.b}: {remark}" for remark in remarks(row.note, row.differs, row.scale))
+    for row in main_changes(summary.contrasts):
+        yield from (f"{row.a} to {row.b}: {remark}" for remark in remarks(row.note, row.differs, row.scale))
     if weak := sorted({row.chain for row in summary.strengths if row.weak}):
         yield f"the variants of {', '.join(weak)} are weak: they hardly differ from their parents"
     yield from (f"{row.set}: {row.note}" for row in summary.judges if row.note)

@@ -13,7 +13,7 @@ from mmdyn.stats import Floats, Ints, paired_difference, ratio_of_means
 from mmdyn.table import Ladder
 from mmdyn.tables.blocks import Block, Key, Numbered
 from mmdyn.tables.columns import split
-from mmdyn.tables.factors import RUNG
+from mmdyn.tables.factors import PICKED, RUNG
 from mmdyn.tables.forms import forms_of
 from mmdyn.tables.pairing import by_group, difference_row, only
 from mmdyn.tables.results import BY_RULES
@@ -82,9 +82,14 @@ def _needless(block: Block, axes: Sequence[str], key: Key, records: Ints) -> Row
     columns = block.columns
     scores, chance = columns.worth["score"][0][records], columns.chance[records]
     answered = ~np.isnan(scores)
-    parents, places = np.unique(columns.parents[records[answered]], return_inverse=True)
-    right, luck = np.bincount(places, scores[answered] < 1, len(parents)) == 0, np.ones(len(parents))
-    np.multiply.at(luck, places, chance[answered])
+    parents, places, tries = np.unique(columns.parents[records[answered]], return_inverse=True, return_counts=True)
+    right, chances = np.bincount(places, scores[answered] < 1, len(parents)) == 0, chance[answered]
+    first = np.unique(places, return_index=True)[1]
+    picked = columns.fields[PICKED].codes[records[answered]]
+    again = ~right[places] & (np.arange(len(places)) != first[places])
+    # A guess that is repeated, as without sampling, is lucky or not once for all.
+    alike = float((picked == picked[first[places]])[again].mean()) if again.any() else 0.0
+    luck = chances[first] * np.maximum(chances[first], alike) ** (tries - 1)
     telling = luck <= LUCK
     if not telling.any():
         return block.row(axes, key, NEEDLESS, None, unit="count", note=UNTOLD)

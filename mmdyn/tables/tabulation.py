@@ -136,7 +136,9 @@ def tabulate(
     named = table if isinstance(table, NamedTable) else NamedTable(name="", title="", parts=tuple(table))
     counted = [part for part in named.parts if not isinstance(part, ErrorKinds)]
     factors = [name for part in counted for name in (*_named(part), *part.where)]
-    more = {PICKED for part in counted if isinstance(part, Paired) and part.pair == "group"}
+    more = {
+        PICKED for part in counted if isinstance(part, Ladder) or (isinstance(part, Paired) and part.pair == "group")
+    }
     more |= {"sample" for part in counted if isinstance(part, Attribution)}
     measures = [name for part in counted for name in (ANALYSED if isinstance(part, Analysis) else [part.measure])]
     columns = read_columns(folders, (*factors, *APART, "set", *more), measures, progress, facts)

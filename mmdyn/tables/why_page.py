@@ -5,25 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mmdyn.context import NONE
 from mmdyn.html import html_table
 from mmdyn.record import Contrast
+from mmdyn.stats import holm
 from mmdyn.table import Attribution, Curves, Ladder, Noise
-from mmdyn.tables.brief import doubts
+from mmdyn.tables.brief import doubts, main_changes
 from mmdyn.tables.collect import collect
 from mmdyn.tables.contrast_table import SIGNIFICANT, is_main, said_of
 from mmdyn.tables.next_runs import NextRuns
 from mmdyn.tables.report_summary import Summary, summarise_table
-from mmdyn.tables.results import POOLED
+from mmdyn.tables.results import POOLED, p_digits
 from mmdyn.tables.rows import TOTAL, Row, TablePart
 from mmdyn.tables.tabulation import tabulate
 from mmdyn.tables.terminal import p_value, percent
 from mmdyn.tables.where import FieldRow, fields_to_ask, find_where
 from mmdyn.work import ProgressBar, RunFolder
+
+R = TypeVar("R", Row, Contrast)
 
 ANALYSES = (Attribution(), Noise(), Ladder(), Curves())
 SHOWN = 6
@@ -129,14 +134,14 @@ def _fell(summary: Summary) -> Iterator[Line]:
 
 
 def _main(summary: Summary) -> list[Contrast]:
-    """The changes from standard to dynamic over all chains, or over the one that there is."""
-    found = dict[tuple[str, str, str], Contrast]()
-    for row in summary.contrasts:
-        if row.factor == "variant" and is_main(row) and row.delta is not None:
-            who = row.held.get("run", ""), row.model, row.set
-            if who not in found or row.held["chain"] == POOLED:
-                found[who] = row
-    return list(found.values())
+    """The main changes that have a number; p is adjusted over these alone, as they are what is asked first."""
+    return _family([row for row in main_changes(summary.contrasts) if row.delta is not None])
+
+
+def _family(rows: list[R]) -> list[R]:
+    """The same with p adjusted by Holm over them."""
+    adjusted = holm([row.p for row in rows])
+    return [replace(row, p_adjusted=p and p_digits(p)) for row, p in zip(rows, adjusted, strict=True)]
 
 
 def _verdict(row: Contrast) -> str:
@@ -154,8 +159,10 @@ def _through(summary: Summary, rows: list[Row]) -> Iterator[Line]:
         yield from _operators(rows)
         return
     silent = dict[str, list[str]]()
-    for whole in _main(summary):
-        chains = [row for row in summary.contrasts if _is_chain_of(row, whole)]
+    main = _main(summary)
+    every = _family([row for whole in main for row in summary.contrasts if _is_chain_of(row, whole)])
+    for whole in main:
+        chains = [row for row in every if _is_chain_of(row, whole)]
         for row in sorted(filter(_is_told, chains), key=lambda row: row.delta or 0):
             yield Line(f"{_who(row)}: {said_of(row.held)} {_change(row)}.")
         others = [row.held["chain"] for row in chains if not _is_told(row)]
@@ -198,7 +205,7 @@ def _where(fields: list[FieldRow]) -> Iterator[Line]:
 def _sure(summary: Summary) -> Iterator[Line]:
     """How the numbers were made, and what to distrust."""
     yield Line(
-        "Intervals hold 95 % of the time over parents and their groups; p is adjusted by Holm within each table."
+        "Intervals are at 95 %, over questions and their groups; p is adjusted by Holm within each part of this page."
     )
     yield from (Line(f"Distrust: {doubt}.") for doubt in dict.fromkeys(doubts(summary)))
 
@@ -234,6 +241,7 @@ def _change(row: Contrast) -> str:
 def _operators(rows: list[Row]) -> Iterator[Line]:
     """What each operator takes, beside what all take together, and the pairs that act otherwise than each alone."""
     silent = dict[str, list[str]]()
+    rows = [row for kind in ("whole", "shapley", "interaction") for row in _family(_of(rows, kind))]
     for who, own in _by_who(rows, "operator").items():
         whole = next((row for row in own if row.quantity == "whole"), None)
         taking = sorted((row for row in own if row.quantity == "shapley"), key=lambda row: row.value or 0)
@@ -253,15 +261,21 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
 
 def _above_noise(rows: list[Row]) -> Iterator[Line]:
     """What all chains flip to wrong beyond what asking again flips."""
+    rows = [row for row in rows if row.factors["figure"] == "right to wrong" and _is_whole(row, rows)]
+    rows = [*_of(rows, "variants"), *_of(rows, "repetitions"), *_family(_of(rows, "difference"))]
     for who, own in _by_who(rows, "chain", "figure").items():
-        flips = {row.quantity: row for row in own if row.factors["figure"] == "right to wrong" and _is_whole(row, own)}
+        flips = {row.quantity: row for row in own}
         beyond = flips.get("difference")
         if beyond is None or beyond.value is None:
             continue
         shares = [percent(flips[side].value, flips[side].ci95) for side in ("variants", "repetitions")]
-        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "no more than noise that is told"
-        sides = f"variants turn {shares[0]} % of answers wrong, asking the same again {shares[1]} %"
+        verdict = "more than noise" if _is_sure(beyond) and beyond.value > 0 else "not told apart from noise"
+        sides = f"of answers, variants turn {shares[0]} % from right to wrong, asking the same again {shares[1]} %"
         yield Line(f"{who}: {sides}; beyond that {_told(beyond)}, {beyond.n} questions: {verdict}.")
+
+
+def _of(rows: list[Row], quantity: str) -> list[Row]:
+    return [row for row in rows if row.quantity == quantity]
 
 
 def _is_whole(row: Row, rows: list[Row]) -> bool:
@@ -307,14 +321,20 @@ def _told(row: Row) -> str:
 
 
 def _bearing(rows: list[Row]) -> Iterator[Line]:
-    """Of each operator the dose at which half of the score is lost, and whether the score falls along doses."""
-    for who, own in _by_who(rows, "level", "dose").items():
-        half = next((row for row in own if row.quantity == "half dose"), None)
-        trend = next((row for row in own if row.quantity.startswith("slope")), None)
-        if half is None or trend is None:
+    """Of each operator whether the score falls along doses, and the dose at which half of it is lost."""
+    silent, slopes = dict[str, list[str]](), [row for row in rows if row.quantity.startswith("slope")]
+    halves = {tuple(row.factors.items()): row for row in _of(rows, "half dose")}
+    for trend in _family(slopes):
+        half, operator = halves[tuple(trend.factors.items())], trend.factors["operator"]
+        who = next(iter(_by_who([trend], "operator", "level", "dose")))
+        if not _is_sure(trend):
+            silent.setdefault(operator, []).append(who)
             continue
-        lost = f"half of it is lost at dose {half.value:g}" if half.value is not None else f"half dose {half.note}"
+        lost = f"half of it is lost at dose {half.value:g}" if half.value is not None else f"half of it: {half.note}"
         between = (
             f", between {half.ci95[0]:g} and {half.ci95[1]:g}" if half.value and half.ci95 and half.ci95[1] else ""
         )
-        yield Line(f"{who}: {trend.quantity} {_told(trend)}; {lost}{between} ({trend.note}).")
+        yield Line(f"{who}, {operator}: {trend.quantity} {_told(trend)}; {lost}{between} ({trend.note}).")
+    yield from (
+        Line(f"No change along the doses of {name} is told for {_listed(who)}.") for name, who in silent.items()
+    )

@@ -115,11 +115,18 @@ def test_other_contexts_tell_what_they_can(
 
 def test_questions_that_need_no_picture_are_listed(tmp_path: Path) -> None:
     thrice = [
-        under("no-picture", marks, epoch=epoch, chance=0.25) for epoch, marks in enumerate(("1110", "1101", "111x"))
+        under("no-picture", marks, epoch=epoch, chance=0.25, extracted="ABC"[epoch])
+        for epoch, marks in enumerate(("1110", "1101", "111x"))
     ]
     row = of(ladder(tmp_path, under("none", "1111", chance=0.25), *thrice), "no-picture", "needed no picture")
     assert (row.value, row.unit, row.n) == (2, "count", 3), "the fourth has two answers, which luck gives too often"
     assert row.note == "right in every reply; guessing alone makes 0.0 of 3 so: s00, s01"
+
+
+def test_a_guess_that_is_repeated_tells_no_more_than_a_single_one(tmp_path: Path) -> None:
+    thrice = [under("no-picture", "1110", epoch=epoch, chance=0.25, extracted="A") for epoch in range(3)]
+    row = of(ladder(tmp_path, under("none", "1111", chance=0.25), *thrice), "no-picture", "needed no picture")
+    assert row.value is None and row.note.startswith("so few replies to a question may be right by luck")
 
 
 def test_one_reply_in_four_right_by_luck_does_not_tell_which(tmp_path: Path) -> None:

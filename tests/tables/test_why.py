@@ -44,7 +44,7 @@ def sections(run: RunFolder) -> dict[str, list[str]]:
 def test_it_says_what_fell_and_through_what_and_where(fallen: RunFolder) -> None:
     told = sections(fallen)
     assert told["What fell, and by how much"] == [
-        "m1 on exam: -20.0 [-28.5, -10.0] points, adjusted p 0.0035, 40 questions. The score fell."
+        "m1 on exam: -20.0 [-28.5, -10.0] points, adjusted p 0.0018, 40 questions. The score fell."
     ]
     assert [re.sub(r"\[.*?\]", "[]", line) for line in told["Through which change"]] == [
         "m1 on exam: chain pad -40.0 [] points, adjusted p <0.0001.",
