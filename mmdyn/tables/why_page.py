@@ -249,7 +249,7 @@ def _operators(rows: list[Row]) -> Iterator[Line]:
             continue
         told = [f"{row.factors['operator']} {_told(row)}" for row in taking if _is_sure(row)]
         others = [row.factors["operator"] for row in taking if not _is_sure(row)]
-        said = [f"all operators together {_told(whole)}", *told]
+        said = [f"all operators together {_told(whole)}, over {whole.n} questions that have every form", *told]
         yield Line(f"{who}: {'; '.join(said)}.")
         if others:
             silent.setdefault(_listed(sorted(others)), []).append(who)

@@ -49,7 +49,10 @@ WHO: dict[str, tuple[str, ...]] = {
     "mmdyn/data/take_covering.py": ("data sample",),
     "mmdyn/data/strength.py": (),
     "mmdyn/tables/": ("report",),
-    "mmdyn/tables/next_runs.py": ("perturb", "eval"),
+    "mmdyn/tables/ladder.py": EVAL,
+    "mmdyn/tables/pilot.py": ("plan",),
+    "mmdyn/run/planning.py": ("plan",),
+    "perturb/pipeline.py": ("perturb",),
     "perturb/chains.py": ("perturb",),
     "perturb/image/style.py": ("perturb", "data show"),
     "perturb/audit/judge_calibration.py": ("judge",),
@@ -60,7 +63,13 @@ WHO: dict[str, tuple[str, ...]] = {
 }
 """Which commands say what stands in a file, where the text names none; the longest beginning of the path counts."""
 
-PARTS = {("mmdyn/tables/correction.py", "--judge"): "grade"}
+NEXT = "mmdyn/tables/next_runs.py"
+PARTS = {
+    ("mmdyn/tables/correction.py", "--judge"): "grade",
+    **{(NEXT, option): "eval" for option in ("--epochs", "--mode", "--context")},
+    **{(NEXT, option): "perturb" for option in ("--factorial", "--design", "--ops")},
+    **{(NEXT, option): "plan" for option in ("--detect", "--pilot")},
+}
 """Options that are put into a text beside the command that they are of."""
 
 
